@@ -89,21 +89,21 @@ class RecordedRuns(tool.Case):
         checked = 0
         for run in sorted(RUNS.glob("*/*.run.json")):
             with self.subTest(run.relative_to(RUNS)):
-                checked += self.check_reports(run, BASELINES)
+                checked += self.check_reports(run)
         self.assertGreater(checked, 7000)
 
     def test_one_number_in_every_report_of_a_regression(self):
         shown = set()
         for run in sorted(RUNS.glob("nvidia-h200/*-1.run.json")):
             with self.subTest(run.relative_to(RUNS)):
-                self.check_reports(self.worse(run), BASELINES, code=1)
+                self.check_reports(self.worse(run), code=1)
                 shown.update(row[0] for row in self.reports.markdown_rows.values())
         self.assertLessEqual({"gpu_time", "registers"}, shown)
 
-    def check_reports(self, run, baselines, code=0):
+    def check_reports(self, run, code=0):
         """Compares what every report says of each gated metric of a run; returns how many there are."""
         files = [word for name, file in report_readers.FORMATS.items() for word in (f"--{name}", file)]
-        done = self.run_tool("compare", run, "--baselines", baselines, "--json", "verdict.json", *files,
+        done = self.run_tool("compare", run, "--baselines", BASELINES, "--json", "verdict.json", *files,
                              "--verbose", code=code)
         self.reports = reports = report_readers.Reports(self.folder, done.stdout)
         checked = 0
@@ -184,8 +184,7 @@ class RecordedRuns(tool.Case):
         case = document["suites"][0]["cases"][0]
         case["metrics"]["registers"]["value"] += 1
         self.write("tampered.json", json.dumps(document))
-        done = self.run_tool("compare", "tampered.json", "--baselines", BASELINES,
-                             code=1)
+        done = self.run_tool("compare", "tampered.json", "--baselines", BASELINES, code=1)
         self.assertTrue(done.stdout.startswith("1 case uses "), done.stdout)
         self.assertRegex(done.stdout, r"more registers\.")
 
