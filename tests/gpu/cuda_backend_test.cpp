@@ -234,6 +234,17 @@ TEST_F(CudaBackendTest, FindsOutThatAnAsyncLaunchWaits) {
     EXPECT_TRUE(open("one")->verify(3, {}).verification.passed);
 }
 
+TEST_F(CudaBackendTest, LaunchesThatDifferHaveNoTime) {
+    auto fickle = open("fickle");
+    try {
+        fickle->time(TimeKind::gpu_time, Cache::hot, 4);
+        FAIL() << "every second launch has a kernel more";
+    } catch (const model::Error& error) {
+        EXPECT_NE(std::string(error.what()).find("between 1 and 2 records"), std::string::npos)
+            << error.what();
+    }
+}
+
 TEST_F(CudaBackendTest, CollectsTheCountersOfManyCasesTogether) {
     if (const std::string problem = backend_->counters_problem(); !problem.empty()) {
         GTEST_SKIP() << problem;
