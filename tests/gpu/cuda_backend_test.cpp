@@ -245,6 +245,17 @@ TEST_F(CudaBackendTest, LaunchesThatDifferHaveNoTime) {
     }
 }
 
+TEST_F(CudaBackendTest, AddedWorkIsInEachTimedLaunchAndNothingElse) {
+    auto one = open("one");
+    one->warm_up(2, std::chrono::milliseconds(0));
+    const double before = median(one->time(TimeKind::gpu_time, Cache::hot, 20).values_ns);
+    one->add_work(50'000);
+    const auto samples = one->time(TimeKind::gpu_time, Cache::hot, 20).values_ns;
+    // The first is no longer than the others: what prepares the work is not timed.
+    EXPECT_NEAR(samples.front(), median(samples), 10'000);
+    EXPECT_NEAR(median(samples), before + 50'000, 10'000);
+}
+
 TEST_F(CudaBackendTest, CollectsTheCountersOfManyCasesTogether) {
     if (const std::string problem = backend_->counters_problem(); !problem.empty()) {
         GTEST_SKIP() << problem;

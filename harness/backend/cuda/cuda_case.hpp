@@ -43,7 +43,7 @@ class CudaCase : public measure::Case {
     measure::TimeSamples time(measure::TimeKind kind, model::Cache cache, int count) override;
     measure::EnergySample energy() override;
     measure::ApiCalls api_calls() override;
-    void add_work(double ns) override { added_ns_ = ns; }
+    void add_work(double ns) override;
 
     /// For counter passes: enqueue on the device's stream, without waiting.
     void enqueue_reset();
