@@ -11,6 +11,8 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "gate/significance.hpp"
@@ -195,6 +197,12 @@ void judge_by_spread(const Comparison& comparison, const Evidence& evidence,
         judgement);
 }
 
+/// "gpu_time" of "step.gpu_time". All of them drift alike; a span does not, which has the CPU's part
+/// in it.
+std::string_view without_range(std::string_view metric) {
+    return metric.substr(metric.rfind('.') + 1);
+}
+
 }  // namespace
 
 std::vector<const model::Batch*> batches_in_use(const model::MetricSeries& series) {
@@ -277,10 +285,12 @@ bool repeats(const model::MetricSeries& series) {
 }
 
 std::vector<stats::Drift> drifts_of(std::span<const Comparison> comparisons) {
-    std::map<std::pair<std::size_t, bool>, std::vector<std::size_t>> pools;
+    std::map<std::tuple<std::size_t, bool, std::string_view>, std::vector<std::size_t>> pools;
     for (std::size_t i = 0; i < comparisons.size(); ++i) {
-        if (!is_time(comparisons[i])) continue;
-        pools[{comparisons[i].suite, comparisons[i].new_board}].push_back(i);
+        const Comparison& comparison = comparisons[i];
+        if (!is_time(comparison)) continue;
+        pools[{comparison.suite, comparison.new_board, without_range(comparison.definition->name)}]
+            .push_back(i);
     }
     std::vector<stats::Drift> drifts(comparisons.size());
     for (const auto& [pool, members] : pools) {

@@ -616,6 +616,32 @@ TEST(BatchRule, WhatDriftHidesIsWhatOneMoreRunWouldBeOffBy) {
     EXPECT_GT(among(1).back().minimum_detectable_change.value(), detectable);
 }
 
+TEST(BatchRule, WhatDriftsInOneMetricSaysNothingAboutAnother) {
+    const model::MetricDefinition gpu = definition("step.gpu_time", "ns", MetricClass::timing);
+    const model::MetricDefinition span = definition("step.gpu_span", "ns", MetricClass::timing);
+    const auto recorded = [](double drift) {
+        std::vector<double> samples;
+        for (int process = 0; process < 21; ++process) {
+            samples.push_back(1000 + drift * (process / 7 - 1) + 0.1 * (process % 7));
+        }
+        MetricSeries series = processes(samples);
+        for (std::size_t i = 0; i < series.batches.size(); ++i) {
+            series.batches[i].run = static_cast<std::int64_t>(i / 7);
+        }
+        return series;
+    };
+    const MetricSeries steady = recorded(0);
+    const MetricSeries drifting = recorded(50);
+    const MetricSeries now = processes({1000, 1000.1, 1000.2, 1000.3, 1000.1});
+    const auto detected_with = [&](const model::MetricDefinition& other) {
+        std::vector<Comparison> comparisons(8, {&gpu, &steady, &now, {0.01, {}, 0}, 0, 0});
+        comparisons.resize(16, {&other, &drifting, &now, {0.25, {}, 0}, 0, 0});
+        return BatchRule(Policy{}).judge(comparisons).front().minimum_detectable_change.value();
+    };
+    EXPECT_LT(detected_with(span), 0.05);
+    EXPECT_GT(detected_with(gpu), 0.5) << "or the test shows nothing";
+}
+
 struct Claims {
     double found = 0;  ///< how often a change of this size is found
     double mean = 0;
