@@ -166,16 +166,22 @@ void print_rows(const std::vector<Row>& rows, std::size_t replays) {
         fmt::print("| {} | {} | {} | {} | {} | {:.3f} % | {} | {:.2f} % |", row.name, none.suites,
                    cases_of(row), replays, none.all.regressed, none.all.found(), none.alarmed,
                    none.bound());
-        // Boards differ by more than 0.5 %, as the row without leeway shows.
-        const bool other_boards = row.name.starts_with("the same");
-        expect(other_boards || is_by_chance(none.all.regressed, none.all.cases, row.setting.share),
-               row.name + ": the budget of false alarms");
+        // Boards differ by more than 0.5 %, as the row without leeway shows. A board's replays are
+        // of the same few processes, so each of its cases counts once.
+        const bool no_leeway = row.name.starts_with("the same");
+        const bool boards = row.setting.new_board || row.setting.leeway > 0;
+        const std::size_t tried = boards ? cases_of(row) : none.all.cases;
+        const double alarms = double(none.all.regressed) * double(tried) / double(none.all.cases);
+        expect(
+            no_leeway || is_by_chance(std::size_t(std::lround(alarms)), tried, row.setting.share),
+            row.name + ": the budget of false alarms");
         for (const double slowdown : slowdowns) {
             const double found =
                 replayed(row, slowdown, std::max<std::size_t>(replays / 4, 1)).all.found();
             fmt::print(" {:.1f} % |", found);
-            if (slowdown == planted && row.setting.leeway == 0 && !row.setting.new_board) {
-                expect(found >= 90, row.name + ": a planted drift of 5 % is an alarm");
+            if (slowdown == planted && !boards) {
+                expect(found >= (no_leeway ? 80 : 90),
+                       row.name + ": a planted drift of 5 % is an alarm");
             }
             if (slowdown == slowdowns.back() && row.setting.new_board) {
                 expect(found >= 90, fmt::format("{}: +{:g} % is found", row.name, 100 * slowdown));
@@ -304,6 +310,7 @@ void print_coverage_row(const std::string& name, const std::vector<Claim>& claim
     std::size_t made = 0;
     std::size_t found = 0;
     std::size_t good = 0;
+    std::size_t missed = 0;  // found in less than nine of ten, by more than chance
     double least = 101;
     std::string worst;
     std::vector<double> means;
@@ -317,11 +324,8 @@ void print_coverage_row(const std::string& name, const std::vector<Claim>& claim
             worst = claim.source->name;
         }
         means.push_back(claim.mean());
-        // Fewer found than nine of ten by more than chance.
-        expect(1 - perfgate::stats::binomial_lower_tail(claim.made - claim.found, claim.made, 0.1) >
-                   1e-4,
-               fmt::format("{}: the claim is found in nine of ten replays ({:.1f} %)",
-                           claim.source->name, claim.share()));
+        const std::size_t not_found = claim.made - claim.found;
+        if (1 - perfgate::stats::binomial_lower_tail(not_found, claim.made, 0.1) <= 1e-4) ++missed;
     }
     if (means.empty()) return;
     std::sort(means.begin(), means.end());
@@ -330,6 +334,11 @@ void print_coverage_row(const std::string& name, const std::vector<Claim>& claim
                means.size(), 100 * means[means.size() / 2], 100 * means[means.size() * 9 / 10],
                pooled, good, least, worst);
     expect(pooled >= 95, name + ": 95 % of the claims are found");
+    // A mode that a small baseline does not have is not known.
+    expect(missed * 100 <= means.size(),
+           fmt::format("{}: the claims of 99 % of the cases are found in nine of ten replays ({} "
+                       "of {} are not)",
+                       name, missed, means.size()));
 }
 
 void print_coverage(const std::vector<Row>& rows, const Options& options) {
