@@ -11,7 +11,6 @@
 #include <set>
 #include <span>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -161,11 +160,12 @@ void judge_by_spread(const Comparison& comparison, const Evidence& evidence,
                      const stats::Drift& drift, const Levels& levels, DetectableShifts& shifts,
                      Judgement& judgement) {
     const double size = std::fabs(judgement.baseline);
-    const auto drift_at = [&](double level) { return size * std::expm1(drift.bound(level)); };
-    double allowed_drift = drift_at(levels.for_drift());
-    if (comparison.most_between_boards) {
-        allowed_drift = std::min(allowed_drift, size * *comparison.most_between_boards);
-    }
+    const auto drift_at = [&](double level) {
+        const double learned = std::expm1(drift.bound(level));
+        return size *
+               (comparison.new_board ? std::min(learned, comparison.most_between_boards) : learned);
+    };
+    const double allowed_drift = drift_at(levels.for_drift());
     const std::size_t baseline = evidence.baseline.size();
     Resolution resolution;
     resolution.against = baseline;
@@ -198,12 +198,6 @@ void judge_by_spread(const Comparison& comparison, const Evidence& evidence,
             return probability_of(comparison, evidence, rises, allowed, level);
         },
         judgement);
-}
-
-/// "gpu_time" of "step.gpu_time". Times of one name drift alike; a span, which has the CPU's work
-/// in it, drifts by more.
-std::string_view without_range(std::string_view metric) {
-    return metric.substr(metric.rfind('.') + 1);
 }
 
 }  // namespace
@@ -288,12 +282,12 @@ bool repeats(const model::MetricSeries& series) {
 }
 
 std::vector<stats::Drift> drifts_of(std::span<const Comparison> comparisons) {
-    std::map<std::tuple<std::size_t, bool, std::string_view>, std::vector<std::size_t>> pools;
+    // Per metric: gpu_span has the CPU's work in it and drifts more than gpu_time.
+    std::map<std::tuple<std::size_t, bool, std::string>, std::vector<std::size_t>> pools;
     for (std::size_t i = 0; i < comparisons.size(); ++i) {
         const Comparison& comparison = comparisons[i];
         if (!is_time(comparison)) continue;
-        pools[{comparison.suite, comparison.new_board, without_range(comparison.definition->name)}]
-            .push_back(i);
+        pools[{comparison.suite, comparison.new_board, comparison.definition->name}].push_back(i);
     }
     std::vector<stats::Drift> drifts(comparisons.size());
     for (const auto& [pool, members] : pools) {

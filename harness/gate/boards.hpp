@@ -11,8 +11,8 @@
 
 namespace perfgate::gate {
 
-/// From so many boards on, what boards differ by is learned from them; with fewer a suite's
-/// `cross_board_tolerance` is added.
+/// From so many boards on, what boards differ by is learned from them, up to the suite's
+/// `cross_board_tolerance`; with fewer that is added.
 inline constexpr std::size_t least_boards = 3;
 
 /// By board: its processes in the series that are in use.

@@ -397,11 +397,7 @@ void consider_boards(const Run& run, const CaseResult& result, const BaselineCas
         comparison.baseline = &parts.emplace_back(series_of_board(*comparison.baseline, board));
     } else if (other_board(run, result, expected) || boards.size() > 1) {
         comparison.new_board = boards.size() >= least_boards;
-        if (!comparison.new_board) {
-            comparison.leeway = cross_board;
-        } else if (cross_board > 0) {
-            comparison.most_between_boards = cross_board;
-        }
+        (comparison.new_board ? comparison.most_between_boards : comparison.leeway) = cross_board;
     }
 }
 

@@ -28,8 +28,8 @@ struct Comparison {
     std::size_t suite = 0;
     /// The baseline has processes of several boards and none of the measured one.
     bool new_board = false;
-    /// Then no more than this fraction is allowed for what boards differ by. Absent: no limit.
-    std::optional<double> most_between_boards = std::nullopt;
+    /// With `new_board`: the most that is allowed for what boards differ by, as a fraction.
+    double most_between_boards = 0;
 };
 
 /// What decides a judgement.

@@ -78,9 +78,9 @@ std::string tolerance_words(const Comparison& comparison) {
     if (comparison.leeway > 0) {
         words += fmt::format(" and {:.6g} % more for another board", comparison.leeway * 100);
     }
-    if (comparison.new_board) words += " and what the baseline's boards differ by";
-    if (comparison.most_between_boards) {
-        words += fmt::format(", at most {:.6g} %", *comparison.most_between_boards * 100);
+    if (comparison.new_board) {
+        words += fmt::format(" and at most {:.6g} % more for what the baseline's boards differ by",
+                             comparison.most_between_boards * 100);
     }
     if (comparison.definition->direction == model::Direction::none) {
         words += ", in either direction";

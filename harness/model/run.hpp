@@ -34,8 +34,8 @@ inline constexpr std::string_view program_counter_method = "counter/auto-range/a
 struct GateRule {
     std::string metric;
     Tolerance tolerance;
-    /// Added leeway (a fraction) for timing metrics when the baseline comes from another board of
-    /// the same key.
+    /// A fraction, for timing metrics on a board of the same key that the baseline does not have:
+    /// it is added to the tolerance, or with three boards limits what is learned from them.
     double cross_board = 0;
 
     bool operator==(const GateRule&) const = default;

@@ -617,8 +617,8 @@ TEST(BatchRule, WhatDriftHidesIsWhatOneMoreRunWouldBeOffBy) {
 }
 
 TEST(BatchRule, WhatDriftsInOneMetricSaysNothingAboutAnother) {
-    const model::MetricDefinition gpu = definition("step.gpu_time", "ns", MetricClass::timing);
-    const model::MetricDefinition span = definition("step.gpu_span", "ns", MetricClass::timing);
+    const model::MetricDefinition gpu = definition("gpu_time", "ns", MetricClass::timing);
+    const model::MetricDefinition span = definition("gpu_span", "ns", MetricClass::timing);
     const auto recorded = [](double drift) {
         std::vector<double> samples;
         for (int process = 0; process < 21; ++process) {

@@ -165,7 +165,7 @@ TEST(Gate, OnANewBoardWhatItsBoardsDifferByIsLearnedFromThree) {
     VerdictDocument document = judged_against(alike, 110'000);
     EXPECT_EQ(only_case(document).verdict, Verdict::regressed);
     EXPECT_EQ(metric(only_case(document), "gpu_time").tolerance,
-              "3 % and what the baseline's boards differ by, at most 50 %");
+              "3 % and at most 50 % more for what the baseline's boards differ by");
     EXPECT_EQ(document.suites[0].notes,
               std::vector<std::string>{"another board than the baseline's: board-a → board-new"});
     EXPECT_EQ(only_case(judged_against(alike, 100'000)).verdict, Verdict::pass);
@@ -174,11 +174,20 @@ TEST(Gate, OnANewBoardWhatItsBoardsDifferByIsLearnedFromThree) {
         {"board-a", 100'000}, {"board-b", 105'000}, {"board-c", 95'000}};
     EXPECT_NE(only_case(judged_against(apart, 110'000)).verdict, Verdict::regressed);
 
-    // Three boards are few: what is allowed for them is limited by the suite.
-    pair.now().gates[0].cross_board = 0;
-    EXPECT_NE(only_case(judged_against(apart, 170'000)).verdict, Verdict::regressed);
+    // Three boards say little, so the suite limits what is allowed.
+    const auto with_limit = [&](double limit) {
+        pair.now().gates[0].cross_board = limit;
+        const model::VerdictDocument judged = judged_against(apart, 170'000);
+        return metric(only_case(judged), "gpu_time");
+    };
+    EXPECT_EQ(with_limit(10).verdict, Verdict::inconclusive) << with_limit(10).sentence;
+    EXPECT_GT(with_limit(10).minimum_detectable_change.value(), 1);
+    EXPECT_EQ(with_limit(0.5).verdict, Verdict::regressed);
+    EXPECT_LT(with_limit(0.5).minimum_detectable_change.value(), 0.7);
+    EXPECT_EQ(with_limit(0).verdict, Verdict::regressed);
+    EXPECT_GT(with_limit(0).interval.value().low, 0.5) << "no part of it is for boards";
+    EXPECT_LT(with_limit(0.5).interval.value().low, 0.5);
     pair.now().gates[0].cross_board = 0.5;
-    EXPECT_EQ(only_case(judged_against(apart, 170'000)).verdict, Verdict::regressed);
 
     document = judged_against({alike[0], alike[1]}, 110'000);
     EXPECT_EQ(only_case(document).verdict, Verdict::pass) << "50 % of leeway";

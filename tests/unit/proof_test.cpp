@@ -246,9 +246,12 @@ TEST(Proof, AnotherBoardIsTriedWithTheLeewayBetweenBoards) {
 TEST(Proof, ANewBoardIsTriedWithWhatTheBaselinesBoardsDifferBy) {
     Pair pair = of_boards({{"board-a", 900}, {"board-b", 1000}, {"board-c", 1100}});
     documents::move_to_board("board-d", pair.run);
-    const Proof proof = proved(pair);
-    EXPECT_EQ(proof.gates, 1U);
-    EXPECT_TRUE(proof.problems.empty()) << proof.problems.front();
+    for (const double limit : {0.0, 0.05, 10.0}) {
+        pair.now().gates[0].cross_board = limit;
+        const Proof proof = proved(pair);
+        EXPECT_EQ(proof.gates, 1U);
+        EXPECT_TRUE(proof.problems.empty()) << limit << ": " << proof.problems.front();
+    }
 }
 
 /// Cases of a throughput, whose two sessions differ by these fractions; at 0 there is one session.

@@ -241,7 +241,8 @@ class Play {
                                    {setting_.tolerance, std::nullopt, 0},
                                    setting_.leeway,
                                    0,
-                                   setting_.new_board});
+                                   setting_.new_board,
+                                   setting_.most_between_boards});
         }
         judgements_ = gate::BatchRule(policy_).judge(comparisons);
     }
