@@ -282,7 +282,7 @@ bool repeats(const model::MetricSeries& series) {
 }
 
 std::vector<stats::Drift> drifts_of(std::span<const Comparison> comparisons) {
-    // Per metric: gpu_span has the CPU's work in it and drifts more than gpu_time.
+    // Per metric: gpu_span includes the CPU's work and drifts more than gpu_time.
     std::map<std::tuple<std::size_t, bool, std::string>, std::vector<std::size_t>> pools;
     for (std::size_t i = 0; i < comparisons.size(); ++i) {
         const Comparison& comparison = comparisons[i];

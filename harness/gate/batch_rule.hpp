@@ -46,7 +46,7 @@ class BatchRule final : public Rule {
 };
 
 /// What each comparison's sessions differ by, or its boards where the measured one is new and the
-/// baseline has three or more. Learned from all times of its suite that have its metric.
+/// baseline has three or more. Learned from the comparisons of its suite with the same metric.
 std::vector<stats::Drift> drifts_of(std::span<const Comparison> comparisons);
 
 /// How many of the comparisons BatchRule judges by a test, which takes a share of the budget.

@@ -11,8 +11,8 @@
 
 namespace perfgate::gate {
 
-/// From so many boards on, what boards differ by is learned from them, up to the suite's
-/// `cross_board_tolerance`; with fewer that is added.
+/// With at least so many boards, what they differ by is learned and allowed, up to the suite's
+/// `cross_board_tolerance`; with fewer, that is added to the tolerance.
 inline constexpr std::size_t least_boards = 3;
 
 /// By board: its processes in the series that are in use.

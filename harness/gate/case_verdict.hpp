@@ -32,9 +32,9 @@ struct Pending {
 };
 
 /// A time is compared with its own board's. For a board that the baseline does not have, what
-/// boards differ by is allowed: as learned from those of the baseline, at most what the suite says
-/// (`cross_board`), or with too few boards just that. The part of a baseline that the comparison
-/// then points to is added to `parts`.
+/// boards differ by is allowed: as learned from the baseline's boards, up to the suite's limit
+/// (`cross_board`), or, with too few boards, exactly that. The part of a baseline that the
+/// comparison then points to is added to `parts`.
 void consider_boards(const model::Run& run, const model::CaseResult& result,
                      const model::BaselineCase& expected, double cross_board,
                      std::deque<model::MetricSeries>& parts, Comparison& comparison);

@@ -24,9 +24,9 @@ struct Comparison {
     /// Added to the tolerance's fractions: for a timing on another board of the same key.
     double leeway = 0;
     /// Comparisons of one suite were recorded together: what their sessions and boards differ by is
-    /// learned from all of them.
+    /// learned from all that have the same metric.
     std::size_t suite = 0;
-    /// The baseline has processes of several boards and none of the measured one.
+    /// The baseline has processes of three boards or more, and fewer than two of the measured one.
     bool new_board = false;
     /// With `new_board`: the most that is allowed for what boards differ by, as a fraction.
     double most_between_boards = 0;

@@ -78,7 +78,7 @@ std::string tolerance_words(const Comparison& comparison) {
     if (comparison.leeway > 0) {
         words += fmt::format(" and {:.6g} % more for another board", comparison.leeway * 100);
     }
-    if (comparison.new_board) {
+    if (comparison.new_board && comparison.most_between_boards > 0) {
         words += fmt::format(" and at most {:.6g} % more for what the baseline's boards differ by",
                              comparison.most_between_boards * 100);
     }

@@ -35,7 +35,7 @@ struct GateRule {
     std::string metric;
     Tolerance tolerance;
     /// A fraction, for timing metrics on a board of the same key that the baseline does not have:
-    /// it is added to the tolerance, or with three boards limits what is learned from them.
+    /// it is added to the tolerance, or, with three boards or more, limits what is learned of them.
     double cross_board = 0;
 
     bool operator==(const GateRule&) const = default;

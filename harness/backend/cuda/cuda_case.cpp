@@ -104,7 +104,7 @@ void CudaCase::enqueue_launch() {
 }
 
 void CudaCase::add_work(double ns) {
-    // Its kernel is compiled and calibrated here; in a timed launch that would be timed, too.
+    // Compiles and calibrates its kernel now; otherwise the first timed launch would include that.
     guarded(device_.context(), [&] { device_.added_work(); });
     added_ns_ = ns;
 }
