@@ -258,7 +258,7 @@ class Accepting {
             const auto& [metric, series] = entry;
             if (result.metrics.contains(metric)) return false;
             if (metric == "gpu_time") return !code.runs_the_same;
-            return gate::is_device_time(metric) || gate::is_counted(series);
+            return gate::can_be_excused(metric, series);
         });
     }
 

@@ -93,8 +93,8 @@ std::size_t keep_acknowledged(const BaselineCase& before, const std::string& day
         }
         measured->second = expected->second;
         now.acknowledged.emplace(metric, known);
-        keeps_what_code_excuses = keeps_what_code_excuses || gate::is_device_time(metric) ||
-                                  gate::is_counted(expected->second);
+        keeps_what_code_excuses =
+            keeps_what_code_excuses || gate::can_be_excused(metric, expected->second);
         ++kept;
     }
     if (keeps_what_code_excuses) forget_code(now);

@@ -397,7 +397,11 @@ void consider_boards(const Run& run, const CaseResult& result, const BaselineCas
         comparison.baseline = &parts.emplace_back(series_of_board(*comparison.baseline, board));
     } else if (other_board(run, result, expected) || boards.size() > 1) {
         comparison.new_board = boards.size() >= least_boards;
-        (comparison.new_board ? comparison.most_between_boards : comparison.leeway) = cross_board;
+        if (comparison.new_board) {
+            comparison.most_between_boards = cross_board;
+        } else {
+            comparison.leeway = cross_board;
+        }
     }
 }
 

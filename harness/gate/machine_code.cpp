@@ -281,7 +281,7 @@ CodeAside code_aside(const CodeComparison& code, const Comparison& comparison,
     const std::string& metric = comparison.definition->name;
     const bool counted = is_counted(*comparison.measured);
     if (judgement.verdict != model::Verdict::regressed) return {};
-    if (!counted && !is_device_time(metric)) return {};
+    if (!can_be_excused(metric, *comparison.measured)) return {};
     switch (code.change) {
         case CodeChange::unchanged:
             return {true, "nothing changed",

@@ -63,6 +63,11 @@ inline bool is_counted(const model::MetricSeries& series) {
     return series.method.starts_with(model::counter_method);
 }
 
+/// Whether unchanged code can excuse a worse value: of a device time or a counter.
+inline bool can_be_excused(std::string_view metric, const model::MetricSeries& series) {
+    return is_device_time(metric) || is_counted(series);
+}
+
 /// What the comparison of the code adds to the sentence of a regressed metric.
 struct CodeAside {
     /// A device time or a counter that got worse although nothing changed says nothing about the

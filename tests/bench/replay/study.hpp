@@ -74,9 +74,9 @@ struct Setting {
     double tolerance = 0.005;
     double share = 1e-3;  ///< of each case in the budget of false alarms
     double leeway = 0;
-    bool new_board = false;  ///< the baseline has no processes of the run's board
-    double most_between_boards = 0;
-    std::int64_t rounds = 1;  ///< fewer where a run has no processes left
+    bool new_board = false;          ///< the baseline has no processes of the run's board
+    double most_between_boards = 0;  ///< with new_board: as in gate::Comparison
+    std::int64_t rounds = 1;         ///< fewer where a run has no processes left
 };
 
 struct Outcome {
