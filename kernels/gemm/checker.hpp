@@ -2,7 +2,8 @@
 // Says whether C is A * B, in float64 on the host, for host and CUDA variants alike. No CUDA here.
 //
 // What is accepted
-//   1. Relative Frobenius error below the type's tolerance (f32 1e-5, tf32 1e-3, f16, bf16 1e-2).
+//   1. Relative Frobenius error below the type's tolerance (f32 1e-5, tf32 1e-3, f16, bf16 1e-2,
+//      e4m3 5e-2).
 //   2. Every element checked one by one: |c - ref| <= tolerance * (|A| |B|)_ij.
 //   3. The same element: |c - ref| <= 32 * e * s_i, far tighter than 2 for the short types.
 //   4. Every band of columns of every row: |sum_j r_j (c - ref)_ij| <= 16 * e * s_i * sqrt(width),
@@ -18,7 +19,9 @@
 //     * tensor cores truncate instead, once per internal step of q products. Truncation is biased
 //       towards zero, about 0.7 u of the sum each time, and the bias adds up along the walk of the
 //       partial sums: e = 0.7 u (k / q) / sqrt(3) = 0.4 u k / q.
-//   accumulation_error() has both terms. The errors of single elements have nearly exponential
+//     * for e4m3 they also keep about 14 bits of the sum, not 24, and add q = 32 products at once:
+//       one rounding of 0.5 * 2^-14 and the bias of the line above, e = 2^-14 (0.5 + 0.4 k / 32).
+//   accumulation_error() has all terms. The errors of single elements have nearly exponential
 //   tails, for the sums that stray far also round coarsely (f32, k = 4096: 3.5, 5.4 and 7.1 rms at
 //   1e-2, 1e-3 and 1e-4): 32 rms is out of reach of any number of elements. Given the errors e_ij
 //   of a row's band, Hoeffding's inequality over the random r bounds the chance of a false alarm by

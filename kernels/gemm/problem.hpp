@@ -10,8 +10,8 @@
 
 namespace gemm {
 
-// Type of A and B. C is always f32, and every variant accumulates in f32 or better; what the tensor
-// cores make of that for 8-bit types says checker.hpp.
+// Type of A and B. C is always f32. Variants accumulate in f32, except that tensor cores keep fewer
+// bits of the sums of 8-bit products: checker.hpp gives the error that this makes.
 using common::Dtype;
 using common::dtype_name;
 using common::element_bytes;
