@@ -260,6 +260,44 @@ class Action(Played):
             self.assertIn(reason, job.annotations[0].message)
             self.assertIn(reason, job.summary)
 
+    def passed(self, *files, **inputs):
+        """The files that perfgate gets for the inputs, in a checkout with these files."""
+        self.fake_perfgate(r"""while [ "$1" != -- ]; do shift; done; shift; printf '%s\0' "$@" >"$HOME/passed" """)
+        for name in files:
+            self.write(f"repository/{name}", SUITE)
+        self.commit("files")
+        self.job = self.run_action(perfgate="", artifact="", **inputs)
+        passed = self.folder / "passed"
+        names = passed.read_text().split("\0")[:-1] if passed.exists() else None
+        passed.unlink(missing_ok=True)
+        return names
+
+    def test_a_file_that_is_named_like_a_pattern_hides_no_other(self):
+        both = ["suites/*.yaml", "suites/small.yaml"]
+        self.assertEqual(both, self.passed("suites/*.yaml", suites="suites/*.yaml"))
+        self.assertEqual(both, self.passed("suites/[s]*.yaml", suites="suites/[s*]*.yaml"), "and no set of letters")
+        self.assertEqual(both[:1], self.passed(suites="suites/[*].yaml"), "the file itself")
+        runs = ["shards/1/run.json", "shards/2/run.json"]
+        self.assertEqual(["shards/*/run.json", *runs],
+                         self.passed("shards/*/run.json", *runs, suites="", runs="shards/*/run.json"))
+        self.assertEqual(runs, self.passed("shards/[12]/run.json", suites="", runs="shards/[12]/run.json"))
+        self.assertIsNone(self.passed("none/[x].yaml", suites="none/[x].yaml"))
+        self.assertIn("no suite matches 'none/[x].yaml'", self.job.annotations[0].message)
+
+    def test_a_pattern_matches_whole_names_of_any_kind(self):
+        odd = ["suites/--profile=x.yaml", "suites/a\nnone.yaml", "suites/a b.yaml", "suites/small.yaml", "suites/é.yaml"]
+        self.assertEqual(odd, self.passed(*odd, "suites/.hidden.yaml", suites="suites/*.yaml"))
+        self.assertEqual(["suites/.hidden.yaml"], self.passed(suites="suites/.*.yaml"))
+        self.assertEqual(["--out=x.yaml"], self.passed("--out=x.yaml", suites="*.yaml"))
+
+    def test_the_environment_does_not_change_what_a_pattern_matches(self):
+        for name, value in (("GLOBIGNORE", "suites/small.yaml"), ("SHELLOPTS", "noglob"), ("BASHOPTS", "dotglob"),
+                            ("IFS", "l")):
+            with self.subTest(name):
+                self.environment[name] = value
+                self.assertEqual(["suites/small.yaml"], self.passed("suites/.hidden.yaml", suites="suites/*.yaml"))
+                del self.environment[name]
+
     def test_arguments_are_passed_on_a_line_each(self):
         self.fake_perfgate('printf "<%s>" "$@"')
         job = self.run_action(perfgate="", arguments="--filter=a b\n\n--tag\nx y\n",
