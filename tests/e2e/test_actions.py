@@ -3,9 +3,13 @@
 host backend; and what holds for every file there."""
 
 import datetime
+import html.parser
+import importlib.machinery
+import importlib.util
 import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import signal
@@ -14,6 +18,7 @@ import tempfile
 import threading
 import time
 import unittest
+import unittest.mock
 import zipfile
 
 import yaml
@@ -1029,6 +1034,34 @@ esac""")
         self.assertEqual({"ubuntu-latest"}, {job["runs-on"] for job in jobs.values()})
 
 
+class Shown(html.parser.HTMLParser):
+    """A page as a browser reads it: its tags with attributes, its texts with the tags around them, and what stays open."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.texts, self.open = [], [], []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, tuple(attributes)))
+        if tag not in ("br", "hr", "img", "input", "source"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if self.open and self.open[-1] == tag:
+            self.open.pop()
+        else:
+            self.open.append("/" + tag)
+
+    def handle_data(self, data):
+        if data.strip():
+            self.texts.append((tuple(self.open), data))
+
+    def count(self, name):
+        return sum(tag == name for tag, _ in self.tags)
+
+
 class Comment(Played):
     """What comment.yml writes on the pull request 7. `gh` here is GitHub with one pull request, the
     artifact of one run, and a list of comments that it keeps."""
@@ -1170,6 +1203,92 @@ print(json.dumps(answer))
                      "\n```sh\n# explain\nperfgate explain run.json 'a[n=1]@hot'\n```\n"):
             self.assertIn(line, said)
 
+    def rendered(self, text):
+        """The comment on a fork's report as HTML, as GitHub's Markdown renders it."""
+        if not shutil.which("cmark-gfm"):
+            if os.environ.get("CI") == "true":
+                self.fail("cmark-gfm is missing: ci/test installs it")
+            self.skipTest("cmark-gfm is missing: ci/test installs it")
+        loader = importlib.machinery.SourceFileLoader("comment", str(CI / "action/comment"))
+        comment = importlib.util.module_from_spec(importlib.util.spec_from_loader("comment", loader))
+        loader.exec_module(comment)
+        with unittest.mock.patch.dict(os.environ, HEAD_SHA=self.HEAD, RUN_URL="https://run.example/41"):
+            source = comment.body(text, False)
+        self.assertLess(len(source), 65_536)
+        return source, self.html(source)
+
+    def html(self, source):
+        return subprocess.run(["cmark-gfm", "--unsafe", "-e", "footnotes", "-e", "table", "-e", "autolink", "-e", "strikethrough",
+                               "-e", "tasklist"], input=source, capture_output=True, text=True, check=True).stdout
+
+    def assert_outside(self, page):
+        """What the script adds stands outside everything, first and last, and nothing acts."""
+        source, html = page
+        shown = Shown(html)
+        self.assertEqual([], shown.open, source)
+        path, first = shown.texts[0]
+        self.assertEqual(("blockquote", "p"), path, source)
+        self.assertTrue(first.startswith("[!WARNING]\nMeasured by the workflow of a fork"), source)
+        where = {text: path for path, text in shown.texts}
+        self.assertEqual(("p",), where.get(f"Commit {self.HEAD}, "), source)
+        self.assertEqual(("p", "a"), where.get("workflow run"), source)
+        self.assertEqual([("a", (("href", "https://run.example/41"),))],
+                         [tag for tag in shown.tags if tag[0] in ("a", "img", "input", "s", "del", "sup", "section")], source)
+        self.assertEqual(1, shown.count("blockquote"), source)
+        self.assertLessEqual({name for name, _ in shown.tags}, {
+            "p", "blockquote", "a", "h2", "h3", "table", "thead", "tbody", "tr", "th", "td", "code", "pre", "ul", "li",
+            "strong", "details", "summary"}, source)
+        attributes = {attribute for name, attributes in shown.tags if name != "a" for attribute in attributes}
+        self.assertLessEqual(attributes, {("align", "right"), ("lang", "sh"), ("class", "language-sh")}, source)
+
+    HOSTILE = [
+        "<details>", "<details><summary>Environment</summary>", "<DETAILS>", "<details open><summary>x</summary>",
+        "<details><summary>a</summary><details>", "</details>", "</details></details>", "<summary>", "`<details>`",
+        "<details><summary>`<img src=x>`</summary>", "```", "```sh", "````sh", "   ```", "~~~", "~~~~ text", "`` ` ``",
+        "<!--", "-->", "<!-- perfgate: this comment is updated -->", "<pre>", "<table><tr><td>", "<sub><sup>", "<br>",
+        "<picture><source>", "| a | b |", "|---|---|", ":-", "| verdict | change | case | first reason |", "|---|--:|---|---|",
+        "| **regressed** | `x | <!-- ` | y |", "| `a\\|<details>` |", "> quoted", "- > quoted", "- - deep", "1. one", "    code",
+        "# Measured by the maintainers", "## perfgate: 12 passed", "### gemm", "a\n===", "a\n---", "***", "**bold", "_x_ *y*",
+        "[x]: https://evil.example", "[^1]: note", "[a](https://evil.example)", "![a](x)", "<https://evil.example>",
+        "- [ ] task", "~~gone~~", "$\\color{white}{x}$", "&lt;details&gt;", "&#60;details&#62;", "&#10;&#10;# x", "&#32;&#32;&#32;&#32;x",
+        "@maintainers", "#1", "GH-1", ":octocat:", "http://evil.example", "www.evil.example", "a@evil.example",
+        "\u202e\u2066rtl", "z" + "\u0338\u0353" * 50, "\u200b\u2060", "\x1b[8m", "\r\n\r# x", "\u2028# x", "x" * 9000, "",
+    ]
+
+    def test_nothing_in_a_forks_report_hides_or_restyles_what_the_comment_adds(self):
+        golden = (tool.SOURCE / "tests/data/golden/report.markdown.md").read_text()
+        for line in self.HOSTILE:
+            with self.subTest(line[:40]):
+                for text in (line, golden + line, line + "\n" + golden, "## perfgate: 12 passed\n\nAll passed.\n\n" + line + "\n\nH100\n"):
+                    self.assert_outside(self.rendered(text))
+
+    def test_no_mixture_of_hostile_lines_does_either(self):
+        seed = random.SystemRandom().randrange(2**32)
+        chance = random.Random(seed)
+        for _ in range(200):
+            text = "".join(chance.choice(self.HOSTILE) + chance.choice(("\n", "\n\n", " ", ""))
+                           for _ in range(chance.randrange(1, 30)))
+            with self.subTest(seed=seed):
+                self.assert_outside(self.rendered(text))
+
+    def test_cut_anywhere_a_report_is_closed(self):
+        golden = (tool.SOURCE / "tests/data/golden/report.markdown.md").read_text()
+        block = "\n```sh\n# explain\nperfgate explain\n```\n"
+        for text in ("x" * 300, golden + block, block + golden, "<details><summary>a</summary>\n" + "y\n" * 500):
+            for more in range(0, 5000, 97):
+                filled = ("filled " * 7 + "\n") * 1200
+                self.assert_outside(self.rendered(filled[:60_000 - more] + "\n" + text))
+
+    def test_of_a_report_a_comment_keeps_tables_code_and_folding(self):
+        golden = (tool.SOURCE / "tests/data/golden/report.markdown.md").read_text()
+        source, html = self.rendered(golden)
+        ours, theirs = Shown(html), Shown(self.html(golden))
+        for name in ("h2", "h3", "table", "tr", "td", "code", "strong", "details", "summary", "li"):
+            self.assertEqual(theirs.count(name), ours.count(name), name)
+        spaces = str.maketrans("", "", " \n\u200b")
+        words = "".join(text for _, text in theirs.texts).translate(spaces)
+        self.assertIn(words, "".join(text for _, text in ours.texts).translate(spaces))
+
     def test_nothing_of_a_hostile_artifact_acts(self):
         marker = "<!-- perfgate: this comment is updated -->"
         self.artifact(
@@ -1218,13 +1337,13 @@ print(json.dumps(answer))
             self.assertIn("no results", said[0])
 
     def test_what_is_too_long_is_cut_where_it_may_be(self):
+        table = "| verdict | change | case | first reason |\n|---|--:|---|---|\n"
         row = "| **regressed** | +5.0 % | `a` | why |\n"
-        self.artifact("head\n\n" + row * 20 + "\n<details><summary>Details</summary>\n" + "x" * 90_000)
+        self.artifact("head\n\n" + table + row * 20 + "\n<details><summary>Details</summary>\n\n" + "- why\n" * 50_000)
         said = self.commented()[0]
-        self.assertIn(row, said)
-        self.assertNotIn("<details>", said)
-        self.assertIn("The rest is on the workflow run's page.", said)
-        self.artifact("head\n\n" + row * 50_000)
+        self.assertIn(table + row * 20, said)
+        self.assertIn("- why\n\n</details>\n\nThe rest is on the workflow run's page.\n", said)
+        self.artifact("head\n\n" + table + row * 50_000)
         self.assertLess(len(self.commented()[0]), 65_536)
         self.state["artifacts"][0]["size_in_bytes"] = 10**12
         self.commented()
