@@ -266,7 +266,7 @@ class Setup(Served):
         """A job whose release is from github.com, with a `gh` that does this for `attestation verify`."""
         if gh is not None:
             self.script("tools/gh", f"""#!/bin/bash
-echo "$GH_TOKEN $*" >>'{self.folder}/gh-calls'
+echo "$GH_TOKEN $*" "${{HOME##*/}}" >>'{self.folder}/gh-calls'
 if [ "${{*: -1}}" = --help ]; then {"exit 1" if gh == "old" else "exit 0"}; fi
 {gh}
 """)
@@ -295,7 +295,7 @@ cp "{self.served}/${{1#https://github.com/owner/kernels/releases/download/}}" "$
                 self.assertEqual(gh != "echo 1", "not checked" in job.log)
         calls = (self.folder / "gh-calls").read_text()
         self.assertRegex(calls, "a token attestation verify [^ ]*/release.tar.gz --repo owner/kernels "
-                                "--signer-workflow owner/kernels/.github/workflows/release.yml ")
+                                "--signer-workflow owner/kernels/.github/workflows/release.yml .* perfgate-setup-")
         (self.folder / "gh-calls").unlink()
         job = self.attested("exit 1", sha256=self.sum)
         self.assertEqual("success", job.result, job.log)
