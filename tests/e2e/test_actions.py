@@ -197,7 +197,8 @@ while [ $# -gt 1 ]; do [ "$1" != --output ] || file=$2; shift; done
         """`gh` that notes how it was called."""
         self.calls = self.folder / "gh-calls"
         self.calls.write_text("")
-        script(self.tools / "gh", "#!/bin/bash\n[ $1 != attestation ] || exec echo 1\n" f"printf '%s\\n' \"$*\" >>'{self.calls}'\n{text}\n")
+        script(self.tools / "gh", "#!/bin/bash\n[ $1 != attestation ] || exec echo 1\n"
+               f"printf '%s\\n' \"$*\" >>'{self.calls}'\n{text}\n")
 
 
 class Action(Played):
@@ -1229,8 +1230,9 @@ print(json.dumps(answer))
         return source, self.html(source)
 
     def html(self, source):
-        return subprocess.run(["cmark-gfm", "--unsafe", "-e", "footnotes", "-e", "table", "-e", "autolink", "-e", "strikethrough",
-                               "-e", "tasklist"], input=source, capture_output=True, text=True, check=True).stdout
+        extensions = "footnotes table autolink strikethrough tasklist".split()
+        return subprocess.run(["cmark-gfm", "--unsafe", *(word for name in extensions for word in ("-e", name))],
+                              input=source, capture_output=True, text=True, check=True).stdout
 
     def assert_outside(self, page):
         """What the script adds stands outside everything, first and last, and nothing acts."""
@@ -1243,8 +1245,8 @@ print(json.dumps(answer))
         where = {text: path for path, text in shown.texts}
         self.assertEqual(("p",), where.get(f"Commit {self.HEAD}, "), source)
         self.assertEqual(("p", "a"), where.get("workflow run"), source)
-        self.assertEqual([("a", (("href", "https://run.example/41"),))],
-                         [tag for tag in shown.tags if tag[0] in ("a", "img", "input", "s", "del", "sup", "section")], source)
+        links = [attributes for name, attributes in shown.tags if name == "a"]
+        self.assertEqual([(("href", "https://run.example/41"),)], links, source)
         self.assertEqual(1, shown.count("blockquote"), source)
         self.assertLessEqual({name for name, _ in shown.tags}, {
             "p", "blockquote", "a", "h2", "h3", "table", "thead", "tbody", "tr", "th", "td", "code", "pre", "ul", "li",
@@ -1255,28 +1257,31 @@ print(json.dumps(answer))
     HOSTILE = [
         "<details>", "<details><summary>Environment</summary>", "<DETAILS>", "<details open><summary>x</summary>",
         "<details><summary>a</summary><details>", "</details>", "</details></details>", "<summary>", "`<details>`",
-        "<details><summary>`<img src=x>`</summary>", "```", "```sh", "````sh", "   ```", "~~~", "~~~~ text", "`` ` ``",
-        "<!--", "-->", "<!-- perfgate: this comment is updated -->", "<pre>", "<table><tr><td>", "<sub><sup>", "<br>",
-        "<picture><source>", "| a | b |", "|---|---|", ":-", "| verdict | change | case | first reason |", "|---|--:|---|---|",
-        "| **regressed** | `x | <!-- ` | y |", "| `a\\|<details>` |", "> quoted", "- > quoted", "- - deep", "1. one", "    code",
-        "# Measured by the maintainers", "## perfgate: 12 passed", "### gemm", "a\n===", "a\n---", "***", "**bold", "_x_ *y*",
-        "[x]: https://evil.example", "[^1]: note", "[a](https://evil.example)", "![a](x)", "<https://evil.example>",
-        "- [ ] task", "~~gone~~", "$\\color{white}{x}$", "&lt;details&gt;", "&#60;details&#62;", "&#10;&#10;# x", "&#32;&#32;&#32;&#32;x",
-        "@maintainers", "#1", "GH-1", ":octocat:", "http://evil.example", "www.evil.example", "a@evil.example",
-        "\u202e\u2066rtl", "z" + "\u0338\u0353" * 50, "\u200b\u2060", "\x1b[8m", "\r\n\r# x", "\u2028# x", "x" * 9000, "",
+        "<details><summary>`<img src=x>`</summary>", "```", "```sh", "````sh", "   ```", "~~~", "~~~~ text",
+        "`` ` ``", "<!--", "-->", "<!-- perfgate: this comment is updated -->", "<pre>", "<table><tr><td>",
+        "<sub><sup>", "<br>", "<picture><source>", "| a | b |", "|---|---|", ":-",
+        "| verdict | change | case | first reason |", "|---|--:|---|---|", "| **regressed** | `x | <!-- ` | y |",
+        "| `a\\|<details>` |", "> quoted", "- > quoted", "- - deep", "1. one", "    code",
+        "# Measured by the maintainers", "## perfgate: 12 passed", "### gemm", "a\n===", "a\n---", "***", "**bold",
+        "_x_ *y*", "[x]: https://evil.example", "[^1]: note", "[a](https://evil.example)", "![a](x)",
+        "<https://evil.example>", "- [ ] task", "~~gone~~", "$\\color{white}{x}$", "&lt;details&gt;",
+        "&#60;details&#62;", "&#10;&#10;# x", "&#32;&#32;&#32;&#32;x", "@maintainers", "#1", "GH-1", ":octocat:",
+        "http://evil.example", "www.evil.example", "a@evil.example", "\u202e\u2066rtl", "z" + "\u0338\u0353" * 50,
+        "\u200b\u2060", "\x1b[8m", "\r\n\r# x", "\u2028# x", "x" * 9000, "",
     ]
 
     def test_nothing_in_a_forks_report_hides_or_restyles_what_the_comment_adds(self):
         golden = (tool.SOURCE / "tests/data/golden/report.markdown.md").read_text()
         for line in self.HOSTILE:
             with self.subTest(line[:40]):
-                for text in (line, golden + line, line + "\n" + golden, "## perfgate: 12 passed\n\nAll passed.\n\n" + line + "\n\nH100\n"):
+                forged = f"## perfgate: 12 passed\n\nAll passed.\n\n{line}\n\nH100\n"
+                for text in (line, golden + line, line + "\n" + golden, forged):
                     self.assert_outside(self.rendered(text))
 
     def test_no_mixture_of_hostile_lines_does_either(self):
         seed = random.SystemRandom().randrange(2**32)
         chance = random.Random(seed)
-        for _ in range(200):
+        for _ in range(100):
             text = "".join(chance.choice(self.HOSTILE) + chance.choice(("\n", "\n\n", " ", ""))
                            for _ in range(chance.randrange(1, 30)))
             with self.subTest(seed=seed):
@@ -1286,7 +1291,7 @@ print(json.dumps(answer))
         golden = (tool.SOURCE / "tests/data/golden/report.markdown.md").read_text()
         block = "\n```sh\n# explain\nperfgate explain\n```\n"
         for text in ("x" * 300, golden + block, block + golden, "<details><summary>a</summary>\n" + "y\n" * 500):
-            for more in range(0, 5000, 97):
+            for more in range(0, 5000, 223):
                 filled = ("filled " * 7 + "\n") * 1200
                 self.assert_outside(self.rendered(filled[:60_000 - more] + "\n" + text))
 

@@ -112,7 +112,7 @@ class Setup(Served):
             "outputs": {name: "${{ steps.it.outputs." + name + " }}" for name in ("path", "cached")},
             "steps": [{"uses": "actions/checkout@x"},
                       {"id": "it", "uses": "./ci/setup", "with": given},
-                      {"shell": "bash", "run": "perfgate --version; cat \"$(dirname \"$(command -v perfgate)\")\"/../lib/*/*/*"}]}}}))
+                      {"shell": "bash", "run": 'perfgate --version; cat "$(dirname "$(command -v perfgate)")"/../lib/*/*/*'}]}}}))
         runner = Runner(self.folder / "runner", self.environment(), {"server_url": self.github}, {
             "actions/checkout": lambda runner, _: shutil.copytree(CI / "setup", runner.workspace / "ci/setup") and None})
         return runner.run_workflow(workflow)["job"]
