@@ -267,7 +267,7 @@ class Setup(Served):
         if gh is not None:
             self.script("tools/gh", f"""#!/bin/bash
 echo "$GH_TOKEN $*" "${{HOME##*/}}" >>'{self.folder}/gh-calls'
-if [ "${{*: -1}}" = --help ]; then {"exit 1" if gh == "old" else "exit 0"}; fi
+if [ "${{*: -1}}" = --help ]; then {"echo unknown command; exit 1" if gh == "old" else "exec echo --signer-workflow"}; fi
 {gh}
 """)
         self.script("tools/curl", f"""#!/bin/bash
@@ -285,7 +285,7 @@ cp "{self.served}/${{1#https://github.com/owner/kernels/releases/download/}}" "$
 
     def test_what_vouches_for_an_archive_is_said(self):
         self.release("#!/bin/sh\n[ -z \"$GH_TOKEN\" ] || exit 1\necho perfgate 1.2.3\n")
-        for gh, said in ((None, "no gh on this runner"), ("old", "this gh is older"), ("exit 4", "token of this job"),
+        for gh, said in ((None, "no gh on this runner"), ("old", "this gh is too old"), ("exit 4", "token of this job"),
                          ("echo 'HTTP 403: Resource not accessible by integration' >&2; exit 1", "token of this job"),
                          ("echo 1", "owner/kernels/.github/workflows/release.yml attests that it built it")):
             with self.subTest(gh):
