@@ -1275,7 +1275,7 @@ print(json.dumps(answer))
         for line in self.HOSTILE:
             with self.subTest(line[:40]):
                 forged = f"## perfgate: 12 passed\n\nAll passed.\n\n{line}\n\nH100\n"
-                for text in (line, golden + line, line + "\n" + golden, forged):
+                for text in (golden + line + "\n" + golden, forged):
                     self.assert_outside(self.rendered(text))
 
     def test_no_mixture_of_hostile_lines_does_either(self):
