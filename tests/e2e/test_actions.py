@@ -3,17 +3,24 @@
 host backend; and what holds for every file there."""
 
 import datetime
+import hashlib
+import html.parser
+import importlib.machinery
+import importlib.util
 import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import signal
 import subprocess
+import tarfile
 import tempfile
 import threading
 import time
 import unittest
+import unittest.mock
 import zipfile
 
 import yaml
@@ -168,10 +175,20 @@ class Played(tool.Case):
         self.commit("accepted before")
 
     def install(self, text):
-        """The release that the workflows set up, in the runner's tool cache."""
+        """The release that the workflows set up, as github.com has it."""
         version, = {version for path in WORKFLOWS
                     for version in re.findall(r"^ +version: (.*)$", path.read_text(), re.MULTILINE)}
-        script(self.folder / f"tool-cache/perfgate/{version}/x64/bin/perfgate", "#!/bin/sh\n" + text + "\n")
+        name = f"perfgate-{version}-linux-x86_64"
+        folder = self.folder / "release"
+        script(folder / name / "bin/perfgate", f'#!/bin/sh\n[ "$1" != --version ] || exec echo perfgate {version}\n{text}\n')
+        with tarfile.open(folder / f"{name}.tar.gz", "w:gz") as archive:
+            archive.add(folder / name, name)
+        total = hashlib.sha256((folder / f"{name}.tar.gz").read_bytes()).hexdigest()
+        (folder / "SHA256SUMS").write_text(f"{total}  {name}.tar.gz\n")
+        script(self.tools / "curl", f"""#!/bin/bash
+while [ $# -gt 1 ]; do [ "$1" != --output ] || file=$2; shift; done
+[[ $1 == https://github.com/owner/kernels/releases/download/v{version}/* ]] && cp "{folder}/${{1##*/}}" "$file"
+""")
 
     def fake_perfgate(self, text):
         return script(self.tools / "perfgate", "#!/bin/bash\n" + text)
@@ -180,7 +197,8 @@ class Played(tool.Case):
         """`gh` that notes how it was called."""
         self.calls = self.folder / "gh-calls"
         self.calls.write_text("")
-        script(self.tools / "gh", f"#!/bin/bash\nprintf '%s\\n' \"$*\" >>'{self.calls}'\n{text}\n")
+        script(self.tools / "gh", "#!/bin/bash\ncase $* in *--help) exec echo --signer-workflow ;; attestation*) exec echo 1 ;; esac\n"
+               f"printf '%s\\n' \"$*\" >>'{self.calls}'\n{text}\n")
 
 
 class Action(Played):
@@ -259,6 +277,44 @@ class Action(Played):
             self.assertEqual(("failure", "2"), (job.result, job.outputs["exit-code"]))
             self.assertIn(reason, job.annotations[0].message)
             self.assertIn(reason, job.summary)
+
+    def passed(self, *files, **inputs):
+        """The files that perfgate gets for the inputs, in a checkout with these files."""
+        self.fake_perfgate(r"""while [ "$1" != -- ]; do shift; done; shift; printf '%s\0' "$@" >"$HOME/passed" """)
+        for name in files:
+            self.write(f"repository/{name}", SUITE)
+        self.commit("files")
+        self.job = self.run_action(perfgate="", artifact="", **inputs)
+        passed = self.folder / "passed"
+        names = passed.read_text().split("\0")[:-1] if passed.exists() else None
+        passed.unlink(missing_ok=True)
+        return names
+
+    def test_a_file_that_is_named_like_a_pattern_hides_no_other(self):
+        both = ["suites/*.yaml", "suites/small.yaml"]
+        self.assertEqual(both, self.passed("suites/*.yaml", suites="suites/*.yaml"))
+        self.assertEqual(both, self.passed("suites/[s]*.yaml", suites="suites/[s*]*.yaml"), "and no set of letters")
+        self.assertEqual(both[:1], self.passed(suites="suites/[*].yaml"), "the file itself")
+        runs = ["shards/1/run.json", "shards/2/run.json"]
+        self.assertEqual(["shards/*/run.json", *runs],
+                         self.passed("shards/*/run.json", *runs, suites="", runs="shards/*/run.json"))
+        self.assertEqual(runs, self.passed("shards/[12]/run.json", suites="", runs="shards/[12]/run.json"))
+        self.assertIsNone(self.passed("none/[x].yaml", suites="none/[x].yaml"))
+        self.assertIn("no suite matches 'none/[x].yaml'", self.job.annotations[0].message)
+
+    def test_a_pattern_matches_whole_names_of_any_kind(self):
+        odd = ["suites/--profile=x.yaml", "suites/a\nnone.yaml", "suites/a b.yaml", "suites/small.yaml", "suites/é.yaml"]
+        self.assertEqual(odd, self.passed(*odd, "suites/.hidden.yaml", suites="suites/*.yaml"))
+        self.assertEqual(["suites/.hidden.yaml"], self.passed(suites="suites/.*.yaml"))
+        self.assertEqual(["--out=x.yaml"], self.passed("--out=x.yaml", suites="*.yaml"))
+
+    def test_the_environment_does_not_change_what_a_pattern_matches(self):
+        for name, value in (("GLOBIGNORE", "suites/small.yaml"), ("SHELLOPTS", "noglob"), ("BASHOPTS", "dotglob"),
+                            ("IFS", "l")):
+            with self.subTest(name):
+                self.environment[name] = value
+                self.assertEqual(["suites/small.yaml"], self.passed("suites/.hidden.yaml", suites="suites/*.yaml"))
+                del self.environment[name]
 
     def test_arguments_are_passed_on_a_line_each(self):
         self.fake_perfgate('printf "<%s>" "$@"')
@@ -970,7 +1026,6 @@ esac""")
             self.assertEqual(self.head, self.git("rev-parse", "tune").strip())
 
     def test_a_job_that_fails_is_answered(self):
-        shutil.rmtree(self.folder / "tool-cache")
         script(self.tools / "curl", "#!/bin/sh\necho 'curl: (6) no such host' >&2\nexit 6\n")
         with self.assertRaises(AssertionError):  # the annotation
             self.comment("/perfgate accept meant")
@@ -989,6 +1044,34 @@ esac""")
         self.assertEqual({"accept": {"read"}, "push": {"write"}},
                          {name: set(job["permissions"].values()) for name, job in jobs.items()})
         self.assertEqual({"ubuntu-latest"}, {job["runs-on"] for job in jobs.values()})
+
+
+class Shown(html.parser.HTMLParser):
+    """A page as a browser reads it: its tags with attributes, its texts with the tags around them, and what stays open."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.texts, self.open = [], [], []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, tuple(attributes)))
+        if tag not in ("br", "hr", "img", "input", "source"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if self.open and self.open[-1] == tag:
+            self.open.pop()
+        else:
+            self.open.append("/" + tag)
+
+    def handle_data(self, data):
+        if data.strip():
+            self.texts.append((tuple(self.open), data))
+
+    def count(self, name):
+        return sum(tag == name for tag, _ in self.tags)
 
 
 class Comment(Played):
@@ -1132,6 +1215,96 @@ print(json.dumps(answer))
                      "\n```sh\n# explain\nperfgate explain run.json 'a[n=1]@hot'\n```\n"):
             self.assertIn(line, said)
 
+    def rendered(self, text):
+        """The comment on a fork's report as HTML, as GitHub's Markdown renders it."""
+        if not shutil.which("cmark-gfm"):
+            if os.environ.get("CI") == "true":
+                self.fail("cmark-gfm is missing: ci/test installs it")
+            self.skipTest("cmark-gfm is missing: ci/test installs it")
+        loader = importlib.machinery.SourceFileLoader("comment", str(CI / "action/comment"))
+        comment = importlib.util.module_from_spec(importlib.util.spec_from_loader("comment", loader))
+        loader.exec_module(comment)
+        with unittest.mock.patch.dict(os.environ, HEAD_SHA=self.HEAD, RUN_URL="https://run.example/41"):
+            source = comment.body(text, False)
+        self.assertLess(len(source), 65_536)
+        return source, self.html(source)
+
+    def html(self, source):
+        extensions = "footnotes table autolink strikethrough tasklist".split()
+        return subprocess.run(["cmark-gfm", "--unsafe", *(word for name in extensions for word in ("-e", name))],
+                              input=source, capture_output=True, text=True, check=True).stdout
+
+    def assert_outside(self, page):
+        """What the script adds stands outside everything, first and last, and nothing acts."""
+        source, html = page
+        shown = Shown(html)
+        self.assertEqual([], shown.open, source)
+        path, first = shown.texts[0]
+        self.assertEqual(("blockquote", "p"), path, source)
+        self.assertTrue(first.startswith("[!WARNING]\nMeasured by the workflow of a fork"), source)
+        where = {text: path for path, text in shown.texts}
+        self.assertEqual(("p",), where.get(f"Commit {self.HEAD}, "), source)
+        self.assertEqual(("p", "a"), where.get("workflow run"), source)
+        links = [attributes for name, attributes in shown.tags if name == "a"]
+        self.assertEqual([(("href", "https://run.example/41"),)], links, source)
+        self.assertEqual(1, shown.count("blockquote"), source)
+        self.assertLessEqual({name for name, _ in shown.tags}, {
+            "p", "blockquote", "a", "h2", "h3", "table", "thead", "tbody", "tr", "th", "td", "code", "pre", "ul", "li",
+            "strong", "details", "summary"}, source)
+        attributes = {attribute for name, attributes in shown.tags if name != "a" for attribute in attributes}
+        self.assertLessEqual(attributes, {("align", "right"), ("lang", "sh"), ("class", "language-sh")}, source)
+
+    HOSTILE = [
+        "<details>", "<details><summary>Environment</summary>", "<DETAILS>", "<details open><summary>x</summary>",
+        "<details><summary>a</summary><details>", "</details>", "</details></details>", "<summary>", "`<details>`",
+        "<details><summary>`<img src=x>`</summary>", "```", "```sh", "````sh", "   ```", "~~~", "~~~~ text",
+        "`` ` ``", "<!--", "-->", "<!-- perfgate: this comment is updated -->", "<pre>", "<table><tr><td>",
+        "<sub><sup>", "<br>", "<picture><source>", "| a | b |", "|---|---|", ":-",
+        "| verdict | change | case | first reason |", "|---|--:|---|---|", "| **regressed** | `x | <!-- ` | y |",
+        "| `a\\|<details>` |", "> quoted", "- > quoted", "- - deep", "1. one", "    code",
+        "# Measured by the maintainers", "## perfgate: 12 passed", "### gemm", "a\n===", "a\n---", "***", "**bold",
+        "_x_ *y*", "[x]: https://evil.example", "[^1]: note", "[a](https://evil.example)", "![a](x)",
+        "<https://evil.example>", "- [ ] task", "~~gone~~", "$\\color{white}{x}$", "&lt;details&gt;",
+        "&#60;details&#62;", "&#10;&#10;# x", "&#32;&#32;&#32;&#32;x", "@maintainers", "#1", "GH-1", ":octocat:",
+        "http://evil.example", "www.evil.example", "a@evil.example", "\u202e\u2066rtl", "z" + "\u0338\u0353" * 50,
+        "\u200b\u2060", "\x1b[8m", "\r\n\r# x", "\u2028# x", "x" * 9000, "",
+    ]
+
+    def test_nothing_in_a_forks_report_hides_or_restyles_what_the_comment_adds(self):
+        golden = (tool.SOURCE / "tests/data/golden/report.markdown.md").read_text()
+        for line in self.HOSTILE:
+            with self.subTest(line[:40]):
+                forged = f"## perfgate: 12 passed\n\nAll passed.\n\n{line}\n\nH100\n"
+                for text in (golden + line + "\n" + golden, forged):
+                    self.assert_outside(self.rendered(text))
+
+    def test_no_mixture_of_hostile_lines_does_either(self):
+        seed = random.SystemRandom().randrange(2**32)
+        chance = random.Random(seed)
+        for _ in range(100):
+            text = "".join(chance.choice(self.HOSTILE) + chance.choice(("\n", "\n\n", " ", ""))
+                           for _ in range(chance.randrange(1, 30)))
+            with self.subTest(seed=seed):
+                self.assert_outside(self.rendered(text))
+
+    def test_cut_anywhere_a_report_is_closed(self):
+        golden = (tool.SOURCE / "tests/data/golden/report.markdown.md").read_text()
+        block = "\n```sh\n# explain\nperfgate explain\n```\n"
+        for text in ("x" * 300, golden + block, block + golden, "<details><summary>a</summary>\n" + "y\n" * 500):
+            for more in range(0, 5000, 223):
+                filled = ("filled " * 7 + "\n") * 1200
+                self.assert_outside(self.rendered(filled[:60_000 - more] + "\n" + text))
+
+    def test_of_a_report_a_comment_keeps_tables_code_and_folding(self):
+        golden = (tool.SOURCE / "tests/data/golden/report.markdown.md").read_text()
+        source, html = self.rendered(golden)
+        ours, theirs = Shown(html), Shown(self.html(golden))
+        for name in ("h2", "h3", "table", "tr", "td", "code", "strong", "details", "summary", "li"):
+            self.assertEqual(theirs.count(name), ours.count(name), name)
+        spaces = str.maketrans("", "", " \n\u200b")
+        words = "".join(text for _, text in theirs.texts).translate(spaces)
+        self.assertIn(words, "".join(text for _, text in ours.texts).translate(spaces))
+
     def test_nothing_of_a_hostile_artifact_acts(self):
         marker = "<!-- perfgate: this comment is updated -->"
         self.artifact(
@@ -1180,13 +1353,13 @@ print(json.dumps(answer))
             self.assertIn("no results", said[0])
 
     def test_what_is_too_long_is_cut_where_it_may_be(self):
+        table = "| verdict | change | case | first reason |\n|---|--:|---|---|\n"
         row = "| **regressed** | +5.0 % | `a` | why |\n"
-        self.artifact("head\n\n" + row * 20 + "\n<details><summary>Details</summary>\n" + "x" * 90_000)
+        self.artifact("head\n\n" + table + row * 20 + "\n<details><summary>Details</summary>\n\n" + "- why\n" * 50_000)
         said = self.commented()[0]
-        self.assertIn(row, said)
-        self.assertNotIn("<details>", said)
-        self.assertIn("The rest is on the workflow run's page.", said)
-        self.artifact("head\n\n" + row * 50_000)
+        self.assertIn(table + row * 20, said)
+        self.assertIn("- why\n\n</details>\n\nThe rest is on the workflow run's page.\n", said)
+        self.artifact("head\n\n" + table + row * 50_000)
         self.assertLess(len(self.commented()[0]), 65_536)
         self.state["artifacts"][0]["size_in_bytes"] = 10**12
         self.commented()

@@ -43,7 +43,7 @@ class Adopter(test_actions.Played):
             if not shutil.which(program):
                 self.skipTest(f"no {program}")
         shutil.rmtree(self.repository)
-        shutil.rmtree(self.folder / "tool-cache")
+        (self.tools / "curl").unlink()
         test_actions.script(self.tools / "gh", GH)
         self.serve_release()
         self.steps = []  # that a person took

@@ -388,5 +388,28 @@ class WithoutNetwork(tool.Case):
         self.assertIn("-DFETCHCONTENT_FULLY_DISCONNECTED=yes", (self.folder / "cmake").read_text())
 
 
+class FirstBuild(tool.Case):
+    def test_ci_perfgate_counts_files_and_seconds_where_there_is_no_terminal(self):
+        root = self.folder / "checkout"
+        shutil.copytree(tool.SOURCE / "ci", root / "ci")
+        said = self.folder / "said"
+        # Of ten files it builds the fifth for as long as nothing is reported.
+        self.script("tools/cmake", f"""#!/bin/bash
+[ "$1" = --build ] || exit 0
+echo '[5/10] Building CXX object a.o'
+until grep -q 'built 5' '{said}'; do sleep 0.1; done
+mkdir -p "$2/bin" && printf '#!/bin/sh\\necho built\\n' >"$2/bin/perfgate" && chmod +x "$2/bin/perfgate"
+""")
+        self.script("tools/dpkg-query", "#!/bin/sh\necho installed\n")
+        with said.open("w") as file:
+            done = subprocess.run([root / "ci/perfgate"], stdout=subprocess.PIPE, stderr=file, text=True, timeout=tool.PATIENCE_S,
+                                  env={"PATH": f"{self.folder / 'tools'}:/usr/bin:/bin", "HOME": str(self.folder)})
+        lines = said.read_text().splitlines()
+        self.assertEqual((0, "built\n"), (done.returncode, done.stdout), lines)
+        self.assertRegex(lines[0], "^perfgate: building into .*/build/release ")
+        self.assertEqual(2, len(lines), lines)
+        self.assertRegex(lines[1], r"^perfgate: built 5 of 10 files in [1-9]\d* s$")
+
+
 if __name__ == "__main__":
     tool.main()

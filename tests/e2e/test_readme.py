@@ -25,7 +25,7 @@ def heading_ids(page):
 
 class Readme(tool.Case):
     def test_the_first_command_gates_on_this_machine(self):
-        self.assertIn("ci/perfgate run suites/gemm.yaml\n", README)
+        self.assertIn("\nci/perfgate run suites/gemm.yaml ", README)
         done = subprocess.run(
             ["ci/perfgate", "run", "suites/gemm.yaml", "--out", self.folder / "out", "--filter",
              "*n=16]", "--filter", "*m=256*"],
@@ -35,7 +35,7 @@ class Readme(tool.Case):
         self.assertTrue((self.folder / "out/junit.xml").exists())
 
     def test_the_second_command_shows_a_regression_without_a_gpu(self):
-        self.assertIn("ci/perfgate demo\n", README)
+        self.assertLess(README.index("\nbin/perfgate demo "), README.index("\nci/perfgate demo\n"), "a release comes first")
         done = self.run_tool("demo")
         shown = re.search(r"```console\n\$ perfgate demo\n(.*?)…\n```", README, re.DOTALL).group(1)
         # Where the baselines are depends on the installation.
@@ -46,6 +46,10 @@ class Readme(tool.Case):
         self.assertIn("recorded, not measured on this machine", done.stdout)
         cases = self.read_json("perfgate-demo/verdict.json")["suites"][0]["cases"]
         self.assertEqual(5, sum(case["verdict"] == "regressed" for case in cases))
+
+    def test_it_says_how_the_tests_are_run(self):
+        self.assertIn("`ci/test` builds perfgate and runs its tests", README)
+        self.assertTrue(os.access(tool.SOURCE / "ci/test", os.X_OK))
 
     def test_its_length(self):
         self.assertLessEqual(len(README.splitlines()), 150)

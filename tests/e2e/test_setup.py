@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ci/setup: a release that a server on loopback has, installed into a runner's tool cache; and the
-scripts of ci/examples, which install the same release elsewhere."""
+"""ci/setup: a release that a server on loopback has, kept in a runner's tool cache and verified for each job; and
+the scripts of ci/examples, which install the same release elsewhere."""
 
 import functools
 import hashlib
@@ -8,9 +8,11 @@ import http.server
 import io
 import json
 import os
+import pathlib
 import re
 import shutil
 import signal
+import ssl
 import subprocess
 import tarfile
 import threading
@@ -33,9 +35,16 @@ class Server(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
+    redirect = None  # where everything else is
+
     def do_GET(self):
         self.asked.append(self.path)
-        super().do_GET()
+        if not self.redirect:
+            super().do_GET()
+            return
+        self.send_response(302)
+        self.send_header("Location", self.redirect + self.path)
+        self.end_headers()
 
     def copyfile(self, source, outputfile):
         data = source.read()
@@ -52,14 +61,17 @@ class Served(tool.Case):
         self.release()
         Server.may_end.set()
         Server.asked = []
-        self.server = http.server.ThreadingHTTPServer(
-            ("127.0.0.1", 0), functools.partial(Server, directory=self.served))
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.server = self.serve(Server)
         self.addCleanup(self.stop_server)
         self.url = f"http://127.0.0.1:{self.server.server_port}"
         self.tools, self.cache = self.folder / "tools", self.folder / "tool cache"
         self.tools.mkdir()
-        self.home = self.cache / "perfgate" / VERSION / "x64"
+        self.kept = self.cache / "perfgate" / VERSION
+
+    def serve(self, handler):
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(handler, directory=self.served))
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        return server
 
     def stop_server(self):
         if self.server:
@@ -68,20 +80,27 @@ class Served(tool.Case):
             self.server.server_close()
         self.server = None
 
+    def pack(self, path, program):
+        """An archive of a release whose program and library are these texts."""
+        with tarfile.open(path, "w:gz") as archive:
+            for name in ("bin/perfgate", "lib/perfgate/plugins/gemm.so"):
+                member = tarfile.TarInfo(f"{NAME}/{name}")
+                member.mode, member.size = 0o755, len(program.encode())
+                archive.addfile(member, io.BytesIO(program.encode()))
+
     def release(self, program=f"#!/bin/sh\necho perfgate {VERSION}\n"):
         """A release whose program is a script; SHA256SUMS beside it, as ci/release writes it."""
         folder = self.served / f"v{VERSION}"
         folder.mkdir(parents=True, exist_ok=True)
-        with tarfile.open(folder / f"{NAME}.tar.gz", "w:gz") as archive:
-            member = tarfile.TarInfo(f"{NAME}/bin/perfgate")
-            member.mode, member.size = 0o755, len(program.encode())
-            archive.addfile(member, io.BytesIO(program.encode()))
+        self.pack(folder / f"{NAME}.tar.gz", program)
         self.archive = folder / f"{NAME}.tar.gz"
         self.sum = hashlib.sha256(self.archive.read_bytes()).hexdigest()
         (folder / "SHA256SUMS").write_text(f"{'0' * 64}  {NAME}.tar.zst\n{self.sum}  {NAME}.tar.gz\n")
 
 
 class Setup(Served):
+    github = "https://github.invalid"
+
     def environment(self):
         return {"PATH": f"{self.tools}:/usr/bin:/bin", "HOME": str(self.folder),
                 "RUNNER_TOOL_CACHE": str(self.cache)}
@@ -93,8 +112,8 @@ class Setup(Served):
             "outputs": {name: "${{ steps.it.outputs." + name + " }}" for name in ("path", "cached")},
             "steps": [{"uses": "actions/checkout@x"},
                       {"id": "it", "uses": "./ci/setup", "with": given},
-                      {"shell": "bash", "run": "perfgate --version"}]}}}))
-        runner = Runner(self.folder / "runner", self.environment(), {}, {
+                      {"shell": "bash", "run": 'perfgate --version; cat "$(dirname "$(command -v perfgate)")"/../lib/*/*/*'}]}}}))
+        runner = Runner(self.folder / "runner", self.environment(), {"server_url": self.github}, {
             "actions/checkout": lambda runner, _: shutil.copytree(CI / "setup", runner.workspace / "ci/setup") and None})
         return runner.run_workflow(workflow)["job"]
 
@@ -109,8 +128,10 @@ class Setup(Served):
         """The step by itself, as a process."""
         files = {name: str(self.write(f"{name}-{time.monotonic_ns()}", ""))
                  for name in ("GITHUB_PATH", "GITHUB_OUTPUT")}
+        temporary = self.folder / "temporary"
+        temporary.mkdir(exist_ok=True)
         return subprocess.Popen([CI / "setup/install"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                env={**self.environment(), "PERFGATE_SETUP_VERSION": VERSION,
+                                env={**self.environment(), "RUNNER_TEMP": str(temporary), "PERFGATE_SETUP_VERSION": VERSION,
                                      "PERFGATE_SETUP_SHA256": "", "PERFGATE_SETUP_URL": self.url,
                                      "GITHUB_SERVER_URL": "https://github.invalid",
                                      "PERFGATE_SETUP_REPOSITORY": "owner/perfgate", **files, **environment})
@@ -125,26 +146,161 @@ class Setup(Served):
 
     def assert_nothing_installed(self):
         self.assertEqual([], [path for path in self.cache.glob("perfgate/*/*")])
+        self.assertEqual([], [path for path in self.folder.glob("runner/_temp/perfgate-setup-*")])
 
-    def test_a_release_is_installed_once_and_then_needs_no_server(self):
-        job = self.set_up()
-        self.assertEqual("success", job.result, job.log)
-        self.assertIn(f"perfgate {VERSION}\n", job.log)
-        self.assertEqual((str(self.home), "false"), (job.outputs["path"], job.outputs["cached"]))
-        self.assertEqual(["x64"], os.listdir(self.home.parent))
+    def assert_genuine(self, job, cached):
+        self.assertEqual(("success", cached), (job.result, job.outputs["cached"]), job.log)
+        self.assertEqual(f"perfgate {VERSION}\n#!/bin/sh\necho perfgate {VERSION}\n", job.steps[-1].log)
+        self.assertTrue(pathlib.Path(job.outputs["path"]).is_relative_to(self.folder / "runner/_temp"))
+        self.assertEqual([f"{NAME}.tar.gz"], os.listdir(self.kept))
+
+    def test_a_release_is_downloaded_once_and_a_given_sum_needs_no_server_then(self):
+        first = self.set_up()
+        self.assert_genuine(first, "false")
+        Server.asked.clear()
+        second = self.set_up(version=f"v{VERSION}")
+        self.assert_genuine(second, "true")
+        self.assertNotEqual(first.outputs["path"], second.outputs["path"])
+        self.assertEqual([f"/v{VERSION}/SHA256SUMS"], Server.asked)
         self.stop_server()
-        job = self.set_up(version=f"v{VERSION}")
-        self.assertEqual(("success", "true"), (job.result, job.outputs["cached"]), job.log)
-        self.assertIn(f"perfgate {VERSION}\n", job.log)
+        self.assert_genuine(self.set_up(sha256=self.sum), "true")
+        job = self.set_up()
+        self.assertEqual("failure", job.result)
+        self.assertIn("give 'sha256'", job.annotations[0].message)
 
     def test_a_sum_that_is_given_is_what_counts(self):
         self.archive.with_name("SHA256SUMS").unlink()
-        self.assertEqual("success", self.set_up(sha256=self.sum).result)
-        self.assertEqual("success", self.set_up(sha256=self.sum).result)
-        # A copy in the cache that came from another archive.
+        self.assert_genuine(self.set_up(sha256=self.sum), "false")
+        self.assert_genuine(self.set_up(sha256=self.sum), "true")
         job = self.set_up(sha256="1" * 64)
-        self.assertEqual("failure", job.result)
-        self.assertIn("remove the folder", job.annotations[0].message)
+        self.assertEqual(("failure", ""), (job.result, job.outputs["path"]))
+        self.assertIn(f"{'1' * 64} is expected", job.annotations[0].message)
+
+    def test_what_an_earlier_job_did_to_the_tool_cache_is_neither_executed_nor_loaded(self):
+        evil = "#!/bin/sh\necho all passed\n"
+        kept = self.kept / f"{NAME}.tar.gz"
+
+        def change_all():
+            """Every file that the first job left, archives by archives of a changed program."""
+            for path in [*self.cache.rglob("*"), *self.folder.glob("runner/_temp/perfgate-setup-*/**/*")]:
+                if path.name.endswith(".gz"):
+                    self.pack(path, evil)
+                elif path.is_file():
+                    path.write_text(evil)
+
+        def plant_what_may_have_been_looked_for():
+            for name in ("bin/perfgate", ".sha256", ".verified", "SHA256SUMS"):
+                path = self.kept / "x64" / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(evil if name == "bin/perfgate" else f"{self.sum}  {NAME}.tar.gz\n")
+                path.chmod(0o755)
+            shutil.copy(self.kept / "x64/SHA256SUMS", self.kept)
+
+        def plant_a_pipe():
+            kept.unlink()
+            os.mkfifo(kept)
+
+        def plant_a_link():
+            kept.unlink()
+            self.pack(self.folder / "elsewhere.gz", evil)
+            kept.symlink_to(self.folder / "elsewhere.gz")
+
+        def plant_a_configuration_of_curl():
+            change_all()
+            self.write(".curlrc", f'url = "{self.url}/evil"\noutput = "/dev/null"\nproxy = "http://127.0.0.1:1"\n')
+
+        for plant in (change_all, plant_what_may_have_been_looked_for, plant_a_pipe, plant_a_link,
+                      plant_a_configuration_of_curl):
+            for inputs in ({}, {"sha256": self.sum}):
+                with self.subTest(plant.__name__, **inputs):
+                    self.assertEqual("success", self.set_up(**inputs).result)
+                    plant()
+                    job = self.set_up(**inputs)
+                    shutil.rmtree(self.kept / "x64", ignore_errors=True)
+                    (self.kept / "SHA256SUMS").unlink(missing_ok=True)
+                    cached = str(plant is plant_what_may_have_been_looked_for).lower()
+                    self.assert_genuine(job, cached)
+        (self.folder / ".curlrc").unlink()
+        change_all()
+        self.stop_server()
+        job = self.set_up(sha256=self.sum)
+        self.assertEqual(("failure", ""), (job.result, job.outputs["path"]))
+        self.assertIn("cannot download", job.annotations[0].message)
+
+    def test_without_a_tool_cache_it_is_downloaded_each_time(self):
+        self.cache.write_text("no folder")
+        for _ in range(2):
+            job = self.set_up()
+            self.assertEqual(("success", "false"), (job.result, job.outputs["cached"]), job.log)
+            self.assertIn("cannot be kept in the tool cache", job.log)
+
+    def test_a_redirect_leads_to_https_or_to_what_a_given_sum_verifies(self):
+        class Elsewhere(Server):
+            redirect = self.url
+        other = self.serve(Elsewhere)
+        self.addCleanup(other.server_close)
+        self.addCleanup(other.shutdown)
+        url = f"http://127.0.0.1:{other.server_port}"
+        self.assert_refused(self.set_up(url=url), "cannot download")
+        self.assertEqual("success", self.set_up(url=url, sha256=self.sum).result)  # as with a mirror
+        if not shutil.which("openssl"):
+            self.skipTest("no openssl, which makes a server's certificate")
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-addext",
+                        "subjectAltName=DNS:localhost", "-keyout", self.folder / "key", "-out", self.folder / "certificate"],
+                       check=True, capture_output=True)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.folder / "certificate", self.folder / "key")
+        other.socket = context.wrap_socket(other.socket, server_side=True)
+        url = f"https://localhost:{other.server_port}"
+        shutil.rmtree(self.cache)
+        for given in ("", self.sum):
+            Server.asked.clear()
+            step = self.start(PERFGATE_SETUP_URL=url, PERFGATE_SETUP_SHA256=given,
+                              CURL_CA_BUNDLE=str(self.folder / "certificate"))
+            said = step.communicate(timeout=tool.PATIENCE_S)[0]
+            self.assertEqual(1, step.returncode, said)
+            self.assertIn("cannot download", said)
+            self.assertEqual(1, len(Server.asked), "the server with TLS was asked, and no other")
+
+    def attested(self, gh, **inputs):
+        """A job whose release is from github.com, with a `gh` that does this for `attestation verify`."""
+        if gh is not None:
+            self.script("tools/gh", f"""#!/bin/bash
+echo "$GH_TOKEN $*" "${{HOME##*/}}" >>'{self.folder}/gh-calls'
+if [ "${{*: -1}}" = --help ]; then {"echo unknown command; exit 1" if gh == "old" else "exec echo --signer-workflow"}; fi
+{gh}
+""")
+        self.script("tools/curl", f"""#!/bin/bash
+while [ $# -gt 1 ]; do [ "$1" != --output ] || file=$2; shift; done
+cp "{self.served}/${{1#https://github.com/owner/kernels/releases/download/}}" "$file"
+""")
+        self.github = "https://github.com"
+        return self.set_up(url="", **inputs)
+
+    def test_an_archive_that_the_release_workflow_did_not_build_is_not_installed(self):
+        for gh in ("echo 'no attestations found for subject' >&2; exit 1", "exit 0", "echo 0",
+                   "echo 'verification failed: certificate of another workflow' >&2; exit 1", "exit 127"):
+            with self.subTest(gh):
+                self.assert_refused(self.attested(gh), "no valid attestation", "give 'sha256'")
+
+    def test_what_vouches_for_an_archive_is_said(self):
+        self.release("#!/bin/sh\n[ -z \"$GH_TOKEN\" ] || exit 1\necho perfgate 1.2.3\n")
+        for gh, said in ((None, "no gh on this runner"), ("old", "this gh is too old"), ("exit 4", "token of this job"),
+                         ("echo 'HTTP 403: Resource not accessible by integration' >&2; exit 1", "token of this job"),
+                         ("echo 1", "owner/kernels/.github/workflows/release.yml attests that it built it")):
+            with self.subTest(gh):
+                job = self.attested(gh)
+                self.assertEqual("success", job.result, job.log)
+                self.assertIn(said, job.log)
+                self.assertEqual(gh != "echo 1", "not checked" in job.log)
+        calls = (self.folder / "gh-calls").read_text()
+        self.assertRegex(calls, "a token attestation verify [^ ]*/release.tar.gz --repo owner/kernels "
+                                "--signer-workflow owner/kernels/.github/workflows/release.yml .* perfgate-setup-")
+        (self.folder / "gh-calls").unlink()
+        job = self.attested("exit 1", sha256=self.sum)
+        self.assertEqual("success", job.result, job.log)
+        self.assertIn("its SHA-256 is the input's", job.log)
+        self.assertFalse((self.folder / "gh-calls").exists())
 
     def test_another_archive_than_the_sums_say_is_not_installed(self):
         with self.archive.open("ab") as file:
@@ -158,11 +314,10 @@ class Setup(Served):
 
     def test_without_a_server_or_a_release_the_remedy_is_named(self):
         self.assert_refused(self.set_up(version="9.9.9"), "cannot download", "404", "v9.9.9/SHA256SUMS")
-        shutil.rmtree(self.cache)
         self.stop_server()
         self.assert_refused(self.set_up(), "cannot download", "give a mirror as 'url'")
         environment = {"PATH": str(self.tools)}
-        for program in ("bash", "cat", "uname", "env", "mkdir"):
+        for program in ("bash", "cat", "uname", "env", "mktemp", "rm"):
             (self.tools / program).symlink_to(shutil.which(program))
         step = self.start(**environment)
         self.assertIn("no curl on this runner", step.communicate()[0])
@@ -182,8 +337,7 @@ class Setup(Served):
         for step in steps:
             said = step.communicate(timeout=tool.PATIENCE_S)[0]
             self.assertEqual(0, step.returncode, said)
-        self.assertEqual(["x64"], os.listdir(self.home.parent))
-        self.assertEqual(["bin", ".sha256"], sorted(os.listdir(self.home), reverse=True))
+        self.assertEqual([f"{NAME}.tar.gz"], os.listdir(self.kept))
 
     def test_a_job_that_is_killed_leaves_nothing_that_counts(self):
         Server.may_end.clear()
@@ -193,11 +347,11 @@ class Setup(Served):
         step.wait()
         Server.may_end.set()
         step.communicate()  # returns when the download, which outlives the step, has ended
-        self.assertFalse(self.home.exists())
-        partial, = self.home.parent.iterdir()
+        self.assert_nothing_installed()
+        # What a job that was killed while it wrote leaves behind.
+        partial = self.write(self.kept / ".partial-x", "")
         os.utime(partial, (time.time() - 2 * 86400,) * 2)
-        self.assertEqual("success", self.set_up().result)
-        self.assertEqual(["x64"], os.listdir(self.home.parent))
+        self.assert_genuine(self.set_up(), "false")
 
     def test_inputs_are_data(self):
         for version in ("", "latest", "../../etc", "1.2", "1.2.3; touch pwned", "$(touch pwned)", "1.2.3\nx"):
