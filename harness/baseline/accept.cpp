@@ -75,17 +75,22 @@ void require_day_to_come(const AcceptChoice& choice, const Acceptance& acceptanc
     }
 }
 
+/// Whoever accepts it says that a time which is too good is one.
+bool may_be_accepted(model::Doubt doubt) {
+    return doubt == model::Doubt::not_shown || doubt == model::Doubt::too_good;
+}
+
 /// Why a case cannot be accepted, beyond objection(); empty: it can.
 std::string undecided(const CaseVerdict& verdict) {
     for (const MetricVerdict& metric : verdict.metrics) {
         if (metric.verdict == Verdict::invalid ||
-            (metric.verdict == Verdict::inconclusive && !model::stayed(metric))) {
+            (metric.verdict == Verdict::inconclusive && !may_be_accepted(metric.doubt))) {
             return metric.sentence;
         }
     }
     const bool decided =
         model::severity(verdict.verdict) <= model::severity(Verdict::no_baseline) ||
-        (verdict.verdict == Verdict::inconclusive && verdict.doubt == model::Doubt::not_shown) ||
+        (verdict.verdict == Verdict::inconclusive && may_be_accepted(verdict.doubt)) ||
         verdict.verdict == Verdict::regressed;
     return decided ? std::string()
                    : fmt::format("{}: {}", model::to_text(verdict.verdict), verdict.reason);

@@ -75,9 +75,14 @@ std::string objection(const model::Run& run, const CaseResult& result) {
             !why.empty()) {
             return why;
         }
+        if (!applies) continue;
+        const MetricSeries& series = result.metrics.at(gate.metric);
+        if (std::string why = gate::negative(series); !why.empty()) {
+            return fmt::format("{}: {}", gate.metric, why);
+        }
         const auto definition = run.metric_definitions.find(gate.metric);
-        if (applies && definition != run.metric_definitions.end() &&
-            gate::disagrees(definition->second, result.metrics.at(gate.metric), gate.tolerance)) {
+        if (definition != run.metric_definitions.end() &&
+            gate::disagrees(definition->second, series, gate.tolerance)) {
             return fmt::format(
                 "the processes disagree about {} by more than its tolerance of {}, so that a "
                 "regression could hide in it: measure while nothing else uses the machine, or "

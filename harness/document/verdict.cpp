@@ -30,9 +30,15 @@ template <>
 inline constexpr CodeChange choices<CodeChange>[] = {
     CodeChange::unknown, CodeChange::unchanged, CodeChange::device_unchanged, CodeChange::changed};
 template <>
-inline constexpr Doubt choices<Doubt>[] = {Doubt::none,    Doubt::not_shown,
-                                           Doubt::unclear, Doubt::baseline_disagrees,
-                                           Doubt::clock,   Doubt::nothing_changed};
+inline constexpr Doubt choices<Doubt>[] = {Doubt::none,
+                                           Doubt::not_shown,
+                                           Doubt::nothing_changed,
+                                           Doubt::clock,
+                                           Doubt::unclear,
+                                           Doubt::baseline_disagrees,
+                                           Doubt::clock_hides,
+                                           Doubt::nothing_launched_changed,
+                                           Doubt::too_good};
 template <>
 inline constexpr OnChange choices<OnChange>[] = {OnChange::accept, OnChange::warn,
                                                  OnChange::refuse};
@@ -174,6 +180,9 @@ void describe(Archive& archive, Described<Archive, model::Policy>& policy) {
     const auto is_probability = [](JsonValue value, double number) {
         if (!(number > 0 && number < 1)) value.fail("expected a probability between 0 and 1");
     };
+    const auto is_factor = [](JsonValue value, double number) {
+        if (!(number > 1)) value.fail("expected a factor above 1");
+    };
     archive.required("no_baseline_fails", policy.no_baseline_fails);
     archive.required("inconclusive_fails", policy.inconclusive_fails);
     archive.optional("false_alarms", policy.false_alarms, absent_if(usual.false_alarms),
@@ -184,6 +193,7 @@ void describe(Archive& archive, Described<Archive, model::Policy>& policy) {
     archive.optional("changed", policy.changed);
     archive.optional("not_shown_fails", policy.not_shown_fails);
     archive.optional("severity", policy.severity);
+    archive.optional("too_good", policy.too_good, absent_if(usual.too_good), is_factor);
 }
 
 template <class Archive>

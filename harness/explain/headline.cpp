@@ -130,7 +130,9 @@ std::string predicate(const Clause& clause) {
         case Effect::counter:
             return counter_text(clause, one);
         case Effect::unmeasured:
-            return "could not be measured";
+            return range_text(clause.cases, true).empty()
+                       ? "could not be measured"
+                       : amount_text(clause, "cannot be judged, changed");
         case Effect::unclear:
             return one ? "is inconclusive" : "are inconclusive";
         case Effect::warned: {

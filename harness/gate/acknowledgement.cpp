@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstddef>
+#include <limits>
 
 #include "gate/batch_rule.hpp"
 #include "gate/settle.hpp"
@@ -43,10 +44,13 @@ std::string warning(const std::string& day, const std::string& until) {
 }
 
 /// Against the acknowledged value, as a metric is settled against its baseline. The code and the
-/// cycles of the acknowledged run are not known, so they excuse nothing.
+/// cycles of the acknowledged run are not known, so they excuse nothing. A regression that went
+/// away is not too good.
 Judgement settled_against_known(const Comparison& against_known, const model::CaseResult& result,
                                 const Judgement& judgement) {
-    return settle(against_known, CodeComparison{}, result, model::BaselineCase{}, judgement)
+    constexpr double never_too_good = std::numeric_limits<double>::infinity();
+    return settle(against_known, CodeComparison{}, result, model::BaselineCase{}, never_too_good,
+                  judgement)
         .judgement;
 }
 
@@ -99,8 +103,8 @@ Acknowledged answer(const Acknowledgement& acknowledgement, const Comparison& co
     unclear.verdict = Verdict::inconclusive;
     // More processes do not show what a higher clock hides.
     const bool by_clock =
-        against_known.doubt == model::Doubt::clock && answer.standing == Standing::unclear;
-    if (by_clock) answer.doubt = model::Doubt::clock;
+        against_known.doubt == model::Doubt::clock_hides && answer.standing == Standing::unclear;
+    if (by_clock) answer.doubt = model::Doubt::clock_hides;
     answer.measure_again =
         !by_clock && worth_another_round(comparison, unclear, last_round_of(*comparison.measured),
                                          policy.rounds);
@@ -158,7 +162,7 @@ void apply_acknowledgement(const Acknowledged& known, Judgement& judgement) {
             judgement.measure_again = false;
             return;
         case Standing::unclear:
-            judgement.measure_again = known.doubt != model::Doubt::clock &&
+            judgement.measure_again = known.doubt != model::Doubt::clock_hides &&
                                       (judgement.measure_again || known.measure_again);
             if (judgement.verdict != Verdict::regressed) return;
             judgement.verdict = Verdict::inconclusive;

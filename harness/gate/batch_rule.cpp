@@ -134,7 +134,16 @@ std::size_t processes_to_reach(double level) {
     return processes;
 }
 
-/// See Probability.
+/// See Test.
+bool all_beyond(const Evidence& evidence, bool rises, const Allowance& allowed) {
+    const auto [least, most] =
+        std::minmax_element(evidence.measured.begin(), evidence.measured.end());
+    const auto [lowest, highest] =
+        std::minmax_element(evidence.baseline.begin(), evidence.baseline.end());
+    return rises ? allowed.undone(*least) > *highest : allowed.undone(*most) < *lowest;
+}
+
+/// See Test.
 std::optional<double> probability_of(const Comparison& comparison, const Evidence& evidence,
                                      bool rises, const Allowance& allowed, double level) {
     std::vector<double> baseline = evidence.baseline;
@@ -192,12 +201,20 @@ void judge_by_spread(const Comparison& comparison, const Evidence& evidence,
                                               scale.of(evidence.measured), interval_level),
                      scale, drift_at((1 - interval_level) / 2), judgement);
     }
-    judge_by_probability(
-        comparison, allowed_drift, evidence.last_round, levels,
-        [&](bool rises, const Allowance& allowed, double level) {
-            return probability_of(comparison, evidence, rises, allowed, level);
-        },
-        judgement);
+    Test test;
+    test.probability = [&](bool rises, const Allowance& allowed, double level) {
+        return probability_of(comparison, evidence, rises, allowed, level);
+    };
+    test.all_beyond = [&](bool rises, const Allowance& allowed) {
+        return all_beyond(evidence, rises, allowed);
+    };
+    if (scale.logarithmic) {
+        const std::array logs{scale.of(evidence.baseline), scale.of(evidence.measured)};
+        test.error = cautious_error(
+            stats::pooled_spread(logs),
+            1 / static_cast<double>(baseline) + 1 / static_cast<double>(evidence.measured.size()));
+    }
+    judge_by_test(comparison, allowed_drift, evidence.last_round, levels, test, judgement);
 }
 
 }  // namespace

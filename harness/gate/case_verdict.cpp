@@ -206,11 +206,16 @@ std::string other_instances(const CaseResult& result, const BaselineCase& expect
         estimate_of(then->second));
 }
 
-/// Why a benchmark did not measure a time that it reports, or that the base reports. A tolerance of
-/// nothing says that it is the same in every process, as of a simulator.
+/// Why a value, or the baseline's, was not measured: it is negative, or a time that the benchmark
+/// reports and did not measure. A tolerance of nothing says that a time is the same in every
+/// process, as of a simulator.
 std::string unbelievable(const CaseResult& result, const GateRule& gate,
                          const MetricDefinition& definition, const MetricSeries& measured,
                          const MetricSeries* baseline) {
+    if (std::string why = negative(measured); !why.empty()) return why;
+    if (baseline != nullptr) {
+        if (std::string why = negative(*baseline, "in the baseline, "); !why.empty()) return why;
+    }
     const bool exact = gate.tolerance.worse == 0 && gate.tolerance.abs == 0;
     if (exact || definition.metric_class != model::MetricClass::timing ||
         !reported_by_benchmark(result, measured)) {

@@ -119,12 +119,13 @@ class Judging {
             const ComparedCase& compared = *pending.compared;
             CaseVerdict& verdict = verdicts_[compared.suite].cases[compared.index];
             Settled settled = settle(pending.comparison, compared.code, *compared.result,
-                                     *compared.expected, judgements.at(i));
+                                     *compared.expected, policy_.too_good, judgements.at(i));
             Judgement& judgement = settled.judgement;
             MetricVerdict& metric = verdict.metrics[pending.metric];
             // An acknowledgement covers it as it covers what is proved, and what only warns may
             // stay undecided.
-            if (settled.too_few && (metric.warns || known[i].standing == Standing::acknowledged)) {
+            if (settled.undecided &&
+                (metric.warns || known[i].standing == Standing::acknowledged)) {
                 judgement.verdict = Verdict::inconclusive;
             }
             const bool invalid = judgement.verdict == Verdict::invalid;

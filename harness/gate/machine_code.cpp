@@ -280,44 +280,58 @@ CodeAside code_aside(const CodeComparison& code, const Comparison& comparison,
                      const Judgement& judgement) {
     const std::string& metric = comparison.definition->name;
     const bool counted = is_counted(*comparison.measured);
-    if (judgement.verdict != model::Verdict::regressed) return {};
+    const bool regressed = judgement.verdict == model::Verdict::regressed;
+    if (!regressed && judgement.doubt != model::Doubt::unclear) return {};
     if (!can_be_excused(metric, *comparison.measured)) return {};
     switch (code.change) {
         case CodeChange::unchanged:
-            return {true, "nothing changed",
+            return {true, model::Doubt::nothing_changed, "nothing changed",
                     "machine code, launch, arguments, inputs, driver and host code are the "
                     "baseline's: look for the cause in the machine"};
         case CodeChange::device_unchanged:
             if (code.runs_the_same && metric == "gpu_time") {
-                return {true, "nothing launched changed",
+                return {true, model::Doubt::nothing_launched_changed, "nothing launched changed",
                         "its kernels, their launches, arguments, inputs and libraries are the "
                         "baseline's (" +
                             code.difference + "): look for the cause in the machine"};
             }
-            return {false, counted ? "" : "device code unchanged", code.difference};
+            if (!regressed) return {};
+            return {false, model::Doubt::none, counted ? "" : "device code unchanged",
+                    code.difference};
         case CodeChange::changed:
-            if (counted) return {};  // a note of the case says it
-            return {false, "", code.difference};
+            if (counted || !regressed) return {};  // a note of the case says it
+            return {false, model::Doubt::none, "", code.difference};
         case CodeChange::unknown:
             break;
     }
     return {};
 }
 
-bool beyond_any_machine(const Comparison& comparison, const Judgement& judgement) {
-    if (is_counted(*comparison.measured) && judgement.baseline == 0) return false;
-    const model::Direction direction = comparison.definition->direction;
-    const bool fell = judgement.measured * slowest_machine < judgement.baseline;
-    const bool rose = judgement.measured > slowest_machine * judgement.baseline;
-    return (fell && direction != model::Direction::lower) ||
-           (rose && direction != model::Direction::higher);
+namespace {
+
+double limit_of(const Comparison& comparison, const Judgement& judgement) {
+    return is_counted(*comparison.measured) ||
+                   judgement.doubt == model::Doubt::nothing_launched_changed
+               ? most_left_to_policy
+               : slowest_machine;
 }
 
-std::string beyond_any_machine_words(const Judgement& judgement) {
+}  // namespace
+
+bool beyond_any_machine(const Comparison& comparison, const Judgement& judgement) {
+    const Change change = change_between(comparison, judgement.baseline, judgement.measured);
+    if (!change.counts || change.good_way) return false;
+    if (is_counted(*comparison.measured) && judgement.baseline == 0) return false;
+    const double limit = limit_of(comparison, judgement);
+    return judgement.measured * limit < judgement.baseline ||
+           judgement.measured > limit * judgement.baseline;
+}
+
+std::string beyond_any_machine_words(const Comparison& comparison, const Judgement& judgement) {
     return fmt::format(
-        "{} the baseline, which no machine explains: check the device and the baseline, and "
-        "measure again",
-        judgement.measured < judgement.baseline ? "less than a tenth of" : "more than 10 times");
+        "worse than the baseline by more than a factor of {:g}, which no machine fit for measuring "
+        "explains: check the device and the baseline, and measure again",
+        limit_of(comparison, judgement));
 }
 
 bool shown_by_code(const CodeComparison& code, const model::MetricDefinition& definition) {

@@ -73,24 +73,26 @@ struct CodeAside {
     /// A device time or a counter that got worse although nothing changed says nothing about the
     /// code.
     bool excuses = false;
+    model::Doubt doubt = model::Doubt::none;  ///< of what it excuses
     std::string words;   ///< after the verdict: "nothing changed", "device code unchanged"
     std::string detail;  ///< one clause
 };
-/// Empty for other verdicts, for other metrics, and if the code is not known. A counter is excused
-/// only if the host code is unchanged, too: what the host fills buffers with is not compared, and
-/// counters depend on that more than on the machine.
+/// Empty for what is neither regressed nor unclear, for other metrics, and if the code is not
+/// known. A counter is excused only if the host code is unchanged, too: what the host fills buffers
+/// with is not compared, and counters depend on that more than on the machine.
 CodeAside code_aside(const CodeComparison& code, const Comparison& comparison,
                      const Judgement& judgement);
 
-/// The largest factor that the machine alone can add to a time: the lowest SM clock of the GPUs
-/// that perfgate runs on is about a tenth of the highest (harness/gate/README.md). Counters have
-/// the same limit by convention.
-inline constexpr double slowest_machine = 10;
+/// The largest factor that a machine fit for measuring adds to a time of which all is the
+/// baseline's (harness/gate/README.md). By convention more is left to the policy for a counter, and
+/// for a time of which only what is launched is the baseline's.
+inline constexpr double slowest_machine = 1.5;
+inline constexpr double most_left_to_policy = 10;
 
-/// Whether a value is so much worse than the baseline's that no machine explains it. Never for a
-/// counter whose baseline is 0: 0 has no multiples.
+/// Whether a value is so much worse than the baseline's that no machine fit for measuring explains
+/// it. Never for a counter whose baseline is 0: 0 has no multiples.
 bool beyond_any_machine(const Comparison& comparison, const Judgement& judgement);
-std::string beyond_any_machine_words(const Judgement& judgement);
+std::string beyond_any_machine_words(const Comparison& comparison, const Judgement& judgement);
 
 /// Whether the comparison of the code shows that this time did not change, however it spreads:
 /// `gpu_time` if the case runs the same, others if its host code, which launches it, is the same

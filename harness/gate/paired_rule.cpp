@@ -92,7 +92,15 @@ stats::PooledSpread spread_to_trust(const Comparison& comparison, const Pairs& p
                            stats::trimmed_mean(pairs.base, trimmed_processes), std::sqrt(2.0));
 }
 
-/// See Probability.
+/// See Test.
+bool all_beyond(const Pairs& pairs, bool rises, const Allowance& allowed) {
+    const std::vector<double> differences = differences_of(pairs, allowed);
+    return std::all_of(differences.begin(), differences.end(), [rises](double difference) {
+        return rises ? difference > 0 : difference < 0;
+    });
+}
+
+/// See Test.
 std::optional<double> probability_of(const Comparison& comparison, const Pairs& pairs, bool rises,
                                      const Allowance& allowed, double level) {
     std::vector<double> differences = differences_of(pairs, allowed);
@@ -108,6 +116,13 @@ std::optional<double> probability_of(const Comparison& comparison, const Pairs& 
     const double error = spread.deviation / std::sqrt(static_cast<double>(differences.size()));
     if (error == 0) return rise > 0 ? 0 : 1;
     return stats::student_upper_tail(rise / error, spread.df);
+}
+
+/// As many as the signed-rank test needs to reach the level.
+std::size_t pairs_to_reach(double level) {
+    std::size_t pairs = 1;
+    while (stats::signed_rank_least(pairs) > level) ++pairs;
+    return pairs;
 }
 
 Resolution resolution_of(const Comparison& comparison, const Pairs& pairs, const Levels& levels) {
@@ -171,18 +186,27 @@ std::vector<Judgement> PairedRule::judge(std::span<const Comparison> comparisons
             judgement.baseline + stats::trimmed_mean(differences_of(pairs), trimmed_processes);
         const Levels own = levels.of(comparison);
         add_resolution(comparison, resolution_of(comparison, pairs, own), own, shifts, judgement);
+        const double level = deciding_level(comparison, own);
+        if (is_time(comparison) && stats::signed_rank_least(pairs.base.size()) > level) {
+            judgement.enough_processes = pairs_to_reach(level);
+        }
         const Scale scale(pairs.base, pairs.measured);
-        add_interval(
-            comparison,
-            stats::signed_rank_interval(
-                differences_of(scale.of(pairs.base), scale.of(pairs.measured)), interval_level),
-            scale, 0, judgement);
-        judge_by_probability(
-            comparison, 0, pairs.last_round, own,
-            [&, &of = pairs](bool rises, const Allowance& allowed, double level) {
-                return probability_of(comparison, of, rises, allowed, level);
-            },
-            judgement);
+        const std::array differences{
+            differences_of(scale.of(pairs.base), scale.of(pairs.measured))};
+        add_interval(comparison, stats::signed_rank_interval(differences[0], interval_level), scale,
+                     0, judgement);
+        Test test;
+        test.probability = [&, &of = pairs](bool rises, const Allowance& allowed, double at) {
+            return probability_of(comparison, of, rises, allowed, at);
+        };
+        test.all_beyond = [&of = pairs](bool rises, const Allowance& allowed) {
+            return all_beyond(of, rises, allowed);
+        };
+        if (scale.logarithmic) {
+            test.error = cautious_error(stats::pooled_spread(differences),
+                                        1 / static_cast<double>(pairs.base.size()));
+        }
+        judge_by_test(comparison, 0, pairs.last_round, own, test, judgement);
         judgement.measure_again =
             worth_another_round(comparison, judgement, pairs.last_round, policy_.rounds);
     }

@@ -30,20 +30,45 @@ double step_of(const std::vector<double>& values, double largest) {
     return static_cast<double>(steps) * digit;
 }
 
-/// The logarithm of the probability that another process has the same samples, from their own
-/// distribution. Where all differ, each could have been any of the steps between them.
-double log_chance(const std::vector<double>& samples) {
+/// How many ticks of its clock a time has, at most: of a decimal one, as far as six digits show it,
+/// or of a GPU's.
+double ticks_of(double time) {
+    constexpr double gpu_tick_ns = 32;
+    auto ticks = std::llround(time / std::pow(10, std::floor(std::log10(time)) - 5));
+    const std::int64_t digits = ticks;
+    while (ticks % 10 == 0) ticks /= 10;
+    const double of_gpu = std::round(time / gpu_tick_ns);
+    const bool by_gpu =
+        std::fabs(of_gpu * gpu_tick_ns / time - 1) * static_cast<double>(digits) < 1;
+    return by_gpu ? std::min(of_gpu, static_cast<double>(ticks)) : static_cast<double>(ticks);
+}
+
+/// The logarithm of the probability that so many further samples equal this one, if measurements
+/// vary by a thousandth. A clock too coarse to show that much may repeat it for ever.
+double log_chance_of_one_value(double time, double further_samples) {
+    constexpr double least_variation = 1e-3;
+    return -further_samples * std::log(std::max(1.0, least_variation * ticks_of(time)));
+}
+
+/// The logarithm of the probability that so many further processes have the same samples, from
+/// their own distribution. Where all differ, each could have been any of the steps between them.
+double log_chance(const std::vector<double>& samples, double further_processes) {
     std::map<double, double> counts;
     for (const double sample : samples) ++counts[sample];
     const double least = counts.begin()->first;
     const double most = counts.rbegin()->first;
-    if (counts.size() < 2 || !(least > 0) || !std::isfinite(most)) return 0;
+    if (!(least > 0) || !std::isfinite(most)) return 0;
     const auto size = static_cast<double>(samples.size());
+    if (counts.size() == 1) {
+        return log_chance_of_one_value(least, (further_processes + 1) * size - 1);
+    }
     double chance = 0;
     for (const auto& [value, count] : counts) chance += count * std::log(count / size);
     const double step = step_of(samples, most);
-    if (counts.size() < samples.size() || !(step > 0)) return chance;
-    return std::min(chance, -size * std::log((most - least) / step + 1));
+    if (counts.size() == samples.size() && step > 0) {
+        chance = std::min(chance, -size * std::log((most - least) / step + 1));
+    }
+    return further_processes * chance;
 }
 
 }  // namespace
@@ -58,16 +83,17 @@ std::string repeated_results(const model::MetricSeries& series) {
     const std::size_t processes = series.batches.size();
     if (processes < least_processes) return {};
     const std::vector<double>& first = series.batches.front().samples;
-    if (first.size() < 2 ||
+    if (first.empty() ||
         !std::all_of(series.batches.begin(), series.batches.end(),
                      [&](const model::Batch& batch) { return batch.samples == first; })) {
         return {};
     }
-    if (static_cast<double>(processes - 1) * log_chance(first) > std::log(coincidence)) return {};
+    if (log_chance(first, static_cast<double>(processes - 1)) > std::log(coincidence)) return {};
     return fmt::format(
-        "each of {} processes reported the same {} samples to the last digit, as if they were of "
+        "each of {} processes reported the same {}sample{} to the last digit, as if they were of "
         "an earlier run: let it measure anew; if its times are exact, set their tolerance to 0",
-        processes, first.size());
+        processes, first.size() == 1 ? "" : fmt::format("{} ", first.size()),
+        first.size() == 1 ? "" : "s");
 }
 
 }  // namespace perfgate::gate

@@ -14,7 +14,8 @@ namespace perfgate::gate {
 bool reported_by_benchmark(const model::CaseResult& result, const model::MetricSeries& series);
 
 /// Why the times cannot be measurements, in one clause: at least three processes reported the same
-/// samples, which differ among themselves, and chance makes that improbable. Empty: they can be.
+/// samples, and chance makes that improbable. One value in all samples is improbable if it has so
+/// many digits that a thousandth of it shows. Empty: they can be measurements.
 std::string repeated_results(const model::MetricSeries& series);
 
 }  // namespace perfgate::gate

@@ -54,6 +54,11 @@ struct Judgement {
     bool too_few_processes = false;
     /// Processes on each side that a test would need to reach the level; 0: there are enough.
     std::size_t enough_processes = 0;
+    /// The level: a change counts if its probability is at most this.
+    double needed_probability = 0;
+    /// No test decides about this time, and the spread does not explain how much worse it is:
+    /// see beyond_spread() in significance.cpp.
+    bool beyond_spread = false;
     /// Contains the change, as a fraction of the baseline.
     std::optional<model::ChangeInterval> interval = std::nullopt;
     /// The interval lies within the tolerance.

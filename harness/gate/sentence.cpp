@@ -114,6 +114,10 @@ std::string judged_sentence(std::string_view metric, const Comparison& compariso
         comparison.definition->metric_class == model::MetricClass::exact) {
         text += "; it does not repeat exactly in this case, so its spread decides";
     }
+    if (judgement.basis == Basis::one_process && judgement.verdict == Verdict::regressed &&
+        comparison.definition->metric_class == model::MetricClass::timing) {
+        text += "; one process cannot tell a change from noise: the tolerance alone decides";
+    }
     if (judgement.basis == Basis::exact && !all_equal(values_of_all_rounds(*comparison.measured))) {
         text += "; this run's processes disagree about it, and the worst one decides";
     }
@@ -129,6 +133,27 @@ std::string not_shown_words(const Judgement& judgement) {
         return what + ": there are too few processes for an interval" + enough_words(judgement);
     }
     return what;
+}
+
+std::string beyond_spread_words(const Judgement& judgement) {
+    if (judgement.too_few_processes) {
+        return fmt::format(
+            "more than the tolerance allows, and too few processes to judge it, which takes "
+            "p ≤ {:.2g}: measure in more processes{}",
+            judgement.needed_probability, enough_words(judgement));
+    }
+    return fmt::format(
+        "more than twice what the tolerance allows, and not distinguishable from noise (p = "
+        "{:.2g}, "
+        "judging it takes p ≤ {:.2g}): measure in more processes, or on a quieter machine",
+        judgement.probability.value_or(1), judgement.needed_probability);
+}
+
+std::string too_good_words(double factor) {
+    return fmt::format(
+        "more than {:.6g} times as good: does it still do all of its work, and is its unit the "
+        "same? If so, accept it ('perfgate baseline accept'), or raise 'too_good' in the policy",
+        factor);
 }
 
 std::string not_shown_note(std::string_view metric, std::size_t cases,

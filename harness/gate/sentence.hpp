@@ -24,6 +24,12 @@ std::string judged_sentence(std::string_view metric, const Comparison& compariso
 /// Why a time is not shown to be within its tolerance, in one clause.
 std::string not_shown_words(const Judgement& judgement);
 
+/// Why a time that no test decides about must not pass, in one clause.
+std::string beyond_spread_words(const Judgement& judgement);
+
+/// Why a time is not believed that is better by more than this factor, in one clause.
+std::string too_good_words(double factor);
+
 /// For a suite: in this many cases a metric is not shown to be within its tolerance. `widest` is
 /// the widest interval and the case that has it; absent: none is known.
 std::string not_shown_note(std::string_view metric, std::size_t cases,

@@ -15,14 +15,15 @@ namespace perfgate::gate {
 
 struct Settled {
     Judgement judgement;
-    /// It is invalid because its processes are too few for any test, not for what was measured.
-    bool too_few = false;
+    /// It is invalid because no test can decide about it, not for what was measured.
+    bool undecided = false;
     std::string aside;                 ///< for judged_sentence()
     std::vector<std::string> reasons;  ///< to append to the sentence; some are empty
 };
 
+/// `too_good`: see Policy.
 Settled settle(const Comparison& comparison, const CodeComparison& code,
                const model::CaseResult& result, const model::BaselineCase& expected,
-               Judgement judgement);
+               double too_good, const Judgement& judgement);
 
 }  // namespace perfgate::gate

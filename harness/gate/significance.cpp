@@ -60,13 +60,15 @@ Prior prior_of(MetricClass metric_class) {
     return {0.01, 0};
 }
 
+/// A deviation of logarithms of times that five recorded kernels in six do not reach.
+constexpr stats::PooledSpread usual{.deviation = 0.007, .df = 4};
+
 /// The standard deviation of these values. No value counts as farther from the median than five
 /// standard deviations of the values in the middle, so that one outlier raises it a little. A few
 /// values can agree by chance and lack the modes and outliers that more would show, so it is
 /// combined with a deviation that five recorded kernels in six do not reach, at four degrees of
 /// freedom (results: tests/bench/README.md).
 double robust_deviation(std::span<const double> values) {
-    constexpr stats::PooledSpread usual{.deviation = 0.007, .df = 4};
     constexpr double farthest = 5;
     const double df = std::max(1.0, static_cast<double>(values.size()) - 1);
     const auto cautious = [&](double deviation) {
@@ -342,9 +344,51 @@ bool shown_worse(const Comparison& comparison, const Judgement& judgement) {
     return change && change->counts && !change->good_way;
 }
 
-void judge_by_probability(const Comparison& comparison, double drift, std::int64_t last_round,
-                          const Levels& levels, const Probability& probability,
-                          Judgement& judgement) {
+stats::PooledSpread cautious_error(const stats::PooledSpread& measured, double per_process) {
+    stats::PooledSpread error = stats::moderated(measured, usual);
+    error.deviation = std::max(error.deviation, measured.deviation) * std::sqrt(per_process);
+    return error;
+}
+
+namespace {
+
+/// Whether a time that the test does not decide about is worse by more than the spread explains.
+/// Where the processes are too few for the test, if they are as far apart as they can be: all of
+/// them are beyond what is allowed. Otherwise if the estimate is beyond twice the tolerance, and
+/// Student's test finds it beyond what is allowed, at the same level. That test assumes that there
+/// are no modes, so it does not make the time regressed.
+bool beyond_spread(const Comparison& comparison, double drift, double level, const Test& test,
+                   const Judgement& judgement) {
+    if (!is_time(comparison)) return false;
+    const bool rises = judgement.measured > judgement.baseline;
+    const double unknown = drift + tick_of(*comparison.definition);
+    const auto allowed_by = [&](const Comparison& by) {
+        Allowance allowed = allowance_of(by, judgement.baseline, rises);
+        allowed.shift += rises ? unknown : -unknown;
+        return allowed;
+    };
+    const Allowance allowed = allowed_by(comparison);
+    if (judgement.too_few_processes && test.all_beyond(rises, allowed)) return true;
+
+    Comparison twice = comparison;
+    twice.tolerance.worse *= 2;
+    twice.tolerance.abs *= 2;
+    twice.leeway *= 2;
+    const auto beyond = [&](const Allowance& by) {
+        const double limit = by.factor * judgement.baseline + by.shift;
+        return limit > 0 && judgement.measured > 0
+                   ? (rises ? 1 : -1) * std::log(judgement.measured / limit)
+                   : -1;
+    };
+    return beyond(allowed_by(twice)) > 0 && test.error.deviation > 0 &&
+           stats::student_upper_tail(beyond(allowed) / test.error.deviation, test.error.df) <=
+               level;
+}
+
+}  // namespace
+
+void judge_by_test(const Comparison& comparison, double drift, std::int64_t last_round,
+                   const Levels& levels, const Test& test, Judgement& judgement) {
     Comparison widened = comparison;
     const double size = std::fabs(judgement.baseline);
     if (size > 0) widened.leeway += drift / size;
@@ -358,8 +402,9 @@ void judge_by_probability(const Comparison& comparison, double drift, std::int64
                  drift > 0 && levels.rounds == 0 ? levels.single * spent_in_rounds : levels.single);
     const bool rises = judgement.measured > judgement.baseline;
     const Allowance allowed = allowance_of(widened, judgement.baseline, rises);
+    judgement.needed_probability = level;
     const auto probability_at = [&](double of_level) {
-        std::optional<double> found = probability(rises, allowed, of_level / sides);
+        std::optional<double> found = test.probability(rises, allowed, of_level / sides);
         if (found) found = std::min(1.0, sides * *found);
         return found;
     };
@@ -373,7 +418,10 @@ void judge_by_probability(const Comparison& comparison, double drift, std::int64
     judgement.probability = found ? found : probability_at(flagging_level);
     // Nothing fails for an improvement, so it needs no share of the budget.
     if (change.good_way && shown_better(widened, judgement)) judgement.verdict = Verdict::improved;
-    if (!change.good_way && judgement.probability && *judgement.probability <= flagging_level) {
+    if (change.good_way) return;
+    judgement.beyond_spread = beyond_spread(comparison, drift, level / sides, test, judgement);
+    if (judgement.beyond_spread ||
+        (judgement.probability && *judgement.probability <= flagging_level)) {
         judgement.verdict = Verdict::inconclusive;
         judgement.doubt = model::Doubt::unclear;
     }

@@ -108,16 +108,26 @@ bool shown_worse(const Comparison& comparison, const Judgement& judgement);
 void add_interval(const Comparison& comparison, const std::optional<stats::Interval>& shift,
                   const Scale& scale, double drift, Judgement& judgement);
 
-/// The one-sided probability of measuring values so far to this side if the change is just what is
-/// allowed; nothing if there are too few processes for the test to reach this level.
-using Probability =
-    std::function<std::optional<double>(bool rises, const Allowance& allowed, double level)>;
+/// What the processes say of a change.
+struct Test {
+    /// The one-sided probability of measuring values so far to this side if the change is just what
+    /// is allowed; nothing if there are too few processes for the test to reach this level.
+    std::function<std::optional<double>(bool rises, const Allowance& allowed, double level)>
+        probability;
+    /// Whether all processes are farther to this side than the allowed change would make them.
+    std::function<bool(bool rises, const Allowance& allowed)> all_beyond;
+    /// Of the logarithm of the change: its standard error and that error's degrees of freedom.
+    stats::PooledSpread error;
+};
+
+/// The standard error of a difference of logarithms between which processes spread so much, never
+/// less than a few processes can show; `per_process` is its variance in units of theirs.
+stats::PooledSpread cautious_error(const stats::PooledSpread& measured, double per_process);
 
 /// Verdict and probability of a judgement whose values are set. `last_round` is that of the
 /// measured batches.
-void judge_by_probability(const Comparison& comparison, double drift, std::int64_t last_round,
-                          const Levels& levels, const Probability& probability,
-                          Judgement& judgement);
+void judge_by_test(const Comparison& comparison, double drift, std::int64_t last_round,
+                   const Levels& levels, const Test& test, Judgement& judgement);
 
 /// The first round does not confirm if another may be measured; a later one does. Later rounds
 /// measure only times, so counters are decided in the first.

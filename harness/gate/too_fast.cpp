@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "gate/batch_rule.hpp"
 #include "model/quantity.hpp"
@@ -16,6 +17,15 @@ namespace perfgate::gate {
 double device_seconds(const model::CaseResult& result) {
     const model::MetricSeries* time = model::device_time(result);
     return time == nullptr ? 0 : estimate_of(*time) * 1e-9;
+}
+
+std::string negative(const model::MetricSeries& series, std::string_view what) {
+    if (series.unit == "%" || series.unit == "ratio") return {};
+    const std::vector<double> values = values_of_all_rounds(series);
+    const auto least = std::min_element(values.begin(), values.end());
+    if (least == values.end() || !(*least < 0)) return {};
+    return fmt::format("{}{} is no amount: repair what reports it, then measure again", what,
+                       model::quantity_text(*least, series.unit));
 }
 
 std::string too_fast(const model::CaseResult& result, const model::Environment& environment) {

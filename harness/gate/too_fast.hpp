@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "model/environment.hpp"
 #include "model/run.hpp"
@@ -17,6 +18,10 @@ inline constexpr double ceiling_margin = 1.25;
 
 /// The device time of one launch, in seconds; 0 if it has none.
 double device_seconds(const model::CaseResult& result);
+
+/// Why an amount is none, in one clause: it is negative, as -1 for "not available". Empty: it is
+/// not, or it is a share, which may be. `what` names the series: "in the baseline, ".
+std::string negative(const model::MetricSeries& series, std::string_view what = {});
 
 /// Why the time is impossible, in one clause; empty if it is possible, or the case states no work,
 /// or nothing was measured to compare it with. As many bytes as the L2 cache holds cost nothing.

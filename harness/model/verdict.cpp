@@ -54,14 +54,8 @@ const Row& row(Verdict verdict) {
 bool tolerated(Verdict verdict, const Policy& policy, Doubt doubt = Doubt::none) {
     if (verdict == Verdict::no_baseline) return !policy.no_baseline_fails;
     if (verdict != Verdict::inconclusive) return false;
-    switch (doubt) {
-        case Doubt::not_shown:
-            return !policy.not_shown_fails;
-        case Doubt::unclear:  // nor is it shown
-            return !policy.inconclusive_fails && !policy.not_shown_fails;
-        default:
-            return !policy.inconclusive_fails;
-    }
+    if (policy.not_shown_fails && is_not_shown(doubt)) return false;
+    return !policy.inconclusive_fails || doubt == Doubt::not_shown;
 }
 
 /// A gate that only warns never fails for what it cannot decide.
@@ -137,14 +131,20 @@ std::string_view to_text(Doubt doubt) {
             return "none";
         case Doubt::not_shown:
             return "not_shown";
+        case Doubt::nothing_changed:
+            return "nothing_changed";
+        case Doubt::clock:
+            return "clock";
         case Doubt::unclear:
             return "unclear";
         case Doubt::baseline_disagrees:
             return "baseline_disagrees";
-        case Doubt::clock:
-            return "clock";
-        case Doubt::nothing_changed:
-            return "nothing_changed";
+        case Doubt::clock_hides:
+            return "clock_hides";
+        case Doubt::nothing_launched_changed:
+            return "nothing_launched_changed";
+        case Doubt::too_good:
+            return "too_good";
     }
     return "none";
 }

@@ -42,15 +42,24 @@ enum class CodeChange {
     changed,
 };
 
-/// Why a metric is inconclusive; later ones explain more.
+/// Why a metric is inconclusive. A case has the last of its metrics' doubts.
 enum class Doubt {
     none,
-    not_shown,  ///< the change may be within the tolerance or beyond it
-    unclear,    ///< it looks like more than the tolerance, and may be noise
+    not_shown,        ///< the change may be within the tolerance or beyond it
+    nothing_changed,  ///< it got worse, and all that it runs is the baseline's
+    clock,            ///< the clock explains that it got worse
+    // What these say of a time does not show it to be within its tolerance either.
+    unclear,  ///< it looks like more than the tolerance, and may be noise
     baseline_disagrees,
-    clock,            ///< the clock explains the change, or hides one
-    nothing_changed,  ///< the value got worse, and the code is the baseline's
+    clock_hides,               ///< a higher clock may hide a regression
+    nothing_launched_changed,  ///< it got worse, and only what it launches is the baseline's
+    too_good,                  ///< so much better that it may not have done its work
 };
+
+/// Whether the policy `not_shown` decides about it.
+constexpr bool is_not_shown(Doubt doubt) {
+    return doubt == Doubt::not_shown || doubt >= Doubt::unclear;
+}
 
 /// Shares one row of the table in harness/README.md: what CI is told.
 enum class Outcome { pass, skipped, failure, error };
@@ -98,6 +107,8 @@ struct Policy {
     /// Whether a time fails that is not shown to be within its tolerance.
     bool not_shown_fails = false;
     SeverityPolicy severity{};  // NOLINT(readability-redundant-member-init): not all name it
+    /// A time that is better by more than this factor is not believed.
+    double too_good = 3;
 
     bool operator==(const Policy&) const = default;
 };

@@ -55,13 +55,13 @@ std::string with(const std::string& line, std::string_view option,
     return text;
 }
 
-/// The cases whose effect `chosen` names, worst first.
+/// The cases that `chosen` names, worst first.
 template <class Chosen>
 std::vector<const CaseVerdict*> cases_of(const model::VerdictDocument& document, Chosen chosen) {
     std::vector<const CaseVerdict*> cases;
     for (const model::SuiteVerdict& suite : document.suites) {
         for (const CaseVerdict& verdict : suite.cases) {
-            if (!is_only_counted(verdict, document.policy) && chosen(effect_of(verdict))) {
+            if (!is_only_counted(verdict, document.policy) && chosen(verdict)) {
                 cases.push_back(&verdict);
             }
         }
@@ -110,7 +110,8 @@ std::vector<Command> next_commands(const model::VerdictDocument& document, const
     if (!gate || !measuring) return {};
     std::vector<Command> commands;
     const std::string run = ' ' + model::shell_word(words.run_file);
-    const auto again = cases_of(document, [](Effect effect) {
+    const auto again = cases_of(document, [](const CaseVerdict& verdict) {
+        const Effect effect = effect_of(verdict);
         return effect <= Effect::warned && effect != Effect::missing;
     });
     const std::vector<std::string> files = suite_files(document);
@@ -122,7 +123,8 @@ std::vector<Command> next_commands(const model::VerdictDocument& document, const
     }
     // Two builds back to back have no baseline that could be explained from or accepted.
     if (words.verb == "ab") return commands;
-    const auto moved = cases_of(document, [](Effect effect) {
+    const auto moved = cases_of(document, [](const CaseVerdict& verdict) {
+        const Effect effect = effect_of(verdict);
         return effect == Effect::slower || effect == Effect::counter || effect == Effect::unclear ||
                effect == Effect::warned;
     });
@@ -130,16 +132,17 @@ std::vector<Command> next_commands(const model::VerdictDocument& document, const
         commands.push_back({"explain", fmt::format("perfgate explain{} {}{}", run,
                                                    model::shell_word(moved.front()->id), *gate)});
     }
-    const auto changed = cases_of(document, [](Effect effect) {
+    const auto changed = cases_of(document, [](const CaseVerdict& verdict) {
+        const Effect effect = effect_of(verdict);
         return effect == Effect::slower || effect == Effect::counter || effect == Effect::warned ||
-               effect == Effect::better;
+               effect == Effect::better || verdict.doubt == model::Doubt::too_good;
     });
     if (!changed.empty()) {
         const std::vector<std::string> globs = globs_of(changed);
         commands.push_back({"accept", with("perfgate baseline accept" + run, "--case", globs) +
                                           " --reason 'WHY'" + *gate});
-    } else if (!cases_of(document, [](Effect effect) {
-                    return effect == Effect::no_baseline;
+    } else if (!cases_of(document, [](const CaseVerdict& verdict) {
+                    return effect_of(verdict) == Effect::no_baseline;
                 }).empty()) {
         commands.push_back({"accept", "perfgate baseline refresh" + run + *gate});
     }

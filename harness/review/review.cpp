@@ -46,6 +46,8 @@ class ProfileComparison {
                 std::to_string(new_policy.acknowledgement_days));
         lowered(new_policy.false_alarms < old_policy.false_alarms, "false_alarms",
                 percent(old_policy.false_alarms), percent(new_policy.false_alarms));
+        lowered(new_policy.too_good > old_policy.too_good, "too_good",
+                model::number_text(old_policy.too_good), model::number_text(new_policy.too_good));
         severity("exact", old_policy.severity.exact, new_policy.severity.exact);
         severity("counter", old_policy.severity.counter, new_policy.severity.counter);
         severity("timing", old_policy.severity.timing, new_policy.severity.timing);

@@ -2,6 +2,7 @@
 #include "suite/profile.hpp"
 
 #include <array>
+#include <cmath>
 #include <vector>
 
 #include "model/file.hpp"
@@ -17,8 +18,8 @@ constexpr std::size_t longest_path = 4096;
 constexpr std::array<std::string_view, 10> profile_keys{
     "backend",   "policy", "junit_profile", "baselines", "out",
     "processes", "creep",  "canary",        "prove",     "changed_only"};
-constexpr std::array<std::string_view, 8> policy_keys{
-    "no_baseline", "inconclusive",         "not_shown", "false_alarms",
+constexpr std::array<std::string_view, 9> policy_keys{
+    "no_baseline", "inconclusive",         "not_shown", "too_good", "false_alarms",
     "rounds",      "acknowledgement_days", "changed",   "severity"};
 constexpr std::array<std::string_view, 3> severity_keys{"exact", "counter", "timing"};
 constexpr std::array<std::string_view, 5> changed_keys{"board", "driver", "cuda_toolkit", "cupti",
@@ -65,6 +66,14 @@ void read_numbers(const Fields& policies, model::Policy& policy, Problems& probl
             policy.false_alarms = *fraction;
         } else if (fraction) {
             add_wrong_type(*node, "false_alarms", "more than 0 % and less than 100 %", problems);
+        }
+    }
+    if (const YamlNode* node = policies.find("too_good")) {
+        const std::optional<double> factor = number_of(*node);
+        if (factor && std::isfinite(*factor) && *factor > 1) {
+            policy.too_good = *factor;
+        } else {
+            add_wrong_type(*node, "too_good", "a factor above 1", problems);
         }
     }
     if (const YamlNode* node = policies.find("rounds")) {

@@ -6,6 +6,8 @@
 //   policy:
 //     no_baseline: fail      # fail or skip
 //     inconclusive: fail     # fail or pass
+//     not_shown: fail        # fail or pass
+//     too_good: 3            # a time that is better by more than this factor is not believed
 //     false_alarms: 0.1%     # of whole runs whose times did not change
 //     rounds: 2              # how often flagged cases may be measured again
 //     acknowledgement_days: 90  # how far ahead the last day of an acknowledgement may be

@@ -278,11 +278,18 @@ class Measured(Given):
         self.assertIn("rate 3.000 GB/s → 1.500 GB/s, tolerance", self.run_suite(code=1).stdout)
         # Far beyond: it must not hide behind too few processes.
         self.give([row(each["name"], each["n"], each["seconds"], rate=0.01) for each in ROWS])
-        self.run_suite("--processes", 1, code=3)
-        self.give([row(each["name"], each["n"], each["seconds"], rate=30) for each in ROWS])
+        self.run_suite("--processes", 1, code=1)
+        self.write("once.yaml", "policy: {rounds: 0}\n")
+        self.run_suite("--processes", 1, "--profile", "once.yaml", code=3)
+        self.assertRegex(self.reason("bench/sort[n=8]"), r"-99\.7 %.*takes p ≤ .* on each side are enough")
+        self.give([row(each["name"], each["n"], each["seconds"], rate=8) for each in ROWS])
         self.run_suite("--processes", 1)
         self.run_suite()
         self.assertEqual({"improved"}, set(self.verdicts().values()))
+        self.give([row(each["name"], each["n"], each["seconds"], rate=9.1) for each in ROWS])
+        self.run_suite()
+        self.assertEqual({"inconclusive"}, set(self.verdicts().values()))
+        self.run_suite("--not-shown", "fail", code=4)
 
     def test_a_case_that_is_no_longer_reported_is_missing(self):
         self.refresh()
@@ -630,6 +637,44 @@ class Imported(Given):
         self.compare(base, head, "--not-shown", "fail", code=4)
         # What is beyond the tolerance fails all the same.
         self.compare(base, [self.hyperfine("slow.json", 2)], code=1)
+
+    def test_more_files_never_make_a_failure_a_pass(self):
+        for factor, change in ((1.08, "+8.0 %"), (1.5, "+50.0 %"), (9, "+800.0 %")):
+            for count in (1, 2, 3, 5, 8):
+                with self.subTest(factor=factor, count=count):
+                    done = self.compare(self.series("base", count=count), self.series("head", factor, count=count),
+                                        code=1 if count in (1, 8) else 3)
+                    self.assertIn(change, done.stdout)
+                    if done.returncode == 3:
+                        self.assertRegex(self.reason("bench/a"), "takes p ≤ .* on each side are enough")
+        # Noise that the base has, too, explains it.
+        noisy = [self.hyperfine(f"noisy{i}.json", factor) for i, factor in enumerate((1, 1.4))]
+        self.compare(noisy, [self.hyperfine(f"as-noisy{i}.json", factor)
+                             for i, factor in enumerate((1.39, 1.41))])
+
+    def test_a_time_that_collapses_is_inconclusive_until_it_is_accepted(self):
+        words = ["--suite", "mine", "--name", "own", "--device-key", "box"]
+        for count in (1, 2, 8):
+            base, fast = self.series("base", count=count), self.series("fast", 1e-5, count=count)
+            done = self.compare(base, fast)
+            self.assertEqual({"inconclusive"}, set(self.verdicts().values()))
+            self.assertIn("does it still do all of its work", done.stdout)
+            self.assertIn("-100.0 %", done.stdout)
+            self.compare(base, fast, "--not-shown", "fail", code=4)
+        self.run_tool("import", *base, *words, "--out", "base.json")
+        self.run_tool("import", *fast, *words, "--out", "fast.json")
+        self.run_tool("baseline", "refresh", "base.json")
+        ci = self.write("ci.yaml", "policy: {not_shown: fail}\nprove: true\n")
+        done = self.run_tool("compare", "fast.json", "--profile", ci, "--junit", "junit.xml",
+                             "--markdown", "report.md", "--json", "verdict.json", code=4)
+        self.assertIn("perfgate baseline accept fast.json", done.stdout)
+        self.assertIn("each gate fails", done.stderr)
+        case = self.read_json("verdict.json")["suites"][0]["cases"][0]
+        self.assertEqual("too_good", case["reason_code"])
+        for report in ("junit.xml", "report.md"):
+            self.assertIn("does it still do all of its work", (self.folder / report).read_text())
+        self.run_tool("baseline", "accept", "fast.json", "--reason", "it is a table now")
+        self.run_tool("compare", "fast.json", "--profile", ci)
 
     def test_what_is_not_in_both(self):
         base = self.series("base")

@@ -85,6 +85,34 @@ class RecordedRuns(tool.Case):
         # As harness/gate/README.md says.
         self.assertEqual((1296, 4), (cases, not_shown))
 
+    def test_what_only_launches_the_same_is_not_shown_however_much_slower_it_is(self):
+        run = RUNS / "nvidia-h200/softmax-1.run.json"
+        index = next(i for i, case in enumerate(json.loads(run.read_text())["suites"][0]["cases"]) if "kernels" in case)
+        profile = self.write("ci.yaml", (tool.SOURCE / "configs/ci.yaml").read_text().replace("prove: true", ""))
+        for factor, other_host, code in ((1.2, False, 0), (1.6, False, 3), (1.2, True, 4), (5, True, 4), (9, True, 4),
+                                         (11, True, 3)):
+            with self.subTest(factor=factor, other_host=other_host):
+                document = json.loads(run.read_text())
+                case = document["suites"][0]["cases"][index]
+                if other_host:
+                    case["host_code"] = "0" * len(case["host_code"])
+                series = case["metrics"]["gpu_time"]
+                series["value"] *= factor
+                for batch in series["batches"]:
+                    batch["samples"] = [factor * sample for sample in batch["samples"]]
+                self.write("slow.json", json.dumps(document))
+                done = self.run_tool("compare", "slow.json", "--baselines", BASELINES, "--profile", profile,
+                                     "--json", "verdict.json", "--markdown", "report.md", "--junit", "junit.xml",
+                                     code=code)
+                judged = self.read_json("verdict.json")["suites"][0]["cases"][index]
+                if code != 3:
+                    self.assertEqual("nothing_launched_changed" if other_host else "nothing_changed",
+                                     judged["reason_code"])
+                figure = f"+{100 * judged['metrics'][0]['change']:.1f} %"
+                for report in (done.stdout, (self.folder / "report.md").read_text(),
+                               (self.folder / "junit.xml").read_text()):
+                    self.assertIn(figure, report)
+
     def test_one_number_in_every_report(self):
         checked = 0
         for run in sorted(RUNS.glob("*/*.run.json")):

@@ -104,6 +104,20 @@ TEST(Accept, TakesWhatChangedAndLeavesTheRestToTheByte) {
         << "nothing fails any more; one process shows nothing";
 }
 
+TEST(Accept, ATimeThatIsTooGoodToBeBelievedIsAccepted) {
+    const model::Run collapsed = after(2);
+    EXPECT_EQ(verdict_of(collapsed, baseline_of(before())), Verdict::inconclusive);
+    const Accepted result = accepted(collapsed, stored(baseline_of(before())));
+    EXPECT_EQ(result.baseline.cases.at(second_id).metrics.at("gpu_time").value, 2);
+    const model::VerdictDocument now =
+        judge(collapsed, stored(result.baseline), {}, BatchRule{model::Policy{}});
+    EXPECT_EQ(now.suites[0].cases[1].doubt, model::Doubt::not_shown) << "one process";
+}
+
+TEST(Accept, ANegativeAmountIsRefused) {
+    EXPECT_NE(refusal(after(-1)).find("is no amount"), std::string::npos) << refusal(after(-1));
+}
+
 TEST(Accept, WhatACaseIsMeasuredAsIsKeptWhereTheRunDoesNotKnowIt) {
     model::Baseline old = baseline_of(before());
     const model::MeasuredAs known{{"command", "./app"}, {"values.rate", "/rate"}};
@@ -569,7 +583,7 @@ TEST(Acknowledge, AHigherClockIsADoubtThatMoreProcessesDoNotResolve) {
     const model::Run faster_clock = at_clock(four(1.2, {20}), 1980);
     const model::VerdictDocument found = judge(faster_clock, known, {}, rule);
     EXPECT_EQ(found.suites[0].cases[0].verdict, Verdict::inconclusive);
-    EXPECT_EQ(found.suites[0].cases[0].doubt, model::Doubt::clock);
+    EXPECT_EQ(found.suites[0].cases[0].doubt, model::Doubt::clock_hides);
     EXPECT_TRUE(flagged(faster_clock, known, {}, rule).empty());
     EXPECT_EQ(judge(at_clock(four(1.2, {20}), 1500), known, {}, rule).suites[0].cases[0].verdict,
               Verdict::acknowledged);

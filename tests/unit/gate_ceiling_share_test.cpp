@@ -90,12 +90,12 @@ TEST(CeilingShareGate, OfUnchangedCodeItIsInconclusiveUntilNoMachineExplainsIt) 
     pair.now().kernels[0].code = "c0de-other";
     EXPECT_EQ(judged(pair, 1).verdict, Verdict::regressed);
 
-    pair = gated(7.9);
+    pair = gated(53);
     add_code(pair);
     verdict = judged(pair, 3);
     EXPECT_EQ(verdict.verdict, Verdict::invalid);
-    EXPECT_TRUE(says(verdict.sentence, "less than a tenth of the baseline")) << verdict.sentence;
-    pair = gated(8.1);
+    EXPECT_TRUE(says(verdict.sentence, "by more than a factor of 1.5")) << verdict.sentence;
+    pair = gated(54);
     add_code(pair);
     EXPECT_EQ(judged(pair, 0).verdict, Verdict::inconclusive);
 }

@@ -405,7 +405,7 @@ TEST(HiddenByClock, MoreCyclesAtAHigherClockAreNotAPass) {
     // 10 % more cycles take 2.5 % less time at this clock.
     const model::MetricVerdict hidden = time_of(at_a_higher_clock(1.1, 1.1 * 1755 / 1980));
     EXPECT_EQ(hidden.verdict, Verdict::inconclusive);
-    EXPECT_EQ(hidden.doubt, model::Doubt::clock);
+    EXPECT_EQ(hidden.doubt, model::Doubt::clock_hides);
     EXPECT_TRUE(says(hidden.sentence, "SM clock 1755 → 1980 MHz, cycles +10.0 %"))
         << hidden.sentence;
     // The code is as fast, or faster; or the clock is the same.
@@ -434,7 +434,7 @@ TEST(HiddenByClock, WithoutCyclesTheClocksAloneRaiseTheDoubt) {
     };
     const auto hidden = time_of(1.0, everywhere);
     EXPECT_EQ(hidden.verdict, Verdict::inconclusive);
-    EXPECT_EQ(hidden.doubt, model::Doubt::clock);
+    EXPECT_EQ(hidden.doubt, model::Doubt::clock_hides);
     EXPECT_TRUE(says(hidden.sentence,
                      "SM clock 1755 → 1980 MHz, cycles not known; at the "
                      "baseline's clock it would be 1.128 µs"))
@@ -442,9 +442,9 @@ TEST(HiddenByClock, WithoutCyclesTheClocksAloneRaiseTheDoubt) {
     const auto forget_now = [](Metrics&, Metrics& now) { now.erase("cycles"); };
     const auto forget_then = [](Metrics& then, Metrics&) { then.erase("cycles"); };
     const auto of_another_method = [](Metrics&, Metrics& now) { now["cycles"].method = "x"; };
-    EXPECT_EQ(time_of(1.0, forget_now).doubt, model::Doubt::clock);
-    EXPECT_EQ(time_of(1.0, forget_then).doubt, model::Doubt::clock);
-    EXPECT_EQ(time_of(1.0, of_another_method).doubt, model::Doubt::clock);
+    EXPECT_EQ(time_of(1.0, forget_now).doubt, model::Doubt::clock_hides);
+    EXPECT_EQ(time_of(1.0, forget_then).doubt, model::Doubt::clock_hides);
+    EXPECT_EQ(time_of(1.0, of_another_method).doubt, model::Doubt::clock_hides);
     // At the baseline's clock it is within the tolerance of 3 %, or faster.
     EXPECT_EQ(time_of(1755.0 / 1980, everywhere).verdict, Verdict::improved);
     EXPECT_EQ(time_of(1.029 * 1755 / 1980, everywhere).verdict, Verdict::improved);

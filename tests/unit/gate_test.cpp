@@ -376,14 +376,74 @@ TEST(Gate, ValuesOfDifferentMethodsAreNeverCompared) {
     EXPECT_EQ(verdict.verdict, Verdict::no_baseline);
 }
 
-TEST(Gate, MoreThanTenTimesAsFastAsksWhetherItStillDoesItsWork) {
+TEST(Gate, ATimeThatFallsToLessThanAThirdIsTooGoodToBeBelieved) {
     Pair pair;
-    const auto reason = [&](double measured) {
+    model::MetricDefinition& definition = pair.run.metric_definitions.at("gpu_time");
+    model::Tolerance& tolerance = pair.now().gates.at(0).tolerance;
+    Policy policy;
+    const auto at = [&](double measured) {
         pair.now().metrics["gpu_time"] = series({measured});
-        return metric(only_case(pair.judged()), "gpu_time").sentence;
+        return metric(only_case(pair.judged(policy)), "gpu_time");
     };
-    EXPECT_TRUE(says(reason(99), "more than 10 times as fast: does it still do all of its work"));
-    EXPECT_FALSE(says(reason(101), "10 times"));
+    const auto too_good = [&](double measured) {
+        const MetricVerdict verdict = at(measured);
+        return verdict.verdict == Verdict::inconclusive && verdict.doubt == model::Doubt::too_good;
+    };
+    for (const double measured : {333.0, 2.0, 0.0}) EXPECT_TRUE(too_good(measured)) << measured;
+    EXPECT_TRUE(says(at(2).sentence, "does it still do all of its work")) << at(2).sentence;
+    EXPECT_EQ(at(334).verdict, Verdict::improved);
+    EXPECT_EQ(pair.judged(policy).exit_code, 0);
+    at(333);
+    EXPECT_EQ(pair.judged(policy).exit_code, 0);
+    policy.not_shown_fails = true;
+    EXPECT_EQ(pair.judged(policy).exit_code, 4);
+    policy.not_shown_fails = false;
+    policy.inconclusive_fails = true;
+    EXPECT_EQ(pair.judged(policy).exit_code, 4);
+
+    policy.too_good = 100;
+    EXPECT_FALSE(too_good(11));
+    EXPECT_TRUE(too_good(9));
+    policy.too_good = 3;
+    tolerance.worse = 9;  // what may become ten times as slow may have been so
+    EXPECT_FALSE(too_good(101));
+    EXPECT_TRUE(too_good(99));
+    tolerance = {0.03, std::nullopt, 800};
+    EXPECT_FALSE(too_good(201)) << "within the tolerance";
+    EXPECT_TRUE(too_good(199));
+    tolerance = {0.03, std::nullopt, 0};
+    definition.direction = model::Direction::higher;  // a rate
+    EXPECT_TRUE(too_good(3001));
+    EXPECT_EQ(at(2999).verdict, Verdict::improved);
+    EXPECT_EQ(at(300).verdict, Verdict::regressed);
+    definition.direction = model::Direction::none;
+    EXPECT_EQ(at(300).verdict, Verdict::regressed);
+    EXPECT_EQ(at(3001).verdict, Verdict::regressed);
+}
+
+TEST(Gate, ACountMayFallToNothing) {
+    Pair pair;
+    pair.now().metrics["registers"] = series({0}, "registers", "record");
+    EXPECT_EQ(metric(only_case(pair.judged()), "registers").verdict, Verdict::improved);
+}
+
+TEST(Gate, ANegativeAmountIsInvalidInTheRunAndInTheBaseline) {
+    for (const char* name : {"gpu_time", "registers"}) {
+        Pair pair;
+        pair.now().metrics[name].batches[0].samples = {-1};
+        EXPECT_EQ(metric(only_case(pair.judged()), name).verdict, Verdict::invalid) << name;
+        EXPECT_TRUE(says(only_case(pair.judged()).reason, "is no amount"));
+        EXPECT_EQ(pair.judged().exit_code, 3);
+        pair = {};
+        pair.then().metrics[name].batches[0].samples = {-1};
+        EXPECT_EQ(metric(only_case(pair.judged()), name).verdict, Verdict::invalid) << name;
+        EXPECT_TRUE(says(only_case(pair.judged()).reason, "in the baseline, -1"))
+            << only_case(pair.judged()).reason;
+    }
+    Pair share;
+    share.now().metrics["registers"] = series({-1}, "%", "record");
+    share.then().metrics["registers"] = series({-1}, "%", "record");
+    EXPECT_EQ(metric(only_case(share.judged()), "registers").verdict, Verdict::pass);
 }
 
 TEST(Gate, ValuesOfDifferentUnitsAreInvalid) {
@@ -615,6 +675,24 @@ TEST(Gate, ABaselineThatDisagreesWithItselfPassesNothing) {
     EXPECT_EQ(judged_as(Verdict::regressed).verdict, Verdict::regressed);
     EXPECT_FALSE(says(judged_as(Verdict::regressed).sentence, "disagree"));
     EXPECT_EQ(judged_as(Verdict::pass).minimum_detectable_change, 0.02);
+    EXPECT_EQ(judged_as(Verdict::pass).doubt, model::Doubt::baseline_disagrees);
+}
+
+TEST(Gate, ANoisierBaselineDoesNotMakeTheGateLessStrict) {
+    Policy policy;
+    policy.not_shown_fails = true;
+    for (std::size_t disturbed = 0; disturbed <= 10; ++disturbed) {
+        Pair pair;
+        for (model::GateRule& gate : pair.now().gates) gate.tolerance.worse = 0.1;
+        pair.then().metrics["gpu_time"] = processes(100000, 0.01, 20);
+        for (std::size_t i = 0; i < disturbed; ++i) {
+            pair.then().metrics["gpu_time"].batches[i].samples[0] *= 2.4;
+        }
+        pair.now().metrics["gpu_time"] = processes(150000, 0.01, 5);
+        const int code =
+            judge(pair.run, stored(pair.baseline), policy, BatchRule(policy)).exit_code;
+        EXPECT_TRUE(code == 1 || code == 3 || code == 4) << disturbed << ": " << code;
+    }
 }
 
 // ---- shown to be within the tolerance
@@ -703,10 +781,43 @@ TEST(Shown, TooFewProcessesDoNotLetAThousandfoldPass) {
     EXPECT_EQ(time_of(pair).verdict, Verdict::invalid) << time_of(pair).sentence;
     EXPECT_TRUE(says(time_of(pair).sentence, "measure in more processes"));
     EXPECT_EQ(exit_of(pair, Policy()), 3);
-    pair = spreading(0.001, 9);
-    pair.then().metrics["gpu_time"].batches.resize(2);
-    pair.now().metrics["gpu_time"].batches.resize(2);
-    EXPECT_EQ(time_of(pair).verdict, Verdict::inconclusive) << "within 10 times the tolerance";
+}
+
+TEST(Shown, MoreProcessesNeverMakeAFailureAPass) {
+    for (const double change : {0.05, 0.5, 8.0}) {
+        for (std::size_t n = 1; n <= 12; ++n) {
+            Pair pair;
+            pair.then().metrics["gpu_time"] = processes(100000, 0.005, n);
+            pair.now().metrics["gpu_time"] = processes(100000 * (1 + change), 0.005, n);
+            const int code = exit_of(pair, {});
+            EXPECT_TRUE(code == 1 || code == 3) << change << ", " << n << ": " << code;
+            EXPECT_EQ(code == 1, n == 1 || n >= 7) << "the others are too few";
+            const MetricVerdict verdict = time_of(pair);
+            if (code != 3) continue;
+            EXPECT_TRUE(says(verdict.sentence, change < 1 ? "(+" : "→")) << verdict.sentence;
+            EXPECT_TRUE(says(verdict.sentence, "takes p ≤ 0.001")) << verdict.sentence;
+            EXPECT_TRUE(says(verdict.sentence, "8 on each side are enough")) << verdict.sentence;
+        }
+    }
+    const MetricVerdict one = time_of([] {
+        Pair pair;
+        pair.now().metrics["gpu_time"] = series({1500});
+        return pair;
+    }());
+    EXPECT_TRUE(says(one.sentence, "one process cannot tell a change from noise")) << one.sentence;
+}
+
+TEST(Shown, FarBeyondTheToleranceDoesNotPassForOneProcessThatIsNot) {
+    Pair pair = spreading(0.005, 0.6);
+    pair.now().metrics["gpu_time"].batches[2].samples = {100000};
+    const MetricVerdict verdict = time_of(pair);
+    EXPECT_EQ(verdict.verdict, Verdict::invalid) << verdict.sentence;
+    EXPECT_TRUE(says(verdict.sentence, "not distinguishable from noise (p = ")) << verdict.sentence;
+    // Where the baseline has such processes, too, the spread explains it.
+    for (std::size_t i = 0; i < 10; ++i) {
+        pair.then().metrics["gpu_time"].batches[2 * i].samples = {160000};
+    }
+    EXPECT_NE(time_of(pair).verdict, Verdict::invalid) << time_of(pair).sentence;
 }
 
 TEST(Shown, WhatIsBeyondTheToleranceDoesNotPassForTooFewProcesses) {

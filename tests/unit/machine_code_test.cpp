@@ -367,16 +367,16 @@ TEST(MachineCode, ASlowerTimeOfTheSameCodeIsInconclusive) {
 
 TEST(MachineCode, ATimeThatNoMachineExplainsIsInvalid) {
     CaseResult now = coded_case();
-    now.metrics["gpu_time"] = documents::series({10'000});
+    now.metrics["gpu_time"] = documents::series({1'500});
     EXPECT_EQ(judged(now).suites[0].cases[0].verdict, Verdict::inconclusive) << "at the bound";
-    for (const double measured : {10'001.0, 1e9}) {
+    for (const double measured : {1'501.0, 1e9}) {
         now.metrics["gpu_time"] = documents::series({measured});
         const model::VerdictDocument document = judged(now);
         const model::CaseVerdict& verdict = document.suites[0].cases[0];
         EXPECT_EQ(verdict.verdict, Verdict::invalid);
         EXPECT_TRUE(verdict.reason.starts_with("gpu_time cannot be judged (nothing changed): 1.00"))
             << verdict.reason;
-        EXPECT_NE(verdict.reason.find("more than 10 times the baseline"), std::string::npos);
+        EXPECT_NE(verdict.reason.find("by more than a factor of 1.5"), std::string::npos);
         EXPECT_EQ(document.exit_code, 3);
     }
 }
@@ -393,13 +393,29 @@ TEST(MachineCode, ASlowerTimeOfTheSameDeviceCodeIsRegressedAndSaysWhatElseChange
     EXPECT_EQ(document.exit_code, 1);
 }
 
-TEST(MachineCode, WhatLaunchesTheSameIsNeverRegressedEvenIfAnotherKernelOfThePluginChanged) {
+TEST(MachineCode, WhatOnlyLaunchesTheSameIsNeitherRegressedNorShown) {
     CaseResult now = slower();
+    now.host_code = "0058";
+    model::Policy policy;
+    const auto judge_by = [&] {
+        return judge(run_of({now}), documents::stored(accepted(run_of({coded_case()}))), policy,
+                     BatchRule(policy));
+    };
+    policy.not_shown_fails = true;
+    EXPECT_EQ(judge_by().exit_code, 4) << "what it reads may have changed";
+    now.host_code = "0057";
+    EXPECT_EQ(judge_by().exit_code, 0) << "all of it is the baseline's";
+    now.host_code = "0058";
+    now.metrics["gpu_time"] = documents::series({9000});
+    EXPECT_EQ(judge_by().exit_code, 4) << "it is left to the policy";
+    now.metrics["gpu_time"] = documents::series({10'001});
+    EXPECT_EQ(judge_by().exit_code, 3);
+    now = slower();
     now.host_code = "0058";
     const model::VerdictDocument document = judged(now);
     const model::CaseVerdict& verdict = document.suites[0].cases[0];
     EXPECT_EQ(verdict.verdict, Verdict::inconclusive);
-    EXPECT_EQ(verdict.doubt, model::Doubt::nothing_changed);
+    EXPECT_EQ(verdict.doubt, model::Doubt::nothing_launched_changed);
     EXPECT_TRUE(verdict.reason.starts_with("gpu_time is inconclusive (nothing launched changed): "))
         << verdict.reason;
     EXPECT_EQ(document.exit_code, 0);

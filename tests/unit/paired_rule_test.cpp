@@ -202,7 +202,7 @@ bool suite_fails(std::mt19937& random, std::size_t cases, double slower, double 
         }
     }
     for (const Judgement& judgement : judge_all(pairs, policy)) {
-        if (judgement.verdict == Verdict::regressed) return true;
+        if (judgement.verdict == Verdict::regressed || judgement.beyond_spread) return true;
     }
     return false;
 }
@@ -235,6 +235,21 @@ TEST(PairedRule, AChangeOfJustTheToleranceFailsNoMoreOftenThanNone) {
     }
     EXPECT_LE(failed, 1);
     EXPECT_GE(found, 290);
+}
+
+TEST(PairedRule, TooFewPairsThatAreAllFarBeyondTheToleranceAreBeyondTheSpread) {
+    model::Policy policy;
+    policy.rounds = 0;
+    const auto judged = [&](const Values& head) {
+        return judge_all({pair_of({100, 101, 99, 100}, head)}, policy).front();
+    };
+    const Judgement slower = judged({800, 808, 795, 801});
+    EXPECT_TRUE(slower.beyond_spread);
+    EXPECT_EQ(slower.verdict, Verdict::inconclusive);
+    EXPECT_EQ(slower.enough_processes, 10U) << "1 of 1024";
+    EXPECT_FALSE(judged({110, 100, 112, 95}).beyond_spread) << "noise";
+    EXPECT_FALSE(judged({80, 81, 79, 80}).beyond_spread) << "faster";
+    EXPECT_TRUE(judged({800, 808, 100, 801}).too_few_processes);
 }
 
 // ---- a run in the place of the baseline

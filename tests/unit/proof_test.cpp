@@ -81,6 +81,18 @@ TEST(Proof, CoversOneProcessAbsAndABaselineOfZero) {
     EXPECT_TRUE(proved(gating(count, 64, 0, {0, {}, 0}, 1)).problems.empty());
 }
 
+TEST(Proof, ATimeThatIsTooGoodWhenItGetsBetterDoesNotFail) {
+    // Twice what the gate claims is more than all of it.
+    const auto time = documents::definition("gpu_time", "ns", MetricClass::timing);
+    model::Policy policy;
+    policy.not_shown_fails = policy.inconclusive_fails = true;
+    for (const double spread : {0.0, 0.02}) {
+        const Proof proof = proved(gating(time, 1000, spread, {0.6, {}, 0}), policy);
+        EXPECT_EQ(proof.gates, 1U);
+        EXPECT_TRUE(proof.problems.empty()) << proof.problems.front();
+    }
+}
+
 TEST(Proof, ATimeWhoseCodeIsUnchangedFailsWithOtherCode) {
     Pair pair = gating(documents::definition("gpu_time", "ns", MetricClass::timing), 1000, 0.01,
                        {0.03, {}, 0});

@@ -45,6 +45,10 @@ TEST(RepeatedResults, TimesOfThreeProcessesAreNeverTheSame) {
 TEST(RepeatedResults, ACoarseClockMayRepeatThem) {
     EXPECT_FALSE(repeats(20, {1000}));
     EXPECT_FALSE(repeats(20, {1000, 1000, 1000}));
+    EXPECT_FALSE(repeats(20, {2048, 2048, 2048})) << "64 ticks of 32 ns";
+    EXPECT_FALSE(repeats(20, {2048.0001, 2048.0001})) << "also as float32";
+    EXPECT_FALSE(repeats(20, {1.02e9, 1.02e9})) << "two digits of a second";
+    EXPECT_FALSE(repeats(20, {0, 0}));
     // Steps of 32 ns, as a GPU's clock has them, also as float32.
     EXPECT_FALSE(repeats(3, {5120, 5152}));
     EXPECT_FALSE(repeats(3, {5120, 5120, 5152, 5120, 5120}));
@@ -54,6 +58,16 @@ TEST(RepeatedResults, ACoarseClockMayRepeatThem) {
     EXPECT_FALSE(repeats(20, {0, 1023456}));
     // In the end even these are no coincidence.
     EXPECT_TRUE(repeats(20, {5120, 5152}));
+}
+
+TEST(RepeatedResults, OneValueOfManyDigitsInEverySampleIsNoMeasurement) {
+    EXPECT_TRUE(repeats(3, {1023456, 1023456, 1023456, 1023456}));
+    EXPECT_TRUE(repeats(3, {1023456.25, 1023456.25}));
+    EXPECT_FALSE(repeats(2, {1023456, 1023456, 1023456, 1023456}));
+    // One sample a process: the same may come again twice, not four times.
+    EXPECT_FALSE(repeats(3, {1023456}));
+    EXPECT_TRUE(repeats(5, {1023456}));
+    EXPECT_FALSE(repeats(20, {1020000}));
 }
 
 TEST(RepeatedResults, MakeABenchmarksTimeInvalidInTheRunAndInItsBase) {

@@ -424,6 +424,8 @@ TEST(Review, FindsALoweredProfile) {
               "policy lowered no_baseline: fail → skip");
     EXPECT_EQ(found("inconclusive: fail", "inconclusive: pass"),
               "policy lowered inconclusive: fail → pass");
+    EXPECT_EQ(found("false_alarms: 1%", "false_alarms: 1%, too_good: 100"),
+              "policy lowered too_good: 3 → 100");
     EXPECT_EQ(found("false_alarms: 1%", "false_alarms: 0.01%"),
               "policy lowered false_alarms: 1 % → 0.01 %");
     EXPECT_EQ(found("driver: refuse", "driver: accept"),

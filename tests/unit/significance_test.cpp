@@ -150,6 +150,8 @@ struct ByProbability {
     double leeway = 0, drift = 0;
     std::int64_t round = 0;
     double least_level = 0;  ///< that so few processes can reach
+    bool all_beyond = false;
+    stats::PooledSpread error = {};
 
     Judgement judge(std::vector<Asked>* asked = nullptr) const {
         const auto metric = definition("x", "ns", MetricClass::timing, direction);
@@ -160,14 +162,16 @@ struct ByProbability {
         Judgement judgement;
         judgement.baseline = baseline;
         judgement.measured = measured;
-        judge_by_probability(
-            comparison, drift, round, Levels(0.001, 1, 2),
-            [&](bool rises, const Allowance& allowed, double level) -> std::optional<double> {
-                if (asked != nullptr) asked->push_back({rises, allowed, level});
-                if (level < least_level) return std::nullopt;
-                return probability;
-            },
-            judgement);
+        Test test;
+        test.probability = [&](bool rises, const Allowance& allowed,
+                               double level) -> std::optional<double> {
+            if (asked != nullptr) asked->push_back({rises, allowed, level});
+            if (level < least_level) return std::nullopt;
+            return probability;
+        };
+        test.all_beyond = [&](bool, const Allowance&) { return all_beyond; };
+        test.error = error;
+        judge_by_test(comparison, drift, round, Levels(0.001, 1, 2), test, judgement);
         return judgement;
     }
 };
@@ -227,6 +231,46 @@ TEST(JudgeByProbability, LeewayAndDriftWidenTheToleranceAndTheTest) {
               Verdict::regressed);
     EXPECT_EQ(asked.at(0).allowed.factor, 1) << "of zero no fraction is anything";
     EXPECT_EQ(asked.at(0).allowed.shift, 0);
+}
+
+TEST(JudgeByProbability, TooFewProcessesThatAreAllBeyondTheToleranceAreBeyondTheSpread) {
+    ByProbability few{.probability = 0.2, .least_level = 0.1, .all_beyond = true};
+    EXPECT_TRUE(few.judge().beyond_spread);
+    EXPECT_EQ(few.judge().verdict, Verdict::inconclusive) << "it is measured again";
+    EXPECT_EQ(few.judge().needed_probability, 0.001);
+    few.all_beyond = false;
+    EXPECT_FALSE(few.judge().beyond_spread);
+    EXPECT_EQ(few.judge().verdict, Verdict::pass);
+    few.all_beyond = true;
+    few.least_level = 0;  // a test can tell, and says no
+    EXPECT_FALSE(few.judge().beyond_spread);
+    few.least_level = 0.1;
+    few.measured = 900;
+    EXPECT_FALSE(few.judge().beyond_spread) << "it got better";
+}
+
+TEST(JudgeByProbability, TwiceTheToleranceIsBeyondTheSpreadIfStudentsTestSaysSo) {
+    const auto beyond = [](double measured, double error, double df = 20) {
+        return ByProbability{.measured = measured, .probability = 0.01, .error = {error, df}}
+            .judge()
+            .beyond_spread;
+    };
+    EXPECT_TRUE(beyond(1080, 0.01));
+    EXPECT_FALSE(beyond(1080, 0.02)) << "the spread explains it";
+    EXPECT_FALSE(beyond(1080, 0.01, 2)) << "it is hardly known";
+    EXPECT_FALSE(beyond(1059, 0.001)) << "within twice the tolerance";
+    EXPECT_TRUE(beyond(1061, 0.001));
+    EXPECT_FALSE(beyond(1080, 0)) << "no logarithms";
+    const auto higher = [](double measured) {
+        return ByProbability{.measured = measured,
+                             .probability = 0.01,
+                             .direction = Direction::higher,
+                             .error = {0.001, 20}}
+            .judge()
+            .beyond_spread;
+    };
+    EXPECT_TRUE(higher(930));
+    EXPECT_FALSE(higher(950));
 }
 
 TEST(JudgeByProbability, WhatNoTestReachesIsFlaggedAndNeverRegressed) {

@@ -64,6 +64,15 @@ TEST(SuiteProfile, ReadsWhetherThereIsACanary) {
     EXPECT_FALSE(parse_profile("canary: true", "p.yaml").prove);
     EXPECT_TRUE(parse_profile("policy: {not_shown: fail}", "p.yaml").policy.not_shown_fails);
     EXPECT_FALSE(parse_profile("policy: {not_shown: pass}", "p.yaml").policy.not_shown_fails);
+    EXPECT_EQ(parse_profile("policy: {}", "p.yaml").policy.too_good, 3);
+    EXPECT_EQ(parse_profile("policy: {too_good: 1.5}", "p.yaml").policy.too_good, 1.5);
+    for (const std::string wrong : {"1", "0", ".inf", ".nan", "x"}) {
+        EXPECT_NE(test::refusal([&] {
+                      parse_profile("policy: {too_good: " + wrong + "}", "p.yaml");
+                  }).find("wrong value for 'too_good'; expected a factor above 1"),
+                  std::string::npos)
+            << wrong;
+    }
     EXPECT_EQ(test::refusal([] { parse_profile("canary: yes", "p.yaml"); }),
               "p.yaml:1:9: wrong value for 'canary'; expected true or false, found text 'yes'");
 }
@@ -127,6 +136,7 @@ TEST(SuiteProfile, TellsAllProblemsAtOnce) {
               "p.yaml:2:23: unknown value for 'no_baseline': 'pass'; expected one of fail, skip\n"
               "p.yaml:2:43: wrong value for 'inconclusive'; expected fail or pass, found 1\n"
               "p.yaml:2:46: unknown key 'x'; expected one of no_baseline, inconclusive, not_shown, "
+              "too_good, "
               "false_alarms, rounds, acknowledgement_days, changed, severity\n"
               "p.yaml:3:16: wrong value for 'junit_profile'; expected github or strict, found a "
               "list\n"

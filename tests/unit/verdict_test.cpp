@@ -68,13 +68,19 @@ TEST(Verdict, EachDoubtHasItsPolicy) {
     EXPECT_EQ(code(Doubt::unclear), 0);
     policy.not_shown_fails = true;
     EXPECT_EQ(code(Doubt::not_shown), 4);
-    EXPECT_EQ(code(Doubt::unclear), 4) << "nor is it shown";
-    EXPECT_EQ(code(Doubt::clock), 0);
+    for (const Doubt doubt : {Doubt::unclear, Doubt::baseline_disagrees, Doubt::clock_hides,
+                              Doubt::nothing_launched_changed, Doubt::too_good}) {
+        EXPECT_EQ(code(doubt), 4) << to_text(doubt) << ": nor is it shown";
+    }
+    for (const Doubt doubt : {Doubt::none, Doubt::clock, Doubt::nothing_changed}) {
+        EXPECT_EQ(code(doubt), 0) << to_text(doubt) << ": the change under review is not the cause";
+    }
     policy.not_shown_fails = false;
     policy.inconclusive_fails = true;
     EXPECT_EQ(code(Doubt::not_shown), 0);
-    for (const Doubt doubt : {Doubt::none, Doubt::unclear, Doubt::baseline_disagrees, Doubt::clock,
-                              Doubt::nothing_changed}) {
+    for (const Doubt doubt :
+         {Doubt::none, Doubt::unclear, Doubt::baseline_disagrees, Doubt::clock, Doubt::clock_hides,
+          Doubt::nothing_changed, Doubt::nothing_launched_changed, Doubt::too_good}) {
         EXPECT_EQ(code(doubt), 4) << to_text(doubt);
     }
 }

@@ -210,6 +210,8 @@ class Play {
         }
         for (std::size_t i = 0; i < draws_.size(); ++i) {
             outcomes_[i].verdict = judgements_[i].verdict;
+            outcomes_[i].fails =
+                outcomes_[i].verdict == model::Verdict::regressed || judgements_[i].beyond_spread;
             outcomes_[i].passes = passes(judgements_[i]);
         }
         return outcomes_;

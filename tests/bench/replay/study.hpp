@@ -81,6 +81,7 @@ struct Setting {
 
 struct Outcome {
     model::Verdict verdict = model::Verdict::pass;
+    bool fails = false;    ///< regressed, or so far away that it is invalid though undecided
     bool passes = false;   ///< shown to be within the tolerance
     bool settled = false;  ///< with the first three processes
     bool measured_again = false;
