@@ -359,6 +359,7 @@ void CaseVerdicts::add_gated(const ComparedCase& compared, const GateRule& gate,
     if (std::string refused = refused_provenance_change(run_, result, *expected,
                                                         definition.metric_class, policy_.changed);
         !refused.empty()) {
+        metric.verdict = Verdict::invalid;
         metric.sentence = refused_sentence(gate.metric, refused);
         return;
     }
