@@ -103,10 +103,6 @@ bool same_provenance(const model::Provenance& then, const model::Provenance& now
            then.tool_version == now.tool_version;
 }
 
-bool comparable(const MetricSeries& left, const MetricSeries& right) {
-    return left.unit == right.unit && left.method == right.method;
-}
-
 /// By which code a time may be shown, or excused, from then on.
 class AdoptedCode {
   public:

@@ -141,7 +141,7 @@ std::map<std::string, double> moved_anchors(const model::Run& run, const CaseRes
         const MetricSeries* now = find(after, gate.metric);
         const auto definition = run.metric_definitions.find(gate.metric);
         if (then == nullptr || now == nullptr || definition == run.metric_definitions.end() ||
-            then->unit != now->unit || then->method != now->method) {
+            !comparable(*then, *now)) {
             continue;
         }
         const auto anchored = before.anchors.find(gate.metric);

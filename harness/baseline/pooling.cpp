@@ -156,7 +156,7 @@ void add_case(const CaseResult& from, std::int64_t run, bool revision_tells, Cas
     keep_common_code(from, to);
     for (auto& [metric, series] : to.metrics) {
         const auto found = from.metrics.find(metric);
-        if (found == from.metrics.end() || found->second.method != series.method) {
+        if (found == from.metrics.end() || !comparable(found->second, series)) {
             to.not_collected.push_back({metric, "not all of the runs have it by one method"});
             continue;
         }

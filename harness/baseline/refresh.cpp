@@ -87,8 +87,7 @@ std::size_t keep_acknowledged(const BaselineCase& before, const std::string& day
         const auto expected = before.metrics.find(metric);
         const auto measured = now.metrics.find(metric);
         if (known.until < day || expected == before.metrics.end() ||
-            measured == now.metrics.end() || expected->second.unit != measured->second.unit ||
-            expected->second.method != measured->second.method) {
+            measured == now.metrics.end() || !comparable(expected->second, measured->second)) {
             continue;
         }
         measured->second = expected->second;
@@ -121,7 +120,7 @@ std::string count_difference(const model::Run& run, const CaseResult& result,
         if (then == before.metrics.end()) {
             return fmt::format("its code is not known and the baseline has no {}", rule.metric);
         }
-        if (then->second.method != now->second.method || then->second.unit != now->second.unit) {
+        if (!comparable(then->second, now->second)) {
             return fmt::format(
                 "its code is not known and the baseline has no {} by the same method", rule.metric);
         }
@@ -163,8 +162,7 @@ std::string board_objection(const model::Run& run, const CaseResult& result,
         const auto then = before.metrics.find(rule.metric);
         const auto now = result.metrics.find(rule.metric);
         if (now == result.metrics.end() || !is_time(run, rule.metric)) continue;
-        if (then == before.metrics.end() || then->second.method != now->second.method ||
-            then->second.unit != now->second.unit) {
+        if (then == before.metrics.end() || !comparable(then->second, now->second)) {
             return fmt::format("the baseline has no {} by the same method", rule.metric);
         }
         gate::Comparison comparison;
@@ -216,7 +214,7 @@ BaselineCase with_board(const model::Run& run, const CaseResult& result,
     for (auto& [metric, series] : accepted.metrics) {
         const auto measured = result.metrics.find(metric);
         if (measured == result.metrics.end() || !is_time(run, metric) ||
-            measured->second.method != series.method || measured->second.unit != series.unit) {
+            !comparable(measured->second, series)) {
             continue;
         }
         series = joined(series, condensed(measured->second));

@@ -114,6 +114,7 @@ Results read_text(std::string_view text, std::string_view source,
         throw model::InputError(fmt::format("{}: {}", source, why));
     }
     check(results, source);
+    require_stated_counts(results);
     return results;
 }
 

@@ -3,6 +3,7 @@
 // all there is (--benchmark_report_aggregates_only), and then the median. A name
 // "copy/n:8/64/threads:2" is the case copy[arg0=64,n=8,threads=2].
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -15,6 +16,7 @@
 
 #include "benchmark/formats.hpp"
 #include "document/json_reader.hpp"
+#include "model/quantity.hpp"
 #include "model/text.hpp"
 
 namespace perfgate::benchmark {
@@ -155,6 +157,9 @@ class Reading {
         }
         iterations_.insert(name);
         add_values(entry, by_iterations, reading_, result);
+        // 1.5 writes 0 where --benchmark_repetitions sets them.
+        const auto stated = entry.find("repetitions");
+        if (stated && stated->integer() != 0) result.state_count("real_time", stated->integer());
     }
 
     std::vector<Result> take() {
@@ -204,6 +209,22 @@ class Reading {
     std::vector<std::pair<std::string, JsonValue>> medians_;
 };
 
+/// "2 CPUs with caches of 48 KiB, 32 KiB, 1 MiB and 32 MiB". Not their frequency, which varies.
+std::string device_of(JsonValue context) {
+    const auto cpus = context.find("num_cpus");
+    if (!cpus) return {};
+    std::vector<std::string> sizes;
+    if (const auto caches = context.find("caches")) {
+        caches->elements([&](JsonValue cache) {
+            const auto bytes = static_cast<double>(cache.at("size").integer());
+            sizes.push_back(model::quantity_text(bytes, "bytes"));
+        });
+    }
+    std::string text = fmt::format("{} CPUs", cpus->integer());
+    if (!sizes.empty()) text += fmt::format(" with caches of {}", fmt::join(sizes, ", "));
+    return text;
+}
+
 }  // namespace
 
 Results read_google_benchmark(std::string_view text, std::string_view source,
@@ -217,7 +238,8 @@ Results read_google_benchmark(std::string_view text, std::string_view source,
             fmt::format("version {} of the format; expected {}", schema->integer(), known_schema));
     }
     Results results;
-    if (text_or(context, "library_build_type", "") == "debug") {
+    const bool debug = text_or(context, "library_build_type", "") == "debug";
+    if (debug) {
         results.notes.emplace_back(
             "the benchmark library is a debug build: its overhead is larger");
     }
@@ -227,9 +249,14 @@ Results read_google_benchmark(std::string_view text, std::string_view source,
             "the CPU changes its frequency (cpu_scaling_enabled): times vary");
     }
     results.machine = text_or(context, "host_name", "");
+    results.device = device_of(context);
     Reading all(reading);
     document.root().at("benchmarks").elements([&](JsonValue entry) { all.add(entry); });
     results.results = all.take();
+    if (!debug) return results;
+    for (Result& result : results.results) {
+        for (auto& [metric, samples] : result.metrics) samples.method += debug_build;
+    }
     return results;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `--export-json`. The times of all runs are samples, in seconds.
+#include <cstdint>
 #include <string>
 
 #include "benchmark/formats.hpp"
@@ -20,7 +21,8 @@ Result result_of(JsonValue entry) {
             builder.add_axis(name, axis_value(value.text()));
         });
     }
-    if (const auto codes = entry.find("exit_codes")) {
+    const auto codes = entry.find("exit_codes");
+    if (codes) {
         codes->elements([&](JsonValue code) {
             // null: ended by a signal
             if (code.kind() != JsonKind::null && code.integer() == 0) return;
@@ -29,6 +31,7 @@ Result result_of(JsonValue entry) {
     }
     entry.at("times").elements(
         [&](JsonValue time) { builder.add("real_time", "hyperfine", ns_of_s * time.number()); });
+    if (codes) builder.state_count("real_time", static_cast<std::int64_t>(codes->size()));
     Result result = builder.take();
     if (result.metrics.empty() && result.problem.empty()) result.problem = "it has no times";
     return result;

@@ -11,6 +11,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -101,13 +102,13 @@ class Summaries {
 
 /// Where the summaries of a kind of measurement are.
 struct Kind {
-    std::string_view samples, median, mean, items, bytes;
+    std::string_view samples, count, median, mean, items, bytes;
 };
 constexpr std::array kinds{
-    Kind{"nv/json/bin:nv/cold/sample_times", "nv/cold/time/gpu/median", "nv/cold/time/gpu/mean",
-         "nv/cold/bw/item_rate", "nv/cold/bw/global/bytes_per_second"},
-    Kind{"nv/json/bin:nv/cpu_only/sample_times", "nv/cpu_only/time/cpu/median",
-         "nv/cpu_only/time/cpu/mean", "nv/cpu_only/bw/item_rate",
+    Kind{"nv/json/bin:nv/cold/sample_times", "nv/cold/sample_size", "nv/cold/time/gpu/median",
+         "nv/cold/time/gpu/mean", "nv/cold/bw/item_rate", "nv/cold/bw/global/bytes_per_second"},
+    Kind{"nv/json/bin:nv/cpu_only/sample_times", "nv/cpu_only/sample_size",
+         "nv/cpu_only/time/cpu/median", "nv/cpu_only/time/cpu/mean", "nv/cpu_only/bw/item_rate",
          "nv/cpu_only/bw/global/bytes_per_second"},
 };
 
@@ -129,6 +130,10 @@ bool add_time(const Summaries& summaries, const Kind& kind, ResultBuilder& build
     if (const auto samples = summaries.find(kind.samples)) {
         if (const auto file = sample_file(*samples)) {
             builder.add_file("real_time", by_samples, *file);
+            if (const auto count = summaries.value(kind.count)) {
+                const bool possible = *count >= 0 && *count <= static_cast<double>(most_samples);
+                builder.state_count("real_time", possible ? std::llround(*count) : -1);
+            }
         } else {
             builder.fail("nvbench could not write the file of its samples");
         }
@@ -198,17 +203,23 @@ Result result_of(std::string_view name, std::size_t devices, JsonValue state,
     return result;
 }
 
-/// The names of the devices, without repetitions.
-std::string machine_of(JsonValue root) {
-    std::string machine;
-    const auto devices = root.find("devices");
-    if (!devices) return machine;
-    devices->elements([&](JsonValue device) {
-        const std::string name(device.at("name").text());
-        if (machine.find(name) != std::string::npos) return;
-        machine += (machine.empty() ? "" : ", ") + name;
-    });
-    return machine;
+/// The devices that the benchmarks use: "NVIDIA A100", "2 NVIDIA A100, 1 NVIDIA H100". The file
+/// lists others, too.
+std::string device_of(JsonValue root, const std::set<std::int64_t>& used) {
+    std::map<std::string, int> counts;
+    if (const auto devices = root.find("devices")) {
+        devices->elements([&](JsonValue device) {
+            if (used.contains(device.at("id").integer())) {
+                ++counts[std::string(device.at("name").text())];
+            }
+        });
+    }
+    if (counts.size() == 1 && counts.begin()->second == 1) return counts.begin()->first;
+    std::string text;
+    for (const auto& [name, count] : counts) {
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, name);
+    }
+    return text;
 }
 
 }  // namespace
@@ -223,13 +234,14 @@ Results read_nvbench(std::string_view text, std::string_view source,
                                  version.at("major").integer(), known_major));
     }
     Results results;
-    results.machine = machine_of(root);
+    std::set<std::int64_t> used;
     const auto benchmarks = root.find("benchmarks");
     if (!benchmarks) return results;
     benchmarks->elements([&](JsonValue benchmark) {
         const std::string_view name = benchmark.at("name").text();
         const auto devices = benchmark.find("devices");
         const std::size_t count = devices ? devices->size() : 0;
+        if (devices) devices->elements([&](JsonValue id) { used.insert(id.integer()); });
         const auto states = benchmark.find("states");
         if (!states) return;
         states->elements([&](JsonValue state) {
@@ -237,6 +249,7 @@ Results read_nvbench(std::string_view text, std::string_view source,
             results.results.push_back(result_of(name, count, state, reading));
         });
     });
+    results.device = device_of(root, used);
     return results;
 }
 

@@ -51,10 +51,27 @@ Result result_of(JsonValue entry) {
         data->elements([&](JsonValue time) {
             builder.add("real_time", "pytest-benchmark", ns_of_s * time.number());
         });
+        if (const auto rounds = stats.find("rounds")) {
+            builder.state_count("real_time", rounds->integer());
+        }
     } else {
         builder.add("real_time", "pytest-benchmark/median", ns_of_s * stats.at("median").number());
     }
     return builder.take();
+}
+
+/// "AMD EPYC 7763, 4 CPUs", as far as it is known: "brand" is of older versions of the tool.
+std::string device_of(JsonValue machine) {
+    const auto cpu = machine.find("cpu");
+    if (!cpu || cpu->kind() != JsonKind::object) return {};
+    std::string device;
+    for (const char* key : {"brand", "brand_raw"}) {
+        const auto name = cpu->find(key);
+        if (name && name->kind() == JsonKind::text) device = name->text();
+    }
+    const auto count = cpu->find("count");
+    if (!count || count->kind() != JsonKind::integer) return device;
+    return fmt::format("{}, {} CPUs", device, count->integer());
 }
 
 }  // namespace
@@ -68,9 +85,9 @@ Results read_pytest_benchmark(std::string_view text, std::string_view source,
                                  model::printable(version.text(), 40)));
     }
     Results results;
-    if (const auto node = document.root().at("machine_info").find("node")) {
-        results.machine = node->text();
-    }
+    const JsonValue machine = document.root().at("machine_info");
+    if (const auto node = machine.find("node")) results.machine = node->text();
+    results.device = device_of(machine);
     document.root().at("benchmarks").elements([&](JsonValue entry) {
         results.results.push_back(result_of(entry));
     });

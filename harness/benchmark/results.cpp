@@ -64,6 +64,17 @@ void ResultBuilder::add_file(const std::string& metric, const char* method, Samp
     samples.file = std::move(file);
 }
 
+void ResultBuilder::state_count(const std::string& metric, std::int64_t count) {
+    const auto found = result_.metrics.find(metric);
+    if (found == result_.metrics.end()) return;
+    std::optional<std::int64_t>& stated = found->second.stated;
+    if (stated && *stated != count) {
+        fail(fmt::format("the file says of {} that it has {}, and elsewhere {} samples", metric,
+                         *stated, count));
+    }
+    stated = count;
+}
+
 void ResultBuilder::skip(std::string reason) {
     result_.skipped = std::move(reason);
 }
@@ -94,6 +105,20 @@ bool is_axis_name(std::string_view text) {
                return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                       std::string_view("_-.:").find(c) != std::string_view::npos;
            });
+}
+
+void require_stated_counts(Results& results) {
+    for (Result& result : results.results) {
+        for (const auto& [metric, samples] : result.metrics) {
+            const std::size_t count = samples.file ? samples.file->count : samples.values.size();
+            if (!samples.stated || std::cmp_equal(*samples.stated, count)) continue;
+            if (!result.problem.empty()) continue;
+            result.problem = fmt::format(
+                "{} has {}, and the file says {}: run the benchmark to its end, and keep its "
+                "results whole",
+                metric, model::counted(count, "sample"), *samples.stated);
+        }
+    }
 }
 
 void check(const Results& results, std::string_view source) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -36,7 +37,8 @@ struct Samples {
     std::string
         method;  ///< how the values were obtained: "google-benchmark", "pytest-benchmark/median"
     std::vector<double> values;
-    std::optional<SampleFile> file = std::nullopt;  ///< where they are, until they are read
+    std::optional<std::int64_t> stated = std::nullopt;  ///< how many there are, as the file says
+    std::optional<SampleFile> file = std::nullopt;      ///< where they are, until they are read
 };
 
 struct Result {
@@ -50,8 +52,12 @@ struct Result {
 struct Results {
     std::vector<Result> results;     ///< in the file's order; name and parameters appear once
     std::vector<std::string> notes;  ///< what makes all values doubtful
-    std::string machine;             ///< where they were measured, as far as the file says
+    std::string machine;             ///< name of the host, as far as the file says
+    std::string device;              ///< what they were measured on, in words, likewise
 };
+
+/// The end of the `method` of values from a benchmark library without optimisation.
+inline constexpr std::string_view debug_build = "/debug-build";
 
 /// Builds a result step by step. What is wrong with a value is the result's problem, so that the
 /// others of the file can be judged.
@@ -65,6 +71,8 @@ class ResultBuilder {
     void add(const std::string& metric, const char* method, double value, bool positive = true);
     /// The values are in a file, which read_results reads.
     void add_file(const std::string& metric, const char* method, SampleFile file);
+    /// How many samples of the metric the file says that there are, if it has any.
+    void state_count(const std::string& metric, std::int64_t count);
     void fail(std::string problem);
     void skip(std::string reason);
 
@@ -84,6 +92,9 @@ model::ParamValue axis_value(std::string_view text);
 
 /// Letters, digits and "_-.:", not too long: what may stand before '=' in a case id.
 bool is_axis_name(std::string_view text);
+
+/// A result that lacks samples has a problem: those that are there may be the fast ones.
+void require_stated_counts(Results& results);
 
 /// Refuses names that are no text for a case id, too many results, and results that appear twice.
 /// Throws model::InputError that begins with `source`.

@@ -23,6 +23,7 @@ BaselineSet baselines_of(const model::Run& base, const std::string& name) {
     for (const model::SuiteResult& suite : base.suites) {
         StoredBaseline stored{name, {}, {}, {}};
         stored.baseline.suite = suite.name;
+        stored.definitions = base.metric_definitions;
         stored.baseline.device = environment.device;
         stored.baseline.device.board.clear();
         for (const model::CaseResult& result : suite.cases) {

@@ -21,31 +21,36 @@ bool same_memory(std::uint64_t left, std::uint64_t right) {
     return larger - smaller <= 0.05 * larger;
 }
 
-[[noreturn]] void refuse_device(std::string_view baseline_file, std::string_view field,
-                                const std::string& baseline, const std::string& measured) {
-    throw model::InputError(fmt::format(
-        "baseline {} is of another device: {} is '{}', the run's is '{}'; refresh a baseline on "
-        "this device",
-        model::printable(baseline_file), field, model::printable(baseline),
-        model::printable(measured)));
-}
-
 }  // namespace
+
+std::optional<DeviceDifference> device_difference(const model::Device& measured,
+                                                  const model::Device& baseline) {
+    std::optional<DeviceDifference> difference;
+    const auto compare = [&](std::string_view field, const std::string& then,
+                             const std::string& now) {
+        if (difference || then == now) return;
+        difference = {field, fmt::format("'{}'", model::printable(then)),
+                      fmt::format("'{}'", model::printable(now))};
+    };
+    compare("device.name", baseline.name, measured.name);
+    compare("device.compute_capability", baseline.compute_capability, measured.compute_capability);
+    compare("device.mig_profile", baseline.mig_profile, measured.mig_profile);
+    if (!same_memory(baseline.memory_bytes, measured.memory_bytes)) {
+        compare("device.memory_bytes", std::to_string(baseline.memory_bytes),
+                std::to_string(measured.memory_bytes));
+    }
+    compare("device.key", baseline.key, measured.key);
+    return difference;
+}
 
 void require_same_device(const model::Device& measured, const model::Device& baseline,
                          std::string_view baseline_file) {
-    const auto require = [&](std::string_view field, const std::string& then,
-                             const std::string& now) {
-        if (then != now) refuse_device(baseline_file, field, then, now);
-    };
-    require("device.name", baseline.name, measured.name);
-    require("device.compute_capability", baseline.compute_capability, measured.compute_capability);
-    require("device.mig_profile", baseline.mig_profile, measured.mig_profile);
-    if (!same_memory(baseline.memory_bytes, measured.memory_bytes)) {
-        refuse_device(baseline_file, "device.memory_bytes", std::to_string(baseline.memory_bytes),
-                      std::to_string(measured.memory_bytes));
-    }
-    require("device.key", baseline.key, measured.key);
+    const auto differs = device_difference(measured, baseline);
+    if (!differs) return;
+    throw model::InputError(fmt::format(
+        "baseline {} is of another device: {} is {}, the run's is {}; refresh a baseline on "
+        "this device",
+        model::printable(baseline_file), differs->field, differs->then, differs->now));
 }
 
 }  // namespace perfgate::gate

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,8 @@ struct StoredBaseline {
     std::map<std::string, Unmeasured> unmeasured = {};  ///< by case id; of a base run
     /// What a base run could not collect of the cases that it measured, by case id.
     std::map<std::string, std::vector<model::NotCollected>> uncollected = {};
+    /// Of a base run, by metric: which way was better then.
+    std::map<std::string, model::MetricDefinition> definitions = {};
     /// What a base run measured its cases as, by case id: comparing two runs is meant, so that
     /// another command is a note and nothing else.
     std::map<std::string, model::MeasuredAs> measured_as = {};
@@ -42,8 +45,19 @@ struct StoredBaseline {
 /// By suite name. A suite without an entry has no baseline.
 using BaselineSet = std::map<std::string, StoredBaseline>;
 
+/// The first field in which devices differ whose values cannot be compared, with both values in
+/// quotes.
+struct DeviceDifference {
+    std::string_view field;
+    std::string then, now;
+};
+
+/// Boards of one key are the same device here.
+std::optional<DeviceDifference> device_difference(const model::Device& measured,
+                                                  const model::Device& baseline);
+
 /// Throws InputError naming the field in which the devices differ: their values cannot be compared.
-/// Boards of one key are the same device here. `baseline_file` is for the message.
+/// `baseline_file` is for the message.
 void require_same_device(const model::Device& measured, const model::Device& baseline,
                          std::string_view baseline_file);
 

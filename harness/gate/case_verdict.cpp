@@ -13,6 +13,7 @@
 
 #include "gate/batch_rule.hpp"
 #include "gate/boards.hpp"
+#include "gate/comparable.hpp"
 #include "gate/overhead.hpp"
 #include "gate/provenance_change.hpp"
 #include "gate/repeated_results.hpp"
@@ -28,12 +29,6 @@
 namespace perfgate::gate {
 
 namespace {
-
-/// "activity/callbacks/8 processes" without the number.
-std::string_view without_processes(std::string_view method) {
-    constexpr std::string_view suffix = " processes";
-    return method.ends_with(suffix) ? method.substr(0, method.rfind('/')) : method;
-}
 
 using model::BaselineCase;
 using model::CaseResult;
@@ -126,17 +121,6 @@ bool decided_by_status(const Run& run, const CaseResult& result, const BaselineC
     return false;
 }
 
-/// Why the baseline's values say nothing about the case: they are of what the suite then named.
-/// Empty: they are not, or it is not known.
-std::string measured_as_another(const CaseResult& result, const BaselineCase& expected) {
-    const std::string difference = model::difference(expected.measured_as, result.measured_as);
-    if (difference.empty()) return {};
-    return fmt::format(
-        "the suite changed what is measured since the baseline ({}): accept its values with "
-        "'perfgate baseline refresh {}'",
-        difference, result.place.file.empty() ? "SUITE" : model::shell_word(result.place.file));
-}
-
 /// Whether a change of provenance forbids comparing values of this class.
 bool refused(const Run& run, const model::Policy& policy, const ComparedCase& compared,
              model::MetricClass metric_class) {
@@ -160,8 +144,8 @@ void add_baseline_values(const Run& run, const model::Policy& policy, const Comp
     for (const auto& [name, baseline] : expected.metrics) {
         if (!model::advance_to(name, measured, result.metrics.end()) ||
             !model::advance_to(name, definition, run.metric_definitions.end()) ||
-            gated.contains(name) || measured->second.unit != baseline.unit ||
-            measured->second.method != baseline.method || !std::isfinite(baseline.value)) {
+            gated.contains(name) || !comparable(measured->second, baseline) ||
+            !std::isfinite(baseline.value)) {
             continue;
         }
         const bool time = definition->second.metric_class == model::MetricClass::timing;
@@ -175,8 +159,7 @@ void add_baseline_details(const ComparedCase& compared, CaseVerdict& verdict) {
     const auto& metrics = compared.result->metrics;
     for (const auto& [name, baseline] : compared.expected->metrics) {
         const auto measured = metrics.find(name);
-        if (measured == metrics.end() || measured->second.unit != baseline.unit ||
-            measured->second.method != baseline.method ||
+        if (measured == metrics.end() || !comparable(measured->second, baseline) ||
             measured->second.detail == baseline.detail) {
             continue;
         }
@@ -230,7 +213,7 @@ std::string unbelievable(const CaseResult& result, const GateRule& gate,
 }  // namespace
 
 CaseVerdict CaseVerdicts::begin(std::size_t suite, std::size_t index,
-                                const model::Baseline* baseline) {
+                                const StoredBaseline* stored) {
     const CaseResult& result = run_.suites[suite].cases[index];
     CaseVerdict verdict;
     verdict.workload = result.spec.workload;
@@ -241,9 +224,9 @@ CaseVerdict CaseVerdicts::begin(std::size_t suite, std::size_t index,
     verdict.wall_s = result.wall_s;
 
     const BaselineCase* expected = nullptr;
-    if (baseline != nullptr) {
-        const auto found = baseline->cases.find(verdict.id);
-        if (found != baseline->cases.end()) expected = &found->second;
+    if (stored != nullptr) {
+        const auto found = stored->baseline.cases.find(verdict.id);
+        if (found != stored->baseline.cases.end()) expected = &found->second;
     }
     if (decided_by_status(run_, result, expected, verdict)) return verdict;
     if (expected != nullptr) {
@@ -254,7 +237,7 @@ CaseVerdict CaseVerdicts::begin(std::size_t suite, std::size_t index,
         }
     }
     ComparedCase& compared = cases_.emplace_back();
-    compared = {suite, index, &result, expected, {}};
+    compared = {suite, index, &result, expected, stored, {}};
     if (expected != nullptr) {
         compared.code = compare_code(code_of(result, run_.environment), code_of(*expected));
     }
@@ -272,8 +255,9 @@ void CaseVerdicts::compare(const ComparedCase& compared, CaseVerdict& verdict) {
             verdict.notes.push_back(compared.code.difference);
         }
         verdict.changed_kernels = compared.code.changed_kernels;
-        if (std::string note = other_instances(result, *expected); !note.empty()) {
-            verdict.notes.push_back(std::move(note));
+        for (std::string note :
+             {other_instances(result, *expected), fewer_samples(result, *expected)}) {
+            if (!note.empty()) verdict.notes.push_back(std::move(note));
         }
         add_baseline_values(run_, policy_, compared, verdict);
         add_baseline_details(compared, verdict);
@@ -368,27 +352,28 @@ void CaseVerdicts::add_gated(const ComparedCase& compared, const GateRule& gate,
     if (metric.warns) metric.tolerance += ", only warns";
     if (baseline == nullptr) {
         metric.sentence = no_baseline_sentence(gate.metric, measured);
-    } else if (baseline->method != measured.method || baseline->unit != measured.unit) {
-        metric.sentence = not_comparable_sentence(gate.metric, *baseline, measured);
-        // Of another number of a program's processes: one may have vanished. Another unit is a
-        // mistake, which must not end the gate.
-        const auto is_counter = [](const std::string& method) {
-            return method.starts_with(model::program_counter_method);
-        };
-        if (baseline->unit != measured.unit ||
-            (is_counter(baseline->method) && is_counter(measured.method)) ||
-            (baseline->method != measured.method &&
-             without_processes(baseline->method) == without_processes(measured.method))) {
-            metric.verdict = Verdict::invalid;
-        }
-        verdict.notes.push_back(metric.sentence);
-    } else if (std::string refused = refused_provenance_change(
-                   run_, result, *expected, definition.metric_class, policy_.changed);
-               !refused.empty()) {
-        metric.sentence = refused_sentence(gate.metric, refused);
-    } else {
-        pending_.push_back({&compared, verdict.metrics.size() - 1, comparison});
+        return;
     }
+    const auto direction = direction_then(*compared.stored, result, *expected, definition);
+    if (const std::string why = incomparable(*baseline, measured, direction, definition.direction);
+        !why.empty()) {
+        metric.verdict = Verdict::invalid;
+        metric.sentence = not_comparable_sentence(gate.metric, why);
+        return;
+    }
+    if (std::string refused = refused_provenance_change(run_, result, *expected,
+                                                        definition.metric_class, policy_.changed);
+        !refused.empty()) {
+        metric.verdict = Verdict::invalid;
+        metric.sentence = refused_sentence(gate.metric, refused);
+        return;
+    }
+    if (!direction && definition.direction != model::Direction::none) {
+        verdict.notes.push_back(both_ways_note(gate.metric));
+        comparison.definition = &both_ways_.emplace_back(definition);
+        both_ways_.back().direction = model::Direction::none;
+    }
+    pending_.push_back({&compared, verdict.metrics.size() - 1, comparison});
 }
 
 void consider_boards(const Run& run, const CaseResult& result, const BaselineCase& expected,

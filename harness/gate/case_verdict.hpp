@@ -7,6 +7,7 @@
 #include <deque>
 #include <vector>
 
+#include "gate/baseline_set.hpp"
 #include "gate/machine_code.hpp"
 #include "gate/rule.hpp"
 #include "model/baseline.hpp"
@@ -21,6 +22,7 @@ struct ComparedCase {
     std::size_t index = 0;  ///< of the case in that suite
     const model::CaseResult* result = nullptr;
     const model::BaselineCase* expected = nullptr;  ///< null: the baseline lacks it
+    const StoredBaseline* stored = nullptr;         ///< that has it; null: there is none
     CodeComparison code;
 };
 
@@ -44,9 +46,9 @@ class CaseVerdicts {
   public:
     CaseVerdicts(const model::Run& run, const model::Policy& policy) : run_(run), policy_(policy) {}
 
-    /// The verdict of a case of the run, by its indices; `baseline` may be null. Throws InputError
+    /// The verdict of a case of the run, by its indices; `stored` may be null. Throws InputError
     /// for a gated metric that the run does not define.
-    model::CaseVerdict begin(std::size_t suite, std::size_t index, const model::Baseline* baseline);
+    model::CaseVerdict begin(std::size_t suite, std::size_t index, const StoredBaseline* stored);
 
     /// In the order of the cases and their metrics.
     const std::vector<Pending>& pending() const { return pending_; }
@@ -61,6 +63,7 @@ class CaseVerdicts {
     const model::Policy& policy_;
     std::deque<ComparedCase> cases_;
     std::deque<model::MetricSeries> of_boards_;  ///< parts of baselines that comparisons point to
+    std::deque<model::MetricDefinition> both_ways_;  ///< likewise, of metrics that fail both ways
     std::vector<Pending> pending_;
 };
 

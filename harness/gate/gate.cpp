@@ -103,8 +103,7 @@ class Judging {
         }
         verdict.cases.reserve(suite.cases.size());
         for (std::size_t i = 0; i < suite.cases.size(); ++i) {
-            verdict.cases.push_back(
-                cases_.begin(index, i, baseline == nullptr ? nullptr : &baseline->baseline));
+            verdict.cases.push_back(cases_.begin(index, i, baseline));
         }
     }
 
@@ -178,8 +177,8 @@ class Judging {
             const Comparison& comparison = pending[i].comparison;
             const auto& by_metric = pending[i].compared->expected->acknowledged;
             const auto found = by_metric.find(comparison.definition->name);
-            if (found == by_metric.end() || found->second.known.unit != comparison.measured->unit ||
-                found->second.known.method != comparison.measured->method) {
+            if (found == by_metric.end() ||
+                !comparable(found->second.known, *comparison.measured)) {
                 continue;
             }
             places.push_back(i);

@@ -120,7 +120,7 @@ class Proving {
             const auto stored = baselines_.find(run_.suites[s].name);
             if (stored == baselines_.end()) continue;
             for (std::size_t c = 0; c < run_.suites[s].cases.size(); ++c) {
-                const model::CaseVerdict verdict = judged_.begin(s, c, &stored->second.baseline);
+                const model::CaseVerdict verdict = judged_.begin(s, c, &stored->second);
                 const auto expected = stored->second.baseline.cases.find(verdict.id);
                 if (expected == stored->second.baseline.cases.end()) continue;
                 count_gates(run_.suites[s].cases[c], expected->second, verdict);

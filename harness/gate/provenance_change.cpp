@@ -54,7 +54,9 @@ std::array<ProvenanceChange, 5> provenance_changes(const model::Run& run,
     const model::Environment& now = run.environment;
     const model::Provenance& then = expected.provenance;
     std::string board;
-    if (other_board(run, result, expected)) {
+    if (other_board(run, result, expected) && run.backend == "imported") {
+        board = "measured on another host than the baseline's";  // of its name there is a hash
+    } else if (other_board(run, result, expected)) {
         board =
             fmt::format("another board than the baseline's: {} → {}", model::printable(then.board),
                         model::printable(model::board_of(run, result)));
@@ -85,8 +87,7 @@ constexpr double little = 0.2;
 
 /// How much larger the second is, as a fraction of the first.
 std::optional<double> rise(const MetricSeries* before, const MetricSeries* after) {
-    if (before == nullptr || after == nullptr || before->method != after->method ||
-        before->unit != after->unit) {
+    if (before == nullptr || after == nullptr || !comparable(*before, *after)) {
         return std::nullopt;
     }
     return model::change_fraction(before->value, after->value);

@@ -198,15 +198,18 @@ std::string no_baseline_sentence(std::string_view metric, const model::MetricSer
                        model::quantity_text(estimate_of(measured), measured.unit));
 }
 
-std::string not_comparable_sentence(std::string_view metric, const model::MetricSeries& baseline,
-                                    const model::MetricSeries& measured) {
-    const bool units_differ = baseline.unit != measured.unit;
+std::string not_comparable_sentence(std::string_view metric, std::string_view why) {
     return fmt::format(
-        "{} has no baseline to compare with: the baseline's {} is '{}', this run's '{}'; accept "
-        "this run's with 'perfgate baseline refresh'",
-        name_text(metric), units_differ ? "unit" : "method",
-        name_text(units_differ ? baseline.unit : baseline.method),
-        name_text(units_differ ? measured.unit : measured.method));
+        "{} cannot be compared: {}; measure both alike, or accept this run's values with 'perfgate "
+        "baseline refresh'",
+        name_text(metric), why);
+}
+
+std::string both_ways_note(std::string_view metric) {
+    return fmt::format(
+        "{}: the baseline does not say which way is better, so that a change in either way fails; "
+        "'perfgate baseline refresh' stores it",
+        name_text(metric));
 }
 
 std::string invalid_sentence(std::string_view metric, const model::MetricSeries& measured,

@@ -38,9 +38,11 @@ std::string not_shown_note(std::string_view metric, std::size_t cases,
 /// "gpu_time has no baseline: measured 12.34 µs".
 std::string no_baseline_sentence(std::string_view metric, const model::MetricSeries& measured);
 
-/// Why values of two methods or units are not compared, with the remedy.
-std::string not_comparable_sentence(std::string_view metric, const model::MetricSeries& baseline,
-                                    const model::MetricSeries& measured);
+/// Why both values are there and are not compared, with the remedy.
+std::string not_comparable_sentence(std::string_view metric, std::string_view why);
+
+/// What becomes of a metric of which the baseline does not say which way is better.
+std::string both_ways_note(std::string_view metric);
 
 /// "gpu_time is not compared: driver changed …; policy refuses that".
 std::string refused_sentence(std::string_view metric, std::string_view circumstance);

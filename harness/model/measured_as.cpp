@@ -40,6 +40,10 @@ std::string both_shown(const std::string& before, const std::string& now) {
 
 }  // namespace
 
+std::string direction_key(std::string_view metric) {
+    return fmt::format("{}{}.better", value_key, metric);
+}
+
 std::string shortened_value(const std::string& text) {
     if (text.size() <= longest_value) return text;
     Sha256 hash;

@@ -19,6 +19,8 @@ using MeasuredAs = std::map<std::string, std::string>;
 /// The beginning of the keys that define a metric each. Where one side lacks such a key, the case
 /// is the same and has one metric more or less.
 inline constexpr std::string_view value_key = "values.";
+/// Below it, which way is better of a metric that the suite defines itself.
+std::string direction_key(std::string_view metric);
 /// Likewise: stating it gives the case further metrics.
 inline constexpr std::string_view work_key = "work";
 

@@ -3,6 +3,10 @@
 
 namespace perfgate::model {
 
+bool comparable(const MetricSeries& left, const MetricSeries& right) {
+    return left.unit == right.unit && left.method == right.method;
+}
+
 std::string_view to_text(Direction direction) {
     switch (direction) {
         case Direction::lower:

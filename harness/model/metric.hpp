@@ -65,6 +65,9 @@ struct MetricSeries {
     bool operator==(const MetricSeries&) const = default;
 };
 
+/// Whether two series of one metric were obtained in one way: others are never compared.
+bool comparable(const MetricSeries& left, const MetricSeries& right);
+
 std::string_view to_text(Direction direction);
 std::string_view to_text(MetricClass metric_class);
 std::string_view to_text(Fold fold);

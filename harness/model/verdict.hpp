@@ -68,7 +68,7 @@ enum class Outcome { pass, skipped, failure, error };
 enum class OnChange {
     accept,  ///< no note
     warn,    ///< a note
-    refuse,  ///< nothing is compared, as if there were no baseline
+    refuse,  ///< nothing is compared: what both sides have is invalid
 };
 
 /// What to do about each change of the environment. A different method is always refused.

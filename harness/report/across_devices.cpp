@@ -89,19 +89,22 @@ const MetricSeries* find_series(const CaseResult* result, std::string_view metri
 
 /// From the first to the second; nothing if their methods differ.
 std::optional<double> change_between(const MetricSeries& first, const MetricSeries& second) {
-    if (first.unit != second.unit || first.method != second.method) return std::nullopt;
+    if (!comparable(first, second)) return std::nullopt;
     return model::change_fraction(first.value, second.value);
 }
 
 // --- console
 
-/// The first time metric that either has.
+/// The first time metric that either has; of a benchmark, which has another, the first gated one.
 std::string_view time_of(const Pair& pair) {
     for (const std::string_view metric : model::time_metrics) {
         if (find_series(pair.first, metric) != nullptr ||
             find_series(pair.second, metric) != nullptr) {
             return metric;
         }
+    }
+    for (const CaseResult* result : {pair.first, pair.second}) {
+        if (result != nullptr && !result->gates.empty()) return result->gates.front().metric;
     }
     return "";
 }
@@ -215,7 +218,7 @@ std::string write_across_console(const NamedRun& first, const NamedRun& second,
             if (before != nullptr && after != nullptr) {
                 const std::optional<double> fraction = change_between(*before, *after);
                 if (fraction) change = model::change_text(*fraction);
-                if (before->method != after->method) ++incomparable;
+                if (!comparable(*before, *after)) ++incomparable;
             }
             rows.push_back({log_line(pair.id), std::string(metric), time_cell(pair.first, metric),
                             time_cell(pair.second, metric), change,

@@ -52,7 +52,7 @@ struct Metric {
 
 void compare_series(const Metric& metric, const MetricSeries& before, const MetricSeries& after,
                     Findings& findings) {
-    if (before.unit != after.unit || before.method != after.method) {
+    if (!comparable(before, after)) {
         findings.add(Loosening::not_compared, metric.place, metric.name,
                      before.method + ", " + before.unit, after.method + ", " + after.unit,
                      metric.id);

@@ -2,12 +2,12 @@
 #include "runner/imported.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "benchmark/formats.hpp"
@@ -65,6 +65,10 @@ std::filesystem::path folder_of(const std::string& file) {
     return std::filesystem::absolute(file).parent_path();
 }
 
+std::string device_words(const std::string& device) {
+    return device.empty() ? "a device that it does not name" : model::printable(device, 300);
+}
+
 class Import {
   public:
     Import(std::size_t files, const ImportChoice& choice) : files_(files), choice_(choice) {}
@@ -77,8 +81,10 @@ class Import {
         reading.format = format.name;
         const benchmark::Results read =
             benchmark::read_results(text, model::printable(file), reading, folder_of(file));
+        require_one_device(file, read.device);
         const std::string board = board_of(read.machine);
         if (process_ == 0) board_ = board;
+        first_of_host_.try_emplace(board, file);
         for (const benchmark::Result& result : read.results) {
             add(file, format, read.notes, board, result);
         }
@@ -91,7 +97,7 @@ class Import {
         run.started_at = utc_now();
         run.backend = "imported";
         run.environment.device.key = choice_.device_key;
-        run.environment.device.name = choice_.device_key;
+        run.environment.device.name = device_.empty() ? choice_.device_key : device_;
         run.environment.device.board = board_;
         model::SuiteResult suite;
         suite.name = choice_.suite;
@@ -114,6 +120,19 @@ class Import {
         std::size_t skipped = 0;  ///< by the benchmark, in so many files
         std::string problem;
     };
+
+    /// Values of two devices are no processes of one.
+    void require_one_device(const std::string& file, const std::string& device) {
+        if (process_ == 0) {
+            device_ = device;
+            first_file_ = file;
+        }
+        if (device == device_) return;
+        throw model::InputError(
+            fmt::format("{} was measured on {}, and {} on {}: name files of one device",
+                        model::printable(first_file_), device_words(device_),
+                        model::printable(file), device_words(device)));
+    }
 
     void add(const std::string& file, const benchmark::Format& format,
              const std::vector<std::string>& notes, const std::string& board,
@@ -161,9 +180,22 @@ class Import {
         return imported;
     }
 
+    /// Their names stay here.
+    std::string hosts_note() const {
+        if (first_of_host_.size() < 2) return {};
+        std::vector<std::string> files;
+        for (const auto& [host, file] : first_of_host_) files.push_back(model::printable(file));
+        std::sort(files.begin(), files.end());
+        return fmt::format("the files are of {} hosts: each of {} is of another one",
+                           first_of_host_.size(), fmt::join(files, ", "));
+    }
+
     /// Every file must have the case, with every metric.
     void conclude(Imported& imported) const {
         model::CaseResult& result = imported.result;
+        if (std::string note = hosts_note(); !note.empty()) {
+            result.notes.push_back(std::move(note));
+        }
         if (imported.problem.empty() && imported.files != files_) {
             imported.problem =
                 fmt::format("only {} of {} files have this case", imported.files, files_);
@@ -194,7 +226,8 @@ class Import {
     const ImportChoice& choice_;
     DistinctFiles distinct_;
     std::int64_t process_ = 0;
-    std::string board_;
+    std::string board_, device_, first_file_;
+    std::map<std::string, std::string> first_of_host_;
     std::map<std::string, std::size_t> places_;
     std::vector<Imported> cases_;
 };
@@ -206,14 +239,17 @@ bool is_document(const std::string& file) {
     return document.root().kind() == document::JsonKind::object && document.root().find("schema");
 }
 
-std::set<std::string> ids_of(const model::Run& run) {
-    std::set<std::string> ids;
+/// By suite and id.
+using Cases = std::map<std::string, const model::CaseResult*>;
+
+Cases cases_of(const model::Run& run) {
+    Cases cases;
     for (const model::SuiteResult& suite : run.suites) {
         for (const model::CaseResult& result : suite.cases) {
-            ids.insert(suite.name + ' ' + model::case_id(result.spec));
+            cases.emplace(suite.name + ' ' + model::case_id(result.spec), &result);
         }
     }
-    return ids;
+    return cases;
 }
 
 }  // namespace
@@ -231,12 +267,48 @@ model::Run read_run_or_results(const std::vector<std::string>& files, const Impo
     return import_results(files, choice);
 }
 
+namespace {
+
+/// What forbids to judge one by the other, and that both can be looked at.
+[[noreturn]] void refuse_to_judge(std::string_view what, std::string_view of_base,
+                                  std::string_view of_head) {
+    throw model::InputError(fmt::format(
+        "base and head are not judged by each other: {} is {} in the base and {} in the head; "
+        "measure both alike, or add --across-devices to show them side by side",
+        what, of_base, of_head));
+}
+
+bool is_debug_build(const model::MetricSeries& series) {
+    return series.method.ends_with(benchmark::debug_build);
+}
+
+/// Two builds of the benchmark library say nothing about the code.
+void require_one_build(const model::CaseResult& base, const model::CaseResult& head) {
+    const auto words = [](bool debug) { return debug ? "a debug build" : "a release build"; };
+    for (const auto& [metric, series] : head.metrics) {
+        const auto before = base.metrics.find(metric);
+        if (before == base.metrics.end()) continue;
+        const bool was = is_debug_build(before->second);
+        const bool is = is_debug_build(series);
+        if (was != is) refuse_to_judge("the benchmark library", words(was), words(is));
+    }
+}
+
+}  // namespace
+
 int judge_against(const model::Run& base, const std::string& base_name, const model::Run& head,
                   const model::Policy& policy, const OutputOptions& reports) {
-    const std::set<std::string> of_base = ids_of(base);
-    const std::set<std::string> of_head = ids_of(head);
-    if (std::none_of(of_head.begin(), of_head.end(),
-                     [&](const std::string& id) { return of_base.contains(id); })) {
+    const auto differs = gate::device_difference(head.environment.device, base.environment.device);
+    if (differs) refuse_to_judge(differs->field, differs->then, differs->now);
+    const Cases of_base = cases_of(base);
+    bool common = false;
+    for (const auto& [id, result] : cases_of(head)) {
+        const auto before = of_base.find(id);
+        if (before == of_base.end()) continue;
+        common = true;
+        require_one_build(*before->second, *result);
+    }
+    if (!common) {
         throw model::InputError("base and head have no case in common: nothing can be compared");
     }
     model::VerdictDocument document = gate::judge(

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "metrics/catalogue.hpp"
 #include "model/text.hpp"
 
 namespace perfgate::suite {
@@ -50,6 +51,9 @@ void add(const model::BenchmarkReading& reading, model::MeasuredAs& to) {
         to[std::string(model::value_key) + value.definition.name] =
             fmt::format("{}, times {}, {}", value.from, model::number_text(value.factor),
                         value.definition.unit);
+        // The catalogue's never changes.
+        if (metrics::find_metric(value.definition.name)) continue;
+        to[model::direction_key(value.definition.name)] = to_text(value.definition.direction);
     }
 }
 

@@ -892,6 +892,225 @@ workloads:
                              "one/3.json: the samples in '3.json-bin/0.bin' cannot be read")
 
 
+def google(time, repetitions=5, names=("a", "b"), aggregates=False, delivered=None, **context):
+    """Results in Google Benchmark's JSON."""
+    entries = []
+    for name in names:
+        common = {"run_name": name, "repetitions": repetitions, "threads": 1, "time_unit": "ns", "cpu_time": time}
+        if aggregates:
+            entries.append({**common, "name": f"{name}_median", "run_type": "aggregate", "aggregate_name": "median",
+                            "real_time": time})
+        else:
+            entries += [{**common, "name": name, "run_type": "iteration", "repetition_index": i,
+                         "real_time": time * (1 + 0.0013 * i)} for i in range(delivered or repetitions)]
+    return json.dumps({"context": {"library_build_type": "release", **context}, "benchmarks": entries})
+
+
+def nvbench(time, device="NVIDIA X", devices=1, used=1, stated=None):
+    """Results in nvbench's JSON, of `--json`."""
+    def summary(tag, value):
+        return {"tag": tag, "data": [{"name": "value", "type": "float64", "value": str(value)}]}
+
+    states = [{"name": "s", "device": i, "is_skipped": False, "axis_values": [{"name": "N", "value": "8"}],
+               "summaries": [summary("nv/cold/sample_size", stated or 10), summary("nv/cold/time/gpu/median", time)]}
+              for i in range(used)]
+    return json.dumps({"meta": {"version": {"json": {"major": 1}}},
+                       "devices": [{"id": i, "name": device} for i in range(devices)],
+                       "benchmarks": [{"name": "copy", "devices": list(range(used)), "states": states}]})
+
+
+def pytest_benchmark(time, cpu="AMD EPYC", saved=True, rounds=5, delivered=None):
+    data = [time * (1 + 0.0013 * i) for i in range(delivered or rounds)]
+    stats = {"rounds": rounds, "median": data[len(data) // 2], **({"data": data} if saved else {})}
+    return json.dumps({"version": "3.2.2", "machine_info": {"node": "box", "cpu": {"brand_raw": cpu}},
+                       "benchmarks": [{"fullname": "test_b.py::test_a", "stats": stats}]})
+
+
+class Comparable(tool.Case):
+    """What base and head were measured as: in two ways, on two devices or by two builds is no comparison, and no pass."""
+
+    def given(self, name, text):
+        self.write(name, text)
+        return name
+
+    def compare(self, base, head, *words, code=0):
+        base, head = ([each] if isinstance(each, str) else each for each in (base, head))
+        return self.run_tool("compare", "--base", *base, "--head", *head, *words, "--out", "perfgate-out", code=code)
+
+    def cases(self):
+        return {case["id"]: case for suite in self.read_json("perfgate-out/verdict.json")["suites"]
+                for case in suite["cases"]}
+
+    def verdicts(self):
+        return {name: case["verdict"] for name, case in self.cases().items()}
+
+    def assert_invalid(self, *words):
+        for name, case in self.cases().items():
+            self.assertEqual("invalid", case["verdict"], name)
+            for word in words:
+                self.assertIn(word, case["reason"])
+
+    def test_values_of_another_method_are_invalid_whatever_the_policies_say(self):
+        for base, head, method in (
+                (google(1000), google(10000, aggregates=True), "google-benchmark/median"),
+                (google(10000, aggregates=True), google(1000), "google-benchmark/median"),
+                (pytest_benchmark(1e-3), pytest_benchmark(1e-2, saved=False), "pytest-benchmark/median")):
+            with self.subTest(method):
+                self.given("base.json", base)
+                self.given("head.json", head)
+                for words in ((), ("--not-shown", "pass", "--inconclusive", "pass")):
+                    self.compare("base.json", "head.json", *words, code=3)
+                    self.assert_invalid("its method is", method, "measure both alike")
+        # So do stored runs of them.
+        for side in ("base", "head"):
+            self.run_tool("import", f"{side}.json", "--out", f"{side}-run.json")
+        self.compare("base-run.json", "head-run.json", code=3)
+
+    def test_samples_and_medians_of_nvbench_are_invalid(self):
+        shutil.copytree(DATA / "nvbench.json-bin", self.folder / "nvbench.json-bin")
+        document = json.loads((DATA / "nvbench.json").read_text())
+        self.given("samples.json", json.dumps(document))
+        for benchmark in document["benchmarks"]:
+            for state in benchmark["states"]:
+                state["summaries"] = [each for each in state["summaries"] or [] if not each["tag"].startswith("nv/json")]
+        self.given("medians.json", json.dumps(document))
+        self.compare("samples.json", "medians.json", "--filter", "bench/sum*Order=linear*", code=3)
+        self.assert_invalid("'nvbench'", "nvbench/m")
+
+    def test_a_new_case_or_metric_is_without_a_baseline(self):
+        self.given("base.json", google(1000, names=("a",)))
+        self.given("head.json", google(1000))
+        self.compare("base.json", "head.json")
+        self.assertEqual("no_baseline", self.verdicts()["bench/b"])
+
+    def suite(self, folder="."):
+        """A benchmark that writes what given.json has, with a little noise."""
+        self.write(f"{folder}/suite.yaml", """
+name: mine
+workloads:
+  - benchmark: [python3, bench.py, "{out}"]
+    name: bench
+    format: google-benchmark
+    tolerances: {real_time: 5%}
+""")
+        self.write(f"{folder}/bench.py", """
+import json, os, random, sys
+document = json.load(open("given.json"))
+for entry in document["benchmarks"]:
+    entry["real_time"] *= 1 + random.Random(os.urandom(4)).uniform(-0.004, 0.004)
+json.dump(document, open(sys.argv[1], "w"))
+""")
+
+    def test_a_run_against_a_stored_baseline_of_another_method_is_invalid(self):
+        self.suite()
+        self.given("given.json", google(1000))
+        self.run_tool("baseline", "refresh", "suite.yaml", *HOST, "--processes", 8)
+        self.run_tool("run", "suite.yaml", *HOST)
+        for text, word in ((google(10000, aggregates=True), "google-benchmark/median"),
+                           (google(1000, library_build_type="debug"), "debug-build")):
+            self.given("given.json", text)
+            self.run_tool("run", "suite.yaml", *HOST, "--not-shown", "pass", "--inconclusive", "pass", code=3)
+            self.assert_invalid(word, "'perfgate baseline refresh'")
+            # Nor is it accepted by the case, or joined as another board's; a refresh takes what there is now.
+            refused = self.run_tool("baseline", "accept", "perfgate-out/run.json", "--author", "Ada", "--reason", "why",
+                                    code=2)
+            self.assertIn("cannot be compared", refused.stderr)
+            refused = self.run_tool("baseline", "refresh", "perfgate-out/run.json", "--add-board", code=2)
+            self.assertIn("by the same method", refused.stderr)
+        self.run_tool("baseline", "refresh", "suite.yaml", *HOST, "--processes", 8)
+        self.run_tool("run", "suite.yaml", *HOST)
+
+    def test_two_checkouts_that_measure_by_two_methods_are_invalid(self):
+        for folder, aggregates in (("base", False), ("head", True)):
+            self.suite(folder)
+            self.given(f"{folder}/given.json", google(10000 if aggregates else 1000, aggregates=aggregates))
+        self.run_tool("ab", "--base-root", "base", "--head-root", "head", "base/suite.yaml", *HOST, "--processes", 6,
+                      cwd=self.folder, code=3)
+        self.assert_invalid("google-benchmark/median")
+
+    def test_results_of_two_devices_are_not_judged_and_shown_side_by_side(self):
+        for base, head, words in (
+                (nvbench(1e-5, "NVIDIA A"), nvbench(1e-5, "NVIDIA H"), ("NVIDIA A", "NVIDIA H")),
+                (nvbench(1e-5, "NVIDIA A", 2), nvbench(1e-5, "NVIDIA A", 2, 2), ("'NVIDIA A'", "'2 NVIDIA A'")),
+                (pytest_benchmark(1e-3, "AMD"), pytest_benchmark(1e-3, None), ("AMD", "imported")),
+                (pytest_benchmark(1e-3, "AMD"), pytest_benchmark(1e-3, "Intel"), ("AMD", "Intel")),
+                (google(10, num_cpus=8), google(10, num_cpus=64), ("8 CPUs", "64 CPUs")),
+                (google(10, num_cpus=8, caches=[{"size": 1 << 20}]), google(10, num_cpus=8, caches=[{"size": 1 << 25}]),
+                 ("8 CPUs with caches of 1.0", "8 CPUs with caches of 3"))):
+            with self.subTest(words):
+                names = self.given("base.json", base), self.given("head.json", head)
+                done = self.compare(*names, code=2)
+                self.assert_one_line(done.stderr, *words, "--across-devices")
+                self.assertFalse((self.folder / "perfgate-out/verdict.json").exists())
+                # They are no processes of one side, either.
+                done = self.compare(names, names[0], code=2)
+                self.assert_one_line(done.stderr, "base.json was measured on", "head.json on")
+                if "'2 NVIDIA A'" in words:
+                    continue  # their cases have other names
+                for sides in (("--base", names[0], "--head", names[1]), names):
+                    shown = self.run_tool("compare", *sides, "--across-devices").stdout
+                    self.assertIn("nothing is judged", shown)
+                    self.assertIn("real_time", shown)
+
+    def test_a_stored_baseline_of_another_device_is_refused(self):
+        for side, device in (("base", "NVIDIA A"), ("head", "NVIDIA H")):
+            self.given(f"{side}.json", nvbench(1e-5, device))
+            self.run_tool("import", f"{side}.json", "--out", f"{side}-run.json")
+        self.run_tool("baseline", "refresh", "base-run.json")
+        self.run_tool("compare", "base-run.json")
+        self.assert_one_line(self.run_tool("compare", "head-run.json", code=2).stderr, "NVIDIA A", "NVIDIA H")
+
+    def test_a_debug_and_a_release_build_are_not_judged_and_two_debug_builds_are_noted(self):
+        release = self.given("release.json", google(1000))
+        debug = self.given("debug.json", google(1000, library_build_type="debug"))
+        other = self.given("other.json", google(1001, library_build_type="debug"))
+        for base, head in ((release, debug), (debug, release)):
+            done = self.compare(base, head, code=2)
+            self.assert_one_line(done.stderr, "a debug build", "a release build", "--across-devices")
+        self.run_tool("compare", "--base", release, "--head", debug, "--across-devices")
+        self.compare(debug, other)
+        self.assertIn("in base and head, the benchmark library is a debug build", json.dumps(self.cases()))
+        # One side of both is no series.
+        self.compare([release, debug], release, code=(1, 3))
+        self.assertEqual({"error"}, set(self.verdicts().values()))
+
+    def test_another_host_is_said_and_not_named(self):
+        base = self.given("base.json", google(1000, host_name="alpha"))
+        head = self.given("head.json", google(1001, host_name="beta"))
+        more = self.given("more.json", google(1002, host_name="gamma"))
+        same = self.given("same.json", google(1003, host_name="alpha"))
+        self.compare(base, head)
+        text = json.dumps(self.read_json("perfgate-out/verdict.json"))
+        self.assertIn("another host than the baseline's", text)
+        self.compare(base, [head, more])
+        text = json.dumps(self.read_json("perfgate-out/verdict.json"))
+        self.assertIn("the files are of 2 hosts: each of head.json, more.json is of another one", text)
+        for name in ("alpha", "beta", "gamma"):
+            self.assertNotIn(name, text)
+        self.compare(base, same)
+        self.assertNotIn("host", json.dumps([case["notes"] for case in self.cases().values()]))
+
+    def test_fewer_samples_than_the_file_states_are_an_error(self):
+        base = {"google": google(1000), "pytest": pytest_benchmark(1e-3)}
+        head = {"google": google(1000, delivered=2), "pytest": pytest_benchmark(1e-3, delivered=2)}
+        for name in base:
+            self.compare(self.given("base.json", base[name]), self.given("head.json", head[name]), code=3)
+            self.assertEqual({"error"}, set(self.verdicts().values()))
+            self.assertIn("real_time has 2 samples, and the file says 5", json.dumps(self.cases()))
+            # Also in the base: how much slower the head is cannot be said.
+            self.compare("head.json", "base.json", code=3)
+        self.given("head.json", json.dumps({"results": [{"command": "a", "times": [0.1, 0.11], "exit_codes": [0] * 5}]}))
+        self.run_tool("import", "head.json", "--out", "run.json", code=3)
+
+    def test_far_fewer_samples_than_in_the_base_are_noted(self):
+        base = self.given("base.json", google(1000))
+        self.compare(base, self.given("head.json", google(1001, repetitions=1)))
+        self.assertIn("each process gives 1 sample of real_time, the baseline's gave 5",
+                      json.dumps([case["notes"] for case in self.cases().values()]))
+        self.compare(base, self.given("head.json", google(1001, repetitions=4)))
+        self.assertNotIn("each process gives", json.dumps([case["notes"] for case in self.cases().values()]))
+
+
 @unittest.skipUnless(EXAMPLE.exists(), "Google Benchmark (libbenchmark-dev) is missing")
 class GoogleBenchmark(tool.Case):
     """A program as users have it. Its time is its own affair: twice the work is far beyond what a busy machine does."""

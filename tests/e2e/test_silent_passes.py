@@ -381,6 +381,9 @@ class EditedSuite(tool.Case):
         self.write(f"{folder}/bench.py", BENCH)
         self.edit(folder=folder)
 
+    def give_misses(self, misses):
+        self.write("base/state.json", json.dumps({"time": 1, "misses": misses}))
+
     def edit(self, *changes, folder="base"):
         text = BENCH_SUITE
         for old, new in changes:
@@ -453,6 +456,39 @@ class EditedSuite(tool.Case):
                 self.run_bench("run", "mine.yaml", "--baselines", self.folder / "base/baselines", folder=folder)
         stored = self.read_json("elsewhere/deeper/perfgate-out/run.json")["suites"][0]["cases"][0]["measured_as"]
         self.assertEqual("/usr:data", stored["env.DATA"])
+
+    def test_another_better_way_is_invalid_until_it_is_refreshed(self):
+        flip = ("better: lower", "better: higher")
+        self.give_misses(5)
+        self.run_bench("baseline", "refresh", "mine.yaml")
+        self.run_bench("run", "mine.yaml")
+        (self.folder / "base/perfgate-out/run.json").rename(self.folder / "base/before.json")
+        self.give_misses(50)
+        self.edit(flip)
+        self.assert_another("values.misses.better lower → higher")
+        # Also between two runs, where another suite is meant.
+        compare = ["compare", "--base", "before.json", "--head", "perfgate-out/run.json", "--out", "compared"]
+        self.run_tool(*compare, cwd=self.folder / "base", code=3)
+        metrics = self.read_json("base/compared/verdict.json")["suites"][0]["cases"][0]["metrics"]
+        self.assertEqual({"misses": "invalid"}, {metric["metric"]: metric["verdict"] for metric in metrics
+                                                 if metric["metric"] == "misses"})
+        self.run_bench("baseline", "refresh", "mine.yaml", "--reset-anchor")
+        self.run_bench("run", "mine.yaml")
+
+    def test_where_a_baseline_does_not_say_which_way_is_better_both_ways_fail(self):
+        self.give_misses(5)
+        self.run_bench("baseline", "refresh", "mine.yaml")
+        (file,) = (self.folder / "base/baselines").glob("*/mine.json")
+        document = json.loads(file.read_text())
+        for case in document["cases"].values():
+            del case["measured_as"]["values.misses.better"]
+        file.write_text(json.dumps(document))
+        self.edit(("better: lower", "better: higher"))
+        for misses, code in ((50, 1), (1, 1), (5, 0)):
+            self.give_misses(misses)
+            self.run_bench("run", "mine.yaml", code=code)
+            self.assertIn("does not say which way is better", json.dumps(
+                self.read_json("base/perfgate-out/verdict.json")))
 
     def test_what_an_older_baseline_measured_is_not_known(self):
         (file,) = (self.folder / "base/baselines").glob("*/mine.json")

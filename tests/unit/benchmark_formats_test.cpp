@@ -210,6 +210,71 @@ TEST(GoogleBenchmark, EveryRepetitionHasACounterOrNone) {
               "1 of 2 repetitions have items_per_second; expected it of all");
 }
 
+std::string problem_of(const std::string& format, const std::string& text) {
+    return read_text(text, "file", reading_of(format)).results.at(0).problem;
+}
+
+TEST(BenchmarkFormats, AResultWithFewerSamplesThanTheFileStatesHasAProblem) {
+    const auto repetitions = [](int delivered, int stated) {
+        std::string entries;
+        for (int i = 0; i < delivered; ++i) {
+            entries +=
+                (i == 0 ? "" : ",") +
+                entry("a", "1",
+                      fmt::format(R"(, "repetition_index": {}, "repetitions": {})", i, stated));
+        }
+        return problem_of("google-benchmark", google(entries));
+    };
+    EXPECT_EQ(repetitions(5, 5), "");
+    EXPECT_EQ(
+        repetitions(2, 5),
+        "real_time has 2 samples, and the file says 5: run the benchmark to its end, and keep "
+        "its results whole");
+    EXPECT_NE(repetitions(1, -5), "");
+    EXPECT_EQ(repetitions(3, 0), "") << "1.5 writes 0 for what an option sets";
+    EXPECT_EQ(
+        problem_of("google-benchmark",
+                   google(entry("a", "1", R"(, "repetition_index": 0, "repetitions": 1)") + "," +
+                          entry("a", "1", R"(, "repetition_index": 1, "repetitions": 2)"))),
+        "the file says of real_time that it has 1, and elsewhere 2 samples");
+
+    const auto hyperfine = [](const std::string& times) {
+        return problem_of("hyperfine", R"({"results": [{"command": "a", "exit_codes": [0, 0, 0],
+                                         "times": [)" +
+                                           times + "]}]}");
+    };
+    EXPECT_EQ(hyperfine("1, 2, 3"), "");
+    EXPECT_NE(hyperfine("1, 2").find("2 samples, and the file says 3"), std::string::npos);
+
+    const auto pytest = [](const std::string& data) {
+        return problem_of("pytest-benchmark", R"({"version": "3.2.2", "machine_info": {},
+            "benchmarks": [{"fullname": "a", "stats": {"rounds": 3, "median": 1)" +
+                                                  data + "}}]}");
+    };
+    EXPECT_EQ(pytest(R"(, "data": [1, 2, 3])"), "");
+    EXPECT_EQ(pytest(""), "") << "the median of all of them";
+    EXPECT_NE(pytest(R"(, "data": [1])").find("1 sample, and the file says 3"), std::string::npos);
+}
+
+TEST(BenchmarkFormats, SayOnWhichDeviceAndHowTheLibraryWasBuilt) {
+    const auto read = [](const std::string& context) {
+        return read_google_benchmark(google(entry("a", "1"), context), "file", {});
+    };
+    const auto method = [&](const std::string& context) {
+        return read(context).results.at(0).metrics.at("real_time").method;
+    };
+    EXPECT_EQ(read("").device, "");
+    EXPECT_EQ(read(R"("num_cpus": 2, "mhz_per_cpu": 3000, "caches": [{"size": 1024}])").device,
+              read(R"("num_cpus": 2, "mhz_per_cpu": 1000, "caches": [{"size": 1024}])").device)
+        << "the frequency varies";
+    EXPECT_NE(read(R"("num_cpus": 2, "caches": [{"size": 1024}])").device,
+              read(R"("num_cpus": 2, "caches": [{"size": 2048}])").device);
+    EXPECT_NE(read(R"("num_cpus": 2)").device, read(R"("num_cpus": 4)").device);
+    EXPECT_EQ(method(""), "google-benchmark");
+    EXPECT_EQ(method(R"("library_build_type": "release")"), "google-benchmark");
+    EXPECT_EQ(method(R"("library_build_type": "debug")"), "google-benchmark/debug-build");
+}
+
 TEST(GoogleBenchmark, DoubtsAreNoted) {
     const Results results =
         read_google_benchmark(google(entry("a", "1"), R"("library_build_type": "debug",

@@ -98,7 +98,27 @@ TEST(Nvbench, AStateOfSeveralDevicesHasItsDevice) {
     EXPECT_EQ(id_of(only(file_of(state("", seconds("1")), "[1]"))), "copy");
     // A benchmark of the CPU has none, and nvbench writes any number.
     EXPECT_EQ(id_of(only(file_of(state("", seconds("1")), "null"))), "copy");
-    EXPECT_EQ(read_text(file_of(state("", seconds("1"))), "file", reading()).machine, "GPU X");
+}
+
+TEST(Nvbench, TheDevicesThatTheBenchmarksUseAreNamed) {
+    const auto device = [](const std::string& used) {
+        return read_text(file_of(state("", seconds("1")), used), "file", reading()).device;
+    };
+    EXPECT_EQ(device("[0]"), "GPU X") << "the file lists another, too";
+    EXPECT_EQ(device("[0, 1]"), "2 GPU X");
+    EXPECT_EQ(device("null"), "");
+}
+
+TEST(Nvbench, FewerSamplesThanStatedAreAProblem) {
+    const auto problem = [](const std::string& stated) {
+        const std::string size = R"({"tag": "nv/cold/sample_size", "data": [{"name": "value",
+                                     "value": ")" +
+                                 stated + "\"}]}";
+        return only(file_of(state("", samples("a.bin", "3") + ", " + size))).problem;
+    };
+    EXPECT_EQ(problem("3"), "");
+    EXPECT_NE(problem("5").find("3 samples, and the file says 5"), std::string::npos);
+    EXPECT_NE(problem("nan"), "");
 }
 
 TEST(Nvbench, TheMedianIsTakenWhereThereAreNoSamplesAndTheMeanWhereThereIsNoMedian) {

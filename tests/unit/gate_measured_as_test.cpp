@@ -75,5 +75,64 @@ TEST(MeasuredAsAnother, TwoRunsAreMeantToBeCompared) {
     EXPECT_TRUE(only_case(against_base()).notes.empty());
 }
 
+/// A case with a count of the suite's own that was this and is that, and what each side states.
+Pair counting(double was, double is, const char* better_then, const char* better_now) {
+    Pair pair;
+    const auto state = [](model::MeasuredAs& measured_as, const char* better) {
+        measured_as = {{"command", "./app"}, {"values.misses", "/misses"}};
+        if (*better != '\0') measured_as[model::direction_key("misses")] = better;
+    };
+    pair.now().metrics["misses"] = series({is}, "count", "json");
+    pair.now().gates.push_back({"misses", {0, std::nullopt, 0}, 0});
+    pair.run.metric_definitions["misses"] = {.name = "misses",
+                                             .description = "",
+                                             .unit = "count",
+                                             .direction = std::string(better_now) == "higher"
+                                                              ? model::Direction::higher
+                                                              : model::Direction::lower,
+                                             .metric_class = model::MetricClass::exact};
+    state(pair.now().measured_as, better_now);
+    pair.baseline = baseline_of(pair.run);
+    pair.then().metrics["misses"] = series({was}, "count", "json");
+    state(pair.then().measured_as, better_then);
+    return pair;
+}
+
+TEST(BetterWay, IsPartOfWhatACaseWasMeasuredAs) {
+    EXPECT_EQ(only_case(counting(5, 5, "lower", "lower").judged()).verdict, Verdict::pass);
+    EXPECT_EQ(only_case(counting(5, 50, "lower", "lower").judged()).verdict, Verdict::regressed);
+    EXPECT_EQ(only_case(counting(5, 50, "higher", "higher").judged()).verdict, Verdict::improved);
+    const VerdictDocument flipped = counting(5, 50, "lower", "higher").judged();
+    EXPECT_EQ(flipped.exit_code, 3);
+    EXPECT_EQ(only_case(flipped).verdict, Verdict::invalid);
+    EXPECT_TRUE(says(only_case(flipped).reason, "values.misses.better lower → higher"));
+}
+
+TEST(BetterWay, BothFailWhereTheBaselineDoesNotSayWhich) {
+    for (const char* now : {"lower", "higher"}) {
+        EXPECT_EQ(only_case(counting(5, 5, "", now).judged()).verdict, Verdict::pass);
+        EXPECT_EQ(only_case(counting(5, 50, "", now).judged()).verdict, Verdict::regressed);
+        EXPECT_EQ(only_case(counting(50, 5, "", now).judged()).verdict, Verdict::regressed);
+        Pair pair = counting(5, 50, "", now);
+        pair.then().measured_as.clear();
+        EXPECT_EQ(only_case(pair.judged()).verdict, Verdict::regressed);
+        EXPECT_TRUE(says(only_case(pair.judged()).notes.at(0), "does not say which way is better"));
+    }
+}
+
+TEST(BetterWay, OfTwoRunsIsThatOfTheirDefinitions) {
+    for (const bool states : {true, false}) {
+        const Pair lower = counting(5, 5, "lower", "lower");
+        Pair higher = counting(5, 50, "higher", "higher");
+        if (!states) higher.now().measured_as.clear();
+        const VerdictDocument document = judged(higher.run, baselines_of(lower.run, "base b"));
+        EXPECT_EQ(document.exit_code, 3);
+        EXPECT_EQ(metric(only_case(document), "misses").sentence,
+                  "misses cannot be compared: its better way is 'lower' in the baseline and "
+                  "'higher' in this run; measure both alike, or accept this run's values with "
+                  "'perfgate baseline refresh'");
+    }
+}
+
 }  // namespace
 }  // namespace perfgate::gate

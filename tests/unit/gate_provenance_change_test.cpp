@@ -304,9 +304,10 @@ TEST(Gate, ThePolicyDecidesWhetherAChangedToolIsAcceptedNamedOrRefused) {
         policy.changed.*tool.policy = OnChange::refuse;
         document = pair.judged(policy);
         const bool board = tool.value == &model::Provenance::board;
-        EXPECT_EQ(metric(only_case(document), "gpu_time").verdict, Verdict::no_baseline);
+        EXPECT_EQ(document.exit_code, 3) << "nothing compared is no pass";
+        EXPECT_EQ(metric(only_case(document), "gpu_time").verdict, Verdict::invalid);
         EXPECT_EQ(metric(only_case(document), "registers").verdict,
-                  board ? Verdict::pass : Verdict::no_baseline)
+                  board ? Verdict::pass : Verdict::invalid)
             << "another board concerns times alone";
         EXPECT_TRUE(says(metric(only_case(document), "gpu_time").sentence, tool.note));
 

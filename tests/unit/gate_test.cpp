@@ -360,20 +360,23 @@ TEST(Gate, ARegressionWinsOverAMissingBaselineOfAnotherMetric) {
     EXPECT_EQ(document.exit_code, 1);
 }
 
-TEST(Gate, ValuesOfDifferentMethodsAreNeverCompared) {
+TEST(Gate, ValuesOfDifferentMethodsAreInvalidWhateverThePolicies) {
     Pair pair;
     pair.now().metrics["gpu_time"] = series({99999}, "ns", "activity/cold");
     const VerdictDocument document = pair.judged();
+    EXPECT_EQ(document.exit_code, 3);
+    EXPECT_EQ(pair.judged({.no_baseline_fails = true, .inconclusive_fails = true}).exit_code, 3);
     const CaseVerdict& verdict = only_case(document);
     const MetricVerdict time = metric(verdict, "gpu_time");
-    EXPECT_EQ(time.verdict, Verdict::no_baseline);
+    EXPECT_EQ(time.verdict, Verdict::invalid);
     EXPECT_EQ(time.baseline, std::nullopt);
     EXPECT_EQ(time.change, std::nullopt);
     EXPECT_EQ(time.sentence,
-              "gpu_time has no baseline to compare with: the baseline's method is 'event/cold', "
-              "this run's 'activity/cold'; accept this run's with 'perfgate baseline refresh'");
-    EXPECT_EQ(verdict.notes, std::vector<std::string>{time.sentence});
-    EXPECT_EQ(verdict.verdict, Verdict::no_baseline);
+              "gpu_time cannot be compared: its method is 'event/cold' in the baseline and "
+              "'activity/cold' in this run; measure both alike, or accept this run's values with "
+              "'perfgate baseline refresh'");
+    EXPECT_EQ(verdict.reason, time.sentence);
+    EXPECT_EQ(verdict.verdict, Verdict::invalid);
 }
 
 TEST(Gate, ATimeThatFallsToLessThanAThirdIsTooGoodToBeBelieved) {
@@ -857,7 +860,7 @@ TEST(Gate, OtherInstancesThanTheBaselinesAreNoted) {
     EXPECT_TRUE(notes().empty());
 }
 
-TEST(Gate, ValuesOfAnotherNumberOfProcessesAreInvalid) {
+TEST(Gate, ValuesOfAnyOtherMethodOrUnitAreInvalid) {
     Pair pair;
     const auto verdict_of = [&](const char* before, const char* after) {
         pair.then().metrics["gpu_time"].method = before;
@@ -868,7 +871,19 @@ TEST(Gate, ValuesOfAnotherNumberOfProcessesAreInvalid) {
               Verdict::invalid);
     EXPECT_EQ(verdict_of("activity/callbacks/2 processes", "activity/callbacks"), Verdict::invalid)
         << "one may have vanished";
-    EXPECT_EQ(verdict_of("activity/cold", "activity/hot"), Verdict::no_baseline);
+    EXPECT_EQ(verdict_of("activity/cold", "activity/hot"), Verdict::invalid);
+    EXPECT_EQ(verdict_of("google-benchmark", "google-benchmark/debug-build"), Verdict::invalid);
+    EXPECT_EQ(verdict_of("nvbench", "nvbench"), Verdict::pass);
+    pair.then().metrics["gpu_time"].unit = "s";
+    EXPECT_EQ(time_of(pair).verdict, Verdict::invalid);
+}
+
+TEST(Gate, AMetricThatAlsoOnlyWarnsIsInvalidWhereItCannotBeCompared) {
+    Pair pair;
+    for (model::GateRule& gate : pair.now().gates) gate.tolerance.severity = model::Severity::warn;
+    pair.now().metrics["gpu_time"].method = "other";
+    EXPECT_EQ(time_of(pair).verdict, Verdict::invalid);
+    EXPECT_EQ(pair.judged().exit_code, 3);
 }
 
 TEST(Shown, UnchangedCodeNeedsNoTime) {

@@ -107,7 +107,8 @@ TEST(SuiteMeasuredAs, OfEachKindOfCase) {
                                  {"case", "/name"},
                                  {"axes.n", "/n"},
                                  {"values.real_time", "/seconds, times 1000000000, ns"},
-                                 {"values.rate", "/rate, times 1000000000, bytes/s"}}));
+                                 {"values.rate", "/rate, times 1000000000, bytes/s"},
+                                 {"values.rate.better", "higher"}}));
     EXPECT_EQ(measured_as(whole, source),
               (model::MeasuredAs{{"arguments",
                                   "in f32[512] uniform, inout u8[3] constant 7, out f32[512], "
@@ -150,6 +151,8 @@ TEST(SuiteMeasuredAs, WhateverDecidesWhatIsMeasuredIsInIt) {
     EXPECT_EQ(changes("from: /rate", "from: /best"),
               of_bench("values.rate /rate, times 1000000000, bytes/s → /best, times 1000000000, "
                        "bytes/s"));
+    EXPECT_EQ(changes("unit: GB/s}", "unit: GB/s, better: lower}"),
+              of_bench("values.rate.better higher → lower"));
     EXPECT_EQ(
         changes("unit: s}", "unit: ms}"),
         of_bench("values.real_time /seconds, times 1000000000, ns → /seconds, times 1000000, ns"));

@@ -52,6 +52,12 @@ int judge_one(const CLI::App& verb, CompareOptions& options) {
     return runner::judge_and_report(run, judging_of(options.gate), options.output);
 }
 
+/// A run document, or results of benchmarks.
+model::Run read_side(const std::vector<std::string>& files, const CompareOptions& options) {
+    return model::select_cases(runner::read_run_or_results(files, options.results),
+                               options.gate.selection);
+}
+
 /// Options for judging a run or writing a verdict have no meaning here.
 void refuse_other_options(const CLI::App& verb, const std::set<std::string>& meaningful,
                           std::string_view mode) {
@@ -64,20 +70,24 @@ void refuse_other_options(const CLI::App& verb, const std::set<std::string>& mea
 }
 
 int set_side_by_side(const CLI::App& verb, const CompareOptions& options) {
-    if (options.runs.size() != 2) {
+    const bool two_sides = !options.base.empty();
+    if (!two_sides && options.runs.size() != 2) {
         throw model::InputError(
             fmt::format("--across-devices needs two runs, {} given", options.runs.size()));
     }
-    refuse_other_options(
-        verb, {"RUN", "--across-devices", "--filter", "--tag", "--json", "--color", "--verbose"},
-        "--across-devices");
+    refuse_other_options(verb,
+                         {"RUN", "--base", "--head", "--format", "--across-devices", "--filter",
+                          "--tag", "--json", "--color", "--verbose"},
+                         "--across-devices");
     check_outputs(verb, options.output);
-    const model::Run first =
-        model::select_cases(runner::read_run(options.runs[0]), options.gate.selection);
-    const model::Run second =
-        model::select_cases(runner::read_run(options.runs[1]), options.gate.selection);
-    const report::NamedRun left{options.runs[0], &first};
-    const report::NamedRun right{options.runs[1], &second};
+    const std::vector<std::string> of_first =
+        two_sides ? options.base : std::vector{options.runs[0]};
+    const std::vector<std::string> of_second =
+        two_sides ? options.head : std::vector{options.runs[1]};
+    const model::Run first = read_side(of_first, options);
+    const model::Run second = read_side(of_second, options);
+    const report::NamedRun left{of_first.front(), &first};
+    const report::NamedRun right{of_second.front(), &second};
     const std::string& json = options.output.files.at("json");
     if (!json.empty()) model::write_file_atomically(json, write_across_json(left, right));
     runner::print_for_people(options.output, [&](const report::Options& how) {
@@ -109,7 +119,8 @@ int judge_head(const CLI::App& verb, CompareOptions& options) {
             "--base and --head belong together, without RUN: each is a run document, or results "
             "of benchmarks");
     }
-    for (const char* name : {"--baselines", "--prove", "--across-devices"}) {
+    if (options.across_devices) return set_side_by_side(verb, options);
+    for (const char* name : {"--baselines", "--prove"}) {
         if (verb.count(name) == 0) continue;
         throw model::InputError(fmt::format(
             "{} has no meaning with --base, which takes the baselines' place: leave it out", name));
@@ -118,12 +129,8 @@ int judge_head(const CLI::App& verb, CompareOptions& options) {
     check_outputs(verb, options.output);
     note_unproved(profile, "--base");
     note_without_canary(profile, "compare");
-    const auto read = [&](const std::vector<std::string>& files) {
-        return model::select_cases(runner::read_run_or_results(files, options.results),
-                                   options.gate.selection);
-    };
-    const model::Run base = read(options.base);
-    return runner::judge_against(base, options.base.front(), read(options.head),
+    const model::Run base = read_side(options.base, options);
+    return runner::judge_against(base, options.base.front(), read_side(options.head, options),
                                  policy_of(options.gate), options.output);
 }
 
@@ -159,7 +166,7 @@ void add_compare(CLI::App& app, Invocation& invocation) {
         ->type_name("FILE");
     add_result_options(*verb, options->results);
     verb->add_flag("--across-devices", options->across_devices,
-                   "Show the runs of two devices side by side; judges nothing");
+                   "Show two runs, or --base and --head, side by side; judges nothing");
     add_gate_options(*verb, options->gate);
     add_prove_option(*verb, options->gate);
     add_output_options(*verb, options->output);

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/comparable.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "gate/batch_rule.hpp"
+#include "gate/repeated_results.hpp"
+#include "model/measured_as.hpp"
+#include "model/text.hpp"
+
+namespace perfgate::gate {
+
+namespace {
+
+std::size_t samples_per_process(const model::MetricSeries& series) {
+    std::vector<std::size_t> counts;
+    for (const model::Batch* batch : batches_in_use(series)) {
+        counts.push_back(batch->samples.size());
+    }
+    if (counts.empty()) return 0;
+    const auto middle = counts.begin() + static_cast<std::ptrdiff_t>(counts.size() / 2);
+    std::nth_element(counts.begin(), middle, counts.end());
+    return *middle;
+}
+
+std::string in_quotes(std::string_view text) {
+    return fmt::format("'{}'", model::printable(text, 200));
+}
+
+}  // namespace
+
+std::string measured_as_another(const model::CaseResult& result,
+                                const model::BaselineCase& expected) {
+    const std::string difference = model::difference(expected.measured_as, result.measured_as);
+    if (difference.empty()) return {};
+    return fmt::format(
+        "the suite changed what is measured since the baseline ({}): accept its values with "
+        "'perfgate baseline refresh {}'",
+        difference, result.place.file.empty() ? "SUITE" : model::shell_word(result.place.file));
+}
+
+std::optional<model::Direction> direction_then(const StoredBaseline& stored,
+                                               const model::CaseResult& result,
+                                               const model::BaselineCase& expected,
+                                               const model::MetricDefinition& now) {
+    const auto defined = stored.definitions.find(now.name);
+    if (defined != stored.definitions.end()) return defined->second.direction;
+    const std::string key = model::direction_key(now.name);
+    // All others are of the catalogue, which does not change its mind.
+    if (!result.measured_as.contains(key)) return now.direction;
+    // Where both state it, they agree: else the whole case is of something else.
+    return expected.measured_as.contains(key) ? std::optional(now.direction) : std::nullopt;
+}
+
+std::string incomparable(const model::MetricSeries& baseline, const model::MetricSeries& measured,
+                         std::optional<model::Direction> then, model::Direction now) {
+    const auto differs = [](std::string_view what, std::string_view before,
+                            std::string_view after) {
+        return fmt::format("its {} is {} in the baseline and {} in this run", what,
+                           in_quotes(before), in_quotes(after));
+    };
+    if (baseline.unit != measured.unit) return differs("unit", baseline.unit, measured.unit);
+    if (!comparable(baseline, measured)) return differs("method", baseline.method, measured.method);
+    if (then && *then != now) return differs("better way", to_text(*then), to_text(now));
+    return {};
+}
+
+std::string fewer_samples(const model::CaseResult& result, const model::BaselineCase& expected) {
+    for (const model::GateRule& gate : result.gates) {
+        const auto now = result.metrics.find(gate.metric);
+        const auto then = expected.metrics.find(gate.metric);
+        if (now == result.metrics.end() || then == expected.metrics.end() ||
+            !reported_by_benchmark(result, now->second)) {
+            continue;
+        }
+        const std::size_t before = samples_per_process(then->second);
+        const std::size_t after = samples_per_process(now->second);
+        if (after >= before || (after > 1 && 2 * after >= before)) continue;
+        return fmt::format("each process gives {} of {}, the baseline's gave {}: fewer show less",
+                           model::counted(after, "sample"), gate.metric, before);
+    }
+    return {};
+}
+
+}  // namespace perfgate::gate
