@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plants regressions and has the gate itself judge them by two states of a baseline: what the
+// earlier one fails and the later one lets pass was weakened, whichever of the many things that the
+// gate reads was edited.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "model/baseline.hpp"
+#include "review/baseline_gates.hpp"
+
+namespace perfgate::review {
+
+using Place = std::pair<std::string, std::string>;  ///< a case and a metric
+
+/// What was planted and its verdict, before and after, in words.
+struct Weakened {
+    std::string before, after;
+};
+
+/// The first planted regression that some policy fails by the earlier baseline
+/// and not by the later one. For cases and metrics that both have, with the same unit and method.
+std::map<Place, Weakened> weakened(const model::Baseline& before, const model::Baseline& after,
+                                   const std::map<std::string, CaseGates>& gates);
+
+}  // namespace perfgate::review
