@@ -252,6 +252,10 @@ std::vector<Circumstance> changed_circumstances(const BaselineCase& before,
     compare("CUDA toolkit", before.provenance.cuda_toolkit, after.provenance.cuda_toolkit);
     compare("CUPTI", before.provenance.cupti, after.provenance.cupti);
     compare("perfgate", before.provenance.tool_version, after.provenance.tool_version);
+    if (after.measured_as.empty() && !before.measured_as.empty()) {
+        changed.push_back({"measured as", "known", "not known"});
+        return changed;
+    }
     for (const model::DifferingKey& key :
          model::differing_keys(before.measured_as, after.measured_as)) {
         if (!key.adds_metrics) changed.push_back({key.key, key.was, key.is});
@@ -436,9 +440,10 @@ class BaselineComparison {
                 }
             }
             changed.clear();
+        } else if (loses_clock(before, after)) {
+            changed.push_back({"SM clock", "", ""});
         }
         if (boards_of(before) != boards_of(after)) changed.push_back({"board", "", ""});
-        if (loses_clock(before, after)) changed.push_back({"SM clock", "", ""});
         refreshed_.add(id, changed);
     }
 
