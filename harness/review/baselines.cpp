@@ -212,16 +212,18 @@ class KeptTimes {
     std::vector<Circumstance> changed_;
 };
 
-/// How the code differs, in words; empty: it does not. What is not known on both sides is compared
-/// as it is stored.
+/// How the code differs, in words; empty: it does not. What is not known on both sides is no
+/// difference.
 std::string code_difference(const BaselineCase& before, const BaselineCase& after) {
-    const gate::CodeComparison code =
-        gate::compare_code(gate::code_of(after), gate::code_of(before));
-    if (code.change != model::CodeChange::unknown || !code.difference.empty()) {
-        return code.difference;
-    }
+    gate::Code was = gate::code_of(before);
+    gate::Code is = gate::code_of(after);
+    const std::string unknown = "-";
+    if (before.host_code.empty() && after.host_code.empty())
+        was.host_code = is.host_code = &unknown;
+    const gate::CodeComparison code = gate::compare_code(is, was);
+    if (code.change != model::CodeChange::unknown) return code.difference;
     const bool same = before.kernels == after.kernels && before.host_code == after.host_code &&
-                      before.libraries == after.libraries;
+                      before.libraries == after.libraries && was.seed == is.seed;
     return same ? "" : "changed";
 }
 
@@ -274,12 +276,13 @@ std::set<std::string> boards_of(const BaselineCase& expected) {
     return boards;
 }
 
-/// Without the clock of each process the gate does not see what a higher one hides.
-bool loses_clock(const BaselineCase& before, const BaselineCase& after) {
+/// Without the clock of each process the gate neither excuses a time by a lower one nor sees what a
+/// higher one hides.
+bool knows_other_clocks(const BaselineCase& before, const BaselineCase& after) {
     return std::any_of(before.metrics.begin(), before.metrics.end(), [&](const auto& metric) {
         const auto found = after.metrics.find(metric.first);
-        return found != after.metrics.end() && gate::mean_clock_mhz(metric.second) &&
-               !gate::mean_clock_mhz(found->second);
+        return found != after.metrics.end() && gate::mean_clock_mhz(metric.second).has_value() !=
+                                                   gate::mean_clock_mhz(found->second).has_value();
     });
 }
 
@@ -341,12 +344,12 @@ class BaselineComparison {
   public:
     BaselineComparison(std::string path, const model::Baseline& before,
                        const model::Baseline& after, const std::map<std::string, CaseGates>& gates,
-                       Findings& findings)
+                       const std::map<std::string, CaseGates>& later_gates, Findings& findings)
         : place_{std::move(path), 0},
           before_(before),
           after_(after),
           gates_(gates),
-          weakened_(weakened(before, after, gates)),
+          weakened_(weakened(before, after, gates, later_gates)),
           findings_(findings) {}
 
     void compare() {
@@ -440,7 +443,7 @@ class BaselineComparison {
                 }
             }
             changed.clear();
-        } else if (loses_clock(before, after)) {
+        } else if (knows_other_clocks(before, after)) {
             changed.push_back({"SM clock", "", ""});
         }
         if (boards_of(before) != boards_of(after)) changed.push_back({"board", "", ""});
@@ -490,7 +493,9 @@ void compare_baselines(const Expectations& before, const Expectations& after, Fi
             continue;
         }
         const std::map<std::string, CaseGates> gates = gates_of(before, old_baseline);
-        BaselineComparison(path, old_baseline, found->second, gates, findings).compare();
+        const std::map<std::string, CaseGates> later_gates = gates_of(after, found->second);
+        BaselineComparison(path, old_baseline, found->second, gates, later_gates, findings)
+            .compare();
     }
     // A new baseline may already contain acknowledgements.
     for (const auto& [path, baseline] : after.baselines) {

@@ -91,6 +91,7 @@ struct Tried {
     const BaselineCase* after = nullptr;
     std::vector<GateRule> times, counts;  ///< whose values the later baseline has, comparable
     std::set<std::string> boards;         ///< of both baselines, and an unknown one
+    bool is_new = false;                  ///< only the later baseline has it
 };
 
 bool is_time(const MetricDefinition& definition) {
@@ -193,7 +194,8 @@ model::CaseSpec spec_of(std::size_t tried) {
 class Planting {
   public:
     Planting(const model::Baseline& before, const model::Baseline& after,
-             const std::map<std::string, CaseGates>& gates) {
+             const std::map<std::string, CaseGates>& gates,
+             const std::map<std::string, CaseGates>& later_gates) {
         policy_.changed = {model::OnChange::accept, model::OnChange::accept,
                            model::OnChange::accept, model::OnChange::accept,
                            model::OnChange::accept};
@@ -208,6 +210,19 @@ class Planting {
         for (const auto& [id, expected] : before.cases) {
             const auto later = after.cases.find(id);
             if (later != after.cases.end()) add(id, expected, later->second, gates.at(id));
+        }
+        const std::size_t of_both = tried_.size();
+        for (const auto& [id, expected] : after.cases) {
+            if (!before.cases.contains(id)) add(id, expected, expected, later_gates.at(id));
+        }
+        // The earlier baseline has them in one session, which says nothing of what sessions differ
+        // by.
+        for (std::size_t i = of_both; i < tried_.size(); ++i) {
+            tried_[i].is_new = true;
+            BaselineCase& alike = before_.at(suite).baseline.cases.at(model::case_id(spec_of(i)));
+            for (auto& [name, series] : alike.metrics) {
+                for (model::Batch& batch : series.batches) batch.run = 0;
+            }
         }
     }
 
@@ -313,6 +328,7 @@ class Planting {
         const model::VerdictDocument document =
             gate::judge(run, baselines, policy_, gate::BatchRule(policy_));
         for (std::size_t i = 0; i < indices.size(); ++i) {
+            if (tried_[indices[i]].is_new) continue;
             for (const MetricVerdict& verdict : document.suites.front().cases.at(i).metrics) {
                 verdicts.emplace(Key{indices[i], verdict.metric}, verdict);
             }
@@ -325,6 +341,7 @@ class Planting {
     model::CaseResult planted(const Plant& plant, std::size_t index, const std::string& board,
                               bool moves, bool by_later) const {
         const Tried& tried = tried_[index];
+        moves = moves && !tried.is_new;
         const bool counts = plant.move == Move::counts;
         model::CaseResult result;
         result.spec = spec_of(index);
@@ -332,7 +349,7 @@ class Planting {
         double most = 0;
         for (const GateRule& rule : counts ? tried.counts : tried.times) {
             const Direction direction = tried.gates->definitions.at(rule.metric).direction;
-            if (plant.better && direction != Direction::none) continue;
+            if (plant.better && direction != Direction::none && !tried.is_new) continue;
             const MetricSeries& all = tried.before->metrics.at(rule.metric);
             const MetricSeries part = counts ? all : of_board(all, board);
             MetricSeries series = gate::replayed(
@@ -340,7 +357,8 @@ class Planting {
             const double estimate = gate::estimate_of(part);
             const double fraction = fraction_of(plant, {index, rule.metric}, rule);
             if (moves && !is_beyond(plant, part, fraction, rule, tried)) continue;
-            if (plant.move == Move::hidden && !knows_clock(*tried.after, rule.metric, board))
+            if (plant.move == Move::hidden && moves &&
+                !knows_clock(*tried.after, rule.metric, board))
                 continue;
             most = std::max(most, fraction);
             if (moves && plant.move != Move::hidden) {
@@ -359,7 +377,7 @@ class Planting {
         if (found != metrics.end()) {
             result.metrics.emplace(cycles, gate::replayed(found->second, {1}, board));
         }
-        if (plant.move == Move::at_lower_clock || plant.move == Move::hidden) {
+        if (moves && (plant.move == Move::at_lower_clock || plant.move == Move::hidden)) {
             change_clock(plant, 1 + most, result);
         }
         return result;
@@ -414,8 +432,9 @@ class Planting {
 }  // namespace
 
 std::map<Place, Weakened> weakened(const model::Baseline& before, const model::Baseline& after,
-                                   const std::map<std::string, CaseGates>& gates) {
-    return Planting(before, after, gates).all();
+                                   const std::map<std::string, CaseGates>& gates,
+                                   const std::map<std::string, CaseGates>& later_gates) {
+    return Planting(before, after, gates, later_gates).all();
 }
 
 }  // namespace perfgate::review

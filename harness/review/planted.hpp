@@ -22,7 +22,10 @@ struct Weakened {
 
 /// The first planted regression that some policy fails by the earlier baseline
 /// and not by the later one. For cases and metrics that both have, with the same unit and method.
+/// Cases that only the later one has, by `later_gates`, are judged beside them: what sessions
+/// differ by is learned from all.
 std::map<Place, Weakened> weakened(const model::Baseline& before, const model::Baseline& after,
-                                   const std::map<std::string, CaseGates>& gates);
+                                   const std::map<std::string, CaseGates>& gates,
+                                   const std::map<std::string, CaseGates>& later_gates);
 
 }  // namespace perfgate::review

@@ -270,6 +270,35 @@ TEST(ReviewBaselines, SessionsThatDifferInOtherCasesAreListedForAll) {
     EXPECT_TRUE(listed) << in_words(findings);
 }
 
+TEST(ReviewBaselines, NewCasesWhoseSessionsDifferAreListedForAll) {
+    constexpr std::int64_t sessions = 10;
+    model::Baseline before = baseline();
+    for (auto& [id, expected] : before.cases) {
+        for (model::Batch& batch : times(expected)) batch.run = batch.process % sessions;
+    }
+    const auto with_new = [&](double factor) {
+        model::Baseline after = before;
+        for (int i = 0; i < 8; ++i) {
+            model::BaselineCase added = after.cases.at(victim);
+            for (model::Batch& batch : times(added)) {
+                if (batch.run % 2 == 1) batch.samples.front() *= factor;
+            }
+            after.cases.emplace("gemm/new" + std::to_string(i), added);
+        }
+        return reviewed(before, after);
+    };
+    EXPECT_EQ(in_words(with_new(1.0)), "");
+    EXPECT_NE(in_words(with_new(0.6)).find("baseline weakened gpu_time"), std::string::npos);
+}
+
+TEST(ReviewBaselines, CodeThatNeitherKnowsIsNoDifference) {
+    model::Baseline before = baseline();
+    for (auto& [id, expected] : before.cases) expected.host_code.clear();
+    model::Baseline after = before;
+    after.cases.at(victim).metrics.at("gpu_time").value -= 1;
+    EXPECT_EQ(in_words(reviewed(before, after)), "");
+}
+
 TEST(ReviewBaselines, OtherCyclesOfTheSameTimesAreListed) {
     const std::vector<Finding> findings = found([](model::BaselineCase& expected) {
         expected.metrics.at("cycles") = counted(300000, "count");
