@@ -409,22 +409,27 @@ class BaselineComparison {
         }
         const auto raise = raise_of(metric, before, after);
         const auto weaker = weakened_.find({metric.id, metric.name});
-        if (raise && is_beyond_tolerance(*raise, gates)) {
+        // Where the value explains what passes now, it says more.
+        const double share = weaker == weakened_.end() ? 1 : 0.5;
+        if (raise && is_beyond_tolerance(*raise, gates, share)) {
             add(*raise, place_, findings_);
         } else if (weaker != weakened_.end()) {
             findings_.add(Loosening::baseline_weakened, place_, metric.name, weaker->second.before,
                           weaker->second.after, metric.id);
-        } else if (raise) {
+        } else if (raise && is_gated(gates, metric.name)) {
             refreshed_.add(*raise);
         }
     }
 
-    static bool is_beyond_tolerance(const Raise& raise, const CaseGates& gates) {
+    /// Or a share of it.
+    static bool is_beyond_tolerance(const Raise& raise, const CaseGates& gates, double share) {
         for (const model::GateRule& rule : gates.rules) {
             if (rule.metric != raise.metric) continue;
             gate::Comparison comparison;
             comparison.definition = &gates.definitions.at(raise.metric);
             comparison.tolerance = rule.tolerance;
+            comparison.tolerance.worse *= share;
+            comparison.tolerance.abs *= share;
             return gate::change_between(comparison, raise.before, raise.after).counts;
         }
         return false;
