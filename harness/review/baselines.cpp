@@ -181,12 +181,14 @@ Processes processes_of(const MetricSeries& series) {
 class KeptTimes {
   public:
     void add(const MetricSeries& before, const MetricSeries& after) {
+        std::size_t all = 0;
+        std::size_t kept = 0;
         const Processes now = processes_of(after);
         for (const auto& [samples, old_ones] : processes_of(before)) {
-            all_ += old_ones.size();
+            all += old_ones.size();
             const auto same = now.find(samples);
             if (same == now.end()) continue;
-            kept_ += std::min(old_ones.size(), same->second.size());
+            kept += std::min(old_ones.size(), same->second.size());
             std::vector<ProcessFacts> was, is;
             std::set_difference(old_ones.begin(), old_ones.end(), same->second.begin(),
                                 same->second.end(), std::back_inserter(was));
@@ -197,10 +199,16 @@ class KeptTimes {
                 compare("SM clock", was[i].clock, is[i].clock);
             }
         }
+        // By chance a few agree with others; a refresh replaces all of a board.
+        any_ = any_ || all > 0;
+        most_ = most_ && 2 * kept >= all;
     }
 
-    /// By chance a few agree with others; a refresh replaces all of a board.
-    bool most() const { return 2 * kept_ > all_; }
+    /// Another gated metric of the case was.
+    void replaced() { most_ = false; }
+
+    /// Of each metric: `accept` replaces those that changed, with the code.
+    bool most() const { return any_ && most_; }
     const std::vector<Circumstance>& changed() const { return changed_; }
 
   private:
@@ -208,7 +216,7 @@ class KeptTimes {
         if (was != is) changed_.push_back({name, was, is});
     }
 
-    std::size_t all_ = 0, kept_ = 0;
+    bool any_ = false, most_ = true;
     std::vector<Circumstance> changed_;
 };
 
@@ -379,8 +387,10 @@ class BaselineComparison {
                               value_text(old_series.value, old_series.unit), "none", id);
                 continue;
             }
-            if (definition.metric_class == model::MetricClass::timing) {
-                kept.add(old_series, found->second);
+            const bool time = definition.metric_class == model::MetricClass::timing;
+            if (time) kept.add(old_series, found->second);
+            if (!time && is_gated(gates, name) && old_series.value != found->second.value) {
+                kept.replaced();
             }
             compare_series(metric, gates, old_series, found->second);
             const double old_anchor = anchor_of(before, name, old_series);

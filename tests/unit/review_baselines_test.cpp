@@ -202,6 +202,15 @@ TEST(ReviewBaselines, AnotherCodeOfTheSameTimesIsListedByCase) {
     EXPECT_NE(findings.front().after.find("another code in 1"), std::string::npos);
 }
 
+TEST(ReviewBaselines, AnAcceptedMetricBringsItsCode) {
+    const std::vector<Finding> findings = found([](model::BaselineCase& expected) {
+        expected.kernels.front().code = "feed";
+        expected.metrics.at("registers") = counted(30, "registers");
+    });
+    ASSERT_EQ(findings.size(), 1U) << in_words(findings);
+    EXPECT_EQ(findings.front().kind, Loosening::baseline_refreshed) << in_words(findings);
+}
+
 TEST(ReviewBaselines, ASlowerBoardThatWasAddedIsListedAndAnEqualOneIsNot) {
     const auto added = [](double factor) {
         model::Baseline after = baseline();
