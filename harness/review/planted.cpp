@@ -336,6 +336,32 @@ class Planting {
         return verdicts;
     }
 
+    /// Moved by a fraction, or as it is if that is 0; nothing if the gate need not fail it.
+    static std::optional<MetricSeries> series_of(const Plant& plant, const Tried& tried,
+                                                 const GateRule& rule, const std::string& board,
+                                                 double fraction) {
+        const Direction direction = tried.gates->definitions.at(rule.metric).direction;
+        const bool counts = plant.move == Move::counts;
+        const MetricSeries& all = tried.before->metrics.at(rule.metric);
+        const MetricSeries part = counts ? all : of_board(all, board);
+        const auto clock = known_clock_mhz(part);
+        const bool moves = fraction > 0;
+        MetricSeries series =
+            gate::replayed(part, moves ? plant.processes_by_round : usual_rounds(counts), board);
+        if (clock) set_clock(*clock, series);
+        if (!moves) return series;
+        if (plant.better && direction != Direction::none) return std::nullopt;
+        if (!is_beyond(plant, part, fraction, rule, tried)) return std::nullopt;
+        if (plant.move == Move::hidden) {
+            return knows_clock(*tried.after, rule.metric, board) ? std::optional(series)
+                                                                 : std::nullopt;
+        }
+        const double estimate = gate::estimate_of(part);
+        const bool rises = (direction != Direction::higher) != plant.better;
+        const double amount = estimate == 0 ? 1 : fraction * std::fabs(estimate);
+        return gate::moved(std::move(series), estimate, rises ? amount : -amount, rule.metric);
+    }
+
     /// The cycles are those of the baseline that judges it: they are counted in one process, and a
     /// baseline with other cycles is listed as such.
     model::CaseResult planted(const Plant& plant, std::size_t index, const std::string& board,
@@ -348,27 +374,11 @@ class Planting {
         result.status = model::CaseStatus::measured;
         double most = 0;
         for (const GateRule& rule : counts ? tried.counts : tried.times) {
-            const Direction direction = tried.gates->definitions.at(rule.metric).direction;
-            if (plant.better && direction != Direction::none && !tried.is_new) continue;
-            const MetricSeries& all = tried.before->metrics.at(rule.metric);
-            const MetricSeries part = counts ? all : of_board(all, board);
-            MetricSeries series = gate::replayed(
-                part, moves ? plant.processes_by_round : usual_rounds(counts), board);
-            const double estimate = gate::estimate_of(part);
             const double fraction = fraction_of(plant, {index, rule.metric}, rule);
-            if (moves && !is_beyond(plant, part, fraction, rule, tried)) continue;
-            if (plant.move == Move::hidden && moves &&
-                !knows_clock(*tried.after, rule.metric, board))
-                continue;
+            auto series = series_of(plant, tried, rule, board, moves ? fraction : 0);
+            if (!series) continue;
             most = std::max(most, fraction);
-            if (moves && plant.move != Move::hidden) {
-                const bool rises = (direction != Direction::higher) != plant.better;
-                const double amount = estimate == 0 ? 1 : fraction * std::fabs(estimate);
-                series =
-                    gate::moved(std::move(series), estimate, rises ? amount : -amount, rule.metric);
-            }
-            if (const auto clock = known_clock_mhz(part)) set_clock(*clock, series);
-            result.metrics.emplace(rule.metric, std::move(series));
+            result.metrics.emplace(rule.metric, *std::move(series));
             result.gates.push_back(rule);
         }
         if (counts) return result;
