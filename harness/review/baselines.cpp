@@ -370,6 +370,11 @@ class BaselineComparison {
                 compare_cases(id, old_case, new_case->second);
             }
         }
+        const std::size_t boards = review::boards_of(before_, after_).size();
+        if (boards > most_boards) {
+            findings_.add(Loosening::not_compared, place_, "boards", "",
+                          fmt::format("{}, of which {} are tried", boards, most_boards));
+        }
         refreshed_.list(before_.suite, before_.cases.size(), place_, findings_);
     }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <utility>
@@ -90,8 +91,8 @@ struct Tried {
     const CaseGates* gates = nullptr;
     const BaselineCase* after = nullptr;
     std::vector<GateRule> times, counts;  ///< whose values the later baseline has, comparable
-    std::set<std::string> boards;         ///< of both baselines, and an unknown one
-    bool is_new = false;                  ///< only the later baseline has it
+    std::set<std::string> boards_before, boards_after;
+    bool is_new = false;  ///< only the later baseline has it
 };
 
 bool is_time(const MetricDefinition& definition) {
@@ -105,10 +106,9 @@ void add_boards(const BaselineCase& expected, std::set<std::string>& boards) {
     if (!expected.provenance.board.empty()) boards.insert(expected.provenance.board);
 }
 
-bool is_of(const BaselineCase& expected, const std::string& board) {
-    std::set<std::string> boards;
-    add_boards(expected, boards);
-    return boards.contains(board);
+bool is_tried_on(const Tried& tried, const std::string& board) {
+    return board == unknown_board || tried.boards_before.contains(board) ||
+           tried.boards_after.contains(board);
 }
 
 /// What its own board measured; if nothing did, what all did.
@@ -196,6 +196,8 @@ class Planting {
     Planting(const model::Baseline& before, const model::Baseline& after,
              const std::map<std::string, CaseGates>& gates,
              const std::map<std::string, CaseGates>& later_gates) {
+        boards_ = boards_of(before, after);
+        boards_.resize(std::min(boards_.size(), most_boards));
         policy_.changed = {model::OnChange::accept, model::OnChange::accept,
                            model::OnChange::accept, model::OnChange::accept,
                            model::OnChange::accept};
@@ -227,16 +229,13 @@ class Planting {
     }
 
     std::map<Place, Weakened> all() {
-        std::set<std::string> boards;
-        for (const Tried& tried : tried_) boards.insert(tried.boards.begin(), tried.boards.end());
-        boards.erase(unknown_board);
         const Claims on_new_board = claims_on(unknown_board);
-        for (const std::string& board : boards) {
+        for (const std::string& board : boards_) {
             claims_ = claims_on(board);
             // A board that the later baseline lacks is judged as a new one, which is no weaker than
             // what the earlier baseline says of new boards.
             for (auto& [key, claim] : claims_) {
-                if (!is_of(*tried_[key.first].after, board)) claim = on_new_board.at(key);
+                if (!tried_[key.first].boards_after.contains(board)) claim = on_new_board.at(key);
             }
             for (const Plant& plant : plants()) try_plant(plant, board);
         }
@@ -266,9 +265,8 @@ class Planting {
         tried.before = &before;
         tried.after = &after;
         tried.gates = &gates;
-        tried.boards = {unknown_board};
-        add_boards(before, tried.boards);
-        add_boards(after, tried.boards);
+        add_boards(before, tried.boards_before);
+        add_boards(after, tried.boards_after);
         for (GateRule rule : gates.rules) {
             const MetricSeries& was = before.metrics.at(rule.metric);
             const auto is = after.metrics.find(rule.metric);
@@ -295,7 +293,8 @@ class Planting {
             if (!is_weaker(plant, was, is)) continue;
             found_.try_emplace(
                 {*tried_[key.first].id, key.second},
-                Weakened{words(plant, !is_of(*tried_[key.first].before, board)) + ": " + words(was),
+                Weakened{words(plant, !tried_[key.first].boards_before.contains(board)) + ": " +
+                             words(was),
                          words(is)});
         }
     }
@@ -317,7 +316,7 @@ class Planting {
         model::Run run = frame_;
         std::vector<std::size_t> indices;
         for (std::size_t i = 0; i < tried_.size(); ++i) {
-            if (!tried_[i].boards.contains(board)) continue;
+            if (!is_tried_on(tried_[i], board)) continue;
             model::CaseResult result = planted(plant, i, board, moves, &baselines == &after_);
             if (result.gates.empty()) continue;
             run.suites.front().cases.push_back(std::move(result));
@@ -435,11 +434,22 @@ class Planting {
     model::Run frame_;
     gate::BaselineSet before_, after_;
     std::vector<Tried> tried_;
+    std::vector<std::string> boards_;
     Claims claims_;  ///< on the board that is tried
     std::map<Place, Weakened> found_;
 };
 
 }  // namespace
+
+std::vector<std::string> boards_of(const model::Baseline& before, const model::Baseline& after) {
+    std::set<std::string> of_before, of_after;
+    for (const auto& [id, expected] : before.cases) add_boards(expected, of_before);
+    for (const auto& [id, expected] : after.cases) add_boards(expected, of_after);
+    std::vector<std::string> boards(of_before.begin(), of_before.end());
+    std::set_difference(of_after.begin(), of_after.end(), of_before.begin(), of_before.end(),
+                        std::back_inserter(boards));
+    return boards;
+}
 
 std::map<Place, Weakened> weakened(const model::Baseline& before, const model::Baseline& after,
                                    const std::map<std::string, CaseGates>& gates,

@@ -4,9 +4,11 @@
 // gate reads was edited.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "model/baseline.hpp"
 #include "review/baseline_gates.hpp"
@@ -20,8 +22,14 @@ struct Weakened {
     std::string before, after;
 };
 
-/// The first planted regression that some policy fails by the earlier baseline
-/// and not by the later one. For cases and metrics that both have, with the same unit and method.
+/// The boards of both baselines, those of the earlier one first.
+std::vector<std::string> boards_of(const model::Baseline& before, const model::Baseline& after);
+
+/// Regressions are planted on so many of them at most.
+inline constexpr std::size_t most_boards = 32;
+
+/// The first planted regression that some policy fails by the earlier baseline and not by the later
+/// one. For cases and metrics that both have, with the same unit and method.
 /// Cases that only the later one has, by `later_gates`, are judged beside them: what sessions
 /// differ by is learned from all.
 std::map<Place, Weakened> weakened(const model::Baseline& before, const model::Baseline& after,

@@ -229,6 +229,16 @@ TEST(ReviewBaselines, ASlowerBoardThatWasAddedIsListedAndAnEqualOneIsNot) {
     EXPECT_EQ(findings.front().kind, Loosening::baseline_refreshed);
 }
 
+TEST(ReviewBaselines, MoreBoardsThanAreTriedAreListed) {
+    model::Baseline after = baseline();
+    for (int i = 0; i < 40; ++i) {
+        append(times_on("board" + std::to_string(i), 100000, 1, 0),
+               after.cases.at(victim).metrics.at("gpu_time"));
+    }
+    EXPECT_NE(in_words(reviewed(baseline(), after)).find("not compared boards:  → 41"),
+              std::string::npos);
+}
+
 TEST(ReviewBaselines, ABoardThatWasRenamedIsListedByCase) {
     const Edit rename = [](model::BaselineCase& expected) {
         for (model::Batch& batch : times(expected)) batch.device = "z";
