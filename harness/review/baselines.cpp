@@ -1,16 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // Baselines and their ledgers: what is expected, what is acknowledged, who accepted it.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cmath>
+#include <compare>
+#include <cstddef>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "metrics/catalogue.hpp"
+#include "gate/machine_code.hpp"
+#include "gate/provenance_change.hpp"
+#include "gate/rule.hpp"
+#include "model/measured_as.hpp"
 #include "model/quantity.hpp"
 #include "model/text.hpp"
+#include "review/baseline_gates.hpp"
 #include "review/findings.hpp"
+#include "review/planted.hpp"
 #include "stats/quantiles.hpp"
 
 namespace perfgate::review {
@@ -22,6 +35,17 @@ using model::MetricSeries;
 
 std::string value_text(double value, const std::string& unit) {
     return model::quantity_text(value, unit);
+}
+
+bool is_worse(model::Direction direction, double before, double after) {
+    switch (direction) {
+        case model::Direction::lower:
+            return after > before;
+        case model::Direction::higher:
+            return after < before;
+        default:
+            return after != before;
+    }
 }
 
 /// The value that the gate compares with: someone may have edited the samples but not the value.
@@ -48,38 +72,48 @@ struct Metric {
     const std::string& id;  ///< of the case
     const std::string& name;
     const model::SourcePlace& place;
+    model::Direction direction = model::Direction::none;
 };
 
-void compare_series(const Metric& metric, const MetricSeries& before, const MetricSeries& after,
-                    Findings& findings) {
-    if (!comparable(before, after)) {
-        findings.add(Loosening::not_compared, metric.place, metric.name,
-                     before.method + ", " + before.unit, after.method + ", " + after.unit,
-                     metric.id);
-        return;
+/// An expected value that got worse.
+struct Raise {
+    std::string id, metric, unit;
+    double before = 0, after = 0;
+};
+
+std::optional<Raise> raise_of(const Metric& metric, const MetricSeries& before,
+                              const MetricSeries& after) {
+    const auto raise = [&](double old_value, double new_value) {
+        return Raise{metric.id, metric.name, after.unit, old_value, new_value};
+    };
+    if (is_worse(metric.direction, before.value, after.value)) {
+        return raise(before.value, after.value);
     }
-    double old_value = before.value;
-    double new_value = after.value;
-    if (!is_worse(metric.name, old_value, new_value)) {
-        old_value = middle(before);
-        new_value = middle(after);
+    if (is_worse(metric.direction, middle(before), middle(after))) {
+        return raise(middle(before), middle(after));
     }
     // A run is judged against its own board's values, which those of other boards may hide here.
-    if (!is_worse(metric.name, old_value, new_value)) {
-        const std::map<std::string, double> now = middles(after);
-        for (const auto& [board, value] : middles(before)) {
-            const auto found = now.find(board);
-            if (found == now.end() || !is_worse(metric.name, value, found->second)) continue;
-            old_value = value;
-            new_value = found->second;
-        }
+    const std::map<std::string, double> now = middles(after);
+    std::optional<Raise> found;
+    for (const auto& [board, value] : middles(before)) {
+        const auto same = now.find(board);
+        if (same == now.end() || !is_worse(metric.direction, value, same->second)) continue;
+        found = raise(value, same->second);
     }
-    if (!is_worse(metric.name, old_value, new_value)) return;
-    const std::string change = model::moved_text(old_value, new_value, after.unit);
-    std::string words = value_text(new_value, after.unit);
+    return found;
+}
+
+void add(const Raise& raise, const model::SourcePlace& place, Findings& findings) {
+    const std::string change = model::moved_text(raise.before, raise.after, raise.unit);
+    std::string words = value_text(raise.after, raise.unit);
     if (!change.empty()) words += " (" + change + ")";
-    findings.add(Loosening::baseline_raised, metric.place, metric.name,
-                 value_text(old_value, before.unit), words, metric.id);
+    findings.add(Loosening::baseline_raised, place, raise.metric,
+                 value_text(raise.before, raise.unit), words, raise.id);
+}
+
+bool is_gated(const CaseGates& gates, const std::string& metric) {
+    return std::any_of(gates.rules.begin(), gates.rules.end(),
+                       [&](const model::GateRule& rule) { return rule.metric == metric; });
 }
 
 double anchor_of(const BaselineCase& baseline_case, const std::string& metric,
@@ -99,37 +133,351 @@ void compare_acknowledgement(const Metric& metric, const BaselineCase& before,
     if (found == before.acknowledged.end()) {
         findings.add(Loosening::acknowledged, metric.place, metric.name, "none", words(after),
                      metric.id);
-    } else if (after.until > found->second.until ||
-               is_worse(metric.name, found->second.known.value, after.known.value) ||
-               is_worse(metric.name, middle(found->second.known), middle(after.known))) {
+    } else if (after.until > found->second.until || after.known != found->second.known) {
         findings.add(Loosening::acknowledged, metric.place, metric.name, words(found->second),
                      words(after), metric.id);
     }
 }
 
-void compare_cases(const std::string& id, const BaselineCase& before, const BaselineCase& after,
-                   const model::SourcePlace& place, Findings& findings) {
-    for (const auto& [name, old_series] : before.metrics) {
-        const Metric metric{id, name, place};
-        const auto found = after.metrics.find(name);
-        if (found == after.metrics.end()) {
-            findings.add(Loosening::baseline_removed, place, name,
-                         value_text(old_series.value, old_series.unit), "none", id);
-            continue;
-        }
-        compare_series(metric, old_series, found->second, findings);
-        const double old_anchor = anchor_of(before, name, old_series);
-        const double new_anchor = anchor_of(after, name, found->second);
-        if (is_worse(name, old_anchor, new_anchor)) {
-            findings.add(Loosening::anchor_raised, place, name,
-                         value_text(old_anchor, old_series.unit),
-                         value_text(new_anchor, found->second.unit), id);
-        }
-    }
-    for (const auto& [name, acknowledgement] : after.acknowledged) {
-        compare_acknowledgement({id, name, place}, before, acknowledgement, findings);
+void compare_tags(const std::string& id, const BaselineCase& before, const BaselineCase& after,
+                  const model::SourcePlace& place, Findings& findings) {
+    for (const std::string& tag : before.tags.value_or(std::vector<std::string>{})) {
+        const bool kept = after.tags && std::find(after.tags->begin(), after.tags->end(), tag) !=
+                                            after.tags->end();
+        if (!kept) findings.add(Loosening::tag_removed, place, tag, "tagged", "not tagged", id);
     }
 }
+
+/// What belongs to the values of a case and decides how the gate compares them.
+struct Circumstance {
+    std::string name, before, after;
+};
+
+/// Where a process was measured, in words that a reader compares.
+struct ProcessFacts {
+    std::string board, clock;
+
+    auto operator<=>(const ProcessFacts&) const = default;
+};
+
+ProcessFacts facts_of(const model::Batch& batch) {
+    return {batch.device,
+            batch.sm_clock_mhz ? model::number_text(*batch.sm_clock_mhz) + " MHz" : "not known"};
+}
+
+/// Processes by their samples: measured again, no two agree in all of them.
+using Processes = std::map<std::vector<double>, std::multiset<ProcessFacts>>;
+
+Processes processes_of(const MetricSeries& series) {
+    Processes processes;
+    for (const model::Batch& batch : series.batches) {
+        processes[batch.samples].insert(facts_of(batch));
+    }
+    return processes;
+}
+
+/// Whether the times of a case are those that the earlier baseline has, and what else of their
+/// processes is not.
+class KeptTimes {
+  public:
+    void add(const MetricSeries& before, const MetricSeries& after) {
+        std::size_t all = 0;
+        std::size_t kept = 0;
+        const Processes now = processes_of(after);
+        for (const auto& [samples, old_ones] : processes_of(before)) {
+            all += old_ones.size();
+            const auto same = now.find(samples);
+            if (same == now.end()) continue;
+            kept += std::min(old_ones.size(), same->second.size());
+            std::vector<ProcessFacts> was, is;
+            std::set_difference(old_ones.begin(), old_ones.end(), same->second.begin(),
+                                same->second.end(), std::back_inserter(was));
+            std::set_difference(same->second.begin(), same->second.end(), old_ones.begin(),
+                                old_ones.end(), std::back_inserter(is));
+            for (std::size_t i = 0; i < std::min(was.size(), is.size()); ++i) {
+                compare("board", was[i].board, is[i].board);
+                compare("SM clock", was[i].clock, is[i].clock);
+            }
+        }
+        // By chance a few agree with others; a refresh replaces all of a board.
+        any_ = any_ || all > 0;
+        most_ = most_ && 2 * kept >= all;
+    }
+
+    /// Another gated metric of the case was.
+    void replaced() { most_ = false; }
+
+    /// Of each metric: `accept` replaces those that changed, with the code.
+    bool most() const { return any_ && most_; }
+    const std::vector<Circumstance>& changed() const { return changed_; }
+
+  private:
+    void compare(const char* name, const std::string& was, const std::string& is) {
+        if (was != is) changed_.push_back({name, was, is});
+    }
+
+    bool any_ = false, most_ = true;
+    std::vector<Circumstance> changed_;
+};
+
+/// How the code differs, in words; empty: it does not. What is not known on both sides is no
+/// difference.
+std::string code_difference(const BaselineCase& before, const BaselineCase& after) {
+    gate::Code was = gate::code_of(before);
+    gate::Code is = gate::code_of(after);
+    const std::string unknown = "-";
+    if (before.host_code.empty() && after.host_code.empty())
+        was.host_code = is.host_code = &unknown;
+    const gate::CodeComparison code = gate::compare_code(is, was);
+    if (code.change != model::CodeChange::unknown) return code.difference;
+    const bool same = before.kernels == after.kernels && before.host_code == after.host_code &&
+                      before.libraries == after.libraries && was.seed == is.seed;
+    return same ? "" : "changed";
+}
+
+/// With them the gate tells a slower clock from slower code. One process counts them: they repeat
+/// to a few per cent.
+bool other_cycles(const BaselineCase& before, const BaselineCase& after) {
+    constexpr double noise = 0.05;
+    const auto was = before.metrics.find("cycles");
+    const auto is = after.metrics.find("cycles");
+    if (was == before.metrics.end() || is == after.metrics.end()) return false;
+    const auto change = model::change_fraction(was->second.value, is->second.value);
+    return !change || std::fabs(*change) > noise;
+}
+
+std::vector<Circumstance> changed_circumstances(const BaselineCase& before,
+                                                const BaselineCase& after) {
+    std::vector<Circumstance> changed;
+    if (std::string code = code_difference(before, after); !code.empty()) {
+        changed.push_back({"code", "", std::move(code)});
+    }
+    if (other_cycles(before, after)) changed.push_back({"number of cycles", "", "changed"});
+    // What a baseline does not know is no change to the gate.
+    const auto compare = [&](const char* name, const std::string& was, const std::string& is) {
+        if (!was.empty() && was != is)
+            changed.push_back({name, was, is.empty() ? "not known" : is});
+    };
+    compare("driver", before.provenance.driver, after.provenance.driver);
+    compare("CUDA toolkit", before.provenance.cuda_toolkit, after.provenance.cuda_toolkit);
+    compare("CUPTI", before.provenance.cupti, after.provenance.cupti);
+    compare("perfgate", before.provenance.tool_version, after.provenance.tool_version);
+    if (after.measured_as.empty() && !before.measured_as.empty()) {
+        changed.push_back({"measured as", "known", "not known"});
+        return changed;
+    }
+    for (const model::DifferingKey& key :
+         model::differing_keys(before.measured_as, after.measured_as)) {
+        if (!key.adds_metrics) changed.push_back({key.key, key.was, key.is});
+    }
+    return changed;
+}
+
+std::set<std::string> boards_of(const BaselineCase& expected) {
+    std::set<std::string> boards;
+    if (!expected.provenance.board.empty()) boards.insert(expected.provenance.board);
+    for (const auto& [name, series] : expected.metrics) {
+        for (const model::Batch& batch : series.batches) {
+            if (!batch.device.empty()) boards.insert(batch.device);
+        }
+    }
+    return boards;
+}
+
+/// Without the clock of each process the gate neither excuses a time by a lower one nor sees what a
+/// higher one hides.
+bool knows_other_clocks(const BaselineCase& before, const BaselineCase& after) {
+    return std::any_of(before.metrics.begin(), before.metrics.end(), [&](const auto& metric) {
+        const auto found = after.metrics.find(metric.first);
+        return found != after.metrics.end() && gate::mean_clock_mhz(metric.second).has_value() !=
+                                                   gate::mean_clock_mhz(found->second).has_value();
+    });
+}
+
+/// A baseline that was measured anew is one finding.
+class Refreshed {
+  public:
+    void add(const Raise& raise) {
+        raises_.push_back(raise);
+        ids_.insert(raise.id);
+    }
+
+    void add(const std::string& id, const std::vector<Circumstance>& changed) {
+        std::set<std::string> names;  // each once for a case
+        for (const Circumstance& each : changed) names.insert(each.name);
+        for (const std::string& name : names) ++changed_[name];
+        if (!changed.empty()) ids_.insert(id);
+    }
+
+    void list(const std::string& suite, std::size_t cases, const model::SourcePlace& place,
+              Findings& findings) const {
+        if (ids_.empty()) return;
+        if (raises_.size() == 1 && changed_.empty()) {
+            review::add(raises_.front(), place, findings);
+            return;
+        }
+        std::vector<std::string> parts;
+        if (!raises_.empty()) parts.push_back(raised_words());
+        for (const auto& [name, count] : changed_) {
+            parts.push_back(fmt::format("another {} in {}", name, count));
+        }
+        for (const std::string& id : ids_) {
+            findings.add(Loosening::baseline_refreshed, place, suite, "",
+                         fmt::format("{} of {}: {}", ids_.size(), model::counted(cases, "case"),
+                                     fmt::join(parts, ", ")),
+                         id);
+        }
+    }
+
+  private:
+    std::string raised_words() const {
+        std::string most;
+        double largest = 0;
+        for (const Raise& raise : raises_) {
+            const auto change = model::change_fraction(raise.before, raise.after);
+            if (!change || std::fabs(*change) <= largest) continue;
+            largest = std::fabs(*change);
+            most = fmt::format(" by up to {} ({})", model::change_text(*change), raise.metric);
+        }
+        return model::counted(raises_.size(), "value") + " worse" + most;
+    }
+
+    std::vector<Raise> raises_;
+    std::map<std::string, std::size_t> changed_;  ///< by name of a circumstance: cases
+    std::set<std::string> ids_;
+};
+
+/// Two states of one baseline.
+class BaselineComparison {
+  public:
+    BaselineComparison(std::string path, const model::Baseline& before,
+                       const model::Baseline& after, const std::map<std::string, CaseGates>& gates,
+                       const std::map<std::string, CaseGates>& later_gates, Findings& findings)
+        : place_{std::move(path), 0},
+          before_(before),
+          after_(after),
+          gates_(gates),
+          weakened_(weakened(before, after, gates, later_gates)),
+          findings_(findings) {}
+
+    void compare() {
+        for (const auto& [id, old_case] : before_.cases) {
+            const auto new_case = after_.cases.find(id);
+            if (new_case == after_.cases.end()) {
+                findings_.add(Loosening::baseline_removed, place_, before_.suite, "in the baseline",
+                              "not in it", id);
+            } else {
+                compare_cases(id, old_case, new_case->second);
+            }
+        }
+        const std::size_t boards = review::boards_of(before_, after_).size();
+        if (boards > most_boards) {
+            findings_.add(Loosening::not_compared, place_, "boards", "",
+                          fmt::format("{}, of which {} are tried", boards, most_boards));
+        }
+        refreshed_.list(before_.suite, before_.cases.size(), place_, findings_);
+    }
+
+  private:
+    void compare_cases(const std::string& id, const BaselineCase& before,
+                       const BaselineCase& after) {
+        const CaseGates& gates = gates_.at(id);
+        KeptTimes kept;
+        for (const auto& [name, old_series] : before.metrics) {
+            const model::MetricDefinition& definition = gates.definitions.at(name);
+            const Metric metric{id, name, place_, definition.direction};
+            const auto found = after.metrics.find(name);
+            if (found == after.metrics.end()) {
+                findings_.add(Loosening::baseline_removed, place_, name,
+                              value_text(old_series.value, old_series.unit), "none", id);
+                continue;
+            }
+            const bool time = definition.metric_class == model::MetricClass::timing;
+            if (time) kept.add(old_series, found->second);
+            if (!time && is_gated(gates, name) && old_series.value != found->second.value) {
+                kept.replaced();
+            }
+            compare_series(metric, gates, old_series, found->second);
+            const double old_anchor = anchor_of(before, name, old_series);
+            const double new_anchor = anchor_of(after, name, found->second);
+            // Only gated metrics have one that `accept` and `refresh` keep.
+            if (is_gated(gates, name) && is_worse(metric.direction, old_anchor, new_anchor)) {
+                findings_.add(Loosening::anchor_raised, place_, name,
+                              value_text(old_anchor, old_series.unit),
+                              value_text(new_anchor, found->second.unit), id);
+            }
+        }
+        for (const auto& [name, acknowledgement] : after.acknowledged) {
+            compare_acknowledgement({id, name, place_}, before, acknowledgement, findings_);
+        }
+        compare_tags(id, before, after, place_, findings_);
+        compare_circumstances(id, before, after, kept);
+    }
+
+    void compare_series(const Metric& metric, const CaseGates& gates, const MetricSeries& before,
+                        const MetricSeries& after) {
+        if (!comparable(before, after)) {
+            findings_.add(Loosening::not_compared, place_, metric.name,
+                          before.method + ", " + before.unit, after.method + ", " + after.unit,
+                          metric.id);
+            return;
+        }
+        const auto raise = raise_of(metric, before, after);
+        const auto weaker = weakened_.find({metric.id, metric.name});
+        // Where the value explains what passes now, it says more.
+        const double share = weaker == weakened_.end() ? 1 : 0.5;
+        if (raise && is_beyond_tolerance(*raise, gates, share)) {
+            add(*raise, place_, findings_);
+        } else if (weaker != weakened_.end()) {
+            findings_.add(Loosening::baseline_weakened, place_, metric.name, weaker->second.before,
+                          weaker->second.after, metric.id);
+        } else if (raise && is_gated(gates, metric.name)) {
+            refreshed_.add(*raise);
+        }
+    }
+
+    /// Or a share of it.
+    static bool is_beyond_tolerance(const Raise& raise, const CaseGates& gates, double share) {
+        for (const model::GateRule& rule : gates.rules) {
+            if (rule.metric != raise.metric) continue;
+            gate::Comparison comparison;
+            comparison.definition = &gates.definitions.at(raise.metric);
+            comparison.tolerance = rule.tolerance;
+            comparison.tolerance.worse *= share;
+            comparison.tolerance.abs *= share;
+            return gate::change_between(comparison, raise.before, raise.after).counts;
+        }
+        return false;
+    }
+
+    /// Times that were kept do not have other circumstances than before; times that were measured
+    /// anew may.
+    void compare_circumstances(const std::string& id, const BaselineCase& before,
+                               const BaselineCase& after, const KeptTimes& kept) {
+        std::vector<Circumstance> changed = changed_circumstances(before, after);
+        if (kept.most()) {
+            for (const auto& list : {changed, kept.changed()}) {
+                for (const Circumstance& each : list) {
+                    findings_.add(Loosening::baseline_edited, place_, each.name, each.before,
+                                  each.after, id);
+                }
+            }
+            changed.clear();
+        } else if (knows_other_clocks(before, after)) {
+            changed.push_back({"SM clock", "", ""});
+        }
+        if (boards_of(before) != boards_of(after)) changed.push_back({"board", "", ""});
+        refreshed_.add(id, changed);
+    }
+
+    model::SourcePlace place_;
+    const model::Baseline& before_;
+    const model::Baseline& after_;
+    const std::map<std::string, CaseGates>& gates_;
+    std::map<Place, Weakened> weakened_;
+    Findings& findings_;
+    Refreshed refreshed_;
+};
 
 std::set<std::string_view> lines_of(std::string_view text) {
     std::set<std::string_view> lines;
@@ -154,18 +502,6 @@ void compare_ledgers(const std::string& path, std::string_view before, std::stri
 
 }  // namespace
 
-bool is_worse(const std::string& metric, double before, double after) {
-    const auto found = metrics::find_metric(metric);
-    switch (found ? found->definition.direction : model::Direction::none) {
-        case model::Direction::lower:
-            return after > before;
-        case model::Direction::higher:
-            return after < before;
-        default:
-            return after != before;
-    }
-}
-
 void compare_baselines(const Expectations& before, const Expectations& after, Findings& findings) {
     for (const auto& [path, old_baseline] : before.baselines) {
         const auto found = after.baselines.find(path);
@@ -176,15 +512,10 @@ void compare_baselines(const Expectations& before, const Expectations& after, Fi
                          model::counted(old_baseline.cases.size(), "case"), "none");
             continue;
         }
-        for (const auto& [id, old_case] : old_baseline.cases) {
-            const auto new_case = found->second.cases.find(id);
-            if (new_case == found->second.cases.end()) {
-                findings.add(Loosening::baseline_removed, place, old_baseline.suite,
-                             "in the baseline", "not in it", id);
-            } else {
-                compare_cases(id, old_case, new_case->second, place, findings);
-            }
-        }
+        const std::map<std::string, CaseGates> gates = gates_of(before, old_baseline);
+        const std::map<std::string, CaseGates> later_gates = gates_of(after, found->second);
+        BaselineComparison(path, old_baseline, found->second, gates, later_gates, findings)
+            .compare();
     }
     // A new baseline may already contain acknowledgements.
     for (const auto& [path, baseline] : after.baselines) {

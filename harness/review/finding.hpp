@@ -25,13 +25,16 @@ enum class Loosening {
     tag_removed,       ///< a run with --tag does not select the case any more
     policy_lowered,    ///< of a profile
     profile_removed,
-    baseline_removed,   ///< of a suite, a case or a metric
-    baseline_raised,    ///< an expected value is worse than before
-    anchor_raised,      ///< the value that accepted changes are accumulated against
-    not_compared,       ///< unit or method changed: the gate cannot compare it
-    acknowledged,       ///< a regression is acknowledged, for longer, or a larger one
-    history_rewritten,  ///< a ledger lost entries
-    unreadable,         ///< the file cannot be read
+    baseline_removed,    ///< of a suite, a case or a metric
+    baseline_raised,     ///< an expected value is worse than before
+    baseline_weakened,   ///< a planted regression fails by the old one and not by the new one
+    baseline_edited,     ///< clock, board, code or another circumstance of times that are the same
+    baseline_refreshed,  ///< measured anew: what changed of it and is not listed case by case
+    anchor_raised,       ///< the value that accepted changes are accumulated against
+    not_compared,        ///< unit or method changed: the gate cannot compare it
+    acknowledged,        ///< a regression is acknowledged, for longer, or a larger one
+    history_rewritten,   ///< a ledger lost entries
+    unreadable,          ///< the file cannot be read
 };
 
 std::string_view to_text(Loosening kind);  ///< "tolerance raised"

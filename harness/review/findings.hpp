@@ -41,9 +41,6 @@ class Findings {
     std::map<Key, std::set<std::string>> found_;
 };
 
-/// Whether a metric's `after` is worse than its `before`; without a direction, whether it differs.
-bool is_worse(const std::string& metric, double before, double after);
-
 void compare_suites(const Expectations& before, const Expectations& after, Findings& findings);
 void compare_baselines(const Expectations& before, const Expectations& after, Findings& findings);
 

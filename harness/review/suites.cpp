@@ -14,6 +14,7 @@
 #include "model/hottest_kernel.hpp"
 #include "model/measured_as.hpp"
 #include "model/text.hpp"
+#include "review/device_settings.hpp"
 #include "review/findings.hpp"
 #include "review/possible_cases.hpp"
 #include "suite/measured_as.hpp"
@@ -25,32 +26,6 @@ namespace {
 
 using suite::Suite;
 using suite::SuiteCase;
-
-/// A suite's settings for one device. `device` is a key, or a glob of an override, which represents
-/// the devices that it matches.
-class Settings {
-  public:
-    Settings(const Suite& suite, std::string device) : suite_(suite), device_(std::move(device)) {}
-
-    const suite::ResolvedSettings& of(const SuiteCase& suite_case) {
-        auto layers = suite::layers_of(suite_, suite_case, [&](const std::string& glob) {
-            return model::glob_match(glob, device_);
-        });
-        const auto [found, added] = resolved_.try_emplace(std::move(layers));
-        if (added) {
-            // Parsing has reported the problems; what remains is a device that none was written
-            // for.
-            suite::Problems ignored(suite_.file);
-            found->second = suite::resolve(found->first, ignored);
-        }
-        return found->second;
-    }
-
-  private:
-    const Suite& suite_;
-    std::string device_;
-    std::map<std::vector<const suite::Settings*>, suite::ResolvedSettings> resolved_;
-};
 
 void add_devices(const Suite& suite, std::set<std::string>& devices) {
     for (const suite::Override& over : suite.overrides) devices.insert(over.device);
@@ -333,8 +308,9 @@ void compare_relations(const Suite& before, const Suite& after, Findings& findin
 
 /// What holds for one device.
 void compare_on_device(const std::string& device, const SuiteCase& old_case,
-                       const SuiteCase& new_case, Settings& old_settings, Settings& new_settings,
-                       const model::SourcePlace& place, Findings& findings) {
+                       const SuiteCase& new_case, DeviceSettings& old_settings,
+                       DeviceSettings& new_settings, const model::SourcePlace& place,
+                       Findings& findings) {
     compare_settings(old_case, old_settings.of(old_case), new_settings.of(new_case), place,
                      findings);
     const std::string skip = suite::stated_skip(new_case, device);
@@ -354,8 +330,8 @@ void compare_possible_cases(const Suite& before, const SuiteCase& old_case, cons
         return;
     }
     for (const std::string& device : devices) {
-        Settings old_settings(before, device);
-        Settings new_settings(after, device);
+        DeviceSettings old_settings(before, device);
+        DeviceSettings new_settings(after, device);
         std::set<std::tuple<Loosening, std::string, std::string, std::string>> of_one_pattern;
         for (PossibleCase each : *possible) {
             each.before.id = each.after.id = each.id;
@@ -393,8 +369,8 @@ void compare(const Suite& before, const Suite& after, const std::set<std::string
         }
     }
     for (const std::string& device : devices) {
-        Settings old_settings(before, device);
-        Settings new_settings(after, device);
+        DeviceSettings old_settings(before, device);
+        DeviceSettings new_settings(after, device);
         for (const SuiteCase& old_case : before.cases) {
             const auto found = cases.find(old_case.id);
             if (found == cases.end()) continue;

@@ -149,11 +149,14 @@ class Played(tool.Case):
             self.run_tool("baseline", "refresh", recorded / "run.json", cwd=self.repository)
             baselines = self.repository / "baselines"
             RECORDED[suite] = ({path.relative_to(self.repository): path.read_text()
-                                for path in baselines.rglob("*.json")},
+                                for path in baselines.rglob("*.json*")},
                                (recorded / "run.json").read_text())
             shutil.rmtree(baselines)
         files, run = RECORDED[suite]
         for path, text in files.items():
+            self.write(self.repository / path, text)
+            if factor == 1 or path.suffix != ".json":
+                continue
             document = json.loads(text)
             for case in document["cases"].values():
                 time = case["metrics"]["host_time"]
@@ -489,6 +492,22 @@ class PullRequest(Played):
                          [(each.kind, each.properties["title"], each.properties["file"])
                           for each in job.annotations])
         self.assertFalse((self.folder / "pwned").exists())
+
+    def test_a_baseline_that_was_edited_by_hand_fails(self):
+        self.record_baseline()
+        base = self.git("rev-parse", "HEAD").strip()
+        path, = (self.repository / "baselines").glob("*/*.json")
+        edited = json.loads(path.read_text())
+        for case in edited["cases"].values():
+            case["metrics"]["host_time"]["value"] *= 2
+        path.write_text(json.dumps(edited))
+        self.commit("edited")
+        event = {"pull_request": {"number": 7, "base": {"sha": base}, "head": {"sha": "0" * 40}}}
+        self.fake_gh("true")
+        job = self.runner(event=event, event_name="pull_request").run_workflow(
+            self.repository / "ci/workflows/pull-request.yml")["review"]
+        self.assertEqual("failure", job.result, job.log)
+        self.assertIn("edited by hand", job.log)
 
     def test_of_a_fork_waits_for_the_environments_reviewers(self):
         self.record_baseline()

@@ -139,6 +139,22 @@ overrides:
         self.assertIn("gpu/suites/small.yaml:6", self.review(*folders))
         self.assertIn("suites/small.yaml:6", self.review(cwd=self.folder / "gpu"))
 
+    def test_an_honest_refresh_is_one_finding_of_each_suite(self):
+        for device in ("nvidia-h200", "nvidia-h100-80gb-hbm3"):
+            runs = sorted((tool.SOURCE / f"tests/data/runs/{device}").glob("*.run.json"))
+            shutil.copytree(tool.SOURCE / "suites", self.folder / "suites", dirs_exist_ok=True)
+            for number in ("1", "2"):
+                for run in runs:
+                    if f"-{number}." in run.name:
+                        # A suite whose processes disagree is refused, and keeps its baseline.
+                        self.run_tool("baseline", "refresh", run, "--reason", "refresh", code=(0, 1, 2))
+                if number == "1":
+                    self.commit()
+            findings = self.findings()
+            self.assertEqual({"baseline refreshed"}, {kind for kind, _, _ in findings}, findings)
+            self.assertLessEqual(len(findings), 8)
+            self.git("checkout", "--", ".")
+
     def test_a_base_that_is_no_commit_is_refused(self):
         for base in ("nothing", "--help", "HEAD:suites", "", "HEAD^{tree}x", "$(touch pwned)"):
             with self.subTest(base):

@@ -22,7 +22,7 @@ ALLOWED = {
                      "model"},
     "gate": {"model", "stats"},
     "baseline": {"gate", "document", "model", "stats"},
-    "review": {"model", "document", "stats", "metrics", "suite", "report"},
+    "review": {"gate", "model", "document", "stats", "metrics", "suite", "report"},
     "activity": {"model", "document"},
     "inject": {"activity", "backend/cuda", "model"},
     "program": {"model"},

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
-perfgate_test(review_test SOURCES unit/review_test.cpp LIBRARIES perfgate_review)
+perfgate_test(review_test SOURCES unit/review_baselines_test.cpp unit/review_test.cpp LIBRARIES perfgate_review)
 target_include_directories(review_test PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}/unit")

@@ -72,9 +72,10 @@ void add_review(CLI::App& app, Invocation& invocation) {
     verb->add_flag("--advisory", options->advisory, "Exit 0 regardless of the findings");
     verb->footer(
         "Lists removed suites, cases, gates, relations and tags; raised tolerances; gates that "
-        "only warn; worse or removed expectations;\nacknowledged regressions; lowered profiles; "
-        "rewritten ledgers; "
-        "files that cannot be read. What is stricter\nor new is not listed. Loads no plugin of "
+        "only warn; worse or removed expectations;\nbaselines by which the gate passes regressions "
+        "that it failed before, or that were edited and not measured;\nacknowledged regressions; "
+        "lowered profiles; rewritten ledgers; files that cannot be read. A refreshed suite is one "
+        "finding.\nWhat is stricter or new is not listed. Loads no plugin of "
         "the change and runs nothing of it: run it with the base's own perfgate.\nExit code: 0 "
         "where nothing is looser, 1 where something is, 2 where there is no such commit.");
     verb->callback([&invocation, options] {
