@@ -184,6 +184,7 @@ void describe(Archive& archive, Described<Archive, model::Policy>& policy) {
     archive.optional("changed", policy.changed);
     archive.optional("not_shown_fails", policy.not_shown_fails);
     archive.optional("severity", policy.severity);
+    archive.optional("complete", policy.complete);
 }
 
 template <class Archive>

@@ -98,6 +98,8 @@ struct Policy {
     /// Whether a time fails that is not shown to be within its tolerance.
     bool not_shown_fails = false;
     SeverityPolicy severity{};  // NOLINT(readability-redundant-member-init): not all name it
+    /// Whether suites that have a baseline of the device and were not given are missing.
+    bool complete = false;
 
     bool operator==(const Policy&) const = default;
 };
