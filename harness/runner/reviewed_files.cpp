@@ -324,7 +324,11 @@ ReviewedPlaces with_baselines_of_profiles(const std::string& revision, ReviewedP
     add_baselines(files_of_revision(revision, of_profiles), folders);
     add_baselines(files_of_working_tree(of_profiles), folders);
     if (folders.empty()) folders.emplace(suite::usual_baselines);
-    places.baselines.assign(folders.begin(), folders.end());
+    for (const std::string& folder : folders) {
+        const Place place(FileRole::baseline, folder);
+        (runner::git_files(revision, {place.listed()}) ? places.baselines : places.outside)
+            .push_back(folder);
+    }
     return places;
 }
 

@@ -17,6 +17,8 @@ struct ReviewedPlaces {
     std::vector<std::string> suites = {"suites/*.yaml"};
     std::vector<std::string> profiles = {"configs"};
     std::vector<std::string> baselines;  ///< none: the folders that the profiles name
+    /// Of these, those that are not in the repository.
+    std::vector<std::string> outside = {};
 };
 
 /// Throws InputError if git does not know the revision, or if a file is of two kinds.

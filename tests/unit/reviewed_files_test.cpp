@@ -104,7 +104,7 @@ TEST_F(ReviewedFiles, APatternFindsInBothStatesWhatTheActionMeasures) {
     EXPECT_EQ(found("suites/.*.yaml"), "suites/.hidden.yaml ");
     EXPECT_EQ(found("*/*.yaml"), "configs/ci.yaml other/c.yaml suites/a.yaml ");
     EXPECT_EQ(found("suites/*/*.yml"), "suites/deep/b.yml ");
-    EXPECT_EQ(found("suites/**"), "suites/a.yaml suites/b.yml suites/c.txt ");
+    EXPECT_EQ(found("suites/**"), "suites/README.md suites/a.yaml suites/b.yml suites/c.txt ");
     EXPECT_EQ(found("suites/c.txt"), "suites/c.txt ");
     EXPECT_EQ(found("suites"), "suites/a.yaml suites/b.yml suites/deep/b.yml ");
     EXPECT_EQ(found("*.yaml"), "");
@@ -146,6 +146,10 @@ TEST_F(ReviewedFiles, BaselinesAreWhereTheProfilesOfEitherStateSay) {
     EXPECT_EQ(with({{"suites"}, {"configs"}, {}}), (Names{"after", "before"}));
     EXPECT_EQ(with({{"suites"}, {"none"}, {}}), Names{"baselines"});
     EXPECT_EQ(with({{"suites"}, {"configs"}, {"mine"}}), Names{"mine"});
+    write("configs/ci.yaml", "baselines: /elsewhere");
+    const ReviewedPlaces places = with_baselines_of_profiles("HEAD", {{"suites"}, {"configs"}, {}});
+    EXPECT_EQ(places.baselines, Names{"before"});
+    EXPECT_EQ(places.outside, Names{"/elsewhere"});
     write("configs/ci.yaml", "{}");
     EXPECT_EQ(with({{"suites"}, {"configs"}, {}}), (Names{"baselines", "before"}));
 }

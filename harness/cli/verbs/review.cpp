@@ -42,6 +42,10 @@ void require_files(const CLI::App& verb, const runner::ReviewedPlaces& places,
     require("--suites", "suite", places.suites, review::FileRole::suite);
     require("--profiles", "profile", places.profiles, review::FileRole::profile);
     require("--baselines", "baseline", places.baselines, review::FileRole::baseline);
+    for (const std::string& folder : places.outside) {
+        review.not_reviewed.push_back(
+            fmt::format("the baselines in '{}', which is not in the repository", folder));
+    }
 }
 
 int review_change(const CLI::App& verb, const ReviewOptions& options) {
