@@ -20,15 +20,12 @@
 
 namespace perfgate::baseline {
 
-/// The limit for the sum of accepted changes, as a fraction of the anchor.
-inline constexpr double usual_creep_bound = 0.1;
-
 /// Who accepts, why, and how. Empty: not given.
 struct Acceptance {
     std::string accepted_by;
     std::string reason;
     std::string at = {};  ///< UTC, now
-    double creep_bound = usual_creep_bound;
+    double creep_bound = model::usual_creep_bound;  ///< a fraction of the anchor
     bool reset_anchors = false;  ///< changed values become their own anchors
     bool add_board = false;      ///< the run's times join those of the baseline's other boards
     /// The last day of an acknowledgement is at most this many days ahead.

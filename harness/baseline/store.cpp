@@ -88,6 +88,27 @@ gate::BaselineSet load_baselines(const fs::path& folder, const model::Run& run) 
     return baselines;
 }
 
+std::vector<std::string> suites_with_baseline(const fs::path& folder, std::string_view device_key) {
+    require_slug(device_key, "device key");
+    const fs::path of_device = folder / device_key;
+    std::vector<std::string> suites;
+    std::error_code error;
+    if (!fs::exists(of_device, error)) return suites;
+    for (fs::directory_iterator entry(of_device, error), end; !error && entry != end;
+         entry.increment(error)) {
+        const fs::path name = entry->path().filename();
+        if (name.extension() == ".json" && is_slug(name.stem().string())) {
+            suites.push_back(name.stem().string());
+        }
+    }
+    if (error) {
+        throw model::InputError(fmt::format("cannot read the folder {}: {}",
+                                            model::printable(of_device.string()), error.message()));
+    }
+    std::sort(suites.begin(), suites.end());
+    return suites;
+}
+
 std::vector<std::string> devices_with_baseline(const fs::path& folder, std::string_view suite) {
     require_slug(suite, "suite");
     std::vector<std::string> keys;

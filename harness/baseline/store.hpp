@@ -39,6 +39,10 @@ std::optional<gate::StoredBaseline> load_baseline(const std::filesystem::path& f
 /// The stored baselines of the run's suites for its device. Throws as load_baseline does.
 gate::BaselineSet load_baselines(const std::filesystem::path& folder, const model::Run& run);
 
+/// The suites for which the folder has a baseline of the device, sorted by name.
+std::vector<std::string> suites_with_baseline(const std::filesystem::path& folder,
+                                              std::string_view device_key);
+
 /// The device keys for which the folder has a baseline of the suite, sorted.
 std::vector<std::string> devices_with_baseline(const std::filesystem::path& folder,
                                                std::string_view suite);

@@ -194,6 +194,7 @@ void describe(Archive& archive, Described<Archive, model::Policy>& policy) {
     archive.optional("not_shown_fails", policy.not_shown_fails);
     archive.optional("severity", policy.severity);
     archive.optional("too_good", policy.too_good, absent_if(usual.too_good), is_factor);
+    archive.optional("complete", policy.complete);
 }
 
 template <class Archive>

@@ -14,6 +14,7 @@
 #include "gate/case_verdict.hpp"
 #include "gate/flagged.hpp"
 #include "gate/limits.hpp"
+#include "gate/other_suites.hpp"
 #include "gate/provenance_change.hpp"
 #include "gate/relations.hpp"
 #include "gate/sentence.hpp"
@@ -283,6 +284,12 @@ VerdictDocument judge(const Run& run, const BaselineSet& baselines, const model:
     document.policy = policy;
     document.suites = Judging(run, baselines, policy).suites(rule);
     add_what_needs_no_baseline(run, document);
+    const bool nothing = nothing_measured(run, document);
+    if (policy.complete) {
+        for (SuiteVerdict& missing : missing_suites(run, baselines)) {
+            document.suites.push_back(std::move(missing));
+        }
+    }
     if (run.verify_only) {
         for (SuiteVerdict& suite : document.suites) {
             suite.notes.emplace_back(
@@ -293,7 +300,7 @@ VerdictDocument judge(const Run& run, const BaselineSet& baselines, const model:
 
     if (run.interrupted) {
         document.exit_code = 130;
-    } else if (nothing_measured(run, document)) {
+    } else if (nothing) {
         // A run that measured nothing must not look like one that passed.
         document.exit_code = 2;
         for (SuiteVerdict& suite : document.suites) {

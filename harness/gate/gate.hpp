@@ -12,7 +12,8 @@ namespace perfgate::gate {
 
 /// A case's verdict is the worst of its metrics'; a case that was not measured keeps the run's
 /// status. A metric that was not collected makes its case incomplete, gated or not. Cases that only
-/// the baseline has are `missing`, unless the suite is partial or the run was interrupted.
+/// the baseline has are `missing`, unless the suite is partial or the run was interrupted. So are
+/// those of baselines whose suite the run does not have, if the policy is `complete`.
 ///
 /// The exit code is 130 for an interrupted run and 2 if no selected case was measured. Throws
 /// InputError for a run without cases, for a baseline of another device (naming the field) or

@@ -15,6 +15,9 @@
 
 namespace perfgate::model {
 
+/// How much worse accepted changes may make a metric in all, since its anchor.
+inline constexpr double usual_creep_bound = 0.1;
+
 /// How a case's numbers came to be accepted.
 struct Provenance {
     std::string board;  ///< hashed UUID of the board

@@ -109,6 +109,8 @@ struct Policy {
     SeverityPolicy severity{};  // NOLINT(readability-redundant-member-init): not all name it
     /// A time that is better by more than this factor is not believed.
     double too_good = 3;
+    /// Whether suites that have a baseline of the device and were not given are missing.
+    bool complete = false;
 
     bool operator==(const Policy&) const = default;
 };

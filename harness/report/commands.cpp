@@ -83,7 +83,8 @@ std::vector<std::string> suite_files(const model::VerdictDocument& document) {
         const bool concerned = std::any_of(
             suite.cases.begin(), suite.cases.end(),
             [&](const CaseVerdict& verdict) { return !is_only_counted(verdict, document.policy); });
-        if (!concerned) continue;
+        // One that was not given has no file.
+        if (!concerned || suite.file.empty()) continue;
         if (!is_plain(suite.file)) return {};
         files.push_back(suite.file);
     }

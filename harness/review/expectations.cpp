@@ -49,7 +49,11 @@ Expectations read_expectations(const Files& files, const Files& other,
         try {
             read(path, file, workloads, result);
         } catch (const model::InputError& error) {
-            if (!unchanged) result.unreadable.emplace(path, error.what());
+            if (unchanged) {
+                result.left_out.emplace_back(error.what());
+            } else {
+                result.unreadable.emplace(path, error.what());
+            }
         }
     }
     return result;

@@ -37,7 +37,7 @@ struct Expectations {
     std::map<std::string, std::string> ledgers;        ///< by path: the text
     std::map<std::string, std::string> unreadable;     ///< by path: why
     std::set<std::string> devices;      ///< the keys of all baselines, changed or not
-    std::vector<std::string> left_out;  ///< parts of suites that are not in `workloads`
+    std::vector<std::string> left_out;  ///< problems of suites, and parts that `workloads` lacks
 };
 
 /// Reads the files to compare: all suites, and other files if they differ from those in `other`.

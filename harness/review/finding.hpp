@@ -12,6 +12,7 @@ namespace perfgate::review {
 
 enum class Loosening {
     suite_removed,
+    suite_repeated,  ///< another one has its name
     case_removed,
     case_skipped,  ///< an override skips it
     tolerance_raised,

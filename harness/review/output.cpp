@@ -49,6 +49,13 @@ std::string place_text(const model::SourcePlace& place) {
     return place.line > 0 ? fmt::format("{}:{}", cell(place.file), place.line) : cell(place.file);
 }
 
+std::string notes_text(const Review& review) {
+    std::string text;
+    for (const std::string& note : review.not_reviewed)
+        text += "note: not reviewed: " + cell(note) + '\n';
+    return text;
+}
+
 std::string cases_text(const Finding& finding) {
     if (finding.cases.empty()) return "";
     std::string text = cell(finding.cases.front());
@@ -61,11 +68,15 @@ std::string cases_text(const Finding& finding) {
 std::string write_text(const Review& review, const std::string& base) {
     const std::vector<Finding>& findings = review.findings;
     std::string text;
+    for (const std::string& why : review.not_compared) {
+        text += fmt::format("not compared with {}: {}\n", cell(base), cell(why));
+    }
     if (findings.empty()) {
+        if (!text.empty()) return text + notes_text(review);
         text = fmt::format("no change weakens the gate compared with {}\n", cell(base));
     } else {
-        text = fmt::format("{} {} the gate compared with {}:\n\n", findings.size(),
-                           findings.size() == 1 ? "change weakens" : "changes weaken", cell(base));
+        text += fmt::format("{} {} the gate compared with {}:\n\n", findings.size(),
+                            findings.size() == 1 ? "change weakens" : "changes weaken", cell(base));
         std::vector<std::vector<std::string>> rows{{"what", "of", "change", "where", "case"}};
         for (const Finding& finding : findings) {
             rows.push_back({std::string(to_text(finding.kind)), cell(finding.subject),
@@ -73,10 +84,7 @@ std::string write_text(const Review& review, const std::string& base) {
         }
         text += report::table(rows);
     }
-    for (const std::string& note : review.not_reviewed) {
-        text += "note: not reviewed: " + cell(note) + '\n';
-    }
-    return text;
+    return text + notes_text(review);
 }
 
 std::string write_json(const Review& review, const std::string& base) {
@@ -101,6 +109,7 @@ std::string write_json(const Review& review, const std::string& base) {
     }
     json.end_array();
     write_field(json, "not_reviewed", review.not_reviewed);
+    write_unless_default(json, "not_compared", review.not_compared);
     json.end_object();
     return json.finish();
 }
@@ -108,6 +117,9 @@ std::string write_json(const Review& review, const std::string& base) {
 std::string write_annotations(const Review& review, bool advisory) {
     const std::vector<Finding>& findings = review.findings;
     std::string text;
+    for (const std::string& why : review.not_compared) {
+        text += report::workflow_command("error", {}, "not compared", cell(why));
+    }
     const std::size_t count = std::min(findings.size(), report::most_annotations);
     for (std::size_t i = 0; i < count; ++i) {
         text += annotation(findings[i], advisory ? "warning" : "error",

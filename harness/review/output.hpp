@@ -9,7 +9,8 @@
 
 namespace perfgate::review {
 
-/// A table of the findings; `base` is the commit that the change was compared with.
+/// What was not compared, then a table of the findings; `base` is the commit that the change was
+/// compared with.
 std::string write_text(const Review& review, const std::string& base);
 
 /// Schema perfgate.review.

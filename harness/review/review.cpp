@@ -3,107 +3,132 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
 
-#include "model/text.hpp"
+#include "model/baseline.hpp"
 #include "review/findings.hpp"
 
 namespace perfgate::review {
 
 namespace {
 
-constexpr std::array<std::string_view, 24> names{
-    "suite removed",     "case removed",    "case skipped",       "tolerance raised",
-    "severity lowered",  "gate removed",    "relation removed",   "measured less",
-    "check removed",     "program changed", "source changed",     "tag removed",
-    "policy lowered",    "profile removed", "baseline removed",   "baseline raised",
-    "baseline weakened", "baseline edited", "baseline refreshed", "anchor raised",
-    "not compared",      "acknowledged",    "history rewritten",  "unreadable"};
+constexpr std::array<std::string_view, 25> names{
+    "suite removed",     "suite repeated",    "case removed",    "case skipped",
+    "tolerance raised",  "severity lowered",  "gate removed",    "relation removed",
+    "measured less",     "check removed",     "program changed", "source changed",
+    "tag removed",       "policy lowered",    "profile removed", "baseline removed",
+    "baseline raised",   "baseline weakened", "baseline edited", "baseline refreshed",
+    "anchor raised",     "not compared",      "acknowledged",    "history rewritten",
+    "unreadable"};
 static_assert(names.size() == static_cast<std::size_t>(Loosening::unreadable) + 1);
 
-std::string percent(double fraction) {
-    return model::number_text(fraction * 100) + " %";
+using suite::Profile;
+
+/// The fewest and the most processes of a case.
+std::pair<std::int64_t, std::int64_t> processes_of(const Profile& profile) {
+    if (profile.processes) return {*profile.processes, *profile.processes};
+    return {suite::settling_processes, suite::usual_processes};
 }
 
-class ProfileComparison {
-  public:
-    ProfileComparison(const std::string& path, Findings& findings)
-        : place_{path, 0}, findings_(findings) {}
+double creep_of(const Profile& profile) {
+    return profile.creep.value_or(model::usual_creep_bound);
+}
 
-    void compare(const suite::Profile& before, const suite::Profile& after) {
-        const model::Policy& old_policy = before.policy;
-        const model::Policy& new_policy = after.policy;
-        lowered(old_policy.no_baseline_fails && !new_policy.no_baseline_fails, "no_baseline",
-                "fail", "skip");
-        lowered(old_policy.inconclusive_fails && !new_policy.inconclusive_fails, "inconclusive",
-                "fail", "pass");
-        lowered(old_policy.not_shown_fails && !new_policy.not_shown_fails, "not_shown", "fail",
-                "pass");
-        // The rarer a false alarm may be, the more a change has to be to be found.
-        lowered(new_policy.acknowledgement_days > old_policy.acknowledgement_days,
-                "acknowledgement_days", std::to_string(old_policy.acknowledgement_days),
-                std::to_string(new_policy.acknowledgement_days));
-        lowered(new_policy.false_alarms < old_policy.false_alarms, "false_alarms",
-                percent(old_policy.false_alarms), percent(new_policy.false_alarms));
-        lowered(new_policy.too_good > old_policy.too_good, "too_good",
-                model::number_text(old_policy.too_good), model::number_text(new_policy.too_good));
-        severity("exact", old_policy.severity.exact, new_policy.severity.exact);
-        severity("counter", old_policy.severity.counter, new_policy.severity.counter);
-        severity("timing", old_policy.severity.timing, new_policy.severity.timing);
-        const model::ChangePolicy& was = old_policy.changed;
-        const model::ChangePolicy& is = new_policy.changed;
-        changed("changed.board", was.board, is.board);
-        changed("changed.driver", was.driver, is.driver);
-        changed("changed.cuda_toolkit", was.cuda_toolkit, is.cuda_toolkit);
-        changed("changed.cupti", was.cupti, is.cupti);
-        changed("changed.tool_version", was.tool_version, is.tool_version);
-        other("backend", before.backend, after.backend);
-        other("baselines", before.baselines, after.baselines);
-        other("junit_profile", before.junit_profile, after.junit_profile);
-        lowered(before.processes && after.processes.value_or(0) < *before.processes, "processes",
-                before.processes ? fmt::format("{}", *before.processes) : "",
-                after.processes ? fmt::format("{}", *after.processes) : "not set");
-        lowered(before.creep && (!after.creep || *after.creep > *before.creep), "creep",
-                before.creep ? percent(*before.creep) : "",
-                after.creep ? percent(*after.creep) : "not set");
-        lowered(before.canary && !after.canary, "canary", "true", "false");
-        lowered(before.prove && !after.prove, "prove", "true", "false");
-        // Times of unchanged code are then nobody's to see.
-        lowered(!before.changed_only && after.changed_only, "changed_only", "false", "true");
-    }
-
-  private:
-    void lowered(bool is_lowered, const std::string& key, const std::string& before,
-                 const std::string& after) {
-        if (is_lowered) findings_.add(Loosening::policy_lowered, place_, key, before, after);
-    }
-
-    void severity(const std::string& key, model::Severity before, model::Severity after) {
-        lowered(after > before, "severity." + key, std::string(to_text(before)),
-                std::string(to_text(after)));
-    }
-
-    void changed(const std::string& key, model::OnChange before, model::OnChange after) {
-        lowered(after < before, key, std::string(model::to_text(before)),
-                std::string(model::to_text(after)));
-    }
-
-    /// If the values have no order, a person has to look at any change.
-    void other(const std::string& key, const std::optional<std::string>& before,
-               const std::optional<std::string>& after) {
-        lowered(before != after, key, before.value_or("not set"), after.value_or("not set"));
-    }
-
-    model::SourcePlace place_;
-    Findings& findings_;
+/// Which way a key of a profile is weaker. Any change of another key is listed: a person has to
+/// look at it.
+struct WeakerWay {
+    std::string_view key;
+    bool (*is_weaker)(const Profile& before, const Profile& after);
 };
+
+template <auto Member>
+bool is_off(const Profile& before, const Profile& after) {
+    return before.*Member && !(after.*Member);
+}
+
+template <auto Member>
+bool is_off_in_policy(const Profile& before, const Profile& after) {
+    return before.policy.*Member && !(after.policy.*Member);
+}
+
+template <auto Member>
+bool is_milder(const Profile& before, const Profile& after) {
+    return after.policy.severity.*Member > before.policy.severity.*Member;
+}
+
+template <auto Member>
+bool is_more_lenient(const Profile& before, const Profile& after) {
+    return after.policy.changed.*Member < before.policy.changed.*Member;
+}
+
+constexpr auto weaker_ways = std::to_array<WeakerWay>({
+    {"policy.no_baseline", is_off_in_policy<&model::Policy::no_baseline_fails>},
+    {"policy.inconclusive", is_off_in_policy<&model::Policy::inconclusive_fails>},
+    {"policy.not_shown", is_off_in_policy<&model::Policy::not_shown_fails>},
+    {"policy.too_good",
+     [](const Profile& before, const Profile& after) {
+         return after.policy.too_good > before.policy.too_good;
+     }},
+    // The rarer a false alarm may be, the more a change has to be to be found.
+    {"policy.false_alarms",
+     [](const Profile& before, const Profile& after) {
+         return after.policy.false_alarms < before.policy.false_alarms;
+     }},
+    {"policy.acknowledgement_days",
+     [](const Profile& before, const Profile& after) {
+         return after.policy.acknowledgement_days > before.policy.acknowledgement_days;
+     }},
+    {"policy.severity.exact", is_milder<&model::SeverityPolicy::exact>},
+    {"policy.severity.counter", is_milder<&model::SeverityPolicy::counter>},
+    {"policy.severity.timing", is_milder<&model::SeverityPolicy::timing>},
+    {"policy.changed.board", is_more_lenient<&model::ChangePolicy::board>},
+    {"policy.changed.driver", is_more_lenient<&model::ChangePolicy::driver>},
+    {"policy.changed.cuda_toolkit", is_more_lenient<&model::ChangePolicy::cuda_toolkit>},
+    {"policy.changed.cupti", is_more_lenient<&model::ChangePolicy::cupti>},
+    {"policy.changed.tool_version", is_more_lenient<&model::ChangePolicy::tool_version>},
+    {"processes",
+     [](const Profile& before, const Profile& after) {
+         const auto [fewest_before, most_before] = processes_of(before);
+         const auto [fewest, most] = processes_of(after);
+         return fewest < fewest_before || most < most_before;
+     }},
+    {"creep", [](const Profile& before,
+                 const Profile& after) { return creep_of(after) > creep_of(before); }},
+    {"canary", is_off<&Profile::canary>},
+    {"prove", is_off<&Profile::prove>},
+    {"complete", is_off_in_policy<&model::Policy::complete>},
+    // Nobody sees times of unchanged code then.
+    {"changed_only",
+     [](const Profile& before,
+        const Profile& after) { return !before.changed_only && after.changed_only; }},
+});
+
+void compare(const std::string& path, const Profile& before, const Profile& after,
+             Findings& findings) {
+    constexpr std::string_view policy = "policy.";
+    const std::map<std::string, std::string> values = suite::in_effect(after);
+    for (const auto& [key, was] : suite::in_effect(before)) {
+        const auto* way =
+            std::find_if(weaker_ways.begin(), weaker_ways.end(),
+                         [&, &name = key](const WeakerWay& each) { return each.key == name; });
+        const std::string& is = values.at(key);
+        const bool weaker = way == weaker_ways.end() ? was != is : way->is_weaker(before, after);
+        if (!weaker) continue;
+        findings.add(Loosening::policy_lowered, {path, 0},
+                     key.starts_with(policy) ? key.substr(policy.size()) : key, was, is);
+    }
+}
 
 void compare_profiles(const Expectations& before, const Expectations& after, Findings& findings) {
     for (const auto& [path, old_profile] : before.profiles) {
         const auto found = after.profiles.find(path);
         if (found != after.profiles.end()) {
-            ProfileComparison(path, findings).compare(old_profile, found->second);
+            compare(path, old_profile, found->second, findings);
         } else if (!after.unreadable.contains(path)) {
             findings.add(Loosening::profile_removed, {path, 0}, path, "there", "gone");
         }
@@ -130,12 +155,8 @@ std::vector<std::string> not_reviewed(const Expectations& before, const Expectat
     std::vector<std::string> notes;
     for (const std::string& line : after.left_out) notes.push_back(line);
     for (const auto& [path, profile] : after.profiles) {
-        const auto old_profile = before.profiles.find(path);
-        if (old_profile == before.profiles.end()) {
+        if (!before.profiles.contains(path)) {
             notes.push_back(fmt::format("{}: a new profile", path));
-        } else if (old_profile->second.policy.rounds != profile.policy.rounds) {
-            notes.push_back(fmt::format("{}: rounds {} → {}", path,
-                                        old_profile->second.policy.rounds, profile.policy.rounds));
         }
     }
     return notes;
@@ -154,6 +175,7 @@ Review review(const Files& before, const Files& after, const model::WorkloadCata
 }
 
 int exit_code(const Review& review, bool advisory) {
+    if (!review.not_compared.empty()) return 2;
     return review.findings.empty() || advisory ? 0 : 1;
 }
 

@@ -15,12 +15,14 @@ namespace perfgate::review {
 struct Review {
     /// One finding for all cases of a place with the same change; sorted by kind, then place.
     std::vector<Finding> findings;
-    std::vector<std::string> not_reviewed;  ///< what was not compared, one line each
+    std::vector<std::string> not_reviewed;  ///< parts that were not compared, one line each
+    /// Why a whole kind of file was not compared, one line each: the review is none.
+    std::vector<std::string> not_compared = {};
 };
 
 Review review(const Files& before, const Files& after, const model::WorkloadCatalogue& workloads);
 
-/// 1 if something is looser and the review is not only advice.
+/// 2 if files were not compared; 1 if something is looser and the review is not only advice.
 int exit_code(const Review& review, bool advisory);
 
 }  // namespace perfgate::review

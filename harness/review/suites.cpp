@@ -65,17 +65,16 @@ std::string words(const std::optional<model::Severity>& severity) {
     return severity ? std::string(to_text(*severity)) : "as the profile says";
 }
 
-void compare_settings(const SuiteCase& before, const suite::ResolvedSettings& old_settings,
-                      const suite::ResolvedSettings& new_settings, const model::SourcePlace& place,
-                      Findings& findings) {
-    const std::vector<model::GateRule>& rules = new_settings.gates(before.target);
-    for (const model::GateRule& old_rule : old_settings.gates(before.target)) {
+void compare_gates(const SuiteCase& before, const std::vector<model::GateRule>& old_rules,
+                   const std::vector<model::GateRule>& new_rules, const model::SourcePlace& place,
+                   Findings& findings) {
+    for (const model::GateRule& old_rule : old_rules) {
         const auto metric = metrics::find_metric(old_rule.metric);
         const std::string unit = metric ? metric->definition.unit : "";
         const auto new_rule = std::find_if(
-            rules.begin(), rules.end(),
+            new_rules.begin(), new_rules.end(),
             [&](const model::GateRule& rule) { return rule.metric == old_rule.metric; });
-        if (new_rule == rules.end()) {
+        if (new_rule == new_rules.end()) {
             findings.add(Loosening::gate_removed, place, old_rule.metric,
                          words(old_rule, unit, false), "none", before.id);
             continue;
@@ -92,6 +91,17 @@ void compare_settings(const SuiteCase& before, const suite::ResolvedSettings& ol
         findings.add(Loosening::tolerance_raised, place, old_rule.metric,
                      words(old_rule, unit, with_board), words(*new_rule, unit, with_board),
                      before.id);
+    }
+}
+
+void compare_settings(const SuiteCase& before, const suite::ResolvedSettings& old_settings,
+                      const suite::ResolvedSettings& new_settings, const model::SourcePlace& place,
+                      Findings& findings) {
+    std::vector<model::Target> targets{before.target};
+    if (before.inferred) targets = {model::Target::host, model::Target::cuda};
+    for (const model::Target target : targets) {
+        compare_gates(before, old_settings.gates(target), new_settings.gates(target), place,
+                      findings);
     }
     const auto percent = [](double fraction) { return model::number_text(fraction * 100) + " %"; };
     if (new_settings.precision > old_settings.precision) {
@@ -285,10 +295,22 @@ std::vector<const model::Relation*> relations_of(const Suite& suite) {
 
 void compare_relations(const Suite& before, const Suite& after, Findings& findings) {
     const std::vector<const model::Relation*> all_after = relations_of(after);
+    std::set<std::string> unread;
+    for (const suite::UnreadRelation& one : after.unread_relations) unread.insert(one.text);
+    for (const suite::UnreadRelation& old_one : before.unread_relations) {
+        const bool kept =
+            unread.contains(old_one.text) ||
+            std::any_of(all_after.begin(), all_after.end(), [&](const model::Relation* new_one) {
+                return model::to_text(*new_one) == old_one.text;
+            });
+        if (kept) continue;
+        findings.add(Loosening::relation_removed, {after.file, 0}, old_one.text, old_one.text,
+                     "none");
+    }
     for (const model::Relation* old_one : relations_of(before)) {
         const std::string text = model::to_text(*old_one);
         const model::Relation* changed = nullptr;
-        bool kept = false;
+        bool kept = unread.contains(text);
         for (const model::Relation* new_one : all_after) {
             kept = kept || is_as_strict(*old_one, *new_one);
             if (old_one->left == new_one->left &&
@@ -382,6 +404,25 @@ void compare(const Suite& before, const Suite& after, const std::set<std::string
     compare_relations(before, after, findings);
 }
 
+std::map<std::string, std::vector<std::string>> files_by_name(const std::vector<Suite>& suites) {
+    std::map<std::string, std::vector<std::string>> files;
+    for (const Suite& suite : suites) files[suite.name].push_back(suite.file);
+    return files;
+}
+
+/// Suites of one name cannot be measured together.
+void add_repeated(const Expectations& before, const Expectations& after, Findings& findings) {
+    const auto before_files = files_by_name(before.suites);
+    for (const auto& [name, files] : files_by_name(after.suites)) {
+        const auto old_files = before_files.find(name);
+        const std::size_t old_count =
+            old_files == before_files.end() ? 0 : old_files->second.size();
+        if (files.size() < 2 || files.size() <= old_count) continue;
+        findings.add(Loosening::suite_repeated, {files.back(), 0}, name,
+                     model::counted(old_count, "suite"), fmt::format("{}", fmt::join(files, ", ")));
+    }
+}
+
 }  // namespace
 
 void compare_suites(const Expectations& before, const Expectations& after, Findings& findings) {
@@ -391,6 +432,7 @@ void compare_suites(const Expectations& before, const Expectations& after, Findi
     for (const Suite& suite : after.suites) add_devices(suite, devices);
     devices.insert(before.devices.begin(), before.devices.end());
 
+    add_repeated(before, after, findings);
     for (const Suite& old_suite : before.suites) {
         bool found = false;
         // A second suite of the same name may be the one that is measured.

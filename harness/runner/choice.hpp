@@ -11,11 +11,12 @@
 
 #include "measure/item.hpp"
 #include "model/verdict.hpp"
+#include "suite/profile.hpp"
 
 namespace perfgate::runner {
 
 struct BackendChoice {
-    std::string backend = "auto";      ///< "auto", "cuda" or "host"
+    std::string backend{suite::usual_backend};  ///< "auto", "cuda" or "host"
     std::string devices;               ///< empty: the first one; "all", or a comma-separated list
     std::vector<std::string> plugins;  ///< besides the bundled ones
     bool bundled = true;               ///< the plugins that come with perfgate
@@ -48,14 +49,13 @@ struct MeasuringChoice {
     bool changed_only = false;
 };
 
-/// Batches of a case, unless a number is chosen: after `settling_processes`, a case that passes has
-/// enough, and others get `usual_processes`; a baseline has `baseline_processes`.
-inline constexpr std::size_t settling_processes = 3;
-inline constexpr std::size_t usual_processes = 5;
+/// Unless a number is chosen; a baseline has `baseline_processes`.
+using suite::settling_processes;
+using suite::usual_processes;
 inline constexpr std::size_t baseline_processes = 20;
 
 struct JudgingChoice {
-    std::string baselines = "baselines";  ///< folder
+    std::string baselines{suite::usual_baselines};  ///< folder
     model::Policy policy;
     bool prove = false;  ///< prove_gates() too
 };

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "baseline/store.hpp"
@@ -13,6 +14,7 @@
 #include "gate/batch_rule.hpp"
 #include "gate/flagged.hpp"
 #include "gate/gate.hpp"
+#include "gate/other_suites.hpp"
 #include "gate/proof.hpp"
 #include "metrics/catalogue.hpp"
 #include "model/error.hpp"
@@ -20,9 +22,22 @@
 namespace perfgate::runner {
 
 model::VerdictDocument judge_run(const model::Run& run, const JudgingChoice& choice) {
+    gate::BaselineSet baselines = baseline::load_baselines(choice.baselines, run);
+    const std::string& device = run.environment.device.key;
+    std::vector<std::string> others = baseline::suites_with_baseline(choice.baselines, device);
+    std::erase_if(others, [&](const std::string& suite) { return gate::has_suite(run, suite); });
+    const bool judged = choice.policy.complete && gate::is_of_all_suites(run);
+    for (const std::string& suite : judged ? others : std::vector<std::string>()) {
+        if (auto stored = baseline::load_baseline(choice.baselines, device, suite)) {
+            baselines.emplace(suite, *std::move(stored));
+        }
+    }
     model::VerdictDocument document =
-        gate::judge(run, baseline::load_baselines(choice.baselines, run), choice.policy,
-                    gate::BatchRule(choice.policy));
+        gate::judge(run, baselines, choice.policy, gate::BatchRule(choice.policy));
+    if (!judged && !others.empty() && !document.suites.empty()) {
+        document.suites.front().notes.push_back(
+            gate::other_suites_note(run, others, choice.policy));
+    }
     explain::explain(run, explain::Which::moved, document);
     return document;
 }

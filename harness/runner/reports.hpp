@@ -12,6 +12,7 @@
 #include "model/run.hpp"
 #include "model/verdict.hpp"
 #include "report/reporter.hpp"
+#include "suite/profile.hpp"
 
 namespace perfgate::runner {
 
@@ -21,7 +22,7 @@ inline constexpr std::string_view table_format = "console";
 struct OutputOptions {
     std::string out;  ///< folder for verdict.json and junit.xml; empty: they are not written
     std::map<std::string, std::string> files;  ///< report format to file; "-" is standard output
-    std::string junit_profile = "github";
+    std::string junit_profile{suite::usual_junit_profile};
     std::string report_url;  ///< address of the whole report
     std::string color = "auto";
     bool verbose = false;  ///< a row for every case

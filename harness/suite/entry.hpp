@@ -47,6 +47,7 @@ struct SuiteCase {
     std::optional<model::PlannedProgram> program = std::nullopt;
     bool expected = false;  ///< of a program: gated by its entry's `expect`, if by nothing else
     std::optional<model::SourceKernel> source = std::nullopt;  ///< absent: no source's case
+    bool inferred = false;  ///< its workload is not known, nor therefore its target
     /// Overrides whose `match` matches, in the file's order: of the suite, then of the entry.
     std::vector<const Override*> overrides;
 };
@@ -69,6 +70,12 @@ struct SuiteRelation {
 struct OpenRelation {
     model::Relation relation;
     PlacedText left, right;
+};
+
+/// A relation that could not be read, because it names what is not known.
+struct UnreadRelation {
+    std::string text;  ///< "scale/fast.gpu_time <= 0.5 * scale/naive.gpu_time"
+    model::SourcePlace place;
 };
 
 }  // namespace perfgate::suite

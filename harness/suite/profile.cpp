@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suite/profile.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <vector>
 
+#include "model/baseline.hpp"
 #include "model/file.hpp"
+#include "model/text.hpp"
 #include "suite/amount.hpp"
 #include "suite/fields.hpp"
 
@@ -14,150 +19,247 @@ namespace perfgate::suite {
 namespace {
 
 constexpr std::size_t longest_path = 4096;
-
-constexpr std::array<std::string_view, 10> profile_keys{
-    "backend",   "policy", "junit_profile", "baselines", "out",
-    "processes", "creep",  "canary",        "prove",     "changed_only"};
-constexpr std::array<std::string_view, 9> policy_keys{
-    "no_baseline", "inconclusive",         "not_shown", "too_good", "false_alarms",
-    "rounds",      "acknowledgement_days", "changed",   "severity"};
-constexpr std::array<std::string_view, 3> severity_keys{"exact", "counter", "timing"};
-constexpr std::array<std::string_view, 5> changed_keys{"board", "driver", "cuda_toolkit", "cupti",
-                                                       "tool_version"};
 constexpr std::int64_t most_rounds = 10;
 constexpr std::int64_t most_acknowledgement_days = 3650;
 constexpr std::int64_t most_processes = 1000;
 
-std::optional<std::string> read_word(const Fields& fields, std::string_view key,
-                                     const std::vector<std::string>& choices, Problems& problems) {
-    const YamlNode* node = fields.find(key);
-    if (node == nullptr) return std::nullopt;
-    const std::optional<std::size_t> choice = read_choice(*node, key, choices, problems);
+/// What a key's value is read from.
+struct KeyValue {
+    const YamlNode& node;
+    std::string_view key;
+    Problems& problems;
+};
+
+std::optional<std::string> word(const KeyValue& value, const std::vector<std::string>& choices) {
+    const std::optional<std::size_t> choice =
+        read_choice(value.node, value.key, choices, value.problems);
     if (!choice) return std::nullopt;
     return choices[*choice];
 }
 
 /// Whether the policy is `fail`; the other word depends on the verdict.
-bool read_fails(const Fields& fields, std::string_view key, std::string_view other,
-                Problems& problems) {
-    return read_word(fields, key, {"fail", std::string(other)}, problems) == "fail";
+bool fails(const KeyValue& value, std::string_view other) {
+    return word(value, {"fail", std::string(other)}) == "fail";
 }
 
-void read_on_change(const Fields& fields, std::string_view key, model::OnChange& out,
-                    Problems& problems) {
-    const std::optional<std::string> word =
-        read_word(fields, key, {"accept", "warn", "refuse"}, problems);
-    if (!word) return;
-    out = *word == "accept" ? model::OnChange::accept
-          : *word == "warn" ? model::OnChange::warn
-                            : model::OnChange::refuse;
+std::string fails_text(bool fails, std::string_view other) {
+    return fails ? "fail" : std::string(other);
 }
 
-void read_severity(const Fields& fields, std::string_view key, model::Severity& out,
-                   Problems& problems) {
-    const std::optional<std::string> word = read_word(fields, key, {"fail", "warn"}, problems);
-    if (word) out = *word == "warn" ? model::Severity::warn : model::Severity::fail;
+void read_on_change(const KeyValue& value, model::OnChange& out) {
+    const std::optional<std::string> found = word(value, {"accept", "warn", "refuse"});
+    if (!found) return;
+    out = *found == "accept" ? model::OnChange::accept
+          : *found == "warn" ? model::OnChange::warn
+                             : model::OnChange::refuse;
 }
 
-void read_numbers(const Fields& policies, model::Policy& policy, Problems& problems) {
-    if (const YamlNode* node = policies.find("false_alarms")) {
-        const std::optional<double> fraction = read_fraction(*node, "false_alarms", problems);
-        if (fraction && *fraction > 0 && *fraction < 1) {
-            policy.false_alarms = *fraction;
-        } else if (fraction) {
-            add_wrong_type(*node, "false_alarms", "more than 0 % and less than 100 %", problems);
-        }
-    }
-    if (const YamlNode* node = policies.find("too_good")) {
-        const std::optional<double> factor = number_of(*node);
-        if (factor && std::isfinite(*factor) && *factor > 1) {
-            policy.too_good = *factor;
-        } else {
-            add_wrong_type(*node, "too_good", "a factor above 1", problems);
-        }
-    }
-    if (const YamlNode* node = policies.find("rounds")) {
-        const std::optional<std::int64_t> rounds = integer_of(*node);
-        if (rounds && *rounds >= 0 && *rounds <= most_rounds) {
-            policy.rounds = *rounds;
-        } else {
-            add_wrong_type(*node, "rounds", "a number of rounds from 0 to 10", problems);
-        }
-    }
-    if (const YamlNode* node = policies.find("acknowledgement_days")) {
-        const std::optional<std::int64_t> days = integer_of(*node);
-        if (days && *days >= 0 && *days <= most_acknowledgement_days) {
-            policy.acknowledgement_days = *days;
-        } else {
-            add_wrong_type(*node, "acknowledgement_days", "a number of days from 0 to 3650",
-                           problems);
-        }
+void read_severity(const KeyValue& value, model::Severity& out) {
+    const std::optional<std::string> found = word(value, {"fail", "warn"});
+    if (found) out = *found == "warn" ? model::Severity::warn : model::Severity::fail;
+}
+
+void read_integer(const KeyValue& value, std::int64_t least, std::int64_t most,
+                  std::string_view what, std::int64_t& out) {
+    const std::optional<std::int64_t> found = integer_of(value.node);
+    if (found && *found >= least && *found <= most) {
+        out = *found;
+    } else {
+        add_wrong_type(value.node, value.key, fmt::format("{} from {} to {}", what, least, most),
+                       value.problems);
     }
 }
 
-bool read_switch(const Fields& fields, std::string_view key, Problems& problems) {
-    const YamlNode* node = fields.find(key);
-    if (node == nullptr) return false;
-    const std::optional<bool> on = boolean_of(*node);
-    if (!on) add_wrong_type(*node, key, "true or false", problems);
+void read_false_alarms(const KeyValue& value, double& out) {
+    const std::optional<double> fraction = read_fraction(value.node, value.key, value.problems);
+    if (fraction && *fraction > 0 && *fraction < 1) {
+        out = *fraction;
+    } else if (fraction) {
+        add_wrong_type(value.node, value.key, "more than 0 % and less than 100 %", value.problems);
+    }
+}
+
+void read_too_good(const KeyValue& value, double& out) {
+    const std::optional<double> factor = number_of(value.node);
+    if (factor && std::isfinite(*factor) && *factor > 1) {
+        out = *factor;
+    } else {
+        add_wrong_type(value.node, value.key, "a factor above 1", value.problems);
+    }
+}
+
+void read_processes(const KeyValue& value, std::optional<std::int64_t>& out) {
+    std::int64_t processes = 0;
+    read_integer(value, 1, most_processes, "a number of processes", processes);
+    if (processes > 0) out = processes;
+}
+
+bool is_on(const KeyValue& value) {
+    const std::optional<bool> on = boolean_of(value.node);
+    if (!on) add_wrong_type(value.node, value.key, "true or false", value.problems);
     return on.value_or(false);
 }
 
-std::optional<std::string> read_folder(const Fields& fields, std::string_view key,
-                                       Problems& problems) {
-    const YamlNode* node = fields.find(key);
-    if (node == nullptr) return std::nullopt;
-    return read_text(*node, key, "the path of a folder", longest_path, problems);
+std::optional<std::string> folder_of(const KeyValue& value) {
+    return read_text(value.node, value.key, "the path of a folder", longest_path, value.problems);
+}
+
+std::string on_text(bool on) {
+    return on ? "true" : "false";
+}
+
+std::string percent(double fraction) {
+    return model::number_text(fraction * 100) + " %";
+}
+
+std::string processes_text(const Profile& profile) {
+    if (profile.processes) return std::to_string(*profile.processes);
+    return fmt::format("{} to {}", settling_processes, usual_processes);
+}
+
+/// A key, with those of the maps that it is in, and how its value is read and written.
+struct ProfileKey {
+    std::string_view path;
+    void (*read)(const KeyValue&, Profile&);
+    std::string (*in_effect)(const Profile&);
+};
+
+constexpr auto profile_keys = std::to_array<ProfileKey>({
+    {"backend",
+     [](const KeyValue& value, Profile& to) {
+         to.backend = word(value, {"auto", "cuda", "host"});
+     },
+     [](const Profile& of) { return of.backend.value_or(std::string(usual_backend)); }},
+    {"policy.no_baseline",
+     [](const KeyValue& value, Profile& to) { to.policy.no_baseline_fails = fails(value, "skip"); },
+     [](const Profile& of) { return fails_text(of.policy.no_baseline_fails, "skip"); }},
+    {"policy.inconclusive",
+     [](const KeyValue& value, Profile& to) {
+         to.policy.inconclusive_fails = fails(value, "pass");
+     },
+     [](const Profile& of) { return fails_text(of.policy.inconclusive_fails, "pass"); }},
+    {"policy.not_shown",
+     [](const KeyValue& value, Profile& to) { to.policy.not_shown_fails = fails(value, "pass"); },
+     [](const Profile& of) { return fails_text(of.policy.not_shown_fails, "pass"); }},
+    {"policy.too_good",
+     [](const KeyValue& value, Profile& to) { read_too_good(value, to.policy.too_good); },
+     [](const Profile& of) { return model::number_text(of.policy.too_good); }},
+    {"policy.false_alarms",
+     [](const KeyValue& value, Profile& to) { read_false_alarms(value, to.policy.false_alarms); },
+     [](const Profile& of) { return percent(of.policy.false_alarms); }},
+    {"policy.rounds",
+     [](const KeyValue& value, Profile& to) {
+         read_integer(value, 0, most_rounds, "a number of rounds", to.policy.rounds);
+     },
+     [](const Profile& of) { return std::to_string(of.policy.rounds); }},
+    {"policy.acknowledgement_days",
+     [](const KeyValue& value, Profile& to) {
+         read_integer(value, 0, most_acknowledgement_days, "a number of days",
+                      to.policy.acknowledgement_days);
+     },
+     [](const Profile& of) { return std::to_string(of.policy.acknowledgement_days); }},
+    {"policy.changed.board",
+     [](const KeyValue& value, Profile& to) { read_on_change(value, to.policy.changed.board); },
+     [](const Profile& of) { return std::string(model::to_text(of.policy.changed.board)); }},
+    {"policy.changed.driver",
+     [](const KeyValue& value, Profile& to) { read_on_change(value, to.policy.changed.driver); },
+     [](const Profile& of) { return std::string(model::to_text(of.policy.changed.driver)); }},
+    {"policy.changed.cuda_toolkit",
+     [](const KeyValue& value, Profile& to) {
+         read_on_change(value, to.policy.changed.cuda_toolkit);
+     },
+     [](const Profile& of) { return std::string(model::to_text(of.policy.changed.cuda_toolkit)); }},
+    {"policy.changed.cupti",
+     [](const KeyValue& value, Profile& to) { read_on_change(value, to.policy.changed.cupti); },
+     [](const Profile& of) { return std::string(model::to_text(of.policy.changed.cupti)); }},
+    {"policy.changed.tool_version",
+     [](const KeyValue& value, Profile& to) {
+         read_on_change(value, to.policy.changed.tool_version);
+     },
+     [](const Profile& of) { return std::string(model::to_text(of.policy.changed.tool_version)); }},
+    {"policy.severity.exact",
+     [](const KeyValue& value, Profile& to) { read_severity(value, to.policy.severity.exact); },
+     [](const Profile& of) { return std::string(to_text(of.policy.severity.exact)); }},
+    {"policy.severity.counter",
+     [](const KeyValue& value, Profile& to) { read_severity(value, to.policy.severity.counter); },
+     [](const Profile& of) { return std::string(to_text(of.policy.severity.counter)); }},
+    {"policy.severity.timing",
+     [](const KeyValue& value, Profile& to) { read_severity(value, to.policy.severity.timing); },
+     [](const Profile& of) { return std::string(to_text(of.policy.severity.timing)); }},
+    {"junit_profile",
+     [](const KeyValue& value, Profile& to) {
+         to.junit_profile = word(value, {"github", "strict"});
+     },
+     [](const Profile& of) { return of.junit_profile.value_or(std::string(usual_junit_profile)); }},
+    {"baselines", [](const KeyValue& value, Profile& to) { to.baselines = folder_of(value); },
+     [](const Profile& of) { return baselines_of(of); }},
+    {"out", [](const KeyValue& value, Profile& to) { to.out = folder_of(value); },
+     [](const Profile& of) { return of.out.value_or(std::string(usual_out)); }},
+    {"processes", [](const KeyValue& value, Profile& to) { read_processes(value, to.processes); },
+     [](const Profile& of) { return processes_text(of); }},
+    {"creep",
+     [](const KeyValue& value, Profile& to) {
+         to.creep = read_fraction(value.node, value.key, value.problems);
+     },
+     [](const Profile& of) { return percent(of.creep.value_or(model::usual_creep_bound)); }},
+    {"canary", [](const KeyValue& value, Profile& to) { to.canary = is_on(value); },
+     [](const Profile& of) { return on_text(of.canary); }},
+    {"prove", [](const KeyValue& value, Profile& to) { to.prove = is_on(value); },
+     [](const Profile& of) { return on_text(of.prove); }},
+    {"changed_only", [](const KeyValue& value, Profile& to) { to.changed_only = is_on(value); },
+     [](const Profile& of) { return on_text(of.changed_only); }},
+    {"complete", [](const KeyValue& value, Profile& to) { to.policy.complete = is_on(value); },
+     [](const Profile& of) { return on_text(of.policy.complete); }},
+});
+
+/// The next part of the paths that begin with `prefix`, in the table's order.
+std::vector<std::string_view> keys_in(std::string_view prefix) {
+    std::vector<std::string_view> found;
+    for (const ProfileKey& key : profile_keys) {
+        if (!key.path.starts_with(prefix)) continue;
+        const std::string_view rest = key.path.substr(prefix.size());
+        const std::string_view next = rest.substr(0, rest.find('.'));
+        if (found.empty() || found.back() != next) found.push_back(next);
+    }
+    return found;
+}
+
+/// Reads the keys of a map whose paths begin with `prefix`: "", "policy.".
+void read_map(const YamlNode& node, std::string_view what, const std::string& prefix,
+              Profile& profile, Problems& problems) {
+    const std::vector<std::string_view> names = keys_in(prefix);
+    const Fields fields(node, what, names, problems);
+    for (const std::string_view name : names) {
+        const YamlNode* found = fields.find(name);
+        if (found == nullptr) continue;
+        const std::string path = prefix + std::string(name);
+        const auto* key = std::find_if(profile_keys.begin(), profile_keys.end(),
+                                       [&](const ProfileKey& each) { return each.path == path; });
+        if (key != profile_keys.end()) {
+            key->read({*found, name, problems}, profile);
+        } else {
+            read_map(*found, fmt::format("'{}'", name), path + '.', profile, problems);
+        }
+    }
 }
 
 }  // namespace
 
+std::string baselines_of(const Profile& profile) {
+    return profile.baselines.value_or(std::string(usual_baselines));
+}
+
+std::map<std::string, std::string> in_effect(const Profile& profile) {
+    std::map<std::string, std::string> values;
+    for (const ProfileKey& key : profile_keys) values.emplace(key.path, key.in_effect(profile));
+    return values;
+}
+
 Profile parse_profile(std::string_view yaml, std::string_view file) {
     Problems problems(file);
     const YamlDocument document = read_yaml(yaml, problems);
-    const Fields fields(*document.root, "a profile", profile_keys, problems);
     Profile profile;
-    profile.backend = read_word(fields, "backend", {"auto", "cuda", "host"}, problems);
-    if (const YamlNode* policy = fields.find("policy")) {
-        const Fields policies(*policy, "'policy'", policy_keys, problems);
-        profile.policy.no_baseline_fails = read_fails(policies, "no_baseline", "skip", problems);
-        profile.policy.inconclusive_fails = read_fails(policies, "inconclusive", "pass", problems);
-        profile.policy.not_shown_fails = read_fails(policies, "not_shown", "pass", problems);
-        read_numbers(policies, profile.policy, problems);
-        if (const YamlNode* severity = policies.find("severity")) {
-            const Fields classes(*severity, "'severity'", severity_keys, problems);
-            model::SeverityPolicy& taken = profile.policy.severity;
-            read_severity(classes, "exact", taken.exact, problems);
-            read_severity(classes, "counter", taken.counter, problems);
-            read_severity(classes, "timing", taken.timing, problems);
-        }
-        if (const YamlNode* changed = policies.find("changed")) {
-            const Fields changes(*changed, "'changed'", changed_keys, problems);
-            model::ChangePolicy& taken = profile.policy.changed;
-            read_on_change(changes, "board", taken.board, problems);
-            read_on_change(changes, "driver", taken.driver, problems);
-            read_on_change(changes, "cuda_toolkit", taken.cuda_toolkit, problems);
-            read_on_change(changes, "cupti", taken.cupti, problems);
-            read_on_change(changes, "tool_version", taken.tool_version, problems);
-        }
-    }
-    profile.junit_profile = read_word(fields, "junit_profile", {"github", "strict"}, problems);
-    profile.baselines = read_folder(fields, "baselines", problems);
-    profile.out = read_folder(fields, "out", problems);
-    if (const YamlNode* node = fields.find("processes")) {
-        const std::optional<std::int64_t> processes = integer_of(*node);
-        if (processes && *processes >= 1 && *processes <= most_processes) {
-            profile.processes = processes;
-        } else {
-            add_wrong_type(*node, "processes", "a number of processes from 1 to 1000", problems);
-        }
-    }
-    if (const YamlNode* node = fields.find("creep")) {
-        profile.creep = read_fraction(*node, "creep", problems);
-    }
-    profile.canary = read_switch(fields, "canary", problems);
-    profile.prove = read_switch(fields, "prove", problems);
-    profile.changed_only = read_switch(fields, "changed_only", problems);
+    read_map(*document.root, "a profile", "", profile, problems);
     problems.throw_if_any();
     return profile;
 }

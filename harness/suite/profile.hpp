@@ -25,12 +25,15 @@
 //   prove: true              # as --prove: proves that each gate can fail
 //   changed_only: true       # as --changed-only: leaves out cases that launch what the baseline
 //   does
+//   complete: true           # a suite that has a baseline and was not given is missing
 //
 // Every key is optional. Paths are relative to the folder that perfgate runs in, as on the command
 // line.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,6 +41,16 @@
 #include "model/verdict.hpp"
 
 namespace perfgate::suite {
+
+/// What holds if neither the profile nor the command line says.
+inline constexpr std::string_view usual_backend = "auto";
+inline constexpr std::string_view usual_junit_profile = "github";
+inline constexpr std::string_view usual_baselines = "baselines";
+inline constexpr std::string_view usual_out = "perfgate-out";
+/// Batches of a case: after `settling_processes`, a case that passes has enough, and others get
+/// `usual_processes`.
+inline constexpr std::size_t settling_processes = 3;
+inline constexpr std::size_t usual_processes = 5;
 
 struct Profile {
     std::optional<std::string> backend;        ///< "auto", "cuda", "host"
@@ -53,6 +66,13 @@ struct Profile {
 
     bool operator==(const Profile&) const = default;
 };
+
+/// The folder of the baselines.
+std::string baselines_of(const Profile& profile);
+
+/// What each key comes to, in words, by its path ("policy.changed.board"): the default where the
+/// profile does not state it.
+std::map<std::string, std::string> in_effect(const Profile& profile);
 
 /// Throws model::InputError with every problem, as parse_suite does.
 Profile parse_profile(std::string_view yaml, std::string_view file);

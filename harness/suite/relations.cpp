@@ -95,6 +95,15 @@ class RelationReader {
   private:
     void add(const PlacedText& left, const PlacedText& right, Position at,
              const std::string& reason) {
+        const std::size_t before = problems_.count();
+        read(left, right, at, reason);
+        if (problems_.count() == before) return;
+        read_.unread.push_back(
+            {fmt::format("{} {}", left.text(), right.text()), {std::string(file_), at.line}});
+    }
+
+    void read(const PlacedText& left, const PlacedText& right, Position at,
+              const std::string& reason) {
         if (++count_ == most_relations + 1) {
             problems_.add(left.start(),
                           fmt::format("more than {} relations; expected fewer", most_relations));

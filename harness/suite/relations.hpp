@@ -31,6 +31,7 @@ struct StatedRelation {
 struct ReadRelations {
     std::vector<SuiteRelation> relations;
     std::vector<OpenRelation> open;
+    std::vector<UnreadRelation> unread;  ///< those with a problem
 };
 
 /// `prefix` is put before each left side: "train_step/" if the entry of a command has `expect`.

@@ -41,6 +41,7 @@ struct Suite {
     std::vector<SuiteRelation> relations;
     /// Those that set_reported_cases (benchmark_cases.hpp) resolves.
     std::vector<OpenRelation> open_relations;
+    std::vector<UnreadRelation> unread_relations;   ///< of parse_known_part
     model::WorkloadCatalogue programs;              ///< its programs as workloads
     std::map<std::string, std::size_t> benchmarks;  ///< index of its results' entry, by name
 };
@@ -50,12 +51,12 @@ struct Suite {
 Suite parse_suite(std::string_view yaml, std::string_view file,
                   const model::WorkloadCatalogue& workloads);
 
-/// For reading a suite without the plugins that it was written for: workload entries and relations
-/// with a problem (a workload or parameter that `workloads` lacks) are left out, and their problems
-/// are added to `left_out`. Other problems throw as above.
+/// For reading a suite without the plugins that it was written for. An entry of a workload, variant
+/// or parameter that `workloads` lacks has the cases that it would have with a plugin that has them
+/// (SuiteCase::inferred); a relation with a problem is unread. Their problems are added to `notes`.
+/// Other problems throw as above.
 Suite parse_known_part(std::string_view yaml, std::string_view file,
-                       const model::WorkloadCatalogue& workloads,
-                       std::vector<std::string>& left_out);
+                       const model::WorkloadCatalogue& workloads, std::vector<std::string>& notes);
 
 /// The name of the suite in a file; the plugins that it was written for are not needed.
 std::string name_in(const std::string& file);

@@ -13,6 +13,7 @@
 #include "suite/collected_metrics.hpp"
 #include "suite/command_reader.hpp"
 #include "suite/entry_reader.hpp"
+#include "suite/inferred_workload.hpp"
 #include "suite/matrix.hpp"
 #include "suite/placed_text.hpp"
 #include "suite/relations.hpp"
@@ -80,15 +81,23 @@ class SuiteParser {
     }
 
   private:
-    /// If a part with problems may be left out: reports them and returns whether there were any.
-    bool leaves_out(const Problems& problems) {
+    /// If a part may have problems: notes them and returns whether there were any.
+    bool notes(const Problems& problems, std::string_view remark) {
         try {
             problems.throw_if_any();
             return false;
         } catch (const model::InputError& error) {
-            left_out_->push_back(error.what());
+            left_out_->push_back(fmt::format("{}{}", error.what(), remark));
             return true;
         }
+    }
+
+    bool is_known(const YamlNode& entry) {
+        if (left_out_ == nullptr) return true;
+        if (inferred_.contains(inferred_workload(entry).name)) return false;
+        Problems own(suite_.file);
+        read_entry(entry, workloads_, own);
+        return !notes(own, "; its entry is compared as it is written");
     }
 
     void add_entry(const YamlNode& node) {
@@ -97,21 +106,23 @@ class SuiteParser {
         if (kind == EntryKind::command || kind == EntryKind::benchmark) add_command(node, kind);
         if (kind == EntryKind::source) add_source(node);
         if (kind != EntryKind::workload) return;
-        if (left_out_ != nullptr) {
-            Problems own(suite_.file);
-            read_entry(node, workloads_, own);
-            if (leaves_out(own)) {
-                all_expanded_ = false;
-                return;
-            }
+        const bool known = is_known(node);
+        model::WorkloadCatalogue inferred;
+        if (!known) {
+            all_expanded_ = false;
+            inferred.push_back(inferred_workload(node));
+            add_inferred(inferred.front(), workloads_);
+            inferred_.insert(inferred.front().name);
         }
         const std::size_t before = problems_.count();
-        ReadEntry read = read_entry(node, workloads_, problems_);
+        ReadEntry read = read_entry(node, known ? workloads_ : inferred, problems_);
         entry_is_good_.push_back(problems_.count() == before);
         const std::size_t index = suite_.entries.size();
         suite_.entries.push_back(std::move(read.entry));
         all_expanded_ = all_expanded_ && read.expandable;
+        const std::size_t first = suite_.cases.size();
         if (read.expandable) cases_.add(read, index);
+        for (std::size_t i = first; i < suite_.cases.size(); ++i) suite_.cases[i].inferred = !known;
     }
 
     /// A program becomes a workload of the suite's own, with a variant and an entry for each label;
@@ -244,7 +255,10 @@ class SuiteParser {
         std::move(found.relations.begin(), found.relations.end(),
                   std::back_inserter(suite_.relations));
         std::move(found.open.begin(), found.open.end(), std::back_inserter(suite_.open_relations));
-        if (left_out_ != nullptr) leaves_out(own);
+        if (left_out_ == nullptr) return;
+        std::move(found.unread.begin(), found.unread.end(),
+                  std::back_inserter(suite_.unread_relations));
+        notes(own, "; its text is compared");
     }
 
     std::string_view yaml_;
@@ -256,6 +270,7 @@ class SuiteParser {
     CaseBuilder cases_{suite_, work_, problems_};
     std::vector<bool> entry_is_good_;
     std::set<std::string> source_workloads_;
+    std::set<std::string> inferred_;  ///< names of workloads
     bool settings_are_good_ = false;
     bool all_expanded_ = true;
     /// Name and `expect` of each program that has one.

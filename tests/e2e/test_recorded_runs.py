@@ -57,7 +57,8 @@ class RecordedRuns(tool.Case):
         return self.write("worse.json", json.dumps(document))
 
     def test_unchanged_code_is_shown_by_the_profile_of_ci_and_none_regresses_by_its_times(self):
-        profile = tool.SOURCE / "configs/ci.yaml"
+        # Each is of one suite.
+        profile = self.write("ci.yaml", (tool.SOURCE / "configs/ci.yaml").read_text().replace("complete: true\n", ""))
         cases = not_shown = 0
         for run in sorted(RUNS.glob("*/*.run.json")):
             with self.subTest(run.relative_to(RUNS)):

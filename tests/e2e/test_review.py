@@ -4,6 +4,8 @@ to get something past it included."""
 
 import json
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import unittest
@@ -54,8 +56,8 @@ class Review(tool.Case):
     def review(self, *words, code=1, base="HEAD", **kwargs):
         return self.run_tool("review", "--base", base, *words, code=code, **kwargs).stdout
 
-    def findings(self, code=1, **kwargs):
-        document = json.loads(self.review("--json", "-", code=code, **kwargs))
+    def findings(self, *words, code=1, **kwargs):
+        document = json.loads(self.review(*words, "--json", "-", code=code, **kwargs))
         self.assertEqual(("perfgate.review", 1), (document["schema"], document["version"]))
         return [(each["kind"], each["file"], each["subject"]) for each in document["findings"]]
 
@@ -126,7 +128,8 @@ overrides:
         self.commit()
         self.assertEqual(["suite removed", "profile removed", "baseline removed",
                           "history rewritten"], [kind for kind, _, _ in self.findings(base="v1")])
-        self.assertEqual([], self.findings(base="HEAD", code=0))
+        # Nothing is left to compare.
+        self.assertEqual([], self.findings(base="HEAD", code=2))
 
     def test_of_folders_elsewhere_and_from_a_folder_of_the_repository(self):
         (self.folder / "gpu").mkdir()
@@ -154,6 +157,116 @@ overrides:
             self.assertEqual({"baseline refreshed"}, {kind for kind, _, _ in findings}, findings)
             self.assertLessEqual(len(findings), 8)
             self.git("checkout", "--", ".")
+    def test_a_suite_that_the_pattern_of_ci_no_longer_finds_is_removed(self):
+        pattern = ["--suites", "suites/*.yaml"]
+        removed = [("suite removed", "suites/small.yaml", "small")]
+        for name in ("suites/.small.yaml", "suites/small.yml", "suites/deep/small.yaml", "small.yaml"):
+            for words in ([], pattern):
+                with self.subTest(name, words=words):
+                    (self.folder / name).parent.mkdir(exist_ok=True)
+                    self.git("mv", "suites/small.yaml", name)
+                    self.assertEqual(removed, self.findings(*words))
+                    self.git("reset", "--quiet", "--hard")
+        self.git("mv", "suites/small.yaml", "suites/renamed.yaml")
+        self.assertEqual([], self.findings(code=0))
+        self.write("suites/small.yaml", SUITE)
+        self.assertEqual([("suite repeated", "suites/small.yaml", "small")], self.findings())
+
+    def test_nothing_to_compare_is_exit_2_also_if_it_is_only_advice(self):
+        for words, place in ((["--suites", "typo"], "typo"), (["--suites", "typo/*.yaml"], "typo/*.yaml"),
+                             (["--suites", "suites/*.yaml", "--suites", "typo"], "typo"),
+                             (["--profiles", "typo"], "typo"), (["--baselines", "typo"], "typo")):
+            for advisory in ([], ["--advisory"]):
+                with self.subTest(words, advisory=advisory):
+                    text = self.review(*words, *advisory, "--annotations", "annotations", code=2)
+                    self.assertRegex(text.splitlines()[0], f"^not compared with HEAD: .*'{re.escape(place)}'")
+                    self.assertIn("::error title=not compared::", (self.folder / "annotations").read_text())
+        # What can be compared is.
+        self.write("suites/small.yaml", SUITE.replace("30%", "40%"))
+        text = self.review("--profiles", "typo", code=2)
+        self.assertIn("tolerance raised", text)
+        document = json.loads(self.review("--profiles", "typo", "--json", "-", code=2))
+        self.assertEqual(["typo" in why for why in document["not_compared"]], [True])
+
+    def test_places_that_are_not_named_may_be_empty(self):
+        shutil.rmtree(self.folder / "configs")
+        shutil.rmtree(self.folder / "baselines")
+        self.commit()
+        text = self.review(code=0)
+        self.assertIn("no change weakens the gate", text.splitlines()[0])
+        self.assertIn("neither state has a profile in 'configs'", text)
+        self.assertIn("neither state has a baseline in 'baselines'", text)
+
+    def test_the_baselines_are_those_that_the_profile_names(self):
+        self.git("mv", "baselines", "perf")
+        self.write("configs/ci.yaml", PROFILE + "baselines: perf\n")
+        self.commit()
+        self.write(f"perf/{KEY}/small.json", baseline(125))
+        self.assertIn(("baseline raised", f"perf/{KEY}/small.json", "host_time"), self.findings())
+        self.write("configs/ci.yaml", PROFILE + "baselines: elsewhere\n")
+        self.assertEqual([("policy lowered", "configs/ci.yaml", "baselines")],
+                         [found for found in self.findings() if found[0] == "policy lowered"])
+        self.assertIn(("baseline raised", f"perf/{KEY}/small.json", "host_time"), self.findings())
+
+    def test_a_profile_is_compared_by_its_defaults(self):
+        for line, subject in (("creep: 100%", "creep"), ("policy: {rounds: 0}", "rounds")):
+            self.write("configs/ci.yaml", f"backend: host\n{line}\n")
+            self.commit()
+            self.write("configs/ci.yaml", "backend: host\n")
+            # Back to the default is stricter, or a change without a stricter direction.
+            self.assertEqual([] if subject == "creep" else [("policy lowered", "configs/ci.yaml", subject)],
+                             self.findings(code=(0, 1)))
+            self.commit()
+            self.write("configs/ci.yaml", f"backend: host\n{line}\n")
+            self.assertEqual([("policy lowered", "configs/ci.yaml", subject)], self.findings())
+
+    def test_entries_of_a_plugin_that_is_not_loaded_are_compared(self):
+        shutil.rmtree(self.folder / "suites")
+        self.run_tool("init", "--from", "cuda", "mine")
+        suites = ["--suites", "mine/suites/*.yaml", "--profiles", "configs"]
+        self.commit()
+        scale, = (self.folder / "mine/suites").glob("*.yaml")
+        text = scale.read_text()
+        self.assertIn("gpu_time: 3%", text)
+        done = self.review(*suites, code=0)
+        self.assertRegex(done, "note: not reviewed: mine/suites/.*unknown workload")
+        scale.write_text(text.replace("gpu_time: 3%", "gpu_time: 5000%"))
+        self.assertRegex(self.review(*suites), r"tolerance raised +gpu_time +3 % → 5000 %")
+        entry = text[text.rindex("  - workload:"):]
+        scale.write_text(text.replace(entry, ""))
+        self.assertRegex(self.review(*suites), "case removed|unreadable")
+        scale.write_text(text.replace("gpu_time: 3%", "gpu_time: 2%"))
+        self.review(*suites, code=0)
+
+    def adopted(self, *words):
+        """The suites and the profile that the workflow of ci/adopt measures with, and its words of `review`."""
+        subprocess.run([tool.SOURCE / "ci/adopt", f"me/perfgate@{'a' * 40}", *words], cwd=self.folder, check=True)
+        text = (self.folder / ".github/workflows/pull-request.yml").read_text()
+        step = text[text.index("/ci/action@"):]
+        inputs = [re.search(rf"^ +{name}: (.*)$", step, re.MULTILINE)[1] for name in ("suites", "profile")]
+        return inputs, shlex.split(re.search("run: perfgate (review .*)$", text, re.MULTILINE)[1])
+
+    def test_the_workflow_that_is_adopted_reviews_what_it_measures(self):
+        self.write("perf/small.yaml", SUITE)
+        self.write("perf/ci.yaml", PROFILE + "baselines: perf/baselines\n")
+        (self.folder / "perf/baselines").mkdir()
+        self.git("mv", f"baselines/{KEY}", f"perf/baselines/{KEY}")
+        inputs, words = self.adopted("perf/*.yaml", "perf/ci.yaml", "build/perf.so")
+        self.assertEqual(["perf/*.yaml", "perf/ci.yaml"], inputs)
+        self.assertEqual(inputs, [words[words.index(name) + 1] for name in ("--suites", "--profiles")])
+        self.commit()
+        words[words.index("HEAD^1")] = "HEAD"
+        words.remove("--advisory")
+        self.run_tool(*words)
+        self.write("perf/small.yaml", SUITE.replace("30%", "900%"))
+        self.write("perf/ci.yaml", PROFILE.replace("fail", "skip") + "baselines: perf/baselines\n")
+        self.write(f"perf/baselines/{KEY}/small.json", baseline(125))
+        text = self.run_tool(*words, code=1).stdout
+        for kind in ("tolerance raised", "policy lowered", "baseline raised"):
+            self.assertIn(kind, text)
+        # The pattern that is measured finds the profile, too.
+        self.run_tool("run", "perf/ci.yaml", "perf/small.yaml", "--profile", "./perf/ci.yaml", "--no-baseline", "skip",
+                      "--baselines", "none")
 
     def test_a_base_that_is_no_commit_is_refused(self):
         for base in ("nothing", "--help", "HEAD:suites", "", "HEAD^{tree}x", "$(touch pwned)"):
@@ -171,20 +284,20 @@ overrides:
 
     def test_links_are_not_followed(self):
         outside = self.write("outside.yaml", SUITE)
-        for link in ("suites/small.yaml", "suites/more", "suites"):
+        for link in ("suites/small.yaml", "suites/more.yaml", "suites"):
             with self.subTest(link):
                 self.git("checkout", "--quiet", "--force", "HEAD", "--", ".")
                 path = self.folder / link
                 if path.is_dir():
                     shutil.rmtree(path)
                 path.unlink(missing_ok=True)
-                path.symlink_to("/etc/passwd" if link == "suites/more" else outside)
+                path.symlink_to("/etc/passwd" if link == "suites/more.yaml" else outside)
                 self.assertIn(("unreadable", link, link), self.findings())
                 self.assertNotIn("root:", self.review())
                 path.unlink()
         # One that was there before and leads where it led is no news.
         self.git("checkout", "--quiet", "--force", "HEAD", "--", ".")
-        (self.folder / "suites/more").symlink_to("/etc/passwd")
+        (self.folder / "suites/more.yaml").symlink_to("/etc/passwd")
         self.commit()
         self.assertEqual([], self.findings(code=0))
 

@@ -133,6 +133,52 @@ class SilentPasses(tool.Case):
         self.assertEqual({case_id(1000): "inconclusive", case_id(2000): "inconclusive",
                           case_id(3000): "missing"}, verdicts)
 
+    def test_a_suite_that_was_not_given_is_missing_if_the_profile_is_complete(self):
+        self.write("other.yaml", SUITE.replace("name: probe", "name: other"))
+        self.write("complete.yaml", "complete: true")
+        self.refresh("probe.yaml", "other.yaml", *self.measuring)
+        complete = ["--profile", "complete.yaml"]
+
+        def suites(out="perfgate-out"):
+            return {suite["name"]: {case["verdict"] for case in suite["cases"]}
+                    for suite in self.read_json(f"{out}/verdict.json")["suites"]}
+
+        done = self.measure("--markdown", "report.md")
+        self.assertEqual(["probe"], list(suites()))
+        for text in (done.stdout, (self.folder / "report.md").read_text()):
+            self.assertRegex(" ".join(text.split()), "1 suite with a baseline of this device was not given.*other")
+        reports = ["--junit", "junit.xml", "--html", "report.html", "--annotations", "annotations", "--csv", "values.csv"]
+        done = self.measure(*complete, "--markdown", "report.md", *reports, code=1)
+        self.assertEqual({"missing"}, suites()["other"])
+        self.assertNotIn("missing", suites()["probe"])
+        for text in (done.stdout, *((self.folder / name).read_text()
+                                    for name in ("report.md", "junit.xml", "annotations"))):
+            self.assertIn("the suite 'other', which was not given", " ".join(text.split()))
+        self.run_tool("compare", "perfgate-out/run.json", "--out", "out", code=0)
+        self.run_tool("compare", "perfgate-out/run.json", "--out", "out", *complete, code=1)
+        self.assertEqual({"missing"}, suites("out")["other"])
+
+        # A part of the cases need not have every suite.
+        for words in (["--filter", "*n=1000*"], ["--tag", "nightly"]):
+            done = self.run_tool("compare", "perfgate-out/run.json", "--out", "out", *complete, *words)
+            self.assertEqual(["probe"], list(suites("out")))
+            self.assertIn("only a part of the cases", " ".join(done.stdout.split()))
+        self.run_tool("run", "probe.yaml", "other.yaml", *self.measuring, *complete)
+        self.assertEqual({"probe", "other"}, set(suites()))
+        for index in (1, 2):
+            self.measure("--shard", f"{index}/2", "--out", f"shard-{index}", *complete)
+        self.run_tool("merge", "shard-1/run.json", "shard-2/run.json", "--out", "merged", *complete, code=1)
+        self.assertEqual({"missing"}, suites("merged")["other"])
+
+        # Fails closed where the other baseline cannot be read.
+        baseline, = (self.folder / "baselines").glob("host-*/other.json")
+        baseline.write_text("{")
+        self.run_tool("compare", "perfgate-out/run.json", "--filter", "*n=1000*", "--out", "out", *complete)
+        self.measure(*complete, code=2)
+        self.measure()
+        baseline.unlink()
+        self.measure(*complete)
+
     # --- times that the gate cannot vouch for
 
     def test_a_time_that_no_machine_explains_is_invalid(self):

@@ -102,6 +102,57 @@ TEST(Gate, AShardMissesWhatNoShardHas) {
     EXPECT_EQ(missing(pair.judged()), Ids{});
 }
 
+/// A run of one suite, beside whose baseline there is one of another.
+struct NotGiven : Pair {
+    NotGiven() { policy.complete = true; }
+
+    VerdictDocument judged() const {
+        BaselineSet baselines = stored(baseline);
+        StoredBaseline other = baselines.begin()->second;
+        other.file = "baselines/d/other.json";
+        other.baseline.suite = "other";
+        baselines.emplace("other", other);
+        return pairs::judged(run, baselines, policy);
+    }
+
+    Policy policy;
+};
+
+TEST(Gate, ASuiteThatWasNotGivenIsMissingIfTheRunIsToBeComplete) {
+    NotGiven pair;
+    const VerdictDocument document = pair.judged();
+    ASSERT_EQ(document.suites.size(), 2U);
+    EXPECT_EQ(document.suites[1].name, "other");
+    EXPECT_EQ(document.suites[1].baseline_file, "baselines/d/other.json");
+    const CaseVerdict& missing = document.suites[1].cases.at(0);
+    EXPECT_EQ(missing.id, first_id);
+    EXPECT_EQ(missing.workload, "gemm");
+    EXPECT_EQ(missing.verdict, Verdict::missing);
+    EXPECT_TRUE(says(missing.reason, "which was not given"));
+    EXPECT_EQ(document.suites[0].cases.at(0).verdict, Verdict::pass);
+    EXPECT_EQ(document.exit_code, 1);
+    pair.policy.complete = false;
+    EXPECT_EQ(pair.judged().suites.size(), 1U);
+    EXPECT_EQ(pair.judged().exit_code, 0);
+}
+
+TEST(Gate, APartOfARunNeedNotHaveEverySuite) {
+    const auto suites = [](auto edit) {
+        NotGiven pair;
+        edit(pair.run);
+        return pair.judged().suites.size();
+    };
+    EXPECT_EQ(suites([](model::Run&) {}), 2U);
+    EXPECT_EQ(suites([](model::Run& run) { run.selections = {{{"gemm/*"}, {}}}; }), 1U);
+    EXPECT_EQ(suites([](model::Run& run) { run.suites[0].partial = true; }), 1U);
+    EXPECT_EQ(suites([](model::Run& run) { run.verify_only = true; }), 1U);
+    EXPECT_EQ(suites([](model::Run& run) { run.interrupted = true; }), 1U);
+    EXPECT_EQ(suites([](model::Run& run) {
+                  run.shard = model::Shard{1, 2, {{"s", false, {first_id}}}};
+              }),
+              1U);
+}
+
 TEST(Gate, AnInterruptedRunExits130AndMissesNothing) {
     Shrunk pair;
     pair.run.interrupted = true;

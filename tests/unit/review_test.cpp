@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <map>
 #include <string>
 #include <utility>
 
 #include "document/baseline.hpp"
 #include "review/output.hpp"
+#include "suite/profile.hpp"
 #include "suite_catalogue.hpp"
 
 namespace perfgate::review {
@@ -206,7 +208,9 @@ TEST(Review, FindsASuiteThatIsGoneOrRenamed) {
 TEST(Review, FindsASecondSuiteOfTheNameThatIsLooser) {
     Files twice = edited(suite_path, "gpu_time: 3%", "gpu_time: 90%");
     twice["suites/a.yaml"] = files().at(suite_path);
-    EXPECT_EQ(in_words(reviewed(files(), twice)), "tolerance raised gpu_time: 3 % → 90 % (4)");
+    EXPECT_EQ(in_words(reviewed(files(), twice)),
+              "suite repeated gemm: 1 suite → suites/a.yaml, suites/gemm.yaml; "
+              "tolerance raised gpu_time: 3 % → 90 % (4)");
 }
 
 TEST(Review, FindsARemovedCase) {
@@ -430,22 +434,92 @@ TEST(Review, FindsALoweredProfile) {
               "policy lowered false_alarms: 1 % → 0.01 %");
     EXPECT_EQ(found("driver: refuse", "driver: accept"),
               "policy lowered changed.driver: refuse → accept");
-    EXPECT_EQ(found("backend: cuda\n", ""), "policy lowered backend: cuda → not set");
+    EXPECT_EQ(found("backend: cuda\n", ""), "policy lowered backend: cuda → auto");
     EXPECT_EQ(found("baselines: baselines", "baselines: mine"),
               "policy lowered baselines: baselines → mine");
     EXPECT_EQ(found("junit_profile: strict", "junit_profile: github"),
               "policy lowered junit_profile: strict → github");
     EXPECT_EQ(found("processes: 8", "processes: 2"), "policy lowered processes: 8 → 2");
-    EXPECT_EQ(found("creep: 5%\n", ""), "policy lowered creep: 5 % → not set");
+    EXPECT_EQ(found("creep: 5%\n", ""), "policy lowered creep: 5 % → 10 %");
     EXPECT_EQ(found("creep: 5%", "creep: 50%"), "policy lowered creep: 5 % → 50 %");
     EXPECT_EQ(found("canary: true", "canary: false"), "policy lowered canary: true → false");
     EXPECT_EQ(found("canary: true", "canary: true\nchanged_only: true"),
               "policy lowered changed_only: false → true");
-    EXPECT_EQ(found("prove: true", "out: x"), "policy lowered prove: true → false");
+    EXPECT_EQ(found("prove: true\n", ""), "policy lowered prove: true → false");
     Files without = files();
     without.erase(profile_path);
     EXPECT_EQ(in_words(reviewed(files(), without)),
               "profile removed configs/ci.yaml: there → gone");
+}
+
+/// What is found where a profile of one line becomes another.
+std::string found_of_profiles(const std::string& before, const std::string& after) {
+    const auto with = [](const std::string& text) {
+        Files result = files();
+        result.at(profile_path).content = text + '\n';
+        return result;
+    };
+    return in_words(reviewed(with(before), with(after)));
+}
+
+TEST(Review, ComparesTheDefaultOfWhatAProfileDoesNotState) {
+    EXPECT_EQ(found_of_profiles("{}", "processes: 1"), "policy lowered processes: 3 to 5 → 1");
+    EXPECT_EQ(found_of_profiles("{}", "processes: 4"), "policy lowered processes: 3 to 5 → 4");
+    EXPECT_EQ(found_of_profiles("processes: 5", "{}"), "policy lowered processes: 5 → 3 to 5");
+    EXPECT_EQ(found_of_profiles("{}", "creep: 100%"), "policy lowered creep: 10 % → 100 %");
+    EXPECT_EQ(found_of_profiles("{}", "policy: {rounds: 0}"), "policy lowered rounds: 2 → 0");
+    EXPECT_EQ(found_of_profiles("{}", "policy: {false_alarms: 0.01%}"),
+              "policy lowered false_alarms: 0.1 % → 0.01 %");
+    for (const char* stated :
+         {"processes: 5", "creep: 10%", "backend: auto", "baselines: baselines",
+          "junit_profile: github", "out: perfgate-out", "canary: false", "policy: {rounds: 2}"}) {
+        EXPECT_EQ(found_of_profiles("{}", stated), "") << stated;
+    }
+}
+
+TEST(Review, FindsAWeakerValueOfEveryKeyOfAProfile) {
+    const std::map<std::string, std::pair<std::string, std::string>> weaker{
+        {"backend", {"cuda", "host"}},
+        {"policy.no_baseline", {"fail", "skip"}},
+        {"policy.inconclusive", {"fail", "pass"}},
+        {"policy.not_shown", {"fail", "pass"}},
+        {"policy.false_alarms", {"1%", "0.1%"}},
+        {"policy.rounds", {"2", "1"}},
+        {"policy.acknowledgement_days", {"90", "91"}},
+        {"policy.changed.board", {"refuse", "warn"}},
+        {"policy.changed.driver", {"refuse", "warn"}},
+        {"policy.changed.cuda_toolkit", {"warn", "accept"}},
+        {"policy.changed.cupti", {"warn", "accept"}},
+        {"policy.changed.tool_version", {"refuse", "accept"}},
+        {"policy.severity.exact", {"fail", "warn"}},
+        {"policy.severity.counter", {"fail", "warn"}},
+        {"policy.severity.timing", {"fail", "warn"}},
+        {"junit_profile", {"strict", "github"}},
+        {"baselines", {"here", "there"}},
+        {"out", {"here", "there"}},
+        {"processes", {"5", "4"}},
+        {"creep", {"10%", "11%"}},
+        {"canary", {"true", "false"}},
+        {"prove", {"true", "false"}},
+        {"changed_only", {"false", "true"}},
+        {"complete", {"true", "false"}},
+    };
+    const auto stated = [](std::string path, const std::string& value) {
+        std::string text = value;
+        for (std::size_t dot = path.rfind('.'); dot != std::string::npos; dot = path.rfind('.')) {
+            text = '{' + path.substr(dot + 1) + ": " + text + '}';
+            path.resize(dot);
+        }
+        return path + ": " + text;
+    };
+    for (const auto& [key, default_value] : suite::in_effect({})) {
+        const auto values = weaker.find(key);
+        ASSERT_NE(values, weaker.end()) << key << " has no example of a weaker value";
+        const std::string was = stated(key, values->second.first);
+        const std::string is = stated(key, values->second.second);
+        EXPECT_EQ(found_of_profiles(was, is).rfind("policy lowered ", 0), 0U) << was << is;
+        EXPECT_EQ(found_of_profiles(was, was), "") << was;
+    }
 }
 
 TEST(Review, FindsARaisedBaselineWhicheverWayIsWorse) {
@@ -562,7 +636,17 @@ TEST(Review, FindsWhatCannotBeRead) {
     EXPECT_EQ(reviewed(files(), added).size(), 1U);
 }
 
-TEST(Review, LeavesOutEntriesWhoseWorkloadIsNewAndSaysSo) {
+/// What is found where a text of a suite is replaced.
+std::string found_in(const std::string& suite, const std::string& was, const std::string& is) {
+    std::string after = suite;
+    after.replace(after.find(was), was.size(), is);
+    Files before_files, after_files;
+    before_files["suites/mine.yaml"] = {FileRole::suite, suite, ""};
+    after_files["suites/mine.yaml"] = {FileRole::suite, after, ""};
+    return in_words(reviewed(before_files, after_files));
+}
+
+TEST(Review, SaysWhichEntriesHaveAWorkloadThatIsNotKnown) {
     const Files more = edited(suite_path, "workloads:\n",
                               "workloads:\n  - workload: brand_new\n    variants: [fast]\n");
     EXPECT_EQ(in_words(reviewed(files(), more)), "");
@@ -572,12 +656,94 @@ TEST(Review, LeavesOutEntriesWhoseWorkloadIsNewAndSaysSo) {
     EXPECT_NE(notes.front().find("suites/gemm.yaml:6:15: unknown workload 'brand_new'"),
               std::string::npos)
         << notes.front();
-    // An entry that cannot be read any more takes its cases with it.
-    const std::vector<Finding> findings =
-        of_edit(suite_path, "variants: [naive, tiled]", "variants: [naive, tiled, brand_new]");
-    EXPECT_NE(in_words(findings).find("case removed gemm: in the suite → not in it (4)"),
-              std::string::npos)
-        << in_words(findings);
+    // The other variants of the entry are compared.
+    const auto with = [](const std::string& tolerance) {
+        Files result = edited(suite_path, "variants: [naive, tiled]", "variants: [naive, new_one]");
+        std::string& text = result.at(suite_path).content;
+        text.replace(text.find("gpu_time: 3%"), 12, "gpu_time: " + tolerance);
+        text.resize(text.find("expect:"));
+        return result;
+    };
+    EXPECT_EQ(in_words(reviewed(with("3%"), with("4%"))),
+              "tolerance raised gpu_time: 3 % → 4 % (4)");
+}
+
+constexpr const char* unknown_suite = R"(name: mine
+defaults:
+  tolerances: {gpu_time: 3%, host_time: 10%}
+workloads:
+  - workload: scale
+    variants: [fast, plain]
+    tags: [quick]
+    params: {mode: exact, factor: 0.5}
+    matrix:
+      n: [1024, 4096]
+      shape: [{w: 1, h: 2}, {w: 3, h: 4}]
+      exclude: [{variant: plain, n: 4096}]
+    overrides:
+      - {match: '*n=4096*', device: 'nvidia-*', tolerances: {gpu_time: 2%}}
+  - workload: scale
+    variants: [wide]
+    precision: 0.1%
+expect:
+  scale/fast.gpu_time: "<= 0.5 * scale/plain.gpu_time"
+  scale/fast.host_time: "<= 0.5 * scale/plain.host_time"
+)";
+
+TEST(Review, ComparesEntriesOfAnUnknownWorkload) {
+    const auto found = [](const std::string& was, const std::string& is) {
+        return found_in(unknown_suite, was, is);
+    };
+    EXPECT_EQ(found("gpu_time: 3%", "gpu_time: 5000%"),
+              "tolerance raised gpu_time: 3 % → 5000 % (6); "
+              "tolerance raised gpu_time: 3 % → 5000 % (1)");
+    EXPECT_EQ(found("host_time: 10%", "host_time: 90%"),
+              "tolerance raised host_time: 10 % → 90 % (6); "
+              "tolerance raised host_time: 10 % → 90 % (1)");
+    EXPECT_EQ(found(", host_time: 10%", ""),
+              "gate removed host_time: 10 % → none (6); gate removed host_time: 10 % → none (1)");
+    EXPECT_EQ(found("gpu_time: 2%", "gpu_time: 2.5%"),
+              "tolerance raised gpu_time: 2 % → 2.5 % (2)");
+    EXPECT_EQ(found("{gpu_time: 2%}", "{gpu_time: {worse: 2%, severity: warn}}"),
+              "severity lowered gpu_time: as the profile says → warn (2)");
+    EXPECT_EQ(found("'*n=4096*', device: 'nvidia-*'", "'*n=1024*', skip: slow"),
+              "case skipped skip: measured → slow (4); tolerance raised gpu_time: 2 % → 3 % (2)");
+    EXPECT_EQ(found("variants: [fast, plain]", "variants: [plain]").rfind("case removed", 0), 0U);
+    EXPECT_EQ(found("[1024, 4096]", "[2048, 4096]"),
+              "case removed mine: in the suite → not in it (4)");
+    EXPECT_EQ(found("mode: exact", "mode: loose"),
+              "case removed mine: in the suite → not in it (6)");
+    EXPECT_EQ(found("  - workload: scale\n    variants: [wide]\n    precision: 0.1%\n", ""),
+              "case removed mine: in the suite → not in it (1)");
+    EXPECT_EQ(found("0.1%", "1%"), "measured less precision: 0.1 % → 1 % (1)");
+    EXPECT_EQ(found("[quick]", "[slow]"), "tag removed quick: tagged → not tagged (6)");
+    const std::string relation = "scale/fast.gpu_time <= 0.5 * scale/plain.gpu_time";
+    EXPECT_EQ(found("0.5 * scale/plain.gpu", "0.9 * scale/plain.gpu"),
+              "relation removed " + relation + ": " + relation +
+                  " → scale/fast.gpu_time <= 0.9 * scale/plain.gpu_time");
+    // Stricter or new.
+    EXPECT_EQ(found("gpu_time: 3%", "gpu_time: 1%"), "");
+    EXPECT_EQ(found("0.5 * scale/plain.gpu", "0.4 * scale/plain.gpu"), "");
+    EXPECT_EQ(found("[1024, 4096]", "[1024, 4096, 8192]"), "");
+}
+
+TEST(Review, ComparesTheTextOfRelationsThatCannotBeRead) {
+    // Whether a variant of an unknown workload runs on the host is not known.
+    const auto found = [](const std::string& was, const std::string& is) {
+        return found_in(unknown_suite, was, is);
+    };
+    const std::string relation = "scale/fast.host_time <= 0.5 * scale/plain.host_time";
+    EXPECT_EQ(found("0.5 * scale/plain.host", "0.9 * scale/plain.host"),
+              "relation removed " + relation + ": " + relation + " → none");
+    EXPECT_EQ(found("  scale/fast.host_time: \"<= 0.5 * scale/plain.host_time\"\n", ""),
+              "relation removed " + relation + ": " + relation + " → none");
+    EXPECT_EQ(found("name: mine\n", "name: mine\ndescription: d\n"), "");
+}
+
+TEST(Review, FindsAnEntryOfAnUnknownWorkloadThatCannotBeRead) {
+    EXPECT_EQ(found_in(unknown_suite, "precision: 0.1%", "precision: much")
+                  .rfind("unreadable suites/mine.yaml", 0),
+              0U);
 }
 
 TEST(Review, FailsIfSomethingIsLooserUnlessItIsOnlyAdvice) {
@@ -585,16 +751,8 @@ TEST(Review, FailsIfSomethingIsLooserUnlessItIsOnlyAdvice) {
     EXPECT_EQ(exit_code({{}, {"a note"}}, false), 0);
     EXPECT_EQ(exit_code({{Finding{}}, {}}, false), 1);
     EXPECT_EQ(exit_code({{Finding{}}, {}}, true), 0);
-}
-
-/// What is found where a text of a suite is replaced.
-std::string found_in(const std::string& suite, const std::string& was, const std::string& is) {
-    std::string after = suite;
-    after.replace(after.find(was), was.size(), is);
-    Files before_files, after_files;
-    before_files["suites/mine.yaml"] = {FileRole::suite, suite, ""};
-    after_files["suites/mine.yaml"] = {FileRole::suite, after, ""};
-    return in_words(reviewed(before_files, after_files));
+    EXPECT_EQ(exit_code({{}, {}, {"no suite"}}, true), 2);
+    EXPECT_EQ(exit_code({{Finding{}}, {}, {"no suite"}}, false), 2);
 }
 
 TEST(Review, ListsHowABenchmarkIsReadOtherwise) {
@@ -723,6 +881,8 @@ TEST(Review, ListsFindingsAndNotesAsText) {
               "  what              of        change   where               case\n"
               "  tolerance raised  gpu_time  3% → 5%  suites/gemm.yaml:3  gemm/naive and 1 more\n"
               "note: not reviewed: ci.yaml: a new? profile\n");
+    EXPECT_EQ(write_text({{}, {"a note"}, {"no suite"}}, "main"),
+              "not compared with main: no suite\nnote: not reviewed: a note\n");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "baseline/store.hpp"
 #include "model/error.hpp"
@@ -45,12 +46,14 @@ class ReviewedFiles : public testing::Test {
         fs::create_directories(fs::path(file).parent_path());
         std::ofstream(file) << text;
     }
-    static review::Files committed() {
+    static review::Files committed(const ReviewedPlaces& places = usual_places()) {
         EXPECT_EQ(std::system("git init -q . && git add -A && git -c user.name=Ada "
                               "-c user.email=ada@example.org commit -q -m one"),
                   0);
-        return files_of_revision("HEAD", {});
+        return files_of_revision("HEAD", places);
     }
+    /// Folders.
+    static ReviewedPlaces usual_places() { return {{"suites"}, {"configs"}, {"baselines"}}; }
     static std::string names(const review::Files& files) {
         std::string text;
         for (const auto& [name, file] : files) text += name + " ";
@@ -68,19 +71,103 @@ class ReviewedFiles : public testing::Test {
 };
 
 TEST_F(ReviewedFiles, AreThoseThatTheVerbsReadInBothStates) {
-    EXPECT_EQ(files_of_working_tree({}), usual_);
+    EXPECT_EQ(files_of_working_tree(usual_places()), usual_);
     EXPECT_EQ(committed(), usual_);
-    EXPECT_EQ(files_of_working_tree({"./suites//", "configs/", "baselines"}), usual_);
-    EXPECT_EQ(files_of_revision("HEAD", {"./suites//", "configs/", "baselines"}), usual_);
-    EXPECT_EQ(names(files_of_working_tree({"suites/a.yaml", "none", "none"})), "suites/a.yaml ");
-    EXPECT_EQ(names(files_of_revision("HEAD", {"suites/a.yaml", "none", "none"})),
+    EXPECT_EQ(files_of_working_tree({{"./suites//"}, {"configs/"}, {"baselines"}}), usual_);
+    EXPECT_EQ(files_of_revision("HEAD", {{"./suites//"}, {"configs/"}, {"baselines"}}), usual_);
+    EXPECT_EQ(names(files_of_working_tree({{"suites/a.yaml"}, {"none"}, {"none"}})),
               "suites/a.yaml ");
+    EXPECT_EQ(names(files_of_revision("HEAD", {{"suites/a.yaml"}, {"none"}, {"none"}})),
+              "suites/a.yaml ");
+}
+
+/// Of the suites alone.
+ReviewedPlaces suites_in(const std::string& place) {
+    return {{place}, {}, {}};
+}
+
+TEST_F(ReviewedFiles, APatternFindsInBothStatesWhatTheActionMeasures) {
+    write("suites/.hidden.yaml", "not read");
+    write("suites/b.yml", "b");
+    write("suites/c.txt", "read if a pattern names it");
+    committed();
+    const auto found = [](const std::string& place) {
+        const review::Files files = files_of_working_tree(suites_in(place));
+        EXPECT_EQ(files, files_of_revision("HEAD", suites_in(place))) << place;
+        return names(files);
+    };
+    EXPECT_EQ(found("suites/*.yaml"), "suites/a.yaml ");
+    EXPECT_EQ(found("./suites//*.yaml"), "suites/a.yaml ");
+    EXPECT_EQ(found(folder_.string() + "/suites/*.yaml"), "suites/a.yaml ");
+    EXPECT_EQ(found("suites/?.y*"), "suites/a.yaml suites/b.yml ");
+    EXPECT_EQ(found("suites/[!a].*"), "suites/b.yml suites/c.txt ");
+    EXPECT_EQ(found("suites/.*.yaml"), "suites/.hidden.yaml ");
+    EXPECT_EQ(found("*/*.yaml"), "configs/ci.yaml other/c.yaml suites/a.yaml ");
+    EXPECT_EQ(found("suites/*/*.yml"), "suites/deep/b.yml ");
+    EXPECT_EQ(found("suites/**"), "suites/README.md suites/a.yaml suites/b.yml suites/c.txt ");
+    EXPECT_EQ(found("suites/c.txt"), "suites/c.txt ");
+    EXPECT_EQ(found("suites"), "suites/a.yaml suites/b.yml suites/deep/b.yml ");
+    EXPECT_EQ(found("*.yaml"), "");
+    fs::current_path("suites");
+    EXPECT_EQ(found("*.yaml"), "a.yaml ");
+    EXPECT_EQ(found("../other/*.yaml"), "../other/c.yaml ");
+}
+
+TEST_F(ReviewedFiles, ALinkOnTheWayToAPlaceIsNamed) {
+    fs::rename("suites", "elsewhere");
+    fs::create_directory_symlink("elsewhere", "suites");
+    for (const char* place : {"suites", "suites/*.yaml", "suites/a.yaml", "s*/a.yaml"}) {
+        for (const review::Files& files :
+             {files_of_working_tree(suites_in(place)), committed(suites_in(place))}) {
+            EXPECT_EQ(names(files), "suites ") << place;
+            EXPECT_NE(files.at("suites").fault.find("link"), std::string::npos);
+            EXPECT_EQ(empty_places({place}, FileRole::suite, files, files).size(), 1U);
+        }
+        fs::remove_all(".git");
+    }
+}
+
+TEST_F(ReviewedFiles, AProfileThatIsNamedIsNoSuite) {
+    write("suites/ci.yaml", "ci");
+    const review::Files files = files_of_working_tree({{"suites/*.yaml"}, {"suites/ci.yaml"}, {}});
+    EXPECT_EQ(files.at("suites/ci.yaml").role, FileRole::profile);
+    EXPECT_EQ(files.at("suites/a.yaml").role, FileRole::suite);
+    EXPECT_THROW(files_of_working_tree({{"suites/*.yaml"}, {"suites"}, {}}), model::InputError);
+}
+
+TEST_F(ReviewedFiles, BaselinesAreWhereTheProfilesOfEitherStateSay) {
+    write("configs/ci.yaml", "baselines: before");
+    committed();
+    write("configs/ci.yaml", "baselines: after");
+    const auto with = [](const ReviewedPlaces& places) {
+        return with_baselines_of_profiles("HEAD", places).baselines;
+    };
+    using Names = std::vector<std::string>;
+    EXPECT_EQ(with({{"suites"}, {"configs"}, {}}), (Names{"after", "before"}));
+    EXPECT_EQ(with({{"suites"}, {"none"}, {}}), Names{"baselines"});
+    EXPECT_EQ(with({{"suites"}, {"configs"}, {"mine"}}), Names{"mine"});
+    write("configs/ci.yaml", "baselines: /elsewhere");
+    const ReviewedPlaces places = with_baselines_of_profiles("HEAD", {{"suites"}, {"configs"}, {}});
+    EXPECT_EQ(places.baselines, Names{"before"});
+    EXPECT_EQ(places.outside, Names{"/elsewhere"});
+    write("configs/ci.yaml", "{}");
+    EXPECT_EQ(with({{"suites"}, {"configs"}, {}}), (Names{"baselines", "before"}));
+}
+
+TEST_F(ReviewedFiles, APlaceIsEmptyIfNeitherStateHasAFileInIt) {
+    const review::Files files = files_of_working_tree(usual_places());
+    using Names = std::vector<std::string>;
+    EXPECT_EQ(empty_places({"suites", "typo", "suites/*.yaml", "suites/*.yam"}, FileRole::suite, {},
+                           files),
+              (Names{"typo", "suites/*.yam"}));
+    EXPECT_EQ(empty_places({"baselines", "suites"}, FileRole::baseline, files, {}),
+              Names{"suites"});
 }
 
 TEST_F(ReviewedFiles, ALinkIsNamedAndNotFollowed) {
     fs::create_symlink("../other/c.yaml", "suites/link.yaml");
     fs::create_symlink("../other", "suites/folder");
-    for (const review::Files& files : {files_of_working_tree({}), committed()}) {
+    for (const review::Files& files : {files_of_working_tree(usual_places()), committed()}) {
         EXPECT_EQ(files.size(), usual_.size() + 2) << names(files);
         EXPECT_EQ(files.at("suites/link.yaml").content, "../other/c.yaml");
         EXPECT_NE(files.at("suites/link.yaml").fault.find("link"), std::string::npos);
@@ -92,7 +179,7 @@ TEST_F(ReviewedFiles, ALinkIsNamedAndNotFollowed) {
 TEST_F(ReviewedFiles, AFileThatIsTooLargeIsNamedWithoutItsText) {
     write("suites/large.yaml", std::string(suite::most_yaml_bytes + 1, '#'));
     write("suites/limit.yaml", std::string(suite::most_yaml_bytes, '#'));
-    for (const review::Files& files : {files_of_working_tree({}), committed()}) {
+    for (const review::Files& files : {files_of_working_tree(usual_places()), committed()}) {
         EXPECT_NE(files.at("suites/large.yaml").fault, "");
         EXPECT_LT(files.at("suites/large.yaml").content.size(), 100U);
         EXPECT_EQ(files.at("suites/limit.yaml").fault, "");
@@ -102,7 +189,7 @@ TEST_F(ReviewedFiles, AFileThatIsTooLargeIsNamedWithoutItsText) {
 
 TEST_F(ReviewedFiles, WhatIsNoFileIsNamed) {
     ASSERT_EQ(std::system("mkfifo suites/pipe"), 0);
-    const review::Files files = files_of_working_tree({});
+    const review::Files files = files_of_working_tree(usual_places());
     EXPECT_NE(files.at("suites/pipe").fault.find("pipe"), std::string::npos);
     EXPECT_EQ(files.size(), usual_.size() + 1);
 }
@@ -115,7 +202,13 @@ TEST_F(ReviewedFiles, ARevisionThatIsNotThereIsRefusedByName) {
     } catch (const model::InputError& error) {
         EXPECT_NE(std::string(error.what()).find("nowhere"), std::string::npos);
     }
-    EXPECT_TRUE(files_of_working_tree({"a", "b", "c"}).empty());
+    try {
+        files_of_revision("HEAD", suites_in("../../elsewhere/*.yaml"));
+        ADD_FAILURE() << "not refused";
+    } catch (const model::InputError& error) {
+        EXPECT_NE(std::string(error.what()).find("../../elsewhere"), std::string::npos);
+    }
+    EXPECT_TRUE(files_of_working_tree({{"a"}, {"b"}, {"c"}}).empty());
 }
 
 }  // namespace

@@ -62,6 +62,8 @@ TEST(SuiteProfile, ReadsWhetherThereIsACanary) {
     EXPECT_FALSE(parse_profile("out: x", "p.yaml").canary);
     EXPECT_TRUE(parse_profile("prove: true", "p.yaml").prove);
     EXPECT_FALSE(parse_profile("canary: true", "p.yaml").prove);
+    EXPECT_TRUE(parse_profile("complete: true", "p.yaml").policy.complete);
+    EXPECT_FALSE(parse_profile("prove: true", "p.yaml").policy.complete);
     EXPECT_TRUE(parse_profile("policy: {not_shown: fail}", "p.yaml").policy.not_shown_fails);
     EXPECT_FALSE(parse_profile("policy: {not_shown: pass}", "p.yaml").policy.not_shown_fails);
     EXPECT_EQ(parse_profile("policy: {}", "p.yaml").policy.too_good, 3);
@@ -122,6 +124,19 @@ TEST(SuiteProfile, LeavesOpenWhatItDoesNotSay) {
               (model::Policy{true, false}));
 }
 
+TEST(SuiteProfile, InEffectHasTheDefaultOfEachKeyThatItDoesNotState) {
+    const std::map<std::string, std::string> usual = in_effect(parse_profile("{}", "p.yaml"));
+    EXPECT_EQ(usual.at("processes"), "3 to 5");
+    EXPECT_EQ(usual.at("creep"), "10 %");
+    EXPECT_EQ(usual.at("baselines"), "baselines");
+    EXPECT_EQ(usual.at("policy.changed.driver"), "warn");
+    const Profile stated =
+        parse_profile("policy: {changed: {driver: refuse}, no_baseline: fail}", "p.yaml");
+    EXPECT_EQ(in_effect(stated).at("policy.changed.driver"), "refuse");
+    EXPECT_EQ(in_effect(stated).at("policy.no_baseline"), "fail");
+    EXPECT_EQ(in_effect(stated).size(), usual.size());
+}
+
 TEST(SuiteProfile, TellsAllProblemsAtOnce) {
     EXPECT_EQ(test::refusal([] {
                   parse_profile(
@@ -144,7 +159,7 @@ TEST(SuiteProfile, TellsAllProblemsAtOnce) {
               "nothing\n"
               "p.yaml:5:1: unknown key 'outs'; expected one of backend, policy, junit_profile, "
               "baselines, out, processes, creep, canary, prove, "
-              "changed_only; did you mean 'out'?");
+              "changed_only, complete; did you mean 'out'?");
 }
 
 TEST(SuiteProfile, RefusesAMissingFile) {
@@ -161,6 +176,7 @@ TEST(SuiteProfile, OfCiIsStrict) {
     EXPECT_TRUE(ci.policy.not_shown_fails);
     EXPECT_TRUE(ci.canary);
     EXPECT_TRUE(ci.prove);
+    EXPECT_TRUE(ci.policy.complete);
     EXPECT_FALSE(ci.changed_only);
 }
 

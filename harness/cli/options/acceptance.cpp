@@ -36,7 +36,7 @@ baseline::Acceptance acceptance_of(const AcceptanceOptions& options,
     acceptance.reason = options.reason;
     acceptance.at = runner::utc_now();
     acceptance.reset_anchors = options.reset_anchor;
-    acceptance.creep_bound = profile.creep.value_or(baseline::usual_creep_bound);
+    acceptance.creep_bound = profile.creep.value_or(model::usual_creep_bound);
     acceptance.acknowledgement_days = profile.policy.acknowledgement_days;
     if (options.creep.empty()) return acceptance;
     const std::optional<double> bound = suite::fraction_of(options.creep);

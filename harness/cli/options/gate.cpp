@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <optional>
 
 #include "cli/options/output.hpp"
@@ -105,6 +107,18 @@ suite::Profile apply_profile(const CLI::App& verb, GateOptions& gate_options,
     take_unless_given(verb, "--junit-profile", profile.junit_profile, output_options.junit_profile);
     take_unless_given(verb, "--out", profile.out, output_options.out);
     return profile;
+}
+
+void leave_out_profile(const std::string& profile, std::vector<std::string>& suites) {
+    const auto plain = [](const std::string& file) {
+        return std::filesystem::path(file).lexically_normal();
+    };
+    const auto is_profile = [&](const std::string& suite) {
+        return plain(suite) == plain(profile);
+    };
+    // If nothing else was given, the suite's reader says what is wrong with it.
+    if (profile.empty() || std::all_of(suites.begin(), suites.end(), is_profile)) return;
+    std::erase_if(suites, is_profile);
 }
 
 void note_unproved(const suite::Profile& profile, std::string_view mode) {

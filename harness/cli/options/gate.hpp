@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/selection.hpp"
 #include "model/verdict.hpp"
@@ -19,12 +20,12 @@ class App;
 namespace perfgate::cli {
 
 struct GateOptions {
-    std::string baselines = "baselines";  ///< folder
-    std::string profile;                  ///< file; empty: none
-    model::Selection selection;           ///< --filter and --tag
-    std::string no_baseline = "skip";     ///< or "fail"
-    std::string inconclusive = "pass";    ///< or "fail"
-    std::string not_shown = "pass";       ///< or "fail"
+    std::string baselines{suite::usual_baselines};  ///< folder
+    std::string profile;                            ///< file; empty: none
+    model::Selection selection;                     ///< --filter and --tag
+    std::string no_baseline = "skip";               ///< or "fail"
+    std::string inconclusive = "pass";              ///< or "fail"
+    std::string not_shown = "pass";                 ///< or "fail"
     bool prove = false;
     model::Policy policy;  ///< the rest: from a profile, or the defaults
 };
@@ -52,6 +53,10 @@ void take_unless_given(const CLI::App& verb, const std::string& option,
 /// other options.
 suite::Profile apply_profile(const CLI::App& verb, GateOptions& gate_options,
                              runner::OutputOptions& output_options);
+
+/// Takes the profile out of the suites: a pattern such as perf/*.yaml may match it too, and no file
+/// is both.
+void leave_out_profile(const std::string& profile, std::vector<std::string>& suites);
 
 /// Says that the profile's `prove` does nothing with this verb or option, if it is set.
 void note_unproved(const suite::Profile& profile, std::string_view mode);

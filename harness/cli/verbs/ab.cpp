@@ -23,6 +23,7 @@ int compare(const CLI::App& verb, AbOptions& options) {
     runner::AbRequest& request = options.request;
     const suite::Profile profile = apply_profile(verb, options.gate, request.reports);
     apply_measuring_profile(verb, profile, request.measuring);
+    leave_out_profile(options.gate.profile, request.suites);
     check_outputs(verb, request.reports);
     note_unproved(profile, "ab");
     note_without_canary(profile, "ab");

@@ -129,6 +129,7 @@ int refresh(const CLI::App& verb, RefreshOptions& options) {
     runner::RefreshRequest& request = options.request;
     suite::Profile profile;
     if (!options.profile.empty()) profile = suite::load_profile(options.profile);
+    leave_out_profile(options.profile, request.inputs);
     take_unless_given(verb, "--baselines", profile.baselines, request.baselines);
     take_unless_given(verb, "--backend", profile.backend, request.measuring.backend.backend);
     take_unless_given(verb, "--out", profile.out, request.measuring.out);

@@ -28,6 +28,7 @@ int run(const CLI::App& verb, RunOptions& options) {
     runner::MeasuringChoice& measuring = request.measuring;
     const suite::Profile profile = apply_profile(verb, options.gate, request.reports);
     apply_measuring_profile(verb, profile, measuring);
+    leave_out_profile(options.gate.profile, request.suites);
     if (!measuring.resume.empty()) request.reports.out = measuring.resume;
     check_outputs(verb, request.reports);
     name_run(verb, options.gate, request.reports.out + "/run.json", request.reports);
@@ -52,7 +53,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
         "run", "Measures the suites, compares with the baselines, writes reports");
     const auto options = std::make_shared<RunOptions>();
     runner::RunRequest& request = options->request;
-    request.reports.out = "perfgate-out";
+    request.reports.out = suite::usual_out;
     verb->add_option("SUITE", request.suites, "Suite files")->required()->type_name("FILE");
     add_measuring_options(*verb, request.measuring);
     verb->add_option(
