@@ -13,6 +13,7 @@
 #include "activity/recording.hpp"
 #include "command/benchmark_batch.hpp"
 #include "command/counter_passes.hpp"
+#include "command/device_watch.hpp"
 #include "command/pieces.hpp"
 #include "command/program_runs.hpp"
 #include "command/recorder.hpp"
@@ -78,10 +79,17 @@ class BatchTaker {
 
   private:
     /// Runs the program to its end and returns its time, ns.
-    double run(const std::string& kind, const Variables& variables) {
-        const program::End end =
-            programs_.run({command_.words, fmt::format("{}-{}", request_.process, kind), kind,
-                           variables, command_.exit_status, "the program"});
+    double run(const std::string& kind, const Variables& variables, DeviceWatch* watch = nullptr) {
+        ProgramRun program{command_.words,
+                           fmt::format("{}-{}", request_.process, kind),
+                           kind,
+                           variables,
+                           command_.exit_status,
+                           "the program"};
+        if (watch != nullptr) {
+            program.watch = [watch](const auto& processes) { watch->look(processes); };
+        }
+        const program::End end = programs_.run(program);
         return std::chrono::duration<double, std::nano>(end.time).count();
     }
 
@@ -141,7 +149,9 @@ class BatchTaker {
         const std::string kind = inject::to_text(level);
         observe_(kind);
         const RecordingFolder folder("");
-        wall_ns = run(kind, environment_of(level, folder));
+        DeviceWatch watch;
+        wall_ns = run(kind, environment_of(level, folder),
+                      level == inject::Level::callbacks ? &watch : nullptr);
         std::vector<activity::Recording> recordings = recordings_of(folder);
         for (const activity::Recording& recording : recordings) {
             const std::vector<std::string>& why = recording.incomplete;
@@ -150,6 +160,7 @@ class BatchTaker {
                               ""};
             }
         }
+        if (level == inject::Level::callbacks) unrecorded_ = watch.unrecorded(recordings);
         return std::make_unique<Recorded>(std::move(recordings), command_.capture);
     }
 
@@ -202,11 +213,51 @@ class BatchTaker {
             add(i, "wall_time", wall_method, {bare->wall_ns});
             add_overhead(i, *bare, *recorded, recorded_ns);
         }
+        judge_unrecorded(recorded_ns);
         if (request_.first) {
             count_once();
             collect_counters();
         }
         for (std::size_t i = 0; i < results_.size(); ++i) note_missing(i);
+    }
+
+    /// What a process without a recording did on the GPU is in no value.
+    void judge_unrecorded(double recorded_ns) {
+        std::vector<std::string> notes = unrecorded_notes(unrecorded_);
+        const double share = 1e9 * unrecorded_.seconds / recorded_ns;
+        const std::vector<std::string>& commands = unrecorded_.commands;
+        const bool too_long = !commands.empty() && share >= least_time_tolerance();
+        for (model::CaseResult& result : results_) {
+            result.notes.insert(result.notes.end(), notes.begin(), notes.end());
+            if (!too_long || result.status == model::CaseStatus::error) continue;
+            result.status = model::CaseStatus::invalid;
+            result.reason = fmt::format(
+                "'{}'{} had the GPU open for {:.3g} % of the program's time and left no recording: "
+                "pass {} on to what the program starts",
+                commands.front(),
+                commands.size() > 1
+                    ? fmt::format(" and {}", model::counted(commands.size() - 1, "other command"))
+                    : "",
+                100 * std::min(share, 1.0), inject::driver_variable);
+        }
+    }
+
+    /// Of the times that recordings give. 0: there is none.
+    [[nodiscard]] double least_time_tolerance() const {
+        std::optional<double> least;
+        for (std::size_t i = 0; i < results_.size(); ++i) {
+            for (const model::GateRule& gate : request_.cases[i]->gates) {
+                const auto metric = metrics::find_metric(gate.metric);
+                if (metric->definition.unit != "ns" || metric->from_bare_runs) continue;
+                const auto measured = results_[i].metrics.find(gate.metric);
+                const double value =
+                    measured != results_[i].metrics.end() ? measured->second.value : 0;
+                const double leeway = value > 0 ? gate.tolerance.abs / value : 0;
+                const double tolerance = std::max(gate.tolerance.worse, leeway);
+                least = std::min(least.value_or(tolerance), tolerance);
+            }
+        }
+        return least.value_or(0);
     }
 
     void add_launch_facts(std::size_t index) {
@@ -430,6 +481,7 @@ class BatchTaker {
     const std::function<void(std::string_view)>& observe_;
     ProgramRuns programs_;
     bool correct_ = true;
+    DeviceWatch::Unrecorded unrecorded_;
 };
 
 }  // namespace

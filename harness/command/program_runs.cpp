@@ -98,6 +98,7 @@ program::End ProgramRuns::run(const ProgramRun& run) const {
     program.folder = command_.folder;
     program.output_file = folder_ / (run.name + ".stdout");
     program.error_file = folder_ / (run.name + ".stderr");
+    program.watch = run.watch;
     program::End end = program::run(program, options_.stop);
     if (end.outcome == program::Outcome::interrupted) throw Stopped();
     std::string why;

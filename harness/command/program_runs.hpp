@@ -42,6 +42,7 @@ struct ProgramRun {
     Variables variables;
     int expected = 0;  ///< exit status
     std::string who;   ///< for messages
+    std::function<void(const std::vector<program::Process>&)> watch = {};  ///< as of a Program
 };
 
 /// The runs of one command.

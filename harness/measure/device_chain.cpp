@@ -251,6 +251,10 @@ void DeviceChain::take_batch(const std::vector<Item*>& cases, std::int64_t round
                              fmt::format("when it was measured again (process {}): {}",
                                          request.process, result.reason),
                              result.log);
+            if (result.status == model::CaseStatus::invalid) {
+                item.result->status = model::CaseStatus::invalid;
+            }
+            join_notes(*item.result, result);
         }
         shared_.journal.add(*item.suite, *item.result);
     }

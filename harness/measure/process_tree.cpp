@@ -14,9 +14,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "model/process_list.hpp"
 
@@ -32,30 +29,11 @@ struct Process {
     pid_t pid = 0, parent = 0, session = 0;
 };
 
-}  // namespace
-
-std::string text_of(const std::filesystem::path& file) {
-    std::ifstream stream(file);
-    std::string text;
-    std::getline(stream, text, '\0');  // a stream's own functions do not throw; an iterator would
-    return text;
-}
-
-namespace {
-
 std::vector<Process> all_processes() {
     std::vector<Process> processes;
     for (const model::ListedProcess& listed : model::list_processes()) {
-        const std::string stat = text_of(listed.folder / "stat");
-        // The second field is the program's name, which may contain any character.
-        const std::size_t name_end = stat.rfind(')');
-        if (name_end == std::string::npos) continue;  // it has ended meanwhile
-        std::istringstream fields(stat.substr(name_end + 1));
-        char state = 0;
-        pid_t group = 0;
-        Process process{listed.pid, 0, 0};
-        if (fields >> state >> process.parent >> group >> process.session) {
-            processes.push_back(process);
+        if (const auto state = model::state_of(listed)) {
+            processes.push_back({listed.pid, state->parent, state->session});
         }
     }
     return processes;

@@ -7,16 +7,11 @@
 #include <sys/types.h>
 
 #include <chrono>
-#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
 
 namespace perfgate::measure {
-
-/// The text of a file of /proc up to a NUL; empty if it cannot be read: its process may have
-/// ended.
-std::string text_of(const std::filesystem::path& file);
 
 /// From now on orphaned descendants become children of this process.
 void adopt_orphans();

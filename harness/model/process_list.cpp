@@ -2,6 +2,8 @@
 #include "model/process_list.hpp"
 
 #include <charconv>
+#include <fstream>
+#include <sstream>
 #include <string>
 #include <system_error>
 
@@ -19,6 +21,28 @@ std::vector<ListedProcess> list_processes() {
         processes.push_back({pid, entry->path()});
     }
     return processes;
+}
+
+std::string text_of(const std::filesystem::path& file) {
+    std::ifstream stream(file);
+    std::string text;
+    std::getline(stream, text, '\0');  // a stream's own functions do not throw; an iterator would
+    return text;
+}
+
+std::optional<ProcessState> state_of(const ListedProcess& process) {
+    const std::string stat = text_of(process.folder / "stat");
+    // The second field is the program's name, which may contain any character.
+    const std::size_t name_end = stat.rfind(')');
+    if (name_end == std::string::npos) return std::nullopt;
+    std::istringstream fields(stat.substr(name_end + 1));
+    ProcessState found;
+    pid_t group = 0;
+    fields >> found.state >> found.parent >> group >> found.session;
+    std::string skipped;
+    for (int field = 7; field < 22; ++field) fields >> skipped;
+    fields >> found.start;
+    return fields ? std::optional(found) : std::nullopt;
 }
 
 }  // namespace perfgate::model

@@ -4,7 +4,10 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace perfgate::model {
@@ -17,5 +20,19 @@ struct ListedProcess {
 /// The processes that /proc lists now. Does not throw; a process that ends meanwhile may or may not
 /// be in the list.
 std::vector<ListedProcess> list_processes();
+
+/// The text of a file of /proc up to a NUL; empty if it cannot be read: its process may have
+/// ended.
+std::string text_of(const std::filesystem::path& file);
+
+/// From /proc/PID/stat.
+struct ProcessState {
+    char state = 0;  ///< 'Z': it has ended
+    pid_t parent = 0, session = 0;
+    std::uint64_t start = 0;  ///< clock ticks since the boot: tells processes of one pid apart
+};
+
+/// Nothing if the process has disappeared.
+std::optional<ProcessState> state_of(const ListedProcess& process);
 
 }  // namespace perfgate::model

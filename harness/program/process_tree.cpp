@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "program/process_tree.hpp"
 
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <string>
-
-#include "model/process_list.hpp"
+#include <system_error>
+#include <utility>
 
 namespace perfgate::program {
 namespace {
 
-bool has_mark(const std::filesystem::path& process, const std::string& mark) {
-    // A zombie's environment is empty, and so is a kernel thread's.
+namespace fs = std::filesystem;
+
+bool has_mark(const fs::path& process, const std::string& mark) {
+    // A kernel thread's environment is empty, and that of other users is not readable.
     std::ifstream file(process / "environ", std::ios::binary);
     // The stream's own functions treat a process that has ended meanwhile as the end of the file.
     for (std::string entry; std::getline(file, entry, '\0');) {
@@ -23,21 +27,86 @@ bool has_mark(const std::filesystem::path& process, const std::string& mark) {
     return false;
 }
 
-}  // namespace
-
-std::vector<pid_t> processes_with(const std::string& mark) {
-    std::vector<pid_t> found;
-    for (const model::ListedProcess& listed : model::list_processes()) {
-        if (listed.pid == getpid()) continue;
-        if (has_mark(listed.folder, mark)) found.push_back(listed.pid);
-    }
-    return found;
+std::string executable_of(const fs::path& process) {
+    std::error_code unknown;
+    return fs::read_symlink(process / "exe", unknown).native();
 }
 
-std::size_t signal_all(const std::string& mark, int signal) {
-    const std::vector<pid_t> all = processes_with(mark);
-    for (const pid_t pid : all) ::kill(pid, signal);
-    return all.size();
+}  // namespace
+
+void adopt_orphans() {
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+}
+
+ProcessTree::ProcessTree(pid_t root, std::string mark)
+    : mark_(std::move(mark)), own_executable_(executable_of("/proc/self")) {
+    const auto state = model::state_of({root, "/proc/" + std::to_string(root)});
+    root_ = {root, state ? state->start : 0};
+}
+
+const std::vector<Process>& ProcessTree::look() {
+    struct Candidate {
+        model::ListedProcess listed;
+        model::ProcessState state;
+    };
+    std::vector<Process> members;
+    std::vector<Candidate> candidates;
+    std::vector<pid_t> others;
+    for (model::ListedProcess& listed : model::list_processes()) {
+        // No pid is used again within the time between two looks.
+        if (listed.pid == getpid() ||
+            std::binary_search(others_.begin(), others_.end(), listed.pid)) {
+            others.push_back(listed.pid);
+            continue;
+        }
+        const auto state = model::state_of(listed);
+        if (!state) continue;
+        const Process process{listed.pid, state->start};
+        const bool known = std::find(members_.begin(), members_.end(), process) != members_.end();
+        if (state->state == 'Z') {
+            if (known && process != root_ && state->parent == getpid()) {
+                waitpid(process.pid, nullptr, WNOHANG);
+            }
+        } else if (known) {
+            members.push_back(process);
+        } else {
+            candidates.push_back({std::move(listed), *state});
+        }
+    }
+    for (bool found = true; found;) {
+        const auto rest = std::stable_partition(
+            candidates.begin(), candidates.end(),
+            [&](const Candidate& each) { return !belongs(each.listed, each.state, members); });
+        found = rest != candidates.end();
+        for (auto each = rest; each != candidates.end(); ++each) {
+            members.push_back({each->listed.pid, each->state.start});
+        }
+        candidates.erase(rest, candidates.end());
+    }
+    for (const Candidate& each : candidates) others.push_back(each.listed.pid);
+    std::sort(others.begin(), others.end());
+    others_ = std::move(others);
+    members_ = std::move(members);
+    return members_;
+}
+
+bool ProcessTree::belongs(const model::ListedProcess& listed, const model::ProcessState& state,
+                          const std::vector<Process>& members) const {
+    const auto is_parent = [&](const Process& member) { return member.pid == state.parent; };
+    return Process{listed.pid, state.start} == root_ ||
+           std::any_of(members.begin(), members.end(), is_parent) || is_adopted(listed, state) ||
+           has_mark(listed.folder, mark_);
+}
+
+/// Our other children are older than the program, or run our own executable.
+bool ProcessTree::is_adopted(const model::ListedProcess& listed,
+                             const model::ProcessState& state) const {
+    return state.parent == getpid() && state.start >= root_.start &&
+           executable_of(listed.folder) != own_executable_;
+}
+
+void ProcessTree::signal_all(int signal) {
+    for (const Process& process : look()) ::kill(process.pid, signal);
 }
 
 }  // namespace perfgate::program

@@ -159,23 +159,23 @@ bool has_ended(pid_t child, int& status) {
     return got == child || (got < 0 && errno == ECHILD);
 }
 
-/// TERM, a grace period, then KILL, for all processes with the mark. `child` is reaped.
-void end_all(const std::string& mark, std::chrono::duration<double> grace, pid_t child,
-             bool& reaped, int& status) {
+/// TERM, a grace period, then KILL, for all processes of the tree. `child` is reaped.
+void end_all(ProcessTree& tree, std::chrono::duration<double> grace, pid_t child, bool& reaped,
+             int& status) {
     const auto wait_for_all = [&](Clock::time_point until) {
         for (;;) {
             if (!reaped) reaped = has_ended(child, status);
-            if (reaped && processes_with(mark).empty()) return true;
+            if (reaped && tree.look().empty()) return true;
             if (Clock::now() >= until) return false;
             std::this_thread::sleep_for(milliseconds(20));
         }
     };
     const auto patience = std::chrono::duration_cast<Clock::duration>(grace);
-    signal_all(mark, SIGTERM);
+    tree.signal_all(SIGTERM);
     if (wait_for_all(Clock::now() + patience)) return;
     // A process that forks while it is killed leaves a child, so repeat until none is left.
     for (int round = 0; round < 50; ++round) {
-        signal_all(mark, SIGKILL);
+        tree.signal_all(SIGKILL);
         if (wait_for_all(Clock::now() + milliseconds(100))) return;
     }
 }
@@ -237,14 +237,43 @@ class Captures {
     int input_ = -1;
 };
 
+/// Looks for the program's processes, for those who want to know them.
+class Watch {
+  public:
+    Watch(const Program& program, ProcessTree& tree) : program_(program), tree_(tree) {}
+
+    void look_if_due() {
+        if (program_.watch && Clock::now() >= next_) look();
+    }
+    /// Returns how many processes there are.
+    std::size_t look() {
+        const auto begin = Clock::now();
+        const std::vector<Process>& processes = tree_.look();
+        if (program_.watch) program_.watch(processes);
+        const auto end = Clock::now();
+        next_ = end + std::max<Clock::duration>(interval, most_share * (end - begin));
+        return processes.size();
+    }
+
+  private:
+    static constexpr auto interval = milliseconds(20);
+    static constexpr int most_share = 20;  ///< looking takes at most one part of so many
+    const Program& program_;
+    ProcessTree& tree_;
+    Clock::time_point next_ = Clock::now();
+};
+
 }  // namespace
 
 End run(const Program& program, const std::function<bool()>& stop) {
     const std::string mark = new_mark();
     Captures captures(program);
+    adopt_orphans();
     const auto begin = Clock::now();
     const pid_t child = start(program, mark, captures.streams());
     captures.close_writers();
+    ProcessTree tree(child, mark);
+    Watch watch(program, tree);
     // Reports the end of the program at once. Without pidfd support, poll instead.
     const int process = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
     End end;
@@ -257,6 +286,7 @@ End run(const Program& program, const std::function<bool()>& stop) {
             end.outcome = late ? Outcome::timed_out : Outcome::interrupted;
             break;
         }
+        watch.look_if_due();
         captures.wait(process, pause);
         pause = std::min(pause * 2, milliseconds(10));
     }
@@ -265,12 +295,10 @@ End run(const Program& program, const std::function<bool()>& stop) {
     if (reaped) {
         // Helper processes of a program that has ended may take a moment.
         const auto until = Clock::now() + std::chrono::seconds(1);
-        while (!processes_with(mark).empty() && Clock::now() < until) {
-            captures.wait(-1, milliseconds(20));
-        }
-        end.survivors = processes_with(mark).size();
+        while (watch.look() != 0 && Clock::now() < until) captures.wait(-1, milliseconds(20));
+        end.survivors = watch.look();
     }
-    if (!reaped || end.survivors != 0) end_all(mark, program.grace, child, reaped, status);
+    if (!reaped || end.survivors != 0) end_all(tree, program.grace, child, reaped, status);
     end.last_errors = captures.finish();
     if (end.outcome == Outcome::exited) {
         if (WIFSIGNALED(status)) {

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "program/process_tree.hpp"
+
 namespace perfgate::program {
 
 struct Program {
@@ -21,6 +23,9 @@ struct Program {
     /// Without them its standard streams are ours. With them it has no input, and its output and
     /// errors go to these files, each bounded (capture.hpp).
     std::string output_file, error_file;
+    /// Gets the processes of the program about fifty times a second, less often where looking for
+    /// them takes long.
+    std::function<void(const std::vector<Process>&)> watch;
 };
 
 enum class Outcome { exited, signalled, timed_out, interrupted };

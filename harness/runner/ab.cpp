@@ -173,7 +173,7 @@ BothRuns measure_both(const AbRequest& request, const gate::Rule& rule) {
     SharedProgress progress{choice.progress, {}};
 
     const MeasuringChoice of_head = side_of(choice, head_plugins, progress, "head");
-    OpenedBackend head = open_to_measure(of_head);
+    OpenedBackend head = open_to_measure(of_head, request.suites);
     if (head.devices.size() > 1) {
         throw model::InputError(
             "--devices: builds are compared back to back on one device; name one");

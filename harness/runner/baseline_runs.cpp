@@ -32,7 +32,7 @@ std::vector<model::CaseIndex> noisy_cases(const model::Run& run) {
 /// `first`: of several runs, whose cases stay on their devices; null: this is it.
 model::Run measure_one(const std::vector<std::string>& suites, const MeasuringChoice& choice,
                        const model::Run* first) {
-    OpenedBackend backend = open_to_measure(choice);
+    OpenedBackend backend = open_to_measure(choice, suites);
     const model::Plan plan = plan_for(suites, choice, backend);
     Execution execution(choice, backend, plan);
     if (first != nullptr) execution.session().keep_devices_of(*first);

@@ -63,7 +63,7 @@ model::Policy deciding_at_once(model::Policy policy) {
 
 model::Run measure_canary(const gate::Canary& canary, const std::vector<std::string>& suites,
                           const MeasuringChoice& choice) {
-    OpenedBackend backend = open_to_measure(choice);
+    OpenedBackend backend = open_to_measure(choice, suites);
     model::Plan plan = plan_for(suites, choice, backend, Programs::left_out);
     keep_canary(plan, canary);
     Execution execution(choice, backend, plan);

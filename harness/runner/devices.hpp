@@ -59,8 +59,9 @@ OpenedBackend open_backend(const BackendChoice& choice,
 /// the device key. Throws model::InputError if there are too few.
 void share_gpus(OpenedBackend& backend, const MeasuringChoice& choice, std::size_t count);
 
-/// For a run: locks the devices, and from now on interruptions end it gracefully.
-OpenedBackend open_to_measure(const MeasuringChoice& choice);
+/// For a run: locks the devices, and from now on interruptions end it gracefully. `files` will be
+/// read later: if one of them or of the plugins is absent, nothing is opened (model::InputError).
+OpenedBackend open_to_measure(const MeasuringChoice& choice, const std::vector<std::string>& files);
 
 measure::Workers& first_workers(OpenedBackend& backend);
 

@@ -2,12 +2,14 @@
 #include "runner/judging.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "baseline/store.hpp"
 #include "explain/explain.hpp"
@@ -18,8 +20,33 @@
 #include "gate/proof.hpp"
 #include "metrics/catalogue.hpp"
 #include "model/error.hpp"
+#include "model/text.hpp"
 
 namespace perfgate::runner {
+namespace {
+
+/// Where a suite without a baseline would have one, and who has one there.
+void note_absent_baselines(const model::Run& run, const std::string& folder,
+                           const gate::BaselineSet& baselines, model::VerdictDocument& document) {
+    const std::string& key = run.environment.device.key;
+    for (model::SuiteVerdict& suite : document.suites) {
+        const bool missed = std::any_of(suite.cases.begin(), suite.cases.end(),
+                                        [](const model::CaseVerdict& verdict) {
+                                            return verdict.verdict == model::Verdict::no_baseline;
+                                        });
+        if (!missed || baselines.contains(suite.name)) continue;
+        const std::vector<std::string> keys = baseline::devices_with_baseline(folder, suite.name);
+        suite.notes.push_back(fmt::format(
+            "the baseline would be {}; {}",
+            model::printable(baseline::baseline_path(folder, key, suite.name).string(), 300),
+            keys.empty()
+                ? "no other device has one there"
+                : fmt::format("there is one for {}",
+                              model::printable(fmt::format("{}", fmt::join(keys, ", ")), 500))));
+    }
+}
+
+}  // namespace
 
 model::VerdictDocument judge_run(const model::Run& run, const JudgingChoice& choice) {
     gate::BaselineSet baselines = baseline::load_baselines(choice.baselines, run);
@@ -38,6 +65,7 @@ model::VerdictDocument judge_run(const model::Run& run, const JudgingChoice& cho
         document.suites.front().notes.push_back(
             gate::other_suites_note(run, others, choice.policy));
     }
+    note_absent_baselines(run, choice.baselines, baselines, document);
     explain::explain(run, explain::Which::moved, document);
     return document;
 }

@@ -7,7 +7,9 @@
 #include <filesystem>
 #include <optional>
 #include <system_error>
+#include <utility>
 
+#include "command/device_watch.hpp"
 #include "command/draft.hpp"
 #include "command/recorder.hpp"
 #include "model/error.hpp"
@@ -55,7 +57,8 @@ class Ticker {
 
 /// Runs the program until it ends, is interrupted, or reaches its time limit. Returns why it did
 /// not end normally; nothing if it did.
-std::optional<std::string> record(const ProfileRequest& request, const fs::path& folder) {
+std::optional<std::string> record(const ProfileRequest& request, const fs::path& folder,
+                                  command::DeviceWatch& watch) {
     inject::Settings settings = request.settings;
     settings.folder = folder.native();
     const fs::path library = injection_library();
@@ -66,6 +69,7 @@ std::optional<std::string> record(const ProfileRequest& request, const fs::path&
     if (request.time_limit_s > 0) {
         program.time_limit = std::chrono::duration<double>(request.time_limit_s);
     }
+    program.watch = [&](const auto& processes) { watch.look(processes); };
     catch_interruptions();
     Ticker ticker(request, folder);
     const program::End end = program::run(program, [&] {
@@ -144,13 +148,17 @@ ProfiledProgram profile_program(const ProfileRequest& request) {
     }
     if (!request.suite.empty()) check_suite_request(request);
     const command::RecordingFolder folder(request.out);
-    const std::optional<std::string> failure = record(request, folder.path());
+    command::DeviceWatch watch;
+    const std::optional<std::string> failure = record(request, folder.path(), watch);
     if (fs::is_empty(folder.path())) {
         result.problems.push_back(
             fmt::format("nothing was recorded: the program did not initialise CUDA{}",
                         failure ? "" : ", or clears the environment of the processes it starts"));
     } else {
         analyse(folder.path(), request.analysis, result);
+    }
+    for (std::string& note : command::unrecorded_notes(watch.unrecorded(result.recordings))) {
+        result.notes.push_back(std::move(note));
     }
     if (failure) result.problems.push_back(*failure);
     if (!result.problems.empty()) result.exit_code = 3;

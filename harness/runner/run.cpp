@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runner/run.hpp"
 
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "model/run.hpp"
 #include "model/verdict.hpp"
@@ -24,7 +26,10 @@ model::Run measure_run(const RunRequest& request) {
     MeasuringChoice choice = request.measuring;
     const bool settles = !choice.processes;
     if (settles) choice.processes = settling_processes;
-    OpenedBackend backend = open_to_measure(choice);
+    std::vector<std::string> files = request.suites;
+    if (!request.costs.empty()) files.push_back(request.costs);
+    if (!choice.resume.empty()) files.push_back(choice.resume);
+    OpenedBackend backend = open_to_measure(choice, files);
     model::Plan plan = plan_for(request.suites, choice, backend);
     std::optional<model::Shard> shard;
     if (request.shard) {

@@ -122,7 +122,7 @@ class SelfTest {
     model::Run measure_base() {
         MeasuringChoice choice = choice_of("base");
         choice.processes = request_.processes_of_base;
-        OpenedBackend backend = open_to_measure(choice);
+        OpenedBackend backend = open_to_measure(choice, request_.suites);
         model::Plan plan = plan_of_times(choice, backend);
         for (model::PlannedSuite& suite : plan.suites) {
             for (model::PlannedCase& planned : suite.cases) planned.added_work = 0;
@@ -134,7 +134,7 @@ class SelfTest {
 
     model::Run measure_trial(std::size_t number, gate::Trial& trial) {
         const MeasuringChoice choice = choice_of(fmt::format("trial-{}", number + 1));
-        OpenedBackend backend = open_to_measure(choice);
+        OpenedBackend backend = open_to_measure(choice, request_.suites);
         model::Plan plan = plan_of_times(choice, backend);
         deal(plan, number, trial);
         Execution execution(choice, backend, plan);

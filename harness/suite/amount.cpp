@@ -68,14 +68,6 @@ std::optional<Amount> parse_amount(std::string_view text) {
     return Amount{*value, unit->suffix};
 }
 
-std::optional<double> as_fraction(const Amount& amount) {
-    if (amount.unit == "%") {
-        return amount.value <= most_percent ? std::optional(amount.value / 100) : std::nullopt;
-    }
-    if (amount.unit.empty() && amount.value <= 1) return amount.value;
-    return std::nullopt;
-}
-
 bool continues_a_word(std::string_view text) {
     return !text.empty() &&
            ((text[0] >= 'a' && text[0] <= 'z') || (text[0] >= 'A' && text[0] <= 'Z') ||
@@ -84,10 +76,18 @@ bool continues_a_word(std::string_view text) {
 
 }  // namespace
 
+std::optional<double> fraction_in(const Amount& amount) {
+    if (amount.unit == "%") {
+        return amount.value <= most_percent ? std::optional(amount.value / 100) : std::nullopt;
+    }
+    if (amount.unit.empty() && amount.value < 1) return amount.value;
+    return std::nullopt;
+}
+
 std::optional<double> fraction_of(std::string_view text) {
     const std::optional<Amount> amount = parse_amount(text);
     if (!amount || !std::isfinite(amount->value)) return std::nullopt;
-    return as_fraction(*amount);
+    return fraction_in(*amount);
 }
 
 std::optional<double> take_number(std::string_view& text) {
@@ -147,12 +147,16 @@ std::optional<double> read_fraction(const YamlNode& node, std::string_view what,
                                     Problems& problems) {
     const std::optional<Amount> amount = read_amount(node, what, problems);
     if (!amount) return std::nullopt;
-    if (const std::optional<double> fraction = as_fraction(*amount)) return fraction;
+    if (const std::optional<double> fraction = fraction_in(*amount)) return fraction;
     add_wrong_type(node, what,
                    amount->unit == "%" ? fmt::format("at most {}%", most_percent)
-                                       : "a percentage (3%) or a fraction from 0 to 1",
+                                       : example_percentage(*amount) + " or a fraction below 1",
                    problems);
     return std::nullopt;
+}
+
+std::string example_percentage(const Amount& amount) {
+    return fmt::format("a percentage ({:g}%)", amount.unit.empty() ? amount.value : 3);
 }
 
 std::string units_for(std::string_view unit) {

@@ -27,7 +27,11 @@ struct AmountUnit {
 /// More than a hundred times is not plausible as a share.
 inline constexpr double most_percent = 10'000;
 
-/// "3%" or "0.03" of the command line: from 0 to 1, or a percentage up to `most_percent`.
+/// A percentage up to `most_percent`, or a plain number below 1. Nothing else is a fraction:
+/// `registers: 1` does not mean 100 %.
+std::optional<double> fraction_in(const Amount& amount);
+
+/// "3%" or "0.03" of the command line, as fraction_in().
 std::optional<double> fraction_of(std::string_view text);
 
 /// The number at the start of `text`, in YAML's syntax but without a sign; it is removed from
@@ -49,10 +53,12 @@ std::optional<Amount> read_amount(const YamlNode& node, std::string_view what, P
 /// Nothing if the units measure different quantities.
 std::optional<double> in_unit(const Amount& amount, std::string_view unit);
 
-/// "3%" or 0.03, up to `most_percent`. A plain number above 1 is refused: `registers: 2` does not
-/// mean 200 %.
+/// "3%" or 0.03, as fraction_in().
 std::optional<double> read_fraction(const YamlNode& node, std::string_view what,
                                     Problems& problems);
+
+/// For messages: "a percentage (3%)", with the number that was written without a unit.
+std::string example_percentage(const Amount& amount);
 
 /// The units that `unit` converts from, for messages: "ns, us, ms, s".
 std::string units_for(std::string_view unit);

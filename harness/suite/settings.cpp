@@ -134,26 +134,26 @@ std::optional<model::Tolerance> read_tolerance(const YamlNode& node, const metri
     if (!amount) return std::nullopt;
     // Not made in the return: GCC 12 would call its severity uninitialised.
     model::Tolerance tolerance;
-    if (amount->unit == "%") {
-        tolerance.worse = amount->value / 100;
-        if (amount->value <= most_percent) return tolerance;
-    } else if (!amount->unit.empty()) {
+    if (const std::optional<double> fraction = fraction_in(*amount)) {
+        tolerance.worse = *fraction;
+        return tolerance;
+    }
+    if (amount->unit != "%" && !amount->unit.empty()) {
         const std::optional<double> leeway = in_unit(*amount, metric.definition.unit);
         tolerance.abs = leeway.value_or(0);
         if (leeway && *leeway <= most_leeway) return tolerance;
-    } else if (amount->value <= 1) {
-        tolerance.worse = amount->value;
-        return tolerance;
     }
     const std::string units = units_for(metric.definition.unit);
     const bool too_much = in_unit(*amount, metric.definition.unit).value_or(0) > most_leeway;
-    add_wrong_type(node, name,
-                   amount->unit == "%" ? fmt::format("at most {}%", most_percent)
-                   : too_much
-                       ? fmt::format("at most {:g} of the metric's unit", most_leeway)
-                       : fmt::format("a percentage (3%), a fraction from 0 to 1, {} or {{abs: …}}",
-                                     units.empty() ? "none" : "an amount in " + units),
-                   problems);
+    add_wrong_type(
+        node, name,
+        amount->unit == "%" ? fmt::format("at most {}%", most_percent)
+        : too_much
+            ? fmt::format("at most {:g} of the metric's unit", most_leeway)
+            : fmt::format("{}, a fraction below 1, {} or {{abs: {}}}", example_percentage(*amount),
+                          units.empty() ? "none" : "an amount in " + units,
+                          amount->unit.empty() ? fmt::format("{:g}", amount->value) : "…"),
+        problems);
     return std::nullopt;
 }
 

@@ -113,6 +113,7 @@ class Baselines(tool.Case):
         self.run_tool("baseline", "accept", "base.json", code=2)
         self.run_tool("baseline", "accept", "base.json", "--reason", " ", code=2)
         self.accept("base.json", "--creep", "lots", code=2)
+        self.accept("base.json", "--creep", "1", code=2)
         self.store("cut.json", interrupted=True)
         self.assert_one_line(self.accept("cut.json", code=2).stderr, "interrupted")
         self.store("checked.json", verify_only=True)

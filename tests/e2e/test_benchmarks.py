@@ -747,6 +747,7 @@ class Imported(Given):
         self.assertIn("context", refused(DATA / "hyperfine.json", "--format", "google-benchmark"))
         refused(DATA / "hyperfine.json", "--format", "csv")
         refused(DATA / "hyperfine.json", "--tolerance", "-3")
+        refused(DATA / "hyperfine.json", "--tolerance", "1")
         self.hyperfine("run.json")
         before = (self.folder / "run.json").read_text()
         self.assertIn("one of the results", refused("run.json"))

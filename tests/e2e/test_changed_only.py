@@ -150,6 +150,7 @@ class ChangedOnly(tool.Case):
         self.assertIn("cannot be broken", done.stderr)
 
     def test_without_a_baseline_everything_is_measured(self):
+        (self.folder / "none").mkdir()
         self.changed_only("probe_base", 0, "--baselines", "none")
         self.assertEqual(["measured", "measured"], self.statuses())
 

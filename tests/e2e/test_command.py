@@ -280,6 +280,41 @@ MOCK_WORK_NS=5000 "{program}" push step1 kernels 9 gemm start $step \\
         self.assertEqual({"invalid"}, {metric["verdict"] for case in self.verdicts().values()
                                        for metric in case["metrics"]})
 
+    # While its recorded run lasts, the program has started another one, without its environment: longer than perfgate
+    # takes to look for processes, on a slow machine, too.
+    SILENT = ('[ "$PERFGATE_RECORD_LEVEL" != callbacks ] || '
+              'env -i LD_LIBRARY_PATH="$LD_LIBRARY_PATH" {words} "{program}" kernels 500 gemm sleep 2000')
+
+    def test_work_of_a_process_without_the_recorder_makes_the_cases_invalid(self):
+        self.refresh()
+        self.app(first=self.SILENT.format(words="", program=PROGRAM))
+        self.run_suite(processes=5, code=3)
+        for case in self.verdicts().values():
+            self.assertEqual("invalid", case["verdict"])
+            self.assertIn("kernels 500 gemm", case["reason"])
+            self.assertIn("CUDA_INJECTION64_PATH", case["reason"])
+        # Nor can it become what others are compared with.
+        refused = self.run_tool("baseline", "refresh", "suite.yaml", *HOST, code=2)
+        self.assertIn("left no recording", refused.stderr)
+        # Later batches count as well as the first.
+        self.app(first=f'if [ -e silent ]; then {self.SILENT.format(words="", program=PROGRAM)}; fi',
+                 last='[ "$PERFGATE_RECORD_LEVEL" != callbacks ] || touch silent')
+        self.run_suite(processes=5, code=3)
+        self.assertEqual({"invalid"}, {case["verdict"] for case in self.verdicts().values()})
+
+    def test_work_of_a_process_without_the_recorder_within_the_tolerances_is_noted(self):
+        self.suite(("step.gpu_time: 5%", "step.gpu_time: 5000%"), ("flash.gpu_time: 5%", "flash.gpu_time: 5000%"),
+                   ("program.gpu_time: 5%", "program.gpu_time: 5000%"))
+        self.app(first=self.SILENT.format(words="setsid", program=PROGRAM))
+        self.run_suite()
+        for case in self.verdicts().values():
+            self.assertTrue(any("left no recording" in note for note in case["notes"]), case)
+        # With its environment it is recorded like the rest, and without CUDA there is nothing to record.
+        for first in (self.SILENT.replace("env -i", "env"), "env -i sleep 0.5"):
+            self.app(first=first.format(words="", program=PROGRAM))
+            self.run_suite(code=(0, 3))
+            self.assertNotIn("left no recording", str(self.verdicts()))
+
     SPLIT = "sync pop push step kernels 10 flash_fwd kernels 10 gemm copy 4096"
 
     def test_other_instances_than_the_baselines_are_noted_and_can_be_gated(self):

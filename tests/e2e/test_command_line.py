@@ -54,6 +54,70 @@ class EmptyValues(tool.Case):
         self.assertIn("run=", self.refused("compare", "--", "run="))
 
 
+class AbsentInputs(tool.Case):
+    """A path that is named and not there is refused before anything is measured, locked or written."""
+
+    SUITE = """
+name: mine
+workloads:
+  - workload: probe
+    variants: [plain]
+defaults: {metrics: [host_time], tolerances: {host_time: 5%}}
+"""
+
+    def test_are_refused_before_a_device_is_opened(self):
+        self.write("suite.yaml", self.SUITE)
+        self.write("run.json", "{}")
+        for folder, plugin in (("one", "probe_base"), ("two", "probe_slow")):
+            (self.folder / folder).mkdir()
+            shutil.copy(tool.PLUGINS / f"{plugin}.so", self.folder / folder / "probe.so")
+        run = ["run", "suite.yaml"]
+        ab = ["ab", "suite.yaml"]
+        for words in ([*run, "--baselines"], [*run, "--profile"], [*run, "--plugin"], [*run, "--resume"],
+                      [*run, "--shard", "1/2", "--costs"], ["run"], ["selftest"], [*ab, "--profile"],
+                      [*ab, "--base", ".", "--head"], [*ab, "--head", ".", "--base"],
+                      [*ab, "--base-root", ".", "--head-root"], ["ab", "--base", "one", "--head", "two"],
+                      ["baseline", "refresh"], ["baseline", "refresh", "suite.yaml", "--plugin"],
+                      ["baseline", "refresh", "suite.yaml", "--profile"],
+                      ["compare", "run.json", "--baselines"], ["compare", "run.json", "--profile"], ["compare"],
+                      ["compare", "--head", "run.json", "--base"],
+                      ["report", "run.json", "--baselines"], ["explain", "run.json", "--baselines"],
+                      ["merge", "run.json", "--baselines"], ["list", "suite.yaml", "--plugin"],
+                      ["validate", "suite.yaml", "--plugin"], ["profile", "--recording"],
+                      ["baseline", "verify", "--baselines"], ["baseline", "log", "mine", "--baselines"],
+                      ["baseline", "show", "mine", "--baselines"], ["baseline", "diff", "run.json", "--baselines"],
+                      ["baseline", "prune", "suite.yaml", "--baselines"],
+                      ["baseline", "accept", "run.json", "--reason", "why", "--baselines"]):
+            with self.subTest(" ".join(words)):
+                # A backend that no machine has opened yet would say so instead.
+                device = ["--backend", "cuda"] if words[0] in ("run", "ab", "selftest") else []
+                before = {path for path in self.folder.rglob("*")}
+                done = self.run_tool(*words, self.folder / "absent/x.yaml", *device, code=2,
+                                     env={"CUDA_VISIBLE_DEVICES": ""})
+                self.assertIn(f"{self.folder}/absent/x.yaml", done.stderr)
+                self.assertEqual(before, {path for path in self.folder.rglob("*")})
+
+    def test_a_file_is_no_folder_of_baselines(self):
+        self.write("run.json", "{}")
+        self.assertIn("run.json is no folder", self.run_tool("compare", "run.json", "--baselines", "run.json",
+                                                             code=2).stderr)
+
+    def test_a_suite_without_a_baseline_says_where_it_was_looked_for(self):
+        key, other = "nvidia-h200", "another-device"
+        runs = tool.SOURCE / "tests/data/runs" / key
+        for folder, keys in ((None, ()), ("baselines", ()), ("baselines", (other, "a-third"))):
+            for each in keys:
+                self.write(f"{folder}/{each}/softmax.json", "{}")
+            if folder:
+                (self.folder / folder).mkdir(exist_ok=True)
+            self.run_tool("compare", runs / "softmax-1.run.json", "--json", "verdict.json", code=(0, 4))
+            notes = [note for note in self.read_json("verdict.json")["suites"][0]["notes"] if "would be" in note]
+            self.assertEqual(1, len(notes))
+            self.assertIn(f"baselines/{key}/softmax.json", notes[0])
+            for each in keys:
+                self.assertIn(each, notes[0])
+
+
 class NoWords(tool.Case):
     def test_names_a_first_step(self):
         self.assert_one_line(self.run_tool(code=2).stderr, "perfgate demo", "perfgate --help")

@@ -99,7 +99,7 @@ class Explain(tool.Case):
         self.assertEqual("nothing moved: 81 inconclusive (81 not shown)\n", done.stdout)
 
     def test_without_a_baseline_there_is_nothing_to_explain(self):
-        done = self.run_tool("explain", RUNS / "gemm-2.run.json", "--baselines", "none")
+        done = self.run_tool("explain", RUNS / "gemm-2.run.json")
         self.assertEqual("nothing moved: 81 no_baseline\n", done.stdout)
 
 

@@ -402,7 +402,8 @@ class BenchmarkThatGotWorse(tool.Case):
         self.make("base", 1, 10000, expect=expect)
         self.run_bench("run", "mine.yaml")
         self.make("base", 1, 10000, bad_process=3, expect=expect)
-        self.run_bench("run", "mine.yaml", "--baselines", "none", "--processes", 5, code=1)
+        (self.folder / "none").mkdir()
+        self.run_bench("run", "mine.yaml", "--baselines", self.folder / "none", "--processes", 5, code=1)
 
     def test_ab_compares_counts_to_the_digit(self):
         self.make(".", 1, 10000)

@@ -3,8 +3,8 @@
 
 Refreshes a baseline, runs unchanged, and then runs the program with a regression in it, which must be
 found and named. Environment as for profile_programs.py. Parts: unchanged, kernels, edits, ab, ab_cpp, sensors,
-graphs, replays, counters, benchmark_kernels, nvbench, torch_counters, triton, cupy, jax, overhead, health, gpus, and
-ranks and nvlink (which need two). nvbench needs PERFGATE_NVBENCH: what tests/gpu/nvbench builds, nvbench's own examples
+graphs, silent, replays, counters, benchmark_kernels, nvbench, torch_counters, triton, cupy, jax, overhead, health,
+gpus, and ranks and nvlink (which need two). Only silent needs no PyTorch. nvbench needs PERFGATE_NVBENCH: what tests/gpu/nvbench builds, nvbench's own examples
 in `base`, and in `slow` the same with kernels in nvbench/test_kernels.cuh that do 3 % more.
 `unchanged:4` runs four times, `edits:NAME` tries one edit alone. A failure ends its part, not the others.
 
@@ -312,7 +312,9 @@ class Folder:
 
     def tool(self, *words, codes=(0,), timeout=240):
         self.calls += 1
-        stored = [] if words[0] == "ab" else ["--baselines", self.path / "baselines"]
+        stored = ["--baselines", self.path / "baselines"]
+        if words[0] == "ab" or (words[0] != "baseline" and not stored[1].exists()):
+            stored = []
         judged = ["--profile", self.path / "profile.yaml"] if words[0] == "run" else []
         if words[0] == "run" and "--processes" not in words:
             judged += ["--processes", RUN_PROCESSES]
@@ -753,6 +755,45 @@ def part_graphs():
     tools.expect(True, "graphs, streams and copies pass")
 
 
+def part_silent():
+    """A child that is started without the environment, and what only looks like one."""
+    program = tools.PROGRAMS / "streams_and_graphs"
+    folder = fresh(GRAPHS.format(program="./app"))
+
+    def starts(*children):
+        app = folder.path / "app"
+        app.write_text("#!/bin/sh\n" + "\n".join([shlex.quote(str(program)), *children]) + "\n")
+        app.chmod(0o755)
+
+    def notes():
+        return str([case.get("notes") for case in folder.cases("run.json").values()])
+
+    starts()
+    refreshed(folder, COUNTED)
+    # These open the device, and one maps the driver's library.
+    starts(f"env -i {shutil.which('nvidia-smi')}", f"env -i {shutil.which('nvidia-smi')} --query-gpu=name --format=csv")
+    folder.tool("run", folder.path / "suite.yaml", "--processes", COUNTED)
+    tools.expect("left no recording" not in notes(), "nvidia-smi does no work")
+    silent = f"env -i {shlex.quote(str(program))}"
+    for child in (silent, f"setsid {silent}", f"({silent}) & wait"):
+        starts(child)
+        folder.tool("run", folder.path / "suite.yaml", "--processes", COUNTED, codes=(3,))
+        for label, case in folder.cases("verdict.json").items():
+            tools.expect(case["verdict"] == "invalid", f"{child}: {label} is {case['verdict']}: {case.get('reason')}")
+        tools.expect("left no recording" in notes() and "streams_and_graphs" in notes(), f"noted: {notes()}")
+    starts(silent.replace("-i", ""))
+    folder.tool("run", folder.path / "suite.yaml", "--processes", 1, codes=(1, 3))
+    tools.expect("left no recording" not in notes(), "with its environment, a child is recorded")
+    loose = re.sub(r"gpu_time: \d+%", "gpu_time: 5000%", GRAPHS.format(program="./app"))
+    (folder.path / "suite.yaml").write_text(loose)
+    starts(silent)
+    folder.tool("run", folder.path / "suite.yaml", "--processes", 1, codes=(0, 4))
+    tools.expect("left no recording" in notes(), "within the tolerance it is noted")
+    starts(silent)
+    done = tools.run([tools.PERFGATE, "profile", "--quiet", "--", folder.path / "app"])
+    tools.expect("left no recording" in done.stdout + done.stderr, "profile notes it")
+
+
 def part_replays():
     """A graph that is replayed, and the same kernels launched one by one."""
     folder = refreshed(fresh(REPLAYS.format(python=sys.executable)), COUNTED)
@@ -796,7 +837,12 @@ def main():
     if chosen.keep:
         KEEP = chosen.keep.resolve()
         KEEP.mkdir(parents=True, exist_ok=True)
-    return tools.run_parts(parts) if tools.has_torch() else 77
+    if {name for name, _ in parts} == {"silent"}:
+        has_device = subprocess.run(["nvidia-smi"], capture_output=True).returncode == 0 if shutil.which("nvidia-smi") \
+            else False
+    else:
+        has_device = tools.has_torch()
+    return tools.run_parts(parts) if has_device else 77
 
 
 if __name__ == "__main__":

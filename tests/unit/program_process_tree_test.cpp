@@ -3,39 +3,143 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "program/process_tree.hpp"
+#include "program/program.hpp"
+#include "temporary_folder.hpp"
 
 namespace perfgate::program {
 namespace {
 
 constexpr const char* mark = "PERFGATE_TEST_MARK=this";
 
-/// A process with the mark in its environment, which waits to be ended.
-pid_t start_marked() {
+/// A process that waits to be ended, with this variable as its whole environment.
+pid_t start_sleep(const char* variable) {
+    // Two processes of one clock tick would have the same age.
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
     const pid_t pid = fork();
     if (pid == 0) {
-        const std::array<const char*, 2> environment{mark, nullptr};
+        const std::array<const char*, 2> environment{variable, nullptr};
         execle("/bin/sleep", "sleep", "600", nullptr, environment.data());
         _exit(1);
     }
     return pid;
 }
 
-TEST(ProcessTree, FindsAndEndsMarkedProcesses) {
-    EXPECT_TRUE(processes_with(mark).empty());
-    const pid_t marked = start_marked();
-    while (processes_with(mark) != std::vector<pid_t>{marked}) std::this_thread::yield();
-    EXPECT_TRUE(processes_with("PERFGATE_TEST_MARK=thi").empty());
-    EXPECT_EQ(signal_all(mark, SIGKILL), 1U);
+std::vector<pid_t> pids(ProcessTree& tree) {
+    std::vector<pid_t> found;
+    for (const Process& process : tree.look()) found.push_back(process.pid);
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
+/// The numbers that a program wrote to the file, when there are so many.
+std::vector<pid_t> wait_for_pids(const std::filesystem::path& file, std::size_t count) {
+    for (;;) {
+        std::ifstream stream(file);
+        std::vector<pid_t> found;
+        for (pid_t pid = 0; stream >> pid;) found.push_back(pid);
+        if (found.size() == count) return found;
+        std::this_thread::yield();
+    }
+}
+
+bool is_alive(pid_t pid) {
+    const auto state = model::state_of({pid, "/proc/" + std::to_string(pid)});
+    return state && state->state != 'Z';
+}
+
+void end(pid_t child) {
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+}
+
+TEST(ProcessTree, FindsAndEndsItsRootAndMarkedProcesses) {
+    const pid_t other = start_sleep("PERFGATE_TEST_MARK=thi");
+    const pid_t marked = start_sleep(mark);
+    const pid_t root = start_sleep("PERFGATE_TEST_MARK=");
+    ProcessTree tree(root, mark);
+    while (pids(tree) != std::vector<pid_t>{marked, root}) {
+        tree = ProcessTree(root, mark);  // a process that has no environment yet is another's
+        std::this_thread::yield();
+    }
+    tree.signal_all(SIGKILL);
     int status = 0;
-    ASSERT_EQ(waitpid(marked, &status, 0), marked);
-    EXPECT_TRUE(WIFSIGNALED(status));
-    EXPECT_TRUE(processes_with(mark).empty());
+    for (const pid_t pid : {marked, root}) {
+        ASSERT_EQ(waitpid(pid, &status, 0), pid);
+        EXPECT_TRUE(WIFSIGNALED(status));
+    }
+    EXPECT_TRUE(tree.look().empty());
+    EXPECT_TRUE(is_alive(other));
+    end(other);
+}
+
+TEST(ProcessTree, FindsDescendantsWithoutTheirEnvironmentAndWithoutTheirParents) {
+    adopt_orphans();
+    const TemporaryFolder folder;
+    const std::string file = folder.path() / "pids";
+    // Not the program's, and started before it.
+    const pid_t elder = start_sleep("NONE=");
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    const pid_t root = fork();
+    if (root == 0) {
+        const std::string script = "env -i sh -c 'echo $$ >>" + file + "; exec sleep 600' & " +
+                                   "(setsid env -i sh -c 'echo $$ >>" + file +
+                                   "; exec sleep 600' &) & " + "wait";
+        execl("/bin/sh", "sh", "-c", script.c_str(), nullptr);
+        _exit(1);
+    }
+    const std::vector<pid_t> started = wait_for_pids(file, 2);
+    ProcessTree tree(root, mark);
+    std::vector<pid_t> expected = started;
+    expected.push_back(root);
+    std::sort(expected.begin(), expected.end());
+    while (pids(tree) != expected) std::this_thread::yield();
+    // One more look finds what it has found before, and a look after the root has ended the rest.
+    EXPECT_EQ(pids(tree), expected);
+    end(root);
+    std::erase(expected, root);
+    EXPECT_EQ(pids(tree), expected);
+    tree.signal_all(SIGKILL);
+    while (!tree.look().empty()) std::this_thread::yield();
+    for (const pid_t pid : started) EXPECT_FALSE(is_alive(pid));
+    EXPECT_TRUE(is_alive(elder));
+    end(elder);
+}
+
+TEST(Run, EndsAChildWithoutEnvironmentThatOutlivesTheProgram) {
+    const TemporaryFolder folder;
+    Program program;
+    program.words = {"sh", "-c", "(setsid env -i sh -c 'echo $$ >pids; exec sleep 600' &)"};
+    program.folder = folder.path();
+    program.output_file = folder.path() / "output";
+    program.error_file = folder.path() / "errors";
+    program.grace = std::chrono::milliseconds(300);
+    EXPECT_EQ(run(program, {}).survivors, 1U);
+    EXPECT_FALSE(is_alive(wait_for_pids(folder.path() / "pids", 1).front()));
+}
+
+TEST(Run, ReportsTheProcessesWhileTheyRun) {
+    const TemporaryFolder folder;
+    Program program;
+    program.words = {"sh", "-c", "env -i sh -c 'while [ ! -e go ]; do sleep 0.01; done'"};
+    program.folder = folder.path();
+    std::size_t most = 0;
+    program.watch = [&](const std::vector<Process>& processes) {
+        most = std::max(most, processes.size());
+        if (most >= 2) std::ofstream(folder.path() / "go") << "now";
+    };
+    EXPECT_EQ(run(program, {}).status, 0);
+    EXPECT_GE(most, 2U);
 }
 
 }  // namespace

@@ -97,7 +97,7 @@ TEST(SuiteAmount, ReadsAFractionAsPercentageOrPlainNumber) {
     EXPECT_EQ(fraction_of("250%"), 2.5);
     EXPECT_EQ(fraction_of("0.03"), 0.03);
     EXPECT_EQ(fraction_of("0"), 0.0);
-    EXPECT_EQ(fraction_of("1"), 1.0);
+    EXPECT_EQ(fraction_of("0.999"), 0.999);
 }
 
 TEST(SuiteAmount, ReadsAPercentageUpToTheMost) {
@@ -118,7 +118,10 @@ TEST(SuiteAmount, AUnitEndsWhereItsWordDoes) {
     EXPECT_EQ(take_unit(rest)->suffix, "GB/s");
 }
 
-TEST(SuiteAmount, RefusesAPlainNumberAboveOneAsAFraction) {
+TEST(SuiteAmount, RefusesAPlainNumberOfOneOrMoreAsAFraction) {
+    for (const char* text : {"1", "1.0", "1e0", "1."}) {
+        EXPECT_FALSE(fraction_of(text)) << text;
+    }
     EXPECT_FALSE(fraction_of("2"));
     EXPECT_FALSE(fraction_of("1.01"));
     EXPECT_FALSE(fraction_of("2us"));

@@ -50,10 +50,14 @@ TEST(SuiteProfile, ReadsHowFarAcceptedChangesMayAddUp) {
     EXPECT_EQ(parse_profile("creep: 5%", "p.yaml").creep, 0.05);
     EXPECT_EQ(parse_profile("creep: 0.2", "p.yaml").creep, 0.2);
     EXPECT_EQ(parse_profile("out: x", "p.yaml").creep, std::nullopt);
-    EXPECT_EQ(
-        test::refusal([] { parse_profile("creep: 5", "p.yaml"); }),
-        "p.yaml:1:8: wrong value for 'creep'; expected a percentage (3%) or a fraction from 0 "
-        "to 1, found 5");
+    for (const std::string number : {"1", "1.0", "5"}) {
+        EXPECT_EQ(test::refusal([&] { parse_profile("creep: " + number, "p.yaml"); }),
+                  "p.yaml:1:8: wrong value for 'creep'; expected a percentage (" +
+                      number.substr(0, 1) + "%) or a fraction below 1, found " + number);
+    }
+    EXPECT_NE(test::refusal([] { parse_profile("policy: {false_alarms: 1}", "p.yaml"); })
+                  .find("p.yaml:1:24: wrong value for 'false_alarms'; expected a percentage (1%)"),
+              std::string::npos);
 }
 
 TEST(SuiteProfile, ReadsWhetherThereIsACanary) {

@@ -8,8 +8,10 @@
 #include <cstdio>
 #include <filesystem>
 #include <optional>
+#include <system_error>
 
 #include "cli/options/output.hpp"
+#include "model/text.hpp"
 
 namespace perfgate::cli {
 namespace {
@@ -21,10 +23,19 @@ void note_no_effect(std::string_view key, std::string_view mode, std::string_vie
 
 }  // namespace
 
-void add_baselines_option(CLI::App& app, std::string& folder) {
-    app.add_option("--baselines", folder, "Folder of the baselines: <device-key>/<suite>.json")
-        ->type_name("DIR")
-        ->capture_default_str();
+void add_baselines_option(CLI::App& app, std::string& folder, BaselinesFolder use) {
+    CLI::Option* option =
+        app.add_option("--baselines", folder, "Folder of the baselines: <device-key>/<suite>.json")
+            ->type_name("DIR")
+            ->capture_default_str();
+    if (use == BaselinesFolder::created) return;
+    option->check([](const std::string& named) {
+        std::error_code ignored;
+        if (named.empty() || std::filesystem::is_directory(named, ignored)) return std::string();
+        return fmt::format(
+            "{} is no folder; 'perfgate baseline refresh' creates one with what it measures",
+            model::printable(named));
+    });
 }
 
 void add_profile_option(CLI::App& app, std::string& file) {

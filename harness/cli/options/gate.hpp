@@ -30,8 +30,11 @@ struct GateOptions {
     model::Policy policy;  ///< the rest: from a profile, or the defaults
 };
 
-/// Only --baselines, for verbs that do not judge.
-void add_baselines_option(CLI::App& app, std::string& folder);
+/// Only --baselines, for verbs that do not judge. A folder that is named must be there, unless the
+/// verb creates it: what is mistyped has no baselines, and nothing would fail.
+enum class BaselinesFolder { must_exist, created };
+void add_baselines_option(CLI::App& app, std::string& folder,
+                          BaselinesFolder use = BaselinesFolder::must_exist);
 /// Only --profile.
 void add_profile_option(CLI::App& app, std::string& file);
 /// Only --filter and --tag.

@@ -162,7 +162,7 @@ void add_baseline_refresh(CLI::App& baseline, Invocation& invocation) {
             "measured now")
         ->required()
         ->type_name("FILE");
-    add_baselines_option(*verb, options->request.baselines);
+    add_baselines_option(*verb, options->request.baselines, BaselinesFolder::created);
     add_profile_option(*verb, options->profile);
     add_selection_options(*verb, options->selection);
     verb->add_option("--runs", options->request.runs,
