@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "baseline/file_changes.hpp"
 #include "baseline/store.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
@@ -46,9 +47,15 @@ std::size_t limit_of(FileRole role) {
     return role == FileRole::ledger ? baseline::ledger_limit_bytes : suite::most_yaml_bytes;
 }
 
+/// Whether it is part of an interrupted change, which the next command here would finish.
+bool is_staged(const std::string& path) {
+    return path.find(fmt::format("/{}/", baseline::staging_name)) != std::string::npos;
+}
+
 /// Whether the verbs would read a file of this name in a folder of `role`, which becomes the file's
 /// role.
 bool is_read(const std::string& path, FileRole& role) {
+    if (role == FileRole::baseline && is_staged(path)) return true;
     if (role == FileRole::baseline && path.ends_with(ledger_ending)) role = FileRole::ledger;
     if (role == FileRole::ledger) return true;
     if (role == FileRole::baseline) return path.ends_with(".json");
@@ -65,6 +72,9 @@ void add(review::Files& files, const std::string& path, File file) {
             fmt::format("more than {} files to review; expected fewer: "
                         "--suites, --profiles and --baselines name folders",
                         most_files));
+    }
+    if (is_staged(path) && file.fault.empty()) {
+        file.fault = "part of a change of baselines that was interrupted";
     }
     files.emplace(path, std::move(file));
 }
