@@ -31,20 +31,50 @@ using model::MetricVerdict;
 using model::Run;
 using model::Verdict;
 
-bool is_chosen(const AcceptChoice& choice, const std::string& id) {
-    return choice.cases.empty() ||
-           std::any_of(choice.cases.begin(), choice.cases.end(),
-                       [&](const std::string& glob) { return model::glob_match(glob, id); });
-}
+/// The cases that the choice selects. An id selects its own case alone, whatever it is as a glob.
+class Chosen {
+  public:
+    Chosen(const AcceptChoice& choice, const model::VerdictDocument& document) : choice_(choice) {
+        for (const model::SuiteVerdict& suite : document.suites) {
+            for (const CaseVerdict& verdict : suite.cases) {
+                if (is_named(verdict.id)) named_.insert(verdict.id);
+            }
+        }
+    }
 
-void require_globs_match(const Run& run, const AcceptChoice& choice) {
+    /// By its id, not only by a glob.
+    [[nodiscard]] bool is_named(const std::string& id) const {
+        return std::find(choice_.cases.begin(), choice_.cases.end(), id) != choice_.cases.end();
+    }
+
+    [[nodiscard]] bool contains(const std::string& id) const {
+        return choice_.cases.empty() ||
+               std::any_of(
+                   choice_.cases.begin(), choice_.cases.end(), [&](const std::string& glob) {
+                       return named_.contains(glob) ? glob == id : model::glob_match(glob, id);
+                   });
+    }
+
+  private:
+    const AcceptChoice& choice_;
+    std::set<std::string> named_;
+};
+
+void require_globs_match(const Run& run, const AcceptChoice& choice,
+                         const model::VerdictDocument& document) {
+    std::set<std::string> missing;
+    for (const model::SuiteVerdict& suite : document.suites) {
+        for (const CaseVerdict& verdict : suite.cases) {
+            if (verdict.verdict == Verdict::missing) missing.insert(verdict.id);
+        }
+    }
     for (const std::string& glob : choice.cases) {
-        bool found = false;
+        bool found = missing.contains(glob);
         std::string example;
         for (const model::SuiteResult& suite : run.suites) {
             for (const CaseResult& result : suite.cases) {
                 example = model::case_id(result.spec);
-                found = found || model::glob_match(glob, example);
+                found = found || glob == example || model::glob_match(glob, example);
             }
         }
         if (found) continue;
@@ -124,9 +154,13 @@ class AdoptedCode {
 /// The new baseline of one suite of the run.
 class Accepting {
   public:
-    Accepting(const Run& run, const AcceptChoice& choice, const Acceptance& acceptance,
-              const gate::Rule& rule)
-        : run_(run), choice_(choice), acceptance_(acceptance), rule_(rule) {}
+    Accepting(const Run& run, const model::VerdictDocument& document, const AcceptChoice& choice,
+              const Acceptance& acceptance, const gate::Rule& rule)
+        : run_(run),
+          choice_(choice),
+          chosen_(choice, document),
+          acceptance_(acceptance),
+          rule_(rule) {}
 
     Accepted suite(const model::SuiteResult& suite, const model::SuiteVerdict& verdict,
                    const gate::StoredBaseline* stored) {
@@ -138,14 +172,19 @@ class Accepting {
             accepted.baseline.device.board.clear();
         }
         for (std::size_t i = 0; i < suite.cases.size(); ++i) {
-            if (is_chosen(choice_, verdict.cases.at(i).id)) {
+            if (chosen_.contains(verdict.cases.at(i).id)) {
                 add(suite.cases[i], verdict.cases.at(i), accepted);
             }
+        }
+        // Behind those of the run stand cases that only the baseline has.
+        for (std::size_t i = suite.cases.size(); i < verdict.cases.size(); ++i) {
+            if (chosen_.is_named(verdict.cases[i].id)) remove(verdict.cases[i], accepted);
         }
         return accepted;
     }
 
     std::vector<std::string> refused;   ///< a line for each case that cannot be accepted
+    std::set<std::string> refused_ids;  ///< of these
     std::vector<std::string> creeping;  ///< a line for each metric beyond the bound
 
   private:
@@ -156,11 +195,7 @@ class Accepting {
         }
         std::string why = objection(run_, result);
         if (why.empty()) why = undecided(verdict);
-        if (!why.empty()) {
-            refused.push_back(
-                fmt::format("{} ({})", model::printable(verdict.id), model::printable(why)));
-            return;
-        }
+        if (!why.empty()) return refuse(verdict.id, why);
         const auto found = accepted.baseline.cases.find(verdict.id);
         BaselineCase* const expected =
             found == accepted.baseline.cases.end() ? nullptr : &found->second;
@@ -170,7 +205,8 @@ class Accepting {
         } else if (!model::stayed(verdict)) {
             accept(result, verdict, expected, entry, accepted);
         }
-        if (entry.changes.empty()) {
+        const bool added = expected == nullptr && accepted.baseline.cases.contains(verdict.id);
+        if (entry.changes.empty() && !added) {
             ++accepted.unchanged;
         } else {
             entry.digests.emplace(
@@ -178,6 +214,27 @@ class Accepting {
                 document::digest_of_case(verdict.id, accepted.baseline.cases.at(verdict.id)));
             accepted.entries.push_back(std::move(entry));
         }
+    }
+
+    void refuse(const std::string& id, const std::string& why) {
+        refused.push_back(fmt::format("{} ({})", model::printable(id), model::printable(why)));
+        refused_ids.insert(id);
+    }
+
+    /// The suite no longer has the case, and the user named it.
+    void remove(const CaseVerdict& verdict, Accepted& accepted) {
+        if (verdict.verdict != Verdict::missing || !choice_.until.empty()) {
+            return refuse(verdict.id,
+                          fmt::format("{}: {}", model::to_text(verdict.verdict), verdict.reason));
+        }
+        LedgerEntry entry;
+        entry.id = verdict.id;
+        entry.at = acceptance_.at;
+        entry.action = model::LedgerAction::prune;
+        entry.by = acceptance_.accepted_by;
+        entry.reason = acceptance_.reason;
+        accepted.baseline.cases.erase(verdict.id);
+        accepted.entries.push_back(std::move(entry));
     }
 
     LedgerEntry entry_of(const std::string& id) const {
@@ -278,11 +335,11 @@ class Accepting {
                 !code.would_prove(definition->second)) {
                 continue;
             }
-            refused.push_back(fmt::format(
-                "{} ({} is not shown to be within its tolerance, and the code is not the "
-                "baseline's: measure in more processes, or accept the whole case with 'perfgate "
-                "baseline refresh --filter')",
-                model::printable(verdict.id), model::printable(metric.metric)));
+            refuse(verdict.id,
+                   fmt::format("{} is not shown to be within its tolerance, and the code is not "
+                               "the baseline's: measure in more processes, or accept the whole "
+                               "case with 'perfgate baseline refresh --filter'",
+                               model::printable(metric.metric)));
             return false;
         }
         for (const auto& [metric, series] : result.metrics) {
@@ -354,25 +411,48 @@ class Accepting {
 
     const Run& run_;
     const AcceptChoice& choice_;
+    const Chosen chosen_;
     const Acceptance& acceptance_;
     const gate::Rule& rule_;
 };
 
 }  // namespace
 
-std::vector<Accepted> accept(const Run& run, const model::VerdictDocument& document,
-                             const gate::BaselineSet& baselines, const AcceptChoice& choice,
-                             const Acceptance& acceptance, const gate::Rule& rule) {
-    require_finished(run);
-    require_globs_match(run, choice);
-    require_day_to_come(choice, acceptance);
-    Accepting accepting(run, choice, acceptance, rule);
+static std::vector<Accepted> all_suites(const Run& run, const model::VerdictDocument& document,
+                                        const gate::BaselineSet& baselines, Accepting& accepting) {
     std::vector<Accepted> results;
     for (std::size_t i = 0; i < run.suites.size(); ++i) {
         const auto stored = baselines.find(run.suites[i].name);
         results.push_back(accepting.suite(run.suites[i], document.suites.at(i),
                                           stored == baselines.end() ? nullptr : &stored->second));
     }
+    return results;
+}
+
+std::set<std::string> not_acceptable(const Run& run, const model::VerdictDocument& document,
+                                     const gate::BaselineSet& baselines, const gate::Rule& rule) {
+    const AcceptChoice all;
+    const Acceptance acceptance;
+    Accepting accepting(run, document, all, acceptance, rule);
+    all_suites(run, document, baselines, accepting);
+    // Missing, and in the run: the suite has the case, and it was not built.
+    for (std::size_t i = 0; i < run.suites.size(); ++i) {
+        for (std::size_t c = 0; c < run.suites[i].cases.size(); ++c) {
+            const CaseVerdict& verdict = document.suites.at(i).cases.at(c);
+            if (verdict.verdict == Verdict::missing) accepting.refused_ids.insert(verdict.id);
+        }
+    }
+    return std::move(accepting.refused_ids);
+}
+
+std::vector<Accepted> accept(const Run& run, const model::VerdictDocument& document,
+                             const gate::BaselineSet& baselines, const AcceptChoice& choice,
+                             const Acceptance& acceptance, const gate::Rule& rule) {
+    require_finished(run);
+    require_globs_match(run, choice, document);
+    require_day_to_come(choice, acceptance);
+    Accepting accepting(run, document, choice, acceptance, rule);
+    std::vector<Accepted> results = all_suites(run, document, baselines, accepting);
     refuse_if_any(
         "these cases cannot be accepted: measure them again, or accept others with --case",
         accepting.refused);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@
 namespace perfgate::baseline {
 
 struct AcceptChoice {
-    std::vector<std::string> cases;  ///< globs on ids; none: all cases
+    std::vector<std::string> cases;  ///< ids, or globs on them; none: all cases
     /// To acknowledge instead of accept: the last day on which the regressions do not fail a run.
     std::string until = {};
 };
@@ -38,6 +39,9 @@ struct Accepted {
 /// times that are not gated, because they would count as this code's. Everything else stays
 /// identical to the byte.
 ///
+/// A case that is missing in the run is removed if the choice has its id. An id selects its own
+/// case alone.
+///
 /// With `until`, expected values stay: the chosen cases' regressed metrics are acknowledged with
 /// their measured values.
 ///
@@ -48,5 +52,10 @@ struct Accepted {
 std::vector<Accepted> accept(const model::Run& run, const model::VerdictDocument& document,
                              const gate::BaselineSet& baselines, const AcceptChoice& choice,
                              const Acceptance& acceptance, const gate::Rule& rule);
+
+/// The ids of the run's cases that accept() would refuse, whether or not they changed; creep does
+/// not count.
+std::set<std::string> not_acceptable(const model::Run& run, const model::VerdictDocument& document,
+                                     const gate::BaselineSet& baselines, const gate::Rule& rule);
 
 }  // namespace perfgate::baseline

@@ -13,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include "baseline/file_changes.hpp"
 #include "model/error.hpp"
 #include "model/text.hpp"
 
@@ -73,7 +74,7 @@ BaselineLock::BaselineLock(fs::path folder, const Waiting& waiting) : folder_(st
         if (error != 0 && error != EWOULDBLOCK && error != EINTR) {
             fd_ = try_lock(folder_ / ".perfgate.lock", O_RDWR | O_CREAT, lock, error);
         }
-        if (fd_ >= 0) return;
+        if (fd_ >= 0) break;
         if (error != EWOULDBLOCK && error != EINTR) {
             throw model::Error(fmt::format(
                 "cannot lock {}: {}; keep the baselines where files can be written and locked",
@@ -86,6 +87,13 @@ BaselineLock::BaselineLock(fs::path folder, const Waiting& waiting) : folder_(st
         }
         if (!told && waiting.tell) waiting.tell();
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    try {
+        const std::string recovered = finish_interrupted_change(folder_);
+        if (!recovered.empty() && waiting.recovered) waiting.recovered(recovered);
+    } catch (...) {
+        ::close(fd_);
+        throw;
     }
 }
 

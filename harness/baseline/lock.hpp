@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <string>
 
 namespace perfgate::baseline {
 
@@ -14,12 +15,15 @@ class BaselineLock {
     struct Waiting {
         double limit_s = 60;
         std::function<void()> tell = {};  ///< once, when it has to wait
+        /// Told in one line what a writer that was killed had left (file_changes.hpp).
+        std::function<void(const std::string&)> recovered = {};
         /// As flock(2). Tests use it to simulate network file systems that cannot lock folders.
         std::function<int(int fd, int operation)> flock = {};
     };
     /// Locks the folder itself, which leaves no file behind and works if it is read-only; if the
     /// file system cannot lock folders, a file `.perfgate.lock` in it. The kernel releases the lock
-    /// when the process ends, even by a signal. Creates the folder. Throws model::Error naming the
+    /// when the process ends, even by a signal. Creates the folder. Then finishes, or removes, what
+    /// a writer that was killed has left. Throws model::Error naming the
     /// folder if another process holds the lock for longer than the limit, or if nothing can be
     /// locked.
     BaselineLock(std::filesystem::path folder, const Waiting& waiting);

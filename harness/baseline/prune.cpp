@@ -1,15 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "baseline/prune.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <utility>
+
+#include "model/error.hpp"
+#include "model/text.hpp"
+#include "model/unknown_cases.hpp"
 
 namespace perfgate::baseline {
 
-Pruned prune(model::Baseline baseline, const std::set<std::string>& ids,
-             const Acceptance& acceptance) {
+namespace {
+
+/// Whether nobody knows if the case is gone.
+bool is_unknown(const std::string& id, const model::BaselineCase& expected,
+                const KnownCases& cases) {
+    return std::any_of(cases.reported.begin(), cases.reported.end(), [&](const auto& reported) {
+        return model::stands_for(reported.spec, id) &&
+               (reported.known_at.empty() || reported.known_at < expected.provenance.recorded_at);
+    });
+}
+
+void require_whole(const model::Run& run, const model::SuiteResult& suite) {
+    if (!suite.partial && !run.interrupted && !run.shard) return;
+    throw model::InputError(
+        fmt::format("suite {}: the run has only some of its cases ({}), so it does not show which "
+                    "are gone: measure the whole suite",
+                    model::printable(suite.name),
+                    run.interrupted ? "interrupted"
+                    : run.shard     ? "a shard"
+                                    : "selected with --filter or --tag"));
+}
+
+}  // namespace
+
+void add_reported(const model::Run& run, const std::string& suite_name, KnownCases& cases) {
+    for (const model::SuiteResult& suite : run.suites) {
+        if (suite.name != suite_name) continue;
+        require_whole(run, suite);
+        for (KnownCases::Reported& reported : cases.reported) {
+            std::set<std::string> ids;
+            bool failed = false;
+            for (const model::CaseResult& result : suite.cases) {
+                std::string id = model::case_id(result.spec);
+                if (!model::stands_for(reported.spec, id)) continue;
+                failed = failed || result.spec.variant == model::unknown_cases;
+                ids.insert(std::move(id));
+            }
+            if (failed || ids.empty()) continue;
+            cases.ids.merge(ids);
+            reported.known_at = std::max(reported.known_at, run.started_at);
+        }
+    }
+}
+
+Pruned prune(model::Baseline baseline, const KnownCases& cases, const Acceptance& acceptance) {
     Pruned pruned;
     for (const auto& [id, expected] : baseline.cases) {
-        if (ids.contains(id)) continue;
+        if (cases.ids.contains(id)) continue;
+        if (is_unknown(id, expected, cases)) {
+            ++pruned.unknown;
+            continue;
+        }
         model::LedgerEntry entry;
         entry.id = id;
         entry.at = acceptance.at;

@@ -22,6 +22,7 @@
 #include "model/error.hpp"
 #include "model/quantity.hpp"
 #include "model/text.hpp"
+#include "model/unknown_cases.hpp"
 
 namespace perfgate::baseline {
 
@@ -301,10 +302,32 @@ BaselineCase replaced(const model::Run& run, const CaseResult& result,
     return accepted;
 }
 
+/// Whether the run knows less of a gated time than the baseline.
+bool has_fewer_processes(const model::Run& run, const CaseResult& result,
+                         const BaselineCase& before) {
+    return std::any_of(result.gates.begin(), result.gates.end(), [&](const model::GateRule& rule) {
+        const auto then = before.metrics.find(rule.metric);
+        const auto now = result.metrics.find(rule.metric);
+        return is_time(run, rule.metric) && then != before.metrics.end() &&
+               now != result.metrics.end() &&
+               gate::batches_in_use(now->second).size() <
+                   std::min(enough_processes, gate::batches_in_use(then->second).size());
+    });
+}
+
+/// The baseline's case, with what the suite says of it and no value depends on.
+BaselineCase better_known(const BaselineCase& before, const CaseResult& result) {
+    BaselineCase kept = before;
+    kept.tags = result.tags;
+    if (kept.measured_as.empty()) kept.measured_as = result.measured_as;
+    return kept;
+}
+
 }  // namespace
 
 Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
-                  const std::optional<model::Baseline>& existing, const Acceptance& acceptance) {
+                  const std::optional<model::Baseline>& existing, const Acceptance& acceptance,
+                  const std::set<std::string>& passing) {
     require_finished(run);
     require_acceptable(run, suite);
     if (acceptance.add_board) require_known(run, suite, existing);
@@ -336,6 +359,16 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
         }
         BaselineCase accepted = acceptance.add_board ? with_board(run, result, old_case.mapped())
                                                      : replaced(run, result, acceptance);
+        const bool fewer = old_case && !acceptance.add_board &&
+                           has_fewer_processes(run, result, old_case.mapped());
+        if (fewer && passing.contains(id)) {
+            accepted = better_known(old_case.mapped(), result);
+            refreshed.better_known.push_back(id);
+            if (!(accepted == old_case.mapped())) refreshed.accepted.push_back(id);
+            refreshed.baseline.cases.emplace(std::move(id), std::move(accepted));
+            continue;
+        }
+        if (fewer) ++refreshed.fewer;
         if (old_case) {
             const BaselineCase& before = old_case.mapped();
             // Nothing is kept of values of something else.
@@ -359,7 +392,8 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
         refreshed.baseline.cases.emplace(
             std::move(id), unchanged ? std::move(old_case.mapped()) : std::move(accepted));
     }
-    if (refreshed.accepted.empty() && refreshed.unchanged.empty()) {
+    if (refreshed.accepted.empty() && refreshed.unchanged.empty() &&
+        refreshed.better_known.empty()) {
         throw model::InputError(
             fmt::format("suite {}: no case was measured: there is nothing to accept",
                         model::printable(suite.name)));
@@ -368,8 +402,14 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
                               "refresh with it if that is meant, or other cases with --filter",
                               model::printable(suite.name)),
                   crept);
+    // What a benchmark that did not run would have reported is not known.
+    const auto is_unknown = [&suite](const std::string& id) {
+        return std::any_of(suite.cases.begin(), suite.cases.end(), [&](const CaseResult& result) {
+            return model::stands_for(result.spec, id);
+        });
+    };
     for (auto& [id, old_case] : old_cases) {
-        if (partial) {
+        if (partial || is_unknown(id)) {
             refreshed.kept.push_back(id);
             refreshed.baseline.cases.emplace(id, std::move(old_case));
         } else {

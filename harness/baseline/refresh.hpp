@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,9 @@
 
 namespace perfgate::baseline {
 
+/// The processes of a baseline that is measured as one.
+inline constexpr std::size_t enough_processes = 20;
+
 /// The new baseline, and the result for each case (by id).
 struct Refreshed {
     model::Baseline baseline;
@@ -21,15 +25,18 @@ struct Refreshed {
     std::vector<std::string> unchanged;  ///< measured again with the same result
     std::vector<std::string> kept;       ///< not measured now: unchanged in the baseline
     std::vector<std::string> removed;    ///< no longer in the suite
+    /// They pass, and the run has fewer processes: these values stay.
+    std::vector<std::string> better_known;
+    std::size_t fewer = 0;  ///< accepted cases that have fewer processes than before
     /// Acknowledged metrics, which keep their expected value until their day is over.
     std::size_t acknowledged = 0;
     std::optional<model::LedgerEntry> entry = std::nullopt;  ///< absent: nothing changed
 };
 
 /// The baseline of one suite of a run. Measured cases replace those of `existing`. Skipped ones,
-/// and in a partial suite all that were not selected, stay unchanged. Cases that a whole suite no
-/// longer has are removed. A case stays identical to the byte if its metrics, board and tools are
-/// the same and there is no new name or reason.
+/// those of a benchmark that did not run, and in a partial suite all that were not selected, stay
+/// unchanged. Cases that a whole suite no longer has are removed. A case stays identical to the
+/// byte if its metrics, board and tools are the same and there is no new name or reason.
 ///
 /// With `acceptance.add_board` only times change: those of the run's board join the baseline's, or
 /// replace those of the same board. Cases are refused that it does not have, that launch other code
@@ -38,7 +45,12 @@ struct Refreshed {
 ///
 /// Throws InputError, naming the cases, if one is incorrect, failed or incomplete, or if accepted
 /// changes add up beyond the bound; also for an interrupted run or one that measured nothing.
+///
+/// `passing` are the ids of cases that pass against `existing`. Of such a case the baseline's
+/// values stay if the run measured a gated time in fewer processes than the baseline has, and in
+/// fewer than `enough_processes`: what it would detect must not get worse unnoticed.
 Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
-                  const std::optional<model::Baseline>& existing, const Acceptance& acceptance);
+                  const std::optional<model::Baseline>& existing, const Acceptance& acceptance,
+                  const std::set<std::string>& passing = {});
 
 }  // namespace perfgate::baseline

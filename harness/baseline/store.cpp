@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "baseline/file_changes.hpp"
 #include "document/baseline.hpp"
 #include "document/ledger.hpp"
 #include "model/error.hpp"
@@ -133,7 +134,7 @@ std::vector<BaselinePlace> stored_places(const fs::path& folder, std::vector<std
     }
     std::set<BaselinePlace> places;
     for (const fs::directory_entry& device : fs::directory_iterator(folder)) {
-        if (!device.is_directory(error)) continue;
+        if (!device.is_directory(error) || device.path().filename() == staging_name) continue;
         const std::string key = device.path().filename().string();
         for (const fs::directory_entry& entry : fs::directory_iterator(device.path())) {
             std::string name = entry.path().filename().string();
@@ -153,16 +154,28 @@ std::vector<BaselinePlace> stored_places(const fs::path& folder, std::vector<std
     return {places.begin(), places.end()};
 }
 
-fs::path save_baseline(const fs::path& folder, const model::Baseline& baseline) {
-    fs::path path = baseline_path(folder, baseline.device.key, baseline.suite);
-    const std::string text = document::write_baseline(baseline);
-    std::error_code ignored;
-    if (fs::is_regular_file(path, ignored) && fs::file_size(path, ignored) == text.size() &&
-        model::read_file(path, baseline_limit_bytes, "baseline") == text) {
-        return path;
+/// Without cases there is no file. A file that already has this content is not touched.
+static void add_baseline(const fs::path& folder, const model::Baseline& baseline,
+                         std::vector<FileChange>& changes) {
+    const fs::path path = baseline_path(folder, baseline.device.key, baseline.suite);
+    FileChange change{baseline_path({}, baseline.device.key, baseline.suite), std::nullopt};
+    if (!baseline.cases.empty()) {
+        change.content = document::write_baseline(baseline);
+        std::error_code ignored;
+        if (fs::is_regular_file(fs::symlink_status(path, ignored)) &&
+            fs::file_size(path, ignored) == change.content->size() &&
+            model::read_file(path, baseline_limit_bytes, "baseline") == *change.content) {
+            return;
+        }
     }
-    model::write_file_atomically(path, text);
-    return path;
+    changes.push_back(std::move(change));
+}
+
+fs::path save_baseline(const fs::path& folder, const model::Baseline& baseline) {
+    std::vector<FileChange> changes;
+    add_baseline(folder, baseline, changes);
+    change_files(folder, changes);
+    return baseline_path(folder, baseline.device.key, baseline.suite);
 }
 
 fs::path ledger_path(const fs::path& folder, std::string_view device_key, std::string_view suite) {
@@ -183,33 +196,46 @@ std::optional<model::Ledger> load_ledger(const fs::path& folder, std::string_vie
 
 /// Two branches that accept different cases both add lines, often at the same place: git must keep
 /// the lines of both. A project's own file is not changed.
-static void let_git_merge_ledgers(const fs::path& folder) {
-    const fs::path attributes = folder / ".gitattributes";
+static void let_git_merge_ledgers(const fs::path& folder, std::vector<FileChange>& changes) {
+    static constexpr const char* attributes = ".gitattributes";
     std::error_code ignored;
-    if (fs::symlink_status(attributes, ignored).type() != fs::file_type::not_found) return;
-    model::write_file_atomically(attributes,
-                                 "# Acceptances of two branches merge: the lines of both stay.\n"
-                                 "*.ledger.jsonl merge=union\n");
+    if (fs::symlink_status(folder / attributes, ignored).type() != fs::file_type::not_found) return;
+    if (std::any_of(changes.begin(), changes.end(),
+                    [](const FileChange& change) { return change.name == attributes; })) {
+        return;
+    }
+    changes.push_back({attributes,
+                       "# Acceptances of two branches merge: the lines of both stay.\n"
+                       "*.ledger.jsonl merge=union\n"});
 }
 
-void append_to_ledger(const fs::path& folder, const std::string& device_key,
-                      const std::string& suite, const std::vector<model::LedgerEntry>& entries) {
+static void add_entries(const fs::path& folder, const std::string& device_key,
+                        const std::string& suite, const std::vector<model::LedgerEntry>& entries,
+                        std::vector<FileChange>& changes) {
     if (entries.empty()) return;
     model::Ledger ledger =
         load_ledger(folder, device_key, suite).value_or(model::Ledger{suite, device_key, {}});
     ledger.entries.insert(ledger.entries.end(), entries.begin(), entries.end());
-    let_git_merge_ledgers(folder);
-    model::write_file_atomically(ledger_path(folder, device_key, suite),
-                                 document::write_ledger(std::move(ledger)));
+    let_git_merge_ledgers(folder, changes);
+    changes.push_back(
+        {ledger_path({}, device_key, suite), document::write_ledger(std::move(ledger))});
 }
 
-fs::path store_accepted(const BaselineLock& lock, const model::Baseline& baseline,
-                        const std::vector<model::LedgerEntry>& entries) {
-    append_to_ledger(lock.folder(), baseline.device.key, baseline.suite, entries);
-    if (!baseline.cases.empty()) return save_baseline(lock.folder(), baseline);
-    fs::path path = baseline_path(lock.folder(), baseline.device.key, baseline.suite);
-    fs::remove(path);
-    return path;
+void append_to_ledger(const fs::path& folder, const std::string& device_key,
+                      const std::string& suite, const std::vector<model::LedgerEntry>& entries) {
+    std::vector<FileChange> changes;
+    add_entries(folder, device_key, suite, entries, changes);
+    change_files(folder, changes);
+}
+
+void store_accepted(const BaselineLock& lock, const std::vector<AcceptedBaseline>& accepted) {
+    std::vector<FileChange> changes;
+    for (const AcceptedBaseline& each : accepted) {
+        const model::Baseline& baseline = each.baseline;
+        add_entries(lock.folder(), baseline.device.key, baseline.suite, each.entries, changes);
+        add_baseline(lock.folder(), baseline, changes);
+    }
+    change_files(lock.folder(), changes);
 }
 
 }  // namespace perfgate::baseline

@@ -80,10 +80,13 @@ std::optional<model::Ledger> load_ledger(const std::filesystem::path& folder,
 void append_to_ledger(const std::filesystem::path& folder, const std::string& device_key,
                       const std::string& suite, const std::vector<model::LedgerEntry>& entries);
 
-/// Stores what was accepted, and in the ledger why. The ledger is written first, so that `verify`
-/// finds an acceptance that was interrupted in between, and it can be repeated. A baseline without
-/// cases is removed; its ledger stays and records that. Returns the baseline's path.
-std::filesystem::path store_accepted(const BaselineLock& lock, const model::Baseline& baseline,
-                                     const std::vector<model::LedgerEntry>& entries);
+struct AcceptedBaseline {
+    const model::Baseline& baseline;
+    std::vector<model::LedgerEntry> entries;
+};
+
+/// Stores what was accepted, and in the ledgers why: all of it or nothing (file_changes.hpp). A
+/// baseline without cases is removed; its ledger stays and records that.
+void store_accepted(const BaselineLock& lock, const std::vector<AcceptedBaseline>& accepted);
 
 }  // namespace perfgate::baseline

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "baseline/file_changes.hpp"
 #include "baseline/store.hpp"
 #include "document/baseline.hpp"
 #include "model/error.hpp"
@@ -267,6 +268,9 @@ void check_text(const fs::path& file, const model::Baseline& baseline, StoreChec
 
 StoreCheck verify_store(const fs::path& folder, const std::string& today) {
     StoreCheck check;
+    if (std::string left = interrupted_change(folder); !left.empty()) {
+        check.faults.push_back(std::move(left));
+    }
     for (const BaselinePlace& place : stored_places(folder, &check.faults)) {
         const fs::path file = baseline_path(folder, place.device_key, place.suite);
         const std::size_t faults = check.faults.size();

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "model/error.hpp"
+#include "model/folder.hpp"
 #include "model/sha256.hpp"
 #include "model/text.hpp"
 
@@ -60,14 +60,9 @@ std::string last_line(std::string_view text) {
 }  // namespace
 
 ProgramRuns::ProgramRuns(const MeasurementOptions& options, const model::Command& command)
-    : options_(options), command_(command), folder_(options.out / folder_name(command)) {
-    std::error_code error;
-    fs::create_directories(folder_, error);
-    if (error) {
-        throw model::Error(fmt::format("cannot create {}: {}", model::printable(folder_.native()),
-                                       error.message()));
-    }
-}
+    : options_(options),
+      command_(command),
+      folder_(model::Folder(options.out).below(folder_name(command)).path()) {}
 
 fs::path ProgramRuns::out_file(const std::string& name) const {
     return fs::absolute(folder_ / (name + command_.out_extension));
@@ -90,6 +85,11 @@ program::End ProgramRuns::run(const ProgramRun& run) const {
         // What an earlier run left must not be taken for this one's.
         std::error_code error;
         fs::remove_all(file, error);
+        if (error) {
+            throw Failure{fmt::format("cannot remove {}, which an earlier run left: {}",
+                                      model::printable(file.native()), error.message()),
+                          ""};
+        }
     }
     if (!options_.visible_devices.empty()) {
         program.environment.emplace_back("CUDA_VISIBLE_DEVICES", options_.visible_devices);

@@ -15,6 +15,7 @@
 #include "gate/provenance_change.hpp"
 #include "model/selection.hpp"
 #include "model/text.hpp"
+#include "model/unknown_cases.hpp"
 
 namespace perfgate::gate {
 
@@ -116,15 +117,12 @@ std::string not_judged_note(const std::vector<std::string>& ids, bool selection_
 }
 
 /// What stands for this case of a benchmark that failed before it reported any, or that the suite
-/// skips; null: nothing does. It stands for the parameters of one combination of the matrix.
-const model::CaseResult* unknown_case_of(const model::SuiteResult& suite,
-                                         const std::string& workload, const std::string& id) {
+/// skips; null: nothing does.
+const model::CaseResult* unknown_case_of(const model::SuiteResult& suite, const std::string& id) {
     const auto found =
         std::find_if(suite.cases.begin(), suite.cases.end(), [&](const model::CaseResult& result) {
-            return result.spec.workload == workload &&
-                   result.spec.variant == model::unknown_cases &&
-                   (result.status == model::CaseStatus::error || result.skipped_by_suite) &&
-                   model::has_params(id, result.spec.params);
+            return model::stands_for(result.spec, id) &&
+                   (result.status == model::CaseStatus::error || result.skipped_by_suite);
         });
     return found == suite.cases.end() ? nullptr : &*found;
 }
@@ -147,7 +145,7 @@ void add_missing(const model::Run& run, const model::SuiteResult& suite,
         missing.workload = id.substr(0, id.find('/'));
         missing.id = id;
         missing.place.file = suite.file;
-        if (const model::CaseResult* unknown = unknown_case_of(suite, missing.workload, id)) {
+        if (const model::CaseResult* unknown = unknown_case_of(suite, id)) {
             const bool failed = unknown->status == model::CaseStatus::error;
             missing.verdict = failed ? Verdict::error : Verdict::skipped;
             missing.reason = (failed ? "not measured, because its benchmark failed: " : "") +

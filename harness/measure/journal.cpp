@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/journal.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -16,6 +14,7 @@
 #include "measure/batches.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
+#include "model/folder.hpp"
 #include "model/text.hpp"
 
 namespace perfgate::measure {
@@ -117,48 +116,19 @@ JournalContent read_journal(const fs::path& folder) {
 }
 
 Journal::Journal(const fs::path& folder, const JournalHeader& header) : path_(folder / file_name) {
-    std::error_code error;
-    fs::create_directories(folder, error);
-    if (error) {
-        throw model::InputError(
-            fmt::format("output folder {}: cannot be created: {}; name another with --out",
-                        folder.string(), error.message()));
+    try {
+        file_ = model::Folder(folder).create(file_name);
+    } catch (const model::Error& error) {
+        throw model::InputError(fmt::format("{}; name another folder with --out", error.what()));
     }
-    open(O_CREAT | O_TRUNC);
     append(document::write_line(header));
 }
 
 Journal::Journal(const fs::path& folder, const JournalContent& content)
     : path_(folder / file_name) {
-    open(O_APPEND);
-    if (::ftruncate(fd_, static_cast<off_t>(content.whole_bytes)) != 0) {
+    file_ = model::Folder(folder).append(file_name);
+    if (::ftruncate(file_.get(), static_cast<off_t>(content.whole_bytes)) != 0) {
         problem_ = fmt::format("{}: cannot be cut: {}", path_.string(), std::strerror(errno));
-    }
-}
-
-Journal::~Journal() {
-    if (fd_ >= 0) ::close(fd_);
-}
-
-void Journal::open(int flags) {
-    // O_NONBLOCK: opening a pipe without a reader must not wait.
-    fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags, 0644);
-    const int error = errno;
-    struct stat status {};
-    const bool is_pipe = fd_ < 0 ? error == ENXIO
-                                 : ::fstat(fd_, &status) == 0 &&
-                                       (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
-    if (is_pipe) {
-        if (fd_ >= 0) ::close(std::exchange(fd_, -1));
-        throw model::InputError(
-            fmt::format("{}: expected a file, found a pipe; remove it or name another folder with "
-                        "--out",
-                        path_.string()));
-    }
-    if (fd_ < 0) {
-        throw model::InputError(
-            fmt::format("{}: cannot be written: {}; name another folder with --out", path_.string(),
-                        std::strerror(error)));
     }
 }
 
@@ -181,7 +151,7 @@ void Journal::append(const std::string& text) {
     const std::string line = text + "\n";
     std::size_t written = 0;
     while (written < line.size()) {
-        const ssize_t count = ::write(fd_, line.data() + written, line.size() - written);
+        const ssize_t count = ::write(file_.get(), line.data() + written, line.size() - written);
         if (count < 0 && errno == EINTR) continue;
         if (count <= 0) {
             problem_ = fmt::format(
@@ -191,7 +161,7 @@ void Journal::append(const std::string& text) {
         }
         written += static_cast<std::size_t>(count);
     }
-    ::fdatasync(fd_);
+    ::fdatasync(file_.get());
 }
 
 }  // namespace perfgate::measure

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "measure/identity.hpp"
+#include "model/descriptor.hpp"
 #include "model/run.hpp"
 
 namespace perfgate::measure {
@@ -41,9 +42,8 @@ class Journal {
   public:
     /// Creates the folder and a journal with this header in it. Throws model::InputError.
     Journal(const std::filesystem::path& folder, const JournalHeader& header);
-    /// Continues a journal that has been read.
+    /// Continues a journal that has been read. Throws model::InputError if it is no plain file.
     Journal(const std::filesystem::path& folder, const JournalContent& content);
-    ~Journal();
     Journal(const Journal&) = delete;
     Journal& operator=(const Journal&) = delete;
 
@@ -59,11 +59,10 @@ class Journal {
     std::string problem() const;
 
   private:
-    void open(int flags);
     void append(const std::string& line);
 
     std::filesystem::path path_;
-    int fd_ = -1;
+    model::Descriptor file_;
     mutable std::mutex mutex_;
     std::string problem_;
 };

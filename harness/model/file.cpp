@@ -3,20 +3,20 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <system_error>
 #include <utility>
 
+#include "model/descriptor.hpp"
 #include "model/error.hpp"
+#include "model/replacement.hpp"
 #include "model/text.hpp"
 
 namespace perfgate::model {
@@ -32,22 +32,6 @@ std::string cause(int error) {
     return std::generic_category().message(error);
 }
 
-class Descriptor {
-  public:
-    explicit Descriptor(int fd) : fd_(fd) {}
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    ~Descriptor() {
-        if (fd_ >= 0) ::close(fd_);
-    }
-    int get() const { return fd_; }
-    /// Closes and reports errors: network file systems report a full disk only here.
-    int close() { return ::close(std::exchange(fd_, -1)); }
-
-  private:
-    int fd_;
-};
-
 std::string size_text(std::size_t bytes) {
     constexpr std::array units = {"bytes", "KiB", "MiB", "GiB", "TiB"};
     auto value = static_cast<double>(bytes);
@@ -61,29 +45,6 @@ const char* kind_of(mode_t mode) {
     if (S_ISFIFO(mode)) return "a pipe";
     if (S_ISSOCK(mode)) return "a socket";
     return "a device";
-}
-
-/// Writes all of `content`; returns 0 or the errno of what went wrong.
-int write_all(int fd, std::string_view content) {
-    while (!content.empty()) {
-        const ssize_t written = ::write(fd, content.data(), content.size());
-        if (written > 0) {
-            content.remove_prefix(static_cast<std::size_t>(written));
-        } else if (written < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-            // Standard output may be a pipe that its reader made non-blocking.
-            pollfd ready{fd, POLLOUT, 0};
-            if (::poll(&ready, 1, -1) < 0 && errno != EINTR) return errno;
-        } else if (written == 0) {
-            return EIO;
-        } else if (errno != EINTR) {
-            return errno;
-        }
-    }
-    return 0;
-}
-
-[[noreturn]] void fail_write(const fs::path& path, int error) {
-    throw Error(fmt::format("cannot write {}: {}", printable(path.native()), cause(error)));
 }
 
 void write_standard_output(std::string_view content) {
@@ -114,20 +75,6 @@ void write_in_place(const fs::path& path, std::string_view content) {
     if (file.close() != 0) fail_write(path, errno);
 }
 
-/// Makes the rename itself durable. Some file systems cannot; the content is safe anyway.
-void synchronise_folder(const fs::path& folder) {
-    const Descriptor descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (descriptor.get() >= 0) ::fsync(descriptor.get());
-}
-
-/// A name in `folder` that no other writer uses, this process's threads included.
-fs::path temporary_name(const fs::path& target) {
-    static std::atomic<unsigned> counter{0};
-    // Long names are cut: the temporary name must not exceed NAME_MAX if the target's does not.
-    return target.parent_path() / fmt::format(".{:.200}.{}.{}.tmp", target.filename().native(),
-                                              ::getpid(), counter.fetch_add(1));
-}
-
 /// The target itself when `path` is a link: renaming onto a link would replace the link.
 fs::path follow_links(const fs::path& path) {
     std::error_code ignored;
@@ -136,52 +83,24 @@ fs::path follow_links(const fs::path& path) {
     return ignored ? path : target;
 }
 
-/// A new file beside the target, which it replaces when it is finished; else it is removed.
-class Replacement {
-  public:
-    explicit Replacement(const fs::path& path)
-        : path_(path),
-          target_(follow_links(path)),
-          folder_(target_.has_parent_path() ? target_.parent_path() : fs::path(".")),
-          temporary_(made_in_folder()),
-          file_(::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) {
-        if (file_.get() < 0) fail_write(path_, errno);
-    }
-    Replacement(const Replacement&) = delete;
-    Replacement& operator=(const Replacement&) = delete;
-    ~Replacement() {
-        if (!finished_) ::unlink(temporary_.c_str());
-    }
-
-    [[nodiscard]] const Descriptor& file() const { return file_; }
-    [[nodiscard]] const fs::path& temporary() const { return temporary_; }
-
-    void finish() {
-        // EINVAL and ENOTSUP: a file system without synchronisation, not a failed write.
-        if (::fsync(file_.get()) != 0 && errno != EINVAL && errno != ENOTSUP) {
-            fail_write(path_, errno);
-        }
-        if (file_.close() != 0) fail_write(path_, errno);
-        if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail_write(path_, errno);
-        finished_ = true;
-        synchronise_folder(folder_);
-    }
-
-  private:
-    fs::path made_in_folder() const {
+/// Where a file that the user names is written.
+struct Target {
+    explicit Target(const fs::path& path)
+        : file(follow_links(path)),
+          folder(file.has_parent_path() ? file.parent_path() : fs::path(".")) {
         std::error_code error;
-        fs::create_directories(folder_, error);
+        fs::create_directories(folder, error);
         if (error) {
             throw Error(fmt::format("cannot write {}: cannot create the folder {}: {}",
-                                    printable(path_.native()), printable(folder_.native()),
+                                    printable(path.native()), printable(folder.native()),
                                     error.message()));
         }
-        return temporary_name(target_);
+        open = Descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        if (open.get() < 0) fail_write(path, errno);
     }
 
-    fs::path path_, target_, folder_, temporary_;
-    Descriptor file_;
-    bool finished_ = false;
+    fs::path file, folder;
+    Descriptor open;
 };
 
 }  // namespace
@@ -229,9 +148,11 @@ void write_file_atomically(const fs::path& path, std::string_view content) {
 
     if (is_device(path)) return write_in_place(path, content);
 
-    Replacement replacement(path);
-    const Descriptor& file = replacement.file();
-    if (const int reason = write_all(file.get(), content); reason != 0) fail_write(path, reason);
+    Target target(path);
+    Replacement replacement(std::move(target.open), target.file.filename(), path);
+    if (const int reason = write_all(replacement.file(), content); reason != 0) {
+        fail_write(path, reason);
+    }
     replacement.finish();
 }
 
@@ -243,8 +164,9 @@ void make_file_atomically(const fs::path& path, const std::function<void(const f
         throw InputError(fmt::format("cannot write {}: this output needs a file of its own",
                                      printable(path.native())));
     }
-    Replacement replacement(path);
-    make(replacement.temporary());
+    Target target(path);
+    Replacement replacement(std::move(target.open), target.file.filename(), path);
+    make(target.folder / replacement.temporary());
     replacement.finish();
 }
 

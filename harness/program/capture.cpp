@@ -13,18 +13,17 @@
 #include <utility>
 
 #include "model/error.hpp"
+#include "model/folder.hpp"
 #include "model/text.hpp"
 
 namespace perfgate::program {
 
 Capture::Capture(std::filesystem::path file) : path_(std::move(file)) {
-    file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    file_ = model::Folder(path_.parent_path()).create(path_.filename());
     std::array<int, 2> ends{};
-    if (file_ < 0 || pipe2(ends.data(), O_CLOEXEC) != 0) {
-        const int error = errno;
-        if (file_ >= 0) ::close(file_);
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) {
         throw model::Error(fmt::format("cannot write {}: {}", model::printable(path_.native()),
-                                       std::strerror(error)));
+                                       std::strerror(errno)));
     }
     reader_ = ends[0];
     writer_ = ends[1];
@@ -34,7 +33,6 @@ Capture::Capture(std::filesystem::path file) : path_(std::move(file)) {
 Capture::~Capture() {
     close_writer();
     if (reader_ >= 0) ::close(reader_);
-    if (file_ >= 0) ::close(file_);
 }
 
 void Capture::close_writer() {
@@ -71,7 +69,7 @@ void Capture::take(const char* data, std::size_t size) {
 
 void Capture::write(const char* data, std::size_t size) {
     while (size > 0 && error_ == 0) {
-        const ssize_t done = ::write(file_, data, size);
+        const ssize_t done = ::write(file_.get(), data, size);
         if (done < 0 && errno == EINTR) continue;
         if (done < 0) {
             error_ = errno;
@@ -93,7 +91,7 @@ void Capture::finish() {
         }
         write(tail_.data() + (tail_.size() - end), end);
     }
-    if (::close(std::exchange(file_, -1)) != 0 && error_ == 0) error_ = errno;
+    if (file_.close() != 0 && error_ == 0) error_ = errno;
     if (error_ != 0) {
         throw model::Error(fmt::format("cannot write {}: {}", model::printable(path_.native()),
                                        std::strerror(error_)));

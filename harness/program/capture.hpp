@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <string>
 
+#include "model/descriptor.hpp"
+
 namespace perfgate::program {
 
 class Capture {
@@ -13,7 +15,7 @@ class Capture {
     static constexpr std::size_t head_bytes = std::size_t{1} << 20;
     static constexpr std::size_t tail_bytes = std::size_t{64} << 10;
 
-    /// Creates the file and a pipe. Throws model::Error.
+    /// Creates the file, in place of what has its name, and a pipe. Throws model::Error.
     explicit Capture(std::filesystem::path file);
     ~Capture();
     Capture(const Capture&) = delete;
@@ -39,7 +41,8 @@ class Capture {
     void write(const char* data, std::size_t size);
 
     std::filesystem::path path_;
-    int file_ = -1, reader_ = -1, writer_ = -1;
+    model::Descriptor file_;
+    int reader_ = -1, writer_ = -1;
     std::size_t written_ = 0;  ///< of the head
     std::size_t total_ = 0;
     std::string tail_;  ///< the end of the stream, up to twice tail_bytes

@@ -24,6 +24,8 @@ using model::Effect;
 /// More cases are named by workload and variant, as a glob.
 constexpr std::size_t most_ids = 3;
 constexpr std::size_t most_globs = 8;
+/// A shell takes more; a comment of a pull request, with all else, does not.
+constexpr std::size_t longest_accepting = 16'000;
 
 /// Whether a reader can paste it: no control characters, nothing that looks like something else.
 bool is_plain(const std::string& text) {
@@ -101,6 +103,56 @@ std::optional<std::string> joined(const std::vector<std::string>& words) {
     return text;
 }
 
+/// What the run shows and its baseline does not say, if accept takes it: changed cases, new ones,
+/// and those that the suite no longer has.
+std::vector<const CaseVerdict*> acceptable_cases(const model::VerdictDocument& document,
+                                                 const CommandWords& words) {
+    std::set<std::string_view> not_given;  // whole suites, which the run cannot speak of
+    for (const model::SuiteVerdict& suite : document.suites) {
+        const bool given = std::any_of(
+            suite.cases.begin(), suite.cases.end(),
+            [](const CaseVerdict& each) { return each.verdict != model::Verdict::missing; });
+        for (const CaseVerdict& each : suite.cases) {
+            if (!given) not_given.insert(each.id);
+        }
+    }
+    std::vector<const CaseVerdict*> cases = cases_of(document, [&](const CaseVerdict& verdict) {
+        const Effect effect = effect_of(verdict);
+        return effect == Effect::slower || effect == Effect::counter || effect == Effect::warned ||
+               effect == Effect::better || effect == Effect::no_baseline ||
+               verdict.doubt == model::Doubt::too_good ||
+               (effect == Effect::missing && !not_given.contains(verdict.id));
+    });
+    std::erase_if(cases, [&](const CaseVerdict* verdict) {
+        return words.not_acceptable.contains(verdict->id);
+    });
+    return cases;
+}
+
+/// Accepts just these cases, each by its id: a glob would take in others, which accept may refuse.
+/// Empty: there is nothing to accept, or no line that can be pasted.
+std::string accepting(const model::VerdictDocument& document, const CommandWords& words,
+                      const std::string& run) {
+    if (document.interrupted || document.verify_only) return {};
+    const std::vector<const CaseVerdict*> cases = acceptable_cases(document, words);
+    if (cases.empty()) return {};
+    const bool first_baseline =
+        std::all_of(document.suites.begin(), document.suites.end(), [](const auto& suite) {
+            return std::all_of(suite.cases.begin(), suite.cases.end(), [](const auto& verdict) {
+                return verdict.verdict == model::Verdict::no_baseline ||
+                       verdict.verdict == model::Verdict::skipped;
+            });
+        });
+    if (first_baseline) return "perfgate baseline refresh" + run;
+    std::string line = "perfgate baseline accept" + run;
+    for (const CaseVerdict* verdict : cases) {
+        if (!is_plain(verdict->id)) return {};
+        line += " --case " + model::shell_word(verdict->id);
+    }
+    line += " --reason 'WHY'";
+    return line.size() <= longest_accepting ? line : std::string();
+}
+
 }  // namespace
 
 std::vector<Command> next_commands(const model::VerdictDocument& document, const Options& options) {
@@ -133,20 +185,8 @@ std::vector<Command> next_commands(const model::VerdictDocument& document, const
         commands.push_back({"explain", fmt::format("perfgate explain{} {}{}", run,
                                                    model::shell_word(moved.front()->id), *gate)});
     }
-    const auto changed = cases_of(document, [](const CaseVerdict& verdict) {
-        const Effect effect = effect_of(verdict);
-        return effect == Effect::slower || effect == Effect::counter || effect == Effect::warned ||
-               effect == Effect::better || verdict.doubt == model::Doubt::too_good;
-    });
-    if (!changed.empty()) {
-        const std::vector<std::string> globs = globs_of(changed);
-        commands.push_back({"accept", with("perfgate baseline accept" + run, "--case", globs) +
-                                          " --reason 'WHY'" + *gate});
-    } else if (!cases_of(document, [](const CaseVerdict& verdict) {
-                    return effect_of(verdict) == Effect::no_baseline;
-                }).empty()) {
-        commands.push_back({"accept", "perfgate baseline refresh" + run + *gate});
-    }
+    const std::string line = accepting(document, words, run);
+    if (!line.empty()) commands.push_back({"accept", line + *gate});
     return commands;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,7 @@ struct CommandWords {
     std::vector<std::string>
         gate_words;                      ///< options that judged it: "--profile", "configs/ci.yaml"
     std::vector<std::string> run_words;  ///< options that measured it: "--plugin", "mine.so"
+    std::set<std::string> not_acceptable;  ///< ids of cases that `baseline accept` refuses
 };
 
 struct Options {

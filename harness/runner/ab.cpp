@@ -15,6 +15,7 @@
 #include "gate/gate.hpp"
 #include "gate/paired_rule.hpp"
 #include "model/error.hpp"
+#include "model/folder.hpp"
 #include "model/text.hpp"
 #include "runner/back_to_back.hpp"
 #include "runner/confirm.hpp"
@@ -180,7 +181,7 @@ BothRuns measure_both(const AbRequest& request, const gate::Rule& rule) {
     }
     MeasuringChoice of_base = side_of(choice, base_plugins, progress, "base");
     of_base.backend.backend = head.name;
-    of_base.out = (std::filesystem::path(choice.out) / "base").string();
+    of_base.out = model::Folder(choice.out).below("base").path();
     // The head's lock covers both.
     OpenedBackend base = open_backend(of_base.backend);
 
@@ -230,8 +231,8 @@ int compare_builds(const AbRequest& request) {
     const gate::PairedRule rule(request.policy);
     BothRuns runs = measure_both(request, rule);
     const std::filesystem::path out = request.measuring.out;
-    const int stored =
-        model::combine_exit_codes(store_run(runs.base, out / "base"), store_run(runs.head, out));
+    const int stored = model::combine_exit_codes(
+        store_run(runs.base, model::Folder(out).below("base").path()), store_run(runs.head, out));
     gate::BaselineSet baselines = gate::baselines_of(runs.base, base_name(request));
     for (auto& [suite, of_base] : baselines) of_base.notes = runs.notes[suite];
     model::VerdictDocument document = gate::judge(runs.head, baselines, request.policy, rule);

@@ -7,7 +7,9 @@
 #include <system_error>
 
 #include "baseline/pooling.hpp"
+#include "baseline/refresh.hpp"
 #include "model/case_index.hpp"
+#include "model/folder.hpp"
 #include "runner/devices.hpp"
 #include "runner/execution.hpp"
 #include "runner/plan.hpp"
@@ -18,6 +20,8 @@ namespace perfgate::runner {
 namespace fs = std::filesystem;
 
 namespace {
+
+static_assert(baseline_processes == baseline::enough_processes);
 
 std::vector<model::CaseIndex> noisy_cases(const model::Run& run) {
     std::vector<model::CaseIndex> found;
@@ -40,16 +44,17 @@ model::Run measure_one(const std::vector<std::string>& suites, const MeasuringCh
     return execution.finish(suites.front());
 }
 
-fs::path folder_of(const MeasuringChoice& choice, std::size_t number) {
-    return fs::path(choice.out) / fmt::format("run-{}", number);
+std::string folder_of(std::size_t number) {
+    return fmt::format("run-{}", number);
 }
 
 /// Runs of an earlier call must not be taken for this one's.
 void remove_runs(const MeasuringChoice& choice) {
+    model::remove_below(choice.out, "run.json");
     std::error_code ignored;
-    fs::remove(fs::path(choice.out) / "run.json", ignored);
-    for (std::size_t number = 1; fs::remove(folder_of(choice, number) / "run.json", ignored);) {
-        ++number;
+    for (std::size_t number = 1; fs::exists(fs::path(choice.out) / folder_of(number), ignored);
+         ++number) {
+        model::remove_below(choice.out, fs::path(folder_of(number)) / "run.json");
     }
 }
 
@@ -68,7 +73,7 @@ std::vector<model::Run> measure_baseline_runs(const std::vector<std::string>& su
     remove_runs(choice);
     std::vector<model::Run> measured;
     for (std::size_t i = 0; i < runs; ++i) {
-        if (runs > 1) each.out = folder_of(choice, i + 1).string();
+        if (runs > 1) each.out = model::Folder(choice.out).below(folder_of(i + 1)).path();
         measured.push_back(measure_one(suites, each, i == 0 ? nullptr : &measured.front()));
         store_run(measured.back(), each.out);  // on another machine it can be added (--add-board)
         if (measured.back().interrupted) break;

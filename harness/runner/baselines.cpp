@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "baseline/lock.hpp"
@@ -18,6 +20,7 @@
 #include "model/error.hpp"
 #include "model/file.hpp"
 #include "model/text.hpp"
+#include "model/unknown_cases.hpp"
 #include "runner/baseline_runs.hpp"
 #include "runner/distinct_files.hpp"
 #include "runner/run_file.hpp"
@@ -36,18 +39,30 @@ baseline::BaselineLock::Waiting waiting_for_baselines(const std::string& folder)
                    "perfgate: another perfgate is writing {}: waiting up to {:g} s for it\n",
                    model::printable(folder), limit_s);
     };
+    waiting.recovered = [](const std::string& line) { fmt::print(stderr, "perfgate: {}\n", line); };
     return waiting;
 }
 
-bool is_suite_file(const std::string& file) {
-    const fs::path extension = fs::path(file).extension();
-    return extension == ".yaml" || extension == ".yml";
+/// By suite: the cases that pass against the stored baselines. A broken one is reported where it is
+/// read.
+std::map<std::string, std::set<std::string>> passing_cases(const model::Run& run,
+                                                           const RefreshRequest& request) {
+    std::map<std::string, std::set<std::string>> passing;
+    const gate::BaselineSet stored = baseline::load_baselines(request.baselines, run);
+    const gate::BatchRule rule(request.policy);
+    for (const model::SuiteVerdict& suite : gate::judge(run, stored, request.policy, rule).suites) {
+        for (const model::CaseVerdict& verdict : suite.cases) {
+            if (model::stayed(verdict)) passing[suite.name].insert(verdict.id);
+        }
+    }
+    return passing;
 }
 
 /// The baselines of every suite of the run, made before the first is written: a refused suite
 /// leaves all files as they are.
 std::vector<baseline::Refreshed> refresh_all(const model::Run& run, const RefreshRequest& request) {
     std::vector<baseline::Refreshed> results;
+    std::map<std::string, std::set<std::string>> passing = passing_cases(run, request);
     std::set<std::string> names;
     for (const model::SuiteResult& suite : run.suites) {
         if (!names.insert(suite.name).second) {
@@ -60,7 +75,9 @@ std::vector<baseline::Refreshed> refresh_all(const model::Run& run, const Refres
             gate::require_same_device(device, stored->baseline.device, stored->file);
             existing = std::move(stored->baseline);
         }
-        results.push_back(baseline::refresh(run, suite, existing, request.acceptance));
+        results.push_back(
+            baseline::refresh(run, suite, existing, request.acceptance,
+                              existing ? passing[suite.name] : std::set<std::string>()));
     }
     return results;
 }
@@ -130,6 +147,11 @@ std::optional<std::vector<model::Run>> runs_of(const RefreshRequest& request) {
 
 }  // namespace
 
+bool is_suite_file(const std::string& file) {
+    const fs::path extension = fs::path(file).extension();
+    return extension == ".yaml" || extension == ".yml";
+}
+
 std::optional<std::vector<RefreshedSuite>> refresh_baselines(const RefreshRequest& request) {
     std::optional<std::vector<model::Run>> runs = runs_of(request);
     if (!runs) return std::nullopt;
@@ -140,12 +162,17 @@ std::optional<std::vector<RefreshedSuite>> refresh_baselines(const RefreshReques
     });
     const baseline::BaselineLock lock(request.baselines, waiting_for_baselines(request.baselines));
     std::vector<baseline::Refreshed> results = refresh_all(run, request);
+    std::vector<baseline::AcceptedBaseline> accepted;
+    for (const baseline::Refreshed& result : results) {
+        accepted.push_back({result.baseline, {}});
+        if (result.entry) accepted.back().entries.push_back(*result.entry);
+    }
+    baseline::store_accepted(lock, accepted);
     std::vector<RefreshedSuite> refreshed;
     for (std::size_t i = 0; i < results.size(); ++i) {
         const model::Baseline& baseline = results[i].baseline;
-        std::vector<model::LedgerEntry> entries;
-        if (results[i].entry) entries.push_back(*results[i].entry);
-        const fs::path file = baseline::store_accepted(lock, baseline, entries);
+        const fs::path file =
+            baseline::baseline_path(request.baselines, baseline.device.key, baseline.suite);
         auto findings = baseline::pooling_findings(run, run.suites[i], baseline, request.policy);
         refreshed.push_back({std::move(results[i]), file, std::move(findings)});
     }
@@ -161,12 +188,17 @@ std::vector<AcceptedSuite> accept_changes(const std::string& run_file, const std
     const gate::BaselineSet stored = baseline::load_baselines(baselines, run);
     const gate::BatchRule rule(policy);
     std::vector<AcceptedSuite> accepted;
-    for (baseline::Accepted& result : baseline::accept(run, gate::judge(run, stored, policy, rule),
-                                                       stored, choice, acceptance, rule)) {
+    std::vector<baseline::AcceptedBaseline> changed;
+    std::vector<baseline::Accepted> results = baseline::accept(
+        run, gate::judge(run, stored, policy, rule), stored, choice, acceptance, rule);
+    for (const baseline::Accepted& result : results) {
+        if (!result.entries.empty()) changed.push_back({result.baseline, result.entries});
+    }
+    baseline::store_accepted(lock, changed);
+    for (baseline::Accepted& result : results) {
         const model::Baseline& baseline = result.baseline;
         const fs::path file =
             baseline::baseline_path(baselines, baseline.device.key, baseline.suite);
-        if (!result.entries.empty()) baseline::store_accepted(lock, baseline, result.entries);
         accepted.push_back({std::move(result), file});
     }
     return accepted;
@@ -178,6 +210,7 @@ PruneOutcome prune_baselines(const PruneRequest& request) {
     std::optional<baseline::BaselineLock> lock;
     if (!request.dry_run) lock.emplace(request.baselines, waiting_for_baselines(request.baselines));
     PruneOutcome outcome;
+    std::vector<baseline::Pruned> pruned;
     for (const baseline::BaselinePlace& place : baseline::stored_places(request.baselines)) {
         const auto ids = request.cases.find(place.suite);
         const auto stored =
@@ -187,14 +220,26 @@ PruneOutcome prune_baselines(const PruneRequest& request) {
             ++outcome.left_alone;
             continue;
         }
-        const baseline::Pruned pruned = baseline::prune(
-            stored->baseline, ids == request.cases.end() ? std::set<std::string>() : ids->second,
-            request.acceptance);
-        if (pruned.entries.empty()) continue;
-        if (lock) baseline::store_accepted(*lock, pruned.baseline, pruned.entries);
+        baseline::KnownCases cases;
+        if (ids != request.cases.end()) cases = ids->second;
+        for (const model::Run& run : request.runs) {
+            if (run.environment.device.key == place.device_key) {
+                baseline::add_reported(run, place.suite, cases);
+            }
+        }
+        baseline::Pruned result = baseline::prune(stored->baseline, cases, request.acceptance);
+        outcome.unknown += result.unknown;
+        if (result.entries.empty()) continue;
         PruneOutcome::File& file = outcome.files.emplace_back();
         file.file = stored->file;
-        for (const model::LedgerEntry& entry : pruned.entries) file.ids.push_back(entry.id);
+        for (const model::LedgerEntry& entry : result.entries) file.ids.push_back(entry.id);
+        pruned.push_back(std::move(result));
+    }
+    if (lock) {
+        std::vector<baseline::AcceptedBaseline> changed;
+        for (const baseline::Pruned& each : pruned)
+            changed.push_back({each.baseline, each.entries});
+        baseline::store_accepted(*lock, changed);
     }
     return outcome;
 }
@@ -246,6 +291,12 @@ std::vector<StoredDiff> diff_against_stored(const std::string& document,
     for (const model::SuiteResult& suite : run.suites) {
         result.push_back(diff_against_stored(baseline::measured_values(run, suite),
                                              suite.partial || run.interrupted, baselines));
+        std::erase_if(result.back().difference.removed, [&](const std::string& id) {
+            return std::any_of(
+                suite.cases.begin(), suite.cases.end(), [&](const model::CaseResult& of_run) {
+                    return model::case_id(of_run.spec) == id || model::stands_for(of_run.spec, id);
+                });
+        });
     }
     return result;
 }

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -24,6 +23,9 @@
 #include "runner/choice.hpp"
 
 namespace perfgate::runner {
+
+/// Whether the name is a suite's (.yaml), not a document's.
+bool is_suite_file(const std::string& file);
 
 struct RefreshRequest {
     std::vector<std::string> inputs;  ///< run documents, or suite files to be measured now
@@ -55,12 +57,13 @@ std::vector<AcceptedSuite> accept_changes(const std::string& run_file, const std
                                           const baseline::AcceptChoice& choice,
                                           const baseline::Acceptance& acceptance);
 
-/// Suite name to the ids of its cases.
-using CasesOfSuites = std::map<std::string, std::set<std::string>>;
+/// By the suite's name.
+using CasesOfSuites = std::map<std::string, baseline::KnownCases>;
 
 struct PruneRequest {
     CasesOfSuites cases;
-    std::string baselines;  ///< folder
+    std::vector<model::Run> runs;  ///< which show what benchmarks report
+    std::string baselines;         ///< folder
     baseline::Acceptance acceptance;
     bool all_suites = false;  ///< a suite that `cases` lacks has no cases any more
     bool dry_run = false;
@@ -73,6 +76,7 @@ struct PruneOutcome {
     };
     std::vector<File> files;
     std::size_t left_alone = 0;  ///< baselines of suites that `cases` lacks
+    std::size_t unknown = 0;     ///< kept cases of benchmarks that no run shows
 };
 
 PruneOutcome prune_baselines(const PruneRequest& request);

@@ -15,6 +15,7 @@
 #include "gate/proof.hpp"
 #include "model/board.hpp"
 #include "model/case.hpp"
+#include "model/folder.hpp"
 #include "model/text.hpp"
 #include "runner/devices.hpp"
 #include "runner/execution.hpp"
@@ -156,7 +157,7 @@ int try_canary(const model::Run& run, const std::vector<std::string>& suites,
         return 3;
     }
     measuring.processes = canary->processes;
-    measuring.out = (std::filesystem::path(measuring.out) / "canary").string();
+    measuring.out = model::Folder(measuring.out).below("canary").path();
     measuring.resume.clear();
     measuring.ceilings = false;
     measuring.changed_only = false;

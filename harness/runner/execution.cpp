@@ -15,6 +15,7 @@
 #include "measure/ceiling_shares.hpp"
 #include "measure/identity.hpp"
 #include "model/error.hpp"
+#include "model/folder.hpp"
 #include "model/sha256.hpp"
 #include "model/text.hpp"
 #include "runner/clock.hpp"
@@ -51,9 +52,8 @@ std::vector<std::filesystem::path> modules_of(const std::filesystem::path& plugi
 
 /// Results of an earlier execution must not be mistaken for this one's if it ends early.
 void remove_results(const std::filesystem::path& folder) {
-    std::error_code ignored;
     for (const char* name : {"run.json", "verdict.json", "junit.xml"}) {
-        std::filesystem::remove(folder / name, ignored);
+        model::remove_below(folder, name);
     }
 }
 
@@ -129,7 +129,7 @@ Execution::Execution(const MeasuringChoice& choice, OpenedBackend& backend, cons
                identity_of(choice, backend, plan)};
     if (has_programs(plan)) {
         programs_ = std::make_unique<command::Measurement>(command::MeasurementOptions{
-            injection_library(), std::filesystem::path(choice.out) / "commands",
+            injection_library(), model::Folder(choice.out).below("commands").path(),
             fmt::format("{}", fmt::join(backend.visible, ",")), interrupted,
             records_programs(plan)});
     }

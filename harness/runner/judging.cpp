@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "baseline/accept.hpp"
 #include "baseline/store.hpp"
 #include "explain/explain.hpp"
 #include "gate/batch_rule.hpp"
@@ -70,11 +71,21 @@ model::VerdictDocument judge_run(const model::Run& run, const JudgingChoice& cho
     return document;
 }
 
+int report_verdict(const model::VerdictDocument& document, const model::Run& run,
+                   const JudgingChoice& choice, OutputOptions reports) {
+    if (!reports.commands.run_file.empty()) {
+        reports.commands.not_acceptable =
+            baseline::not_acceptable(run, document, baseline::load_baselines(choice.baselines, run),
+                                     gate::BatchRule(choice.policy));
+    }
+    return write_reports(document, run, reports);
+}
+
 int judge_and_report(const model::Run& run, const JudgingChoice& choice,
                      const OutputOptions& reports) {
     const model::VerdictDocument document = judge_run(run, choice);
-    const int judged =
-        model::combine_exit_codes(document.exit_code, write_reports(document, run, reports));
+    const int judged = model::combine_exit_codes(document.exit_code,
+                                                 report_verdict(document, run, choice, reports));
     return model::combine_exit_codes(judged, prove_gates(run, choice));
 }
 

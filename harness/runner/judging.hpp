@@ -18,7 +18,12 @@ namespace perfgate::runner {
 /// cannot be used.
 model::VerdictDocument judge_run(const model::Run& run, const JudgingChoice& choice);
 
-/// The same, and the reports are written. Returns the exit code.
+/// Writes the reports of what judge_run() returned, with commands for what can be accepted. As
+/// write_reports.
+int report_verdict(const model::VerdictDocument& document, const model::Run& run,
+                   const JudgingChoice& choice, OutputOptions reports);
+
+/// Judges, and writes the reports. Returns the exit code.
 int judge_and_report(const model::Run& run, const JudgingChoice& choice,
                      const OutputOptions& reports);
 

@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 #include <system_error>
 
 #include "model/error.hpp"
 #include "model/file.hpp"
+#include "model/folder.hpp"
+#include "model/replacement.hpp"
 #include "model/text.hpp"
 #include "runner/installation.hpp"
 
@@ -100,7 +103,10 @@ NewProject start_project(const ProjectKind& kind, const fs::path& folder) {
     NewProject project;
     project.files = files_in(from);
     std::string taken;
+    const std::optional<model::Folder> there = model::Folder::find(folder);
     for (const fs::path& file : project.files) {
+        const auto place = there ? there->find_below(file.parent_path()) : std::nullopt;
+        if (place) model::remove_left_temporaries(place->descriptor(), file.filename());
         std::error_code error;
         if (fs::symlink_status(folder / file, error).type() == fs::file_type::not_found) continue;
         taken += (taken.empty() ? "" : ", ") + model::printable((folder / file).string());
@@ -109,9 +115,10 @@ NewProject start_project(const ProjectKind& kind, const fs::path& folder) {
         throw model::InputError(fmt::format(
             "init overwrites nothing, and these exist: {}; name another folder", taken));
     }
+    const model::Folder target(folder);
     for (const fs::path& file : project.files) {
-        model::write_file_atomically(folder / file,
-                                     model::read_file(from / file, template_limit, "template"));
+        target.below(file.parent_path())
+            .write(file.filename(), model::read_file(from / file, template_limit, "template"));
     }
     for (const std::string_view command : kind.commands) {
         project.commands.push_back(filled_in(command));

@@ -17,6 +17,7 @@
 #include "measure/worker_process.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
+#include "model/folder.hpp"
 #include "model/text.hpp"
 #include "runner/checkout_paths.hpp"
 #include "runner/interruption.hpp"
@@ -133,7 +134,7 @@ class Planning {
         command::require_no_other_tools();
         const command::MeasurementOptions options{
             .library = {},
-            .out = std::filesystem::path(choice_.out) / "commands",
+            .out = model::Folder(choice_.out).below("commands").path(),
             .visible_devices = fmt::format("{}", fmt::join(backend_.visible, ",")),
             .stop = interrupted,
             .records = false};

@@ -18,6 +18,7 @@
 
 #include "model/error.hpp"
 #include "model/file.hpp"
+#include "model/folder.hpp"
 #include "model/text.hpp"
 #include "report/formats.hpp"
 #include "report/html.hpp"
@@ -31,14 +32,19 @@ namespace fs = std::filesystem;
 struct Destination {
     const report::Format* format;
     std::string file;
+    /// Its name in the output folder, if perfgate chose it; empty: the user named the file.
+    std::string name = {};
 };
 
 std::vector<Destination> destinations(const OutputOptions& options) {
     std::vector<Destination> result;
     if (!options.out.empty()) {
         for (const report::Format& format : report::formats) {
-            if (format.folder_file.empty()) continue;
-            result.push_back({&format, (fs::path(options.out) / format.folder_file).string()});
+            std::string name(format.folder_file);
+            const auto further = options.folder_files.find(std::string(format.name));
+            if (further != options.folder_files.end()) name = further->second;
+            if (name.empty()) continue;
+            result.push_back({&format, (fs::path(options.out) / name).string(), name});
         }
     }
     for (const auto& [format, file] : options.files) {
@@ -60,6 +66,7 @@ bool is_input(const OutputOptions& options, const fs::path& file) {
     return head.find("\"perfgate.baseline\"") != std::string::npos;
 }
 
+/// A file that the user names.
 void clear(const OutputOptions& options, const fs::path& file) {
     std::error_code ignored;
     if (file == "-" || !fs::is_regular_file(file, ignored) || is_input(options, file)) return;
@@ -69,6 +76,11 @@ void clear(const OutputOptions& options, const fs::path& file) {
     } else {
         fs::remove(file, ignored);
     }
+}
+
+/// A file in the output folder whose name perfgate chose.
+void clear_below(const OutputOptions& options, const fs::path& name) {
+    if (!is_input(options, options.out / name)) model::remove_below(options.out, name);
 }
 
 bool takes_standard_output(const OutputOptions& options) {
@@ -87,7 +99,8 @@ int try_folder(const fs::path& folder) {
     return 0;
 }
 
-void require_writable(const fs::path& file) {
+void require_writable(const Destination& destination) {
+    const fs::path file = destination.file;
     const auto refuse = [&](const fs::path& place, const std::string& why) {
         const std::string at = place == file ? "" : model::printable(place.string()) + ": ";
         throw model::InputError(
@@ -99,7 +112,8 @@ void require_writable(const fs::path& file) {
     std::error_code ignored;
     if (fs::is_directory(file, ignored)) refuse(file, "it is a folder");
     // An existing file that is not a regular one (/dev/null) is written in place.
-    if (fs::exists(file, ignored) && !fs::is_regular_file(file, ignored)) {
+    if (destination.name.empty() && fs::exists(file, ignored) &&
+        !fs::is_regular_file(file, ignored)) {
         if (::access(file.c_str(), W_OK) != 0) refuse_errno(file, errno);
         return;
     }
@@ -165,24 +179,30 @@ void print_for_people(const OutputOptions& options,
 
 std::vector<fs::path> stored_runs(std::string_view verb, const fs::path& out) {
     if (out.empty()) return {};
-    if (verb == "run" || verb == "merge") return {out / "run.json"};
-    if (verb == "ab") return {out / "run.json", out / "base" / "run.json"};
+    if (verb == "run" || verb == "merge") return {"run.json"};
+    if (verb == "ab") return {"run.json", "base/run.json"};
     std::vector<fs::path> runs;
     if (verb != "selftest") return runs;
     std::error_code error;
     for (fs::directory_iterator entry(out, error), end; !error && entry != end;
          entry.increment(error)) {
-        const std::string folder = entry->path().filename().string();
-        if (folder == "base" || folder.starts_with("trial-")) {
-            runs.push_back(entry->path() / "run.json");
+        const fs::path folder = entry->path().filename();
+        if (folder == "base" || folder.native().starts_with("trial-")) {
+            runs.push_back(folder / "run.json");
         }
     }
     return runs;
 }
 
 void clear_outputs(const OutputOptions& options) {
-    for (const Destination& destination : destinations(options)) clear(options, destination.file);
-    for (const fs::path& run : options.runs) clear(options, run);
+    for (const Destination& destination : destinations(options)) {
+        if (destination.name.empty()) {
+            clear(options, destination.file);
+        } else {
+            clear_below(options, destination.name);
+        }
+    }
+    for (const fs::path& run : options.runs) clear_below(options, run);
 }
 
 void check_outputs(const OutputOptions& options) {
@@ -204,7 +224,7 @@ void check_outputs(const OutputOptions& options) {
                     fmt::format("cannot write {}: it is an input; choose another file",
                                 model::printable(destination.file)));
             }
-            require_writable(destination.file);
+            require_writable(destination);
             continue;
         }
         if (on_stdout != nullptr) {
@@ -235,8 +255,12 @@ int write_reports(const model::VerdictDocument& document, const model::Run& run,
     how.commands = options.commands;
     for (const Destination& destination : destinations(options)) {
         attempt([&] {
-            model::write_file_atomically(destination.file,
-                                         destination.format->write(document, run, how));
+            const std::string text = destination.format->write(document, run, how);
+            if (destination.name.empty()) {
+                model::write_file_atomically(destination.file, text);
+            } else {
+                model::Folder(options.out).write(destination.name, text);
+            }
         });
     }
     attempt([&] {

@@ -21,6 +21,8 @@ inline constexpr std::string_view table_format = "console";
 
 struct OutputOptions {
     std::string out;  ///< folder for verdict.json and junit.xml; empty: they are not written
+    /// Further reports in that folder: report format to name.
+    std::map<std::string, std::string> folder_files = {};
     std::map<std::string, std::string> files;  ///< report format to file; "-" is standard output
     std::string junit_profile{suite::usual_junit_profile};
     std::string report_url;  ///< address of the whole report
@@ -29,17 +31,18 @@ struct OutputOptions {
     report::CommandWords commands;
     /// Files named on the command line, which no output may overwrite.
     std::vector<std::string> inputs;
-    /// Run documents that the verb stores in addition to the reports.
+    /// Run documents that the verb stores in addition to the reports, relative to `out`.
     std::vector<std::filesystem::path> runs;
 };
 
-/// The run documents that a verb stores in its output folder; for `selftest`, those that exist.
+/// The run documents that a verb stores in its output folder, relative to it; for `selftest`, those
+/// that exist.
 std::vector<std::filesystem::path> stored_runs(std::string_view verb,
                                                const std::filesystem::path& out);
 
 /// Removes what an earlier call left where this one writes: its results must not be mistaken for
-/// this one's if this one ends early. Leaves inputs, baselines, and anything that is not a regular
-/// file.
+/// this one's if this one ends early. Leaves inputs and baselines, and of the files that the user
+/// names anything that is not a regular file.
 void clear_outputs(const OutputOptions& options);
 
 /// Clears the outputs. Throws InputError, before anything is measured or judged, if two reports

@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "baseline/file_changes.hpp"
 #include "baseline/store.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
@@ -50,6 +51,11 @@ std::vector<std::string> parts_of(const std::string& path) {
 
 bool is_pattern(std::string_view text) {
     return text.find_first_of("*?[") != std::string_view::npos;
+}
+
+/// Whether it is part of an interrupted change, which the next command here would finish.
+bool is_staged(const std::string& path) {
+    return path.find(fmt::format("/{}/", baseline::staging_name)) != std::string::npos;
 }
 
 enum class Entry { regular, folder, link, other };
@@ -117,7 +123,7 @@ class Place {
     /// suite.
     bool is_read(const std::string& path) const {
         if (role_ == FileRole::baseline) {
-            return path.ends_with(".json") || path.ends_with(ledger_ending);
+            return path.ends_with(".json") || path.ends_with(ledger_ending) || is_staged(path);
         }
         if (role_ == FileRole::suite && is_hidden(path)) return false;
         return path.ends_with(".yaml") || path.ends_with(".yml");
@@ -183,6 +189,9 @@ void add(review::Files& files, const std::string& path, File file) {
             fmt::format("more than {} files to review; expected fewer: "
                         "--suites, --profiles and --baselines name folders",
                         most_files));
+    }
+    if (is_staged(path) && file.fault.empty()) {
+        file.fault = "part of a change of baselines that was interrupted";
     }
     files.emplace(path, std::move(file));
 }

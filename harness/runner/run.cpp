@@ -66,8 +66,8 @@ int run_suites(const RunRequest& request) {
     const int stored = store_run(run, request.measuring.out);
     model::VerdictDocument verdict = judge_run(run, request.judging);
     if (request.canary) note_without_canary(run, verdict);
-    const int judged =
-        model::combine_exit_codes(verdict.exit_code, write_reports(verdict, run, request.reports));
+    const int judged = model::combine_exit_codes(
+        verdict.exit_code, report_verdict(verdict, run, request.judging, request.reports));
     const int result = model::combine_exit_codes(model::combine_exit_codes(stored, judged),
                                                  prove_gates(run, request.judging));
     if (!request.canary) return result;

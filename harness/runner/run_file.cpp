@@ -9,6 +9,7 @@
 #include "document/run.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
+#include "model/folder.hpp"
 #include "model/temporary_folder.hpp"
 #include "model/text.hpp"
 
@@ -21,7 +22,7 @@ model::Run read_run(const std::filesystem::path& file) {
 int store_run(const model::Run& run, const std::filesystem::path& folder) {
     const std::string text = document::write_run(run);
     try {
-        model::write_file_atomically(folder / "run.json", text);
+        model::Folder(folder).write("run.json", text);
         return 0;
     } catch (const model::Error& error) {
         fmt::print(stderr, "perfgate: {}\n", model::printable(error.what(), 1000));

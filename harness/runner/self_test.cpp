@@ -18,6 +18,7 @@
 #include "gate/batch_rule.hpp"
 #include "gate/gate.hpp"
 #include "model/case.hpp"
+#include "model/folder.hpp"
 #include "model/plan.hpp"
 #include "model/run.hpp"
 #include "report/formats.hpp"
@@ -102,7 +103,7 @@ class SelfTest {
     MeasuringChoice choice_of(const std::string& name) const {
         fmt::print(stderr, "perfgate: self-test, {}\n", name);
         MeasuringChoice choice = request_.measuring;
-        choice.out = (std::filesystem::path(choice.out) / name).string();
+        choice.out = model::Folder(choice.out).below(name).path();
         choice.ceilings = false;
         return choice;
     }

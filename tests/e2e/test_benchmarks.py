@@ -106,6 +106,106 @@ class Given(tool.Case):
                     for each in suite["cases"] if each["id"] == case)
 
 
+class StoredCases(Given):
+    """What becomes of the stored cases of a benchmark: only the benchmark knows which it has."""
+
+    def setUp(self):
+        super().setUp()
+        self.refresh()
+        self.path = next((self.folder / "baselines").rglob("mine.json"))
+
+    def stored(self):
+        return json.loads(self.path.read_text())["cases"]
+
+    def processes(self, case):
+        return len(self.stored()[case]["metrics"]["real_time"]["batches"])
+
+    def test_prune_keeps_what_only_the_benchmark_knows(self):
+        before = self.path.read_text()
+        done = self.run_tool("baseline", "prune", "suite.yaml")
+        self.assertIn("0 orphans removed", done.stdout)
+        self.assertIn("3 cases of benchmarks kept", done.stdout)
+        self.assertEqual(before, self.path.read_text())
+        self.run_suite()
+
+    def test_prune_takes_out_what_a_run_shows_to_be_gone(self):
+        self.give(ROWS[:2])
+        self.run_suite(code=1)
+        done = self.run_tool("baseline", "prune", "suite.yaml", "perfgate-out/run.json")
+        self.assertIn("bench/copy[n=8]", done.stdout)
+        self.assertIn("1 orphan removed", done.stdout)
+        self.assertEqual(2, len(self.stored()))
+        self.run_suite()
+        self.run_tool("baseline", "verify")
+
+    def test_prune_learns_nothing_from_a_part_of_a_run_nor_from_one_that_failed(self):
+        self.run_suite("--filter", "bench/sort*")
+        done = self.run_tool("baseline", "prune", "suite.yaml", "perfgate-out/run.json", code=2)
+        self.assert_one_line(done.stderr, "only some of its cases")
+        self.give(exit=1)
+        self.run_suite(code=3)
+        done = self.run_tool("baseline", "prune", "suite.yaml", "perfgate-out/run.json")
+        self.assertIn("0 orphans removed", done.stdout)
+        self.assertEqual(3, len(self.stored()))
+
+    def test_prune_takes_out_the_cases_of_a_benchmark_that_left_the_suite(self):
+        self.write("suite.yaml", SUITE.replace("name: bench", "name: another"))
+        self.assertIn("3 orphans removed", self.run_tool("baseline", "prune", "suite.yaml").stdout)
+
+    def test_what_a_skipped_benchmark_has_is_neither_refreshed_away_nor_gone(self):
+        self.bench("second")
+        self.give(folder="second")
+        second = ("  - benchmark: [./bench, '{out}']\n    name: second\n    cwd: second\n" +
+                  SUITE.partition("name: bench\n")[2])
+        self.write("suite.yaml", SUITE + second)
+        self.refresh()
+        self.assertEqual(6, len(self.stored()))
+        self.write("suite.yaml", SUITE + second + "overrides:\n  - {match: 'bench/*', skip: slow}\n")
+        self.run_suite("--processes", 8)
+        diff = self.run_tool("baseline", "diff", "perfgate-out/run.json").stdout
+        self.assertNotIn("only in the stored baseline", diff)
+        self.run_tool("baseline", "refresh", "perfgate-out/run.json", "--reason", "again")
+        self.assertEqual(6, len(self.stored()))
+
+    def accept_line(self, stdout):
+        lines = stdout.splitlines()
+        return lines[lines.index("accept:") + 1].strip()
+
+    def paste(self, line):
+        folder = pathlib.Path(tool.PERFGATE).parent
+        done = subprocess.run(["sh", "-c", line.replace("WHY", "renamed")], cwd=self.folder, text=True,
+                              capture_output=True, env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"})
+        self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+
+    def test_the_printed_line_accepts_an_added_and_a_renamed_case_and_leaves_the_others(self):
+        kept = {case: self.stored()[case] for case in ("bench/sort[n=8]", "bench/copy[n=8]")}
+        self.give([ROWS[0], row("sort", 128, [8e-3, 8.1e-3]), ROWS[2], row("it's new", 1, [1e-3])])
+        done = self.run_suite("--processes", 3, code=1)
+        self.paste(self.accept_line(done.stdout))
+        stored = self.stored()
+        self.assertEqual({*kept, "bench/sort[n=128]", "bench/it's new[n=1]"}, set(stored))
+        for case, expected in kept.items():
+            self.assertEqual(expected, stored[case])
+        self.run_tool("baseline", "verify")
+        self.run_suite()
+
+    def test_the_printed_line_leaves_out_what_accept_refuses(self):
+        self.give([row("sort", 8, [2e-3, 2e-3]), dict(row("sort", 64, [8e-3]), seconds=[]), ROWS[2]])
+        done = self.run_suite("--processes", 5, code=(1, 3))
+        line = self.accept_line(done.stdout)
+        self.assertIn("'bench/sort[n=8]'", line)
+        self.assertNotIn("n=64", line)
+        self.paste(line)
+
+    def test_a_refresh_with_fewer_processes_keeps_those_of_cases_that_pass(self):
+        self.give(self.slower(3, "copy"))
+        self.run_suite("--processes", 5, code=1)
+        done = self.run_tool("baseline", "refresh", "perfgate-out/run.json", "--reset-anchor", "--reason", "faster")
+        self.assertIn("2 cases kept", done.stdout)
+        self.assertEqual(8, self.processes("bench/sort[n=8]"))
+        self.assertEqual("faster", self.stored()["bench/copy[n=8]"]["provenance"]["reason"])
+
+
 class Canary(Given):
     def test_where_nothing_can_be_slowed_down_every_report_says_that_the_gate_was_not_tried(self):
         self.refresh()

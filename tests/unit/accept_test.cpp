@@ -168,6 +168,45 @@ TEST(Accept, ChoosesCasesByGlob) {
               "--case '*m=9*' matches no case of the run; an id looks like 'gemm/tiled[m=3]'");
 }
 
+TEST(Accept, AnIdChoosesItsOwnCaseAlone) {
+    model::Run run = after();
+    auto& cases = run.suites[0].cases;
+    cases[1].spec.params = {{"m", std::string("*")}};
+    const std::string id = model::case_id(cases[1].spec);
+    cases[2].spec.params = {{"m", std::string("**")}};
+    model::Run old = run;
+    for (auto& each : old.suites[0].cases) each.metrics["gpu_time"] = series({1000});
+    const Accepted result = accepted(run, stored(baseline_of(old)), {{id}});
+    ASSERT_EQ(result.entries.size(), 1U);
+    EXPECT_EQ(result.entries[0].id, id);
+}
+
+TEST(Accept, RemovesACaseThatTheSuiteNoLongerHasIfItsIdIsNamed) {
+    model::Run run = after();
+    run.suites[0].cases.resize(2);
+    const BaselineSet baselines = stored(baseline_of(before()));
+    const Accepted result = accepted(run, baselines, {{second_id, third_id}});
+    EXPECT_FALSE(result.baseline.cases.contains(third_id));
+    ASSERT_EQ(result.entries.size(), 2U);
+    EXPECT_EQ(result.entries[1].id, third_id);
+    EXPECT_EQ(result.entries[1].action, model::LedgerAction::prune);
+    EXPECT_EQ(result.entries[1].reason, "meant");
+
+    EXPECT_TRUE(accepted(run, baselines).baseline.cases.contains(third_id)) << "nobody named it";
+    EXPECT_TRUE(accepted(run, baselines, {{"gemm/*"}}).baseline.cases.contains(third_id));
+    EXPECT_NE(refusal(run, {{third_id}, "2026-12-31"}).find("missing"), std::string::npos)
+        << "what is gone cannot be acknowledged";
+}
+
+TEST(Accept, NamesWhatItWouldRefuse) {
+    model::Run run = after();
+    run.suites[0].cases[1].status = CaseStatus::error;
+    const BaselineSet baselines = stored(baseline_of(before()));
+    const BatchRule rule{model::Policy{}};
+    EXPECT_EQ(not_acceptable(run, judge(run, baselines, {}, rule), baselines, rule),
+              std::set<std::string>{second_id});
+}
+
 TEST(Accept, AcceptsCasesThatAreNewToTheBaseline) {
     model::Baseline old = baseline_of(before());
     old.cases.erase(second_id);

@@ -109,6 +109,23 @@ TEST_F(BaselineLocks, AReadOnlyFolderCanBeLocked) {
     fs::permissions(folder_, fs::perms::owner_all);
 }
 
+TEST_F(BaselineLocks, WhoeverHoldsItRemovesWhatAKilledWriterLeft) {
+    fs::create_directories(folder_ / ".perfgate-change");
+    std::string told;
+    BaselineLock::Waiting waiting = at_most(0);
+    waiting.recovered = [&](const std::string& line) { told = line; };
+    { const BaselineLock lock(folder_, waiting); }
+    EXPECT_NE(told.find(folder_.string()), std::string::npos) << told;
+    EXPECT_TRUE(fs::is_empty(folder_));
+}
+
+TEST_F(BaselineLocks, IsFreeAgainIfWhatWasLeftCannotBeFinished) {
+    fs::create_symlink("nowhere", folder_ / ".perfgate-change");
+    EXPECT_NE(refusal(at_most(0)).find("found a link"), std::string::npos);
+    fs::remove(folder_ / ".perfgate-change");
+    EXPECT_EQ(refusal(at_most(0)), "locked");
+}
+
 TEST_F(BaselineLocks, WithoutStandardInputTheLockMayHaveItsDescriptor) {
     EXPECT_EXIT(
         {

@@ -106,20 +106,23 @@ TEST_F(BaselineStore, AProjectsGitAttributesAreLeftAlone) {
     EXPECT_EQ(fs::file_size(folder_ / ".gitattributes"), 7U);
 }
 
-TEST_F(BaselineStore, StoresTheLedgerBeforeTheBaseline) {
+TEST_F(BaselineStore, StoresBaselineAndLedgerOrNeither) {
     const model::Baseline baseline = baseline_of(run_of({measured_case()}));
     model::LedgerEntry entry;
     entry.id = "gemm/tiled[m=1]";
     entry.at = "2026-11-21T10:00:00Z";
     const BaselineLock lock(folder_, {});
     fs::create_directories(file());  // so that the baseline cannot be written
-    EXPECT_THROW(store_accepted(lock, baseline, {entry}), model::Error);
-    EXPECT_EQ(load_ledger(folder_, key, "s")->entries.size(), 1U);
+    EXPECT_THROW(store_accepted(lock, {{baseline, {entry}}}), model::Error);
+    EXPECT_EQ(load_ledger(folder_, key, "s"), std::nullopt);
     fs::remove(file());
-    EXPECT_EQ(store_accepted(lock, baseline, {entry}), file());
+    store_accepted(lock, {{baseline, {entry}}});
     EXPECT_EQ(load_baseline(folder_, key, "s")->baseline, baseline);
-    store_accepted(lock, {baseline.suite, baseline.device, {}}, {entry});
+    EXPECT_EQ(load_ledger(folder_, key, "s")->entries.size(), 1U);
+    const model::Baseline empty{baseline.suite, baseline.device, {}};
+    store_accepted(lock, {{empty, {entry}}});
     EXPECT_FALSE(fs::exists(file()));
+    EXPECT_EQ(load_ledger(folder_, key, "s")->entries.size(), 2U);
 }
 
 TEST_F(BaselineStore, ALedgerInTheWrongPlaceIsRefused) {
@@ -231,8 +234,22 @@ TEST_F(BaselineStore, WhereNothingCanBeWrittenSavingFailsByName) {
         save_baseline(folder_, baseline_);
         FAIL() << "expected an Error";
     } catch (const model::Error& error) {
-        EXPECT_TRUE(says(error.what(), file().string())) << error.what();
+        EXPECT_TRUE(says(error.what(), file().parent_path().string())) << error.what();
     }
+}
+
+TEST_F(BaselineStore, ALinkInPlaceOfADevicesFolderIsNotWrittenThrough) {
+    fs::create_directories(folder_ / "elsewhere");
+    fs::create_symlink("elsewhere", folder_ / key);
+    EXPECT_THROW(save_baseline(folder_, baseline_), model::InputError);
+    EXPECT_TRUE(fs::is_empty(folder_ / "elsewhere"));
+    fs::remove(folder_ / key);
+    std::ofstream(folder_ / "victim") << "precious";
+    fs::create_directories(file().parent_path());
+    fs::create_symlink("../victim", file());
+    save_baseline(folder_, baseline_);
+    EXPECT_EQ(fs::file_size(folder_ / "victim"), 8U);
+    EXPECT_EQ(load_baseline(folder_, key, "s")->baseline, baseline_);
 }
 
 }  // namespace

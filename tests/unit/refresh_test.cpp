@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -282,6 +283,62 @@ TEST(Refresh, AWholeRunDropsCasesThatTheSuiteNoLongerHas) {
     const Refreshed second = refreshed(run_of({measured_case(2)}), first.baseline);
     EXPECT_EQ(second.removed, Ids{"gemm/tiled[m=1]"});
     EXPECT_EQ(second.baseline.cases.size(), 1U);
+}
+
+TEST(Refresh, CasesOfABenchmarkThatDidNotRunKeepWhatTheyHad) {
+    const Refreshed first = refreshed(run_of({measured_case(1), measured_case(2)}));
+    CaseResult skipped = measured_case(1);
+    skipped.spec.variant = model::unknown_cases;
+    skipped.spec.params.clear();
+    skipped.status = CaseStatus::skipped;
+    CaseResult other = measured_case(1);
+    other.spec.workload = "softmax";
+    const Refreshed result = refreshed(run_of({skipped, other}), first.baseline);
+    EXPECT_TRUE(result.removed.empty());
+    EXPECT_EQ(result.kept.size(), 2U);
+    EXPECT_EQ(result.baseline.cases.size(), 3U);
+}
+
+/// The case in this many processes, all with the same time.
+CaseResult in_processes(std::size_t count, double time_ns) {
+    CaseResult result = measured_case();
+    result.metrics["gpu_time"] = series(std::vector<double>(count, time_ns));
+    return result;
+}
+
+TEST(Refresh, OfAPassingCaseTheProcessesOfTheBaselineStayIfTheRunHasFewer) {
+    const Refreshed first = refreshed(run_of({in_processes(20, 1000)}));
+    const auto again = [&](std::size_t processes, const std::set<std::string>& passing) {
+        const model::Run run = later(run_of({in_processes(processes, 1001)}));
+        return refresh(run, run.suites.at(0), first.baseline, {"Ada", "new"}, passing);
+    };
+    const std::string id = "gemm/tiled[m=1]";
+    const Refreshed kept = again(3, {id});
+    EXPECT_EQ(kept.better_known, Ids{id});
+    EXPECT_EQ(kept.baseline, first.baseline);
+    EXPECT_FALSE(kept.entry);
+
+    const Refreshed changed = again(3, {});
+    EXPECT_EQ(changed.accepted, Ids{id});
+    EXPECT_EQ(changed.fewer, 1U);
+    EXPECT_EQ(changed.baseline.cases.at(id).metrics.at("gpu_time").batches.size(), 3U);
+
+    const Refreshed measured_as_a_baseline = again(20, {id});
+    EXPECT_EQ(measured_as_a_baseline.accepted, Ids{id});
+    EXPECT_EQ(measured_as_a_baseline.fewer, 0U);
+}
+
+TEST(Refresh, ACaseThatStaysStillGetsItsTags) {
+    const Refreshed first = refreshed(run_of({in_processes(20, 1000)}));
+    CaseResult tagged = in_processes(3, 1000);
+    tagged.tags = {"quick"};
+    const model::Run run = later(run_of({tagged}));
+    const std::string id = "gemm/tiled[m=1]";
+    const Refreshed result = refresh(run, run.suites.at(0), first.baseline, {}, {id});
+    EXPECT_EQ(result.baseline.cases.at(id).tags, tagged.tags);
+    EXPECT_EQ(result.baseline.cases.at(id).metrics, first.baseline.cases.at(id).metrics);
+    ASSERT_TRUE(result.entry) << "the ledger has the new digest";
+    EXPECT_TRUE(result.entry->digests.contains(id));
 }
 
 TEST(Refresh, SkippedCasesKeepWhatTheyHad) {

@@ -54,7 +54,8 @@ TEST_F(RunnersReports, ClearWhatAnEarlierCallLeft) {
     OutputOptions options = csv(write("r.csv"));
     options.out = folder_ / "out";
     options.files["markdown"] = "";
-    options.runs = {write("out/run.json")};
+    write("out/run.json");
+    options.runs = {"run.json"};
     write("out/verdict.json");
     write("out/junit.xml");
     write("out/other.json");

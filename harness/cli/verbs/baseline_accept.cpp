@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -42,12 +44,19 @@ std::string change_text(const std::string& metric, const model::LedgerChange& ch
 
 std::string accepted_text(const baseline::Accepted& result, const std::string& file,
                           bool acknowledge) {
-    std::string text = fmt::format(
-        "{}: {} {}, {} of the chosen cases have nothing to {}, {} skipped\n",
-        model::printable(file), result.entries.size(), acknowledge ? "acknowledged" : "accepted",
-        result.unchanged, acknowledge ? "acknowledge" : "accept", result.skipped);
+    const auto is_removed = [](const model::LedgerEntry& entry) {
+        return entry.action == model::LedgerAction::prune;
+    };
+    const auto removed = std::count_if(result.entries.begin(), result.entries.end(), is_removed);
+    std::string text =
+        fmt::format("{}: {} {}{}, {} of the chosen cases have nothing to {}, {} skipped\n",
+                    model::printable(file), std::ssize(result.entries) - removed,
+                    acknowledge ? "acknowledged" : "accepted",
+                    removed == 0 ? "" : fmt::format(", {} removed", removed), result.unchanged,
+                    acknowledge ? "acknowledge" : "accept", result.skipped);
     for (const model::LedgerEntry& entry : result.entries) {
-        text += fmt::format("  {}\n", model::printable(entry.id));
+        text += fmt::format("  {}{}\n", is_removed(entry) ? "removed " : "",
+                            model::printable(entry.id));
         for (const auto& [metric, change] : entry.changes) text += change_text(metric, change);
     }
     return text;
@@ -77,8 +86,10 @@ void add_baseline_accept(CLI::App& baseline, Invocation& invocation) {
     verb->add_option("RUN", options->run, "Run document (perfgate-out/run.json)")
         ->required()
         ->type_name("FILE");
-    verb->add_option("--case", options->choice.cases,
-                     "Only cases whose id matches (* any text, ? any character); may be repeated")
+    verb->add_option(
+            "--case", options->choice.cases,
+            "Only cases with this id, or whose id matches (* any text, ? any character); may be "
+            "repeated. The id of a case that the suite no longer has removes it")
         ->type_name("GLOB")
         ->type_size(1)
         ->allow_extra_args(false);

@@ -4,17 +4,19 @@
 #include <CLI/CLI.hpp>
 #include <cstddef>
 #include <memory>
-#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/options/acceptance.hpp"
 #include "cli/options/gate.hpp"
 #include "cli/verbs/verb.hpp"
+#include "model/error.hpp"
 #include "model/file.hpp"
 #include "model/text.hpp"
 #include "runner/baselines.hpp"
 #include "runner/catalogue.hpp"
+#include "runner/run_file.hpp"
 #include "suite/suite.hpp"
 
 namespace perfgate::cli {
@@ -22,7 +24,7 @@ namespace perfgate::cli {
 namespace {
 
 struct PruneOptions {
-    std::vector<std::string> suites;
+    std::vector<std::string> inputs;
     std::vector<std::string> plugins;
     std::string baselines = "baselines";
     AcceptanceOptions acceptance;
@@ -30,19 +32,34 @@ struct PruneOptions {
     bool dry_run = false;
 };
 
-runner::CasesOfSuites cases_of(const PruneOptions& options) {
+runner::CasesOfSuites cases_of(const std::vector<std::string>& files, const PruneOptions& options) {
     runner::CasesOfSuites cases;
     for (const suite::Suite& suite :
-         suite::load_suites(options.suites, runner::load_workload_catalogue(options.plugins))) {
-        std::set<std::string>& ids = cases[suite.name];
-        for (const suite::SuiteCase& suite_case : suite.cases) ids.insert(suite_case.id);
+         suite::load_suites(files, runner::load_workload_catalogue(options.plugins))) {
+        baseline::KnownCases& known = cases[suite.name];
+        for (const suite::SuiteCase& suite_case : suite.cases) {
+            if (suite::has_unknown_cases(suite_case)) {
+                known.reported.push_back({suite_case.spec, ""});
+            } else {
+                known.ids.insert(suite_case.id);
+            }
+        }
     }
     return cases;
 }
 
 int prune(const PruneOptions& options) {
+    std::vector<std::string> suites, run_files;
+    for (const std::string& file : options.inputs) {
+        (runner::is_suite_file(file) ? suites : run_files).push_back(file);
+    }
+    if (suites.empty())
+        throw model::InputError("baseline prune takes at least one suite file (.yaml)");
+    std::vector<model::Run> runs;
+    for (const std::string& file : run_files) runs.push_back(runner::read_run(file));
     const runner::PruneOutcome outcome =
-        runner::prune_baselines({.cases = cases_of(options),
+        runner::prune_baselines({.cases = cases_of(suites, options),
+                                 .runs = std::move(runs),
                                  .baselines = options.baselines,
                                  .acceptance = acceptance_of(options.acceptance, {}),
                                  .all_suites = options.all_suites,
@@ -58,6 +75,12 @@ int prune(const PruneOptions& options) {
     }
     text += fmt::format("{} {}\n", model::counted(orphans, "orphan"),
                         options.dry_run ? "would be removed" : "removed");
+    if (outcome.unknown > 0) {
+        text += fmt::format(
+            "{} of benchmarks kept: a run of the whole suite on the same device shows which are "
+            "gone; name it, too: perfgate baseline prune SUITE RUN.json\n",
+            model::counted(outcome.unknown, "case"));
+    }
     if (outcome.left_alone > 0) {
         text += fmt::format("{} of other suites kept; --all-suites removes such\n",
                             model::counted(outcome.left_alone, "baseline"));
@@ -72,7 +95,11 @@ void add_baseline_prune(CLI::App& baseline, Invocation& invocation) {
     CLI::App* verb = baseline.add_subcommand(
         "prune", "Removes cases from baselines that their suites no longer have");
     const auto options = std::make_shared<PruneOptions>();
-    verb->add_option("SUITE", options->suites, "Suite files")->required()->type_name("FILE");
+    verb->add_option(
+            "SUITE", options->inputs,
+            "Suite files (.yaml), and run documents that show the cases of their benchmarks")
+        ->required()
+        ->type_name("FILE");
     add_baselines_option(*verb, options->baselines);
     verb->add_flag("--dry-run", options->dry_run, "Show the orphans and change nothing");
     verb->add_flag("--all-suites", options->all_suites,
@@ -86,7 +113,10 @@ void add_baseline_prune(CLI::App& baseline, Invocation& invocation) {
         ->type_size(1)
         ->allow_extra_args(false);
     verb->footer(
-        "Prunes the baselines of every device. Exit code: 0; 2 a suite or baseline cannot be read; "
+        "Prunes the baselines of every device. Which cases a benchmark has, only a run shows: "
+        "without "
+        "one of the whole suite\non the same device, those of benchmarks that are in the suite are "
+        "kept. Exit code: 0; 2 a suite or baseline cannot be read; "
         "3 could not "
         "write.");
     verb->callback(

@@ -38,7 +38,8 @@ std::string refreshed_text(const baseline::Refreshed& result, const fs::path& fi
     constexpr std::size_t most_names = 20;
     std::string text = fmt::format(
         "{}: {} accepted, {} unchanged, {} kept, {} removed\n", model::printable(file.string()),
-        result.accepted.size(), result.unchanged.size(), result.kept.size(), result.removed.size());
+        result.accepted.size(), result.unchanged.size(),
+        result.kept.size() + result.better_known.size(), result.removed.size());
     for (std::size_t i = 0; i < result.removed.size(); ++i) {
         if (i == most_names) {
             text += fmt::format("  and {} more\n", result.removed.size() - i);
@@ -46,6 +47,18 @@ std::string refreshed_text(const baseline::Refreshed& result, const fs::path& fi
         }
         text += fmt::format("  removed {}: the suite no longer has it\n",
                             model::printable(result.removed[i]));
+    }
+    if (!result.better_known.empty()) {
+        text += fmt::format(
+            "  {} kept: the run passes and has fewer processes than the baseline; 'perfgate "
+            "baseline refresh SUITE' measures a new baseline\n",
+            model::counted(result.better_known.size(), "case"));
+    }
+    if (result.fewer > 0) {
+        text += fmt::format(
+            "  note: {} accepted with fewer processes than the baseline had, so that only larger "
+            "changes are detected; 'perfgate baseline refresh SUITE' measures 20\n",
+            model::counted(result.fewer, "case"));
     }
     if (result.acknowledged > 0) {
         text += fmt::format(

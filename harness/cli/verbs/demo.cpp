@@ -27,8 +27,11 @@ int show_recorded_run(const CLI::App& verb, runner::OutputOptions output) {
             fmt::format("the recorded run is not installed: {} is absent; install perfgate again",
                         demo.string()));
     }
-    std::string& page = output.files["html"];
-    if (page.empty() && report::has_html_page()) page = output.out + "/report.html";
+    std::string page = output.files["html"];
+    if (page.empty() && report::has_html_page()) {
+        output.folder_files["html"] = "report.html";
+        page = output.out + "/report.html";
+    }
     check_outputs(verb, output);
     const model::Run run = runner::read_run(demo / "head.run.json");
     runner::JudgingChoice choice;

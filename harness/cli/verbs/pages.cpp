@@ -8,7 +8,7 @@
 #include "cli/terminal/completion.hpp"
 #include "cli/terminal/manual.hpp"
 #include "cli/verbs/verb.hpp"
-#include "model/file.hpp"
+#include "model/folder.hpp"
 
 namespace perfgate::cli {
 
@@ -19,16 +19,14 @@ void add_pages(CLI::App& app, Invocation& invocation) {
     verb->add_option("DIR", *folder)->required();
     verb->callback([&app, &invocation, folder] {
         invocation.body = [&app, folder] {
-            const std::filesystem::path to = *folder;
+            const model::Folder to(*folder);
             for (const auto& [name, text] : manual_pages(app, PERFGATE_VERSION)) {
-                model::write_file_atomically(to / "man/man1" / name, text);
+                to.below("man/man1").write(name, text);
             }
             const CompletionCommand root = completion_of(app);
-            model::write_file_atomically(to / "bash-completion/completions/perfgate",
-                                         bash_completion(root));
-            model::write_file_atomically(to / "zsh/site-functions/_perfgate", zsh_completion(root));
-            model::write_file_atomically(to / "fish/vendor_completions.d/perfgate.fish",
-                                         fish_completion(root));
+            to.below("bash-completion/completions").write("perfgate", bash_completion(root));
+            to.below("zsh/site-functions").write("_perfgate", zsh_completion(root));
+            to.below("fish/vendor_completions.d").write("perfgate.fish", fish_completion(root));
             return 0;
         };
     });

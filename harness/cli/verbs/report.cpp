@@ -36,8 +36,9 @@ void add_report(CLI::App& app, Invocation& invocation) {
             name_run(*verb, options->gate, options->run, options->output);
             const model::Run run =
                 model::select_cases(runner::read_run(options->run), options->gate.selection);
-            return runner::write_reports(runner::judge_run(run, judging_of(options->gate)), run,
-                                         options->output);
+            const runner::JudgingChoice judging = judging_of(options->gate);
+            return runner::report_verdict(runner::judge_run(run, judging), run, judging,
+                                          options->output);
         };
     });
 }
