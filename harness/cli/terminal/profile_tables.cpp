@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "activity/advice.hpp"
+#include "activity/analysis.hpp"
 #include "model/kernel_name.hpp"
 #include "model/quantity.hpp"
 #include "model/text.hpp"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "activity/difference.hpp"
-#include "activity/profile_document.hpp"
+#include "activity/outputs.hpp"
 #include "cli/options/gate.hpp"
 #include "cli/options/importing.hpp"
 #include "cli/options/output.hpp"

@@ -5,10 +5,7 @@
 #include <string>
 
 #include "activity/analysis.hpp"
-#include "activity/database.hpp"
-#include "activity/page_data.hpp"
-#include "activity/profile_document.hpp"
-#include "activity/trace.hpp"
+#include "activity/outputs.hpp"
 #include "cli/terminal/profile_tables.hpp"
 #include "cli/terminal/progress.hpp"
 #include "cli/verbs/verb.hpp"
