@@ -199,7 +199,7 @@ struct FunctionCode {
     StringId fingerprint = 0;
 };
 
-/// The stack that a kernel needs per thread (backend/cuda/stack_size.hpp).
+/// The stack that a kernel needs per thread (backend/cuda/cubin.hpp).
 struct StackSize {
     StringId symbol = 0;
     std::uint32_t bytes = 0;
