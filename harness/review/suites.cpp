@@ -16,7 +16,6 @@
 #include "model/text.hpp"
 #include "review/findings.hpp"
 #include "review/possible_cases.hpp"
-#include "suite/measured_as.hpp"
 #include "suite/plan.hpp"
 
 namespace perfgate::review {

@@ -14,8 +14,8 @@
 #include "model/roofline.hpp"
 #include "model/text.hpp"
 #include "suite/amount.hpp"
-#include "suite/cursor.hpp"
 #include "suite/fields.hpp"
+#include "suite/placed_text.hpp"
 
 namespace perfgate::suite {
 

@@ -13,7 +13,7 @@
 #include "runner/catalogue.hpp"
 #include "runner/source_code.hpp"
 #include "suite/plan.hpp"
-#include "suite/source_reader.hpp"
+#include "suite/source_entry.hpp"
 #include "suite/suite.hpp"
 
 namespace perfgate::cli {
