@@ -19,7 +19,6 @@
 #include "model/file.hpp"
 #include "model/text.hpp"
 #include "runner/baseline_runs.hpp"
-#include "runner/distinct_files.hpp"
 #include "runner/run_file.hpp"
 #include "suite/suite.hpp"
 

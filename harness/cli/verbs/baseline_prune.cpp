@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "cli/options/acceptance.hpp"
+#include "cli/options/baseline.hpp"
 #include "cli/options/gate.hpp"
 #include "cli/verbs/verb.hpp"
 #include "model/file.hpp"
 #include "model/text.hpp"
 #include "runner/baselines.hpp"
-#include "runner/catalogue.hpp"
+#include "runner/devices.hpp"
 #include "suite/suite.hpp"
 
 namespace perfgate::cli {

@@ -14,7 +14,7 @@
 #include "cli/options/gate.hpp"
 #include "cli/options/importing.hpp"
 #include "cli/options/output.hpp"
-#include "cli/terminal/profile_tables.hpp"
+#include "cli/terminal/texts.hpp"
 #include "cli/verbs/verb.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"

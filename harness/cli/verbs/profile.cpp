@@ -6,13 +6,13 @@
 
 #include "activity/analysis.hpp"
 #include "activity/outputs.hpp"
-#include "cli/terminal/profile_tables.hpp"
 #include "cli/terminal/progress.hpp"
+#include "cli/terminal/texts.hpp"
 #include "cli/verbs/verb.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
 #include "model/text.hpp"
-#include "report/html_page.hpp"
+#include "report/html.hpp"
 #include "runner/record.hpp"
 
 namespace perfgate::cli {

@@ -10,7 +10,7 @@
 #include "model/error.hpp"
 #include "model/file.hpp"
 #include "model/text.hpp"
-#include "runner/catalogue.hpp"
+#include "runner/devices.hpp"
 #include "runner/source_code.hpp"
 #include "suite/plan.hpp"
 #include "suite/source_entry.hpp"
