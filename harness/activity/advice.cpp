@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "activity/advice.hpp"
+#include "activity/analysis.hpp"
 
 #include <fmt/format.h>
 

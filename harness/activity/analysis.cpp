@@ -4,19 +4,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <numeric>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
 #include "activity/capture.hpp"
 #include "activity/memory_use.hpp"
-#include "activity/overheads.hpp"
-#include "activity/range_kernels.hpp"
 #include "activity/waiting.hpp"
 #include "model/error.hpp"
 #include "model/text.hpp"
 
 namespace perfgate::activity {
+
 namespace {
 
 std::uint64_t nanoseconds(double seconds) {
@@ -275,6 +277,135 @@ const char* to_text(GapCause cause) {
             return "not_recorded";
     }
     return "";
+}
+
+namespace {
+
+/// What the driver did, where it is about the program's code.
+enum class About { other, compiling, loading };
+
+struct Kind {
+    std::uint32_t number;  ///< CUpti_ActivityOverheadKind, see cupti_activity.h
+    OverheadSource source;
+    About about;
+    const char* name;
+};
+constexpr Kind kinds[] = {
+    {1, OverheadSource::driver, About::compiling, "driver compiler"},
+    {1U << 16, OverheadSource::cupti, About::other, "CUPTI buffer flush"},
+    {2U << 16, OverheadSource::cupti, About::other, "CUPTI instrumentation"},
+    {3U << 16, OverheadSource::cupti, About::other, "CUPTI resources"},
+    {4U << 16, OverheadSource::driver, About::loading, "module loading by the runtime"},
+    {5U << 16, OverheadSource::driver, About::loading, "lazy function loading"},
+    {6U << 16, OverheadSource::driver, About::other, "command buffer full"},
+    {7U << 16, OverheadSource::cupti, About::other, "activity buffer request"},
+    {8U << 16, OverheadSource::cupti, About::other, "UVM set-up"},
+};
+
+Kind kind_of(std::uint32_t number) {
+    const auto* const known = std::find_if(std::begin(kinds), std::end(kinds),
+                                           [&](const Kind& kind) { return kind.number == number; });
+    return known != std::end(kinds) ? *known
+                                    : Kind{number, OverheadSource::unknown, About::other, nullptr};
+}
+
+}  // namespace
+
+const char* to_text(OverheadSource source) {
+    switch (source) {
+        case OverheadSource::cupti:
+            return "cupti";
+        case OverheadSource::driver:
+            return "driver";
+        case OverheadSource::unknown:
+            return "unknown";
+    }
+    return "";
+}
+
+std::string overhead_name(std::uint32_t number) {
+    const Kind kind = kind_of(number);
+    return kind.name != nullptr ? kind.name : fmt::format("overhead {}", number);
+}
+
+void add_overheads(const std::vector<Overhead>& records, Profile& profile) {
+    std::map<std::uint32_t, std::vector<std::uint64_t>> lengths;
+    std::vector<Interval> by_cupti, compiling, loading;
+    for (const Overhead& each : records) {
+        if (each.end_ns <= each.start_ns) continue;
+        const Interval time{each.start_ns, each.end_ns};
+        lengths[each.kind].push_back(time.length());
+        const Kind kind = kind_of(each.kind);
+        if (kind.source == OverheadSource::cupti) by_cupti.push_back(time);
+        if (kind.about == About::compiling) compiling.push_back(time);
+        if (kind.about == About::loading) loading.push_back(time);
+    }
+    profile.overhead_ns = IntervalSet(std::move(by_cupti)).length();
+    const IntervalSet compiled(std::move(compiling)), loaded(std::move(loading));
+    for (const Interval& window : profile.windows) {
+        profile.compiling_ns += compiled.length(window);
+        profile.loading_ns += loaded.length(window);
+    }
+    for (auto& [number, each] : lengths) {
+        profile.overheads.push_back(
+            {overhead_name(number), kind_of(number).source, durations(std::move(each))});
+    }
+}
+
+namespace {
+
+constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
+
+/// For each launch configuration the place of its kernel in the profile.
+std::vector<std::size_t> places_of(const Recording& recording, const Profile& profile) {
+    std::unordered_map<std::string_view, std::size_t> by_symbol;
+    for (std::size_t i = 0; i < profile.kernels.size(); ++i) {
+        by_symbol.emplace(profile.kernels[i].symbol, i);
+    }
+    std::vector<std::size_t> places;
+    places.reserve(recording.configurations.size());
+    for (const LaunchConfiguration& each : recording.configurations) {
+        const auto place = by_symbol.find(recording.text(each.symbol));
+        places.push_back(place == by_symbol.end() ? nowhere : place->second);
+    }
+    return places;
+}
+
+/// Nothing if one of them is not in the profile, which may cover a part of the range only.
+std::vector<RangeKernel> kernels_of(const Timeline& timeline, bool own_thread,
+                                    const RangeSummary& range,
+                                    const std::vector<std::size_t>& places) {
+    const Records& records = timeline.recording().records;
+    std::vector<RangeKernel> kernels;
+    std::unordered_map<std::size_t, std::size_t> known;
+    for (const RangeInstance& instance : range.instances) {
+        for (const Work& work : timeline.launched_in(instance.range.time)) {
+            if (work.kind != WorkKind::kernel) continue;
+            if (own_thread && work.thread != instance.range.thread) continue;
+            const std::size_t place = places[records.kernels[work.index].configuration];
+            if (place == nowhere) return {};
+            const auto [seen, added] = known.try_emplace(place, kernels.size());
+            if (added) kernels.push_back({place});
+            RangeKernel& kernel = kernels[seen->second];
+            ++kernel.launches;
+            kernel.total_ns += work.time.length();
+        }
+    }
+    return kernels;
+}
+
+}  // namespace
+
+void add_range_kernels(const Timeline& timeline, bool own_thread, Profile& profile,
+                       const RangeKernelLimits& limits) {
+    const std::vector<std::size_t> places = places_of(timeline.recording(), profile);
+    std::size_t left = limits.in_all;
+    for (RangeSummary& range : profile.ranges) {
+        std::vector<RangeKernel> kernels = kernels_of(timeline, own_thread, range, places);
+        if (kernels.size() > limits.of_a_range || kernels.size() > left) continue;
+        left -= kernels.size();
+        range.kernels = std::move(kernels);
+    }
 }
 
 }  // namespace perfgate::activity

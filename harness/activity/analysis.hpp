@@ -61,4 +61,35 @@ std::unordered_map<std::string, std::string> machine_code(const Recording& recor
 std::unordered_map<std::string, std::optional<std::uint32_t>> stack_sizes(
     const Recording& recording);
 
+// What a profile suggests to look at first.
+
+/// At most `count` sentences with their figures, what takes most of the time first. Each is one
+/// line; names in them come from the program and are to be made printable.
+std::vector<std::string> advice(const Profile& profile, std::size_t count = 3);
+
+/// What one has to know to read the profile's figures, in sentences.
+std::vector<std::string> notes(const Profile& profile);
+
+// Host time that CUPTI and the driver took for themselves, counted separately: what CUPTI takes is
+// the cost of recording, what the driver takes (compiling, loading code) the program has without a
+// profiler, too.
+
+/// Of a CUpti_ActivityOverheadKind.
+std::string overhead_name(std::uint32_t kind);
+
+/// Fills `overheads` and their sums; the profile's windows must be set.
+void add_overheads(const std::vector<Overhead>& records, Profile& profile);
+
+// Which kernels ran in the NVTX ranges of a profile, bounded: they are in its document.
+
+struct RangeKernelLimits {
+    std::size_t of_a_range = 1000;
+    std::size_t in_all = 100'000;
+};
+
+/// Fills `kernels` of the profile's ranges, whose other members and whose kernels must be set. A
+/// range with more kernels than a limit lists none. `own_thread`: those that its thread launched.
+void add_range_kernels(const Timeline& timeline, bool own_thread, Profile& profile,
+                       const RangeKernelLimits& limits = {});
+
 }  // namespace perfgate::activity

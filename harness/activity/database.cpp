@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "activity/database.hpp"
+#include "activity/outputs.hpp"
 
 #include <fmt/format.h>
 
@@ -12,9 +12,8 @@
 
 #include "activity/analysis.hpp"
 #include "activity/database_schema.hpp"
-#include "activity/nesting.hpp"
-#include "activity/overheads.hpp"
 #include "activity/sqlite.hpp"
+#include "activity/timeline.hpp"
 #include "activity/waiting.hpp"
 #include "model/file.hpp"
 #include "model/text.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "activity/page_data.hpp"
+#include "activity/outputs.hpp"
 
 #include <fmt/format.h>
 
@@ -12,9 +12,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "activity/advice.hpp"
 #include "activity/analysis.hpp"
-#include "activity/nesting.hpp"
+#include "activity/timeline.hpp"
 #include "activity/tracks.hpp"
 #include "document/json_writer.hpp"
 #include "model/quantity.hpp"

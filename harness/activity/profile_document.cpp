@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "activity/profile_document.hpp"
+#include "activity/outputs.hpp"
 
 #include <array>
 #include <limits>

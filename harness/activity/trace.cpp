@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "activity/trace.hpp"
+#include "activity/outputs.hpp"
 
 #include <fmt/format.h>
 

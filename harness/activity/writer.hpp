@@ -18,9 +18,16 @@
 #include <vector>
 
 #include "activity/format.hpp"
-#include "activity/text_hash.hpp"
 
 namespace perfgate::activity {
+
+/// For containers of texts that are searched without making a std::string.
+struct TextHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const {
+        return std::hash<std::string_view>{}(text);
+    }
+};
 
 /// One file. All functions may be called from any thread.
 class Writer {

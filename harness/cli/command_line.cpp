@@ -3,7 +3,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <string_view>
+#include <utility>
 
 #include "model/text.hpp"
 
@@ -33,6 +35,11 @@ std::vector<std::string> shown_options(const CLI::App& app) {
     return names;
 }
 
+/// Options that earlier versions had, and what to do instead.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 1> removed_options{{
+    {"--costs", "leave it out; all shards get the same number of cases"},
+}};
+
 /// What was meant: the nearest name, or the only one that begins with the word.
 std::string suggestion(const std::string& word, const std::vector<std::string>& names) {
     std::string near = model::did_you_mean(word, names);
@@ -44,6 +51,9 @@ std::string suggestion(const std::string& word, const std::vector<std::string>& 
 
 std::string unknown(std::string_view what, const std::string& word,
                     const std::vector<std::string>& names, const std::string& path) {
+    for (const auto& [old, instead] : removed_options) {
+        if (word == old) return word + " was removed: " + std::string(instead);
+    }
     const std::string meant = suggestion(word, names);
     return "unknown " + std::string(what) + " '" + model::printable(word) + "'" +
            (meant.empty() ? "; '" + path + " --help' lists them" : meant);

@@ -17,8 +17,7 @@ inline constexpr Comparator choices<Comparator>[] = {Comparator::less,    Compar
                                                      Comparator::greater, Comparator::greater_equal,
                                                      Comparator::equal,   Comparator::not_equal};
 template <>
-inline constexpr Operator choices<Operator>[] = {
-    Operator::add, Operator::subtract, Operator::multiply, Operator::divide, Operator::negate};
+inline constexpr Operator choices<Operator>[] = {Operator::multiply, Operator::divide};
 
 template <class Archive>
 void describe(Archive& archive, Described<Archive, model::OperandMetric>& metric) {
@@ -49,9 +48,9 @@ void describe(Archive& archive, Described<Archive, model::Relation>& relation) {
     const auto is_not_empty = [](JsonValue value, const std::vector<std::string>& read_operands) {
         if (read_operands.empty()) value.fail("expected at least one operand");
     };
-    const auto leaves_one_value = [&](JsonValue value, const PostfixExpression& expression) {
+    const auto is_a_side = [&](JsonValue value, const PostfixExpression& expression) {
         if (is_complete(expression, operands.size())) return;
-        value.fail("expected the steps of an expression in postfix order that leave one value");
+        value.fail("expected a number or a metric of an operand, or two of them and '*' or '/'");
     };
     const auto one_case_per_operand = [&](JsonValue value, const auto& instances) {
         auto next = instances.begin();
@@ -67,8 +66,8 @@ void describe(Archive& archive, Described<Archive, model::Relation>& relation) {
     archive.optional("reason", relation.reason);
     archive.optional("unit", relation.unit);
     archive.required("operands", relation.operands, is_not_empty);
-    archive.required("left", relation.left, leaves_one_value);
-    archive.required("right", relation.right, leaves_one_value);
+    archive.required("left", relation.left, is_a_side);
+    archive.required("right", relation.right, is_a_side);
     archive.required("instances", relation.instances, lines, one_case_per_operand);
 }
 template void describe(Reader&, model::Relation&);

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is known about a case on both sides: each metric's value in the baseline and in this run,
-// and values derived from several metrics.
+// values derived from several metrics, the parts of a value that differ, and changed kernels.
 #pragma once
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "model/kernel_change.hpp"
 #include "model/run.hpp"
 #include "model/verdict.hpp"
 
@@ -39,5 +42,25 @@ const model::MetricVerdict* moved_time(const model::CaseVerdict& verdict);
 /// Every metric with a finite value on both sides. Values measured by different methods are left
 /// out: the verdict has no baseline for them.
 Evidence gather(const model::CaseVerdict& verdict, const model::CaseResult& result);
+
+// Of what a value consists of in the baseline and in this run (MetricSeries::detail): the parts
+// that differ.
+
+/// "cudaMalloc 0 → 2, cudaMemcpyAsync 1 → 3" of two lists such as "cudaMemcpyAsync 1" and
+/// "cudaMalloc 2, cudaMemcpyAsync 3": the largest changes first. Empty if nothing differs, or if
+/// one of the two is no such list. What a shortened list ("… and 3 more") leaves out is not known,
+/// and is not reported.
+std::string difference_of_details(std::string_view before, std::string_view after);
+
+// How the kernels of a program's case changed, as causes: model/kernel_change.hpp finds the
+// changes.
+
+/// See model/kernel_change.hpp. A side without kernels is unknown: then there are no changes.
+std::vector<model::KernelChange> kernel_changes(const std::vector<model::Kernel>& before,
+                                                const std::vector<model::Kernel>& after,
+                                                std::optional<double> moved_ns);
+
+/// `instance` is "step" in "1 per step".
+model::Cause cause_of(const model::KernelChange& change, std::string_view instance);
 
 }  // namespace perfgate::explain

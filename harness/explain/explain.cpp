@@ -12,8 +12,6 @@
 
 #include "explain/evidence.hpp"
 #include "explain/groups.hpp"
-#include "explain/headline.hpp"
-#include "explain/kernels.hpp"
 #include "explain/rules.hpp"
 #include "model/quantity.hpp"
 #include "model/roofline.hpp"

@@ -141,28 +141,15 @@ double operand_value(const std::string& metric, const model::MetricSeries& serie
 /// In seconds, bytes and operations. The steps are complete and every metric is there.
 double evaluate(const model::PostfixExpression& expression, const Instance& instance,
                 const Definitions& definitions) {
-    std::vector<double> values;
-    const auto pop = [&] {
-        const double value = values.back();
-        values.pop_back();
-        return value;
+    const auto value = [&](const model::ExpressionStep& step) {
+        if (const auto* number = std::get_if<double>(&step)) return *number;
+        const auto& metric = std::get<model::OperandMetric>(step);
+        const model::MetricSeries& series = *find_series(*instance[metric.operand], metric.metric);
+        return operand_value(metric.metric, series, definitions) *
+               model::meaning_of(series.unit).scale;
     };
-    for (const model::ExpressionStep& step : expression) {
-        if (const auto* number = std::get_if<double>(&step)) {
-            values.push_back(*number);
-        } else if (const auto* op = std::get_if<Operator>(&step)) {
-            const double right = pop();
-            const double left = *op == Operator::negate ? 0 : pop();
-            values.push_back(apply(*op, left, right));
-        } else {
-            const auto& metric = std::get<model::OperandMetric>(step);
-            const model::MetricSeries* series =
-                find_series(*instance[metric.operand], metric.metric);
-            values.push_back(operand_value(metric.metric, *series, definitions) *
-                             model::meaning_of(series->unit).scale);
-        }
-    }
-    return values.back();
+    if (expression.size() == 1) return value(expression[0]);
+    return apply(std::get<Operator>(expression[2]), value(expression[0]), value(expression[1]));
 }
 
 /// The parameters that identify this instance: the leading id after workload and variant.

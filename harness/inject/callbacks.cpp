@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "backend/cuda/cubin.hpp"
-#include "backend/cuda/stack_size.hpp"
 #include "inject/launch_calls.hpp"
 
 namespace perfgate::inject {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "inject/counter_api.hpp"
+#include "inject/cupti_library.hpp"
 
 namespace perfgate::inject {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inject/counting.hpp"
+#include "inject/recorder.hpp"
 
 #include <pthread.h>
 #include <unistd.h>
@@ -14,10 +14,8 @@
 #include <vector>
 
 #include "activity/writer.hpp"
-#include "inject/counter_api.hpp"
 #include "inject/counter_request.hpp"
 #include "inject/cupti_library.hpp"
-#include "inject/graph_kernels.hpp"
 #include "inject/launch_calls.hpp"
 #include "inject/launch_watch.hpp"
 #include "inject/process.hpp"

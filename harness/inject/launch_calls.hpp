@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver calls that launch kernels and graphs, as CUPTI's callbacks see them.
+// The driver calls that launch kernels and graphs, or put kernels into graphs, as CUPTI's callbacks
+// see them.
 #pragma once
 
 #include <cuda.h>
@@ -8,6 +9,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <utility>
 
 namespace perfgate::inject {
 
@@ -79,5 +81,24 @@ class Captures {
     std::atomic<std::int64_t> count_{0};
     decltype(&cuStreamIsCapturing) is_capturing_ = nullptr;
 };
+
+// The driver calls that put a kernel into a CUDA graph other than by capture.
+
+inline constexpr std::array graph_kernels{
+    CUPTI_DRIVER_TRACE_CBID_cuGraphAddKernelNode,
+    CUPTI_DRIVER_TRACE_CBID_cuGraphAddKernelNode_v2,
+    CUPTI_DRIVER_TRACE_CBID_cuGraphKernelNodeSetParams,
+    CUPTI_DRIVER_TRACE_CBID_cuGraphKernelNodeSetParams_v2,
+    CUPTI_DRIVER_TRACE_CBID_cuGraphExecKernelNodeSetParams,
+    CUPTI_DRIVER_TRACE_CBID_cuGraphExecKernelNodeSetParams_v2,
+    CUPTI_DRIVER_TRACE_CBID_cuGraphAddNode,
+    CUPTI_DRIVER_TRACE_CBID_cuGraphAddNode_v2,
+    CUPTI_DRIVER_TRACE_CBID_cuGraphNodeSetParams,
+    CUPTI_DRIVER_TRACE_CBID_cuGraphExecNodeSetParams,
+};
+
+/// The kernel of the node, as one or the other; both null for nodes of another kind.
+std::pair<CUfunction, CUkernel> graph_kernel_of(CUpti_CallbackId id,
+                                                const CUpti_CallbackData& data);
 
 }  // namespace perfgate::inject

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "inject/counter_api.hpp"
 #include "inject/counter_groups.hpp"
+#include "inject/cupti_library.hpp"
 
 namespace perfgate::inject {
 

@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "activity/text_hash.hpp"
+#include "activity/writer.hpp"
 
 namespace perfgate::inject {
 

@@ -10,7 +10,7 @@
 #include <optional>
 #include <type_traits>
 
-#include "inject/graph_kernels.hpp"
+#include "inject/launch_calls.hpp"
 #include "model/communication_kernel.hpp"
 
 namespace perfgate::inject {

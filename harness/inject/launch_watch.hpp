@@ -13,9 +13,8 @@
 #include <vector>
 
 #include "activity/writer.hpp"
-#include "inject/counter_api.hpp"
 #include "inject/counter_request.hpp"
-#include "inject/label_states.hpp"
+#include "inject/cupti_library.hpp"
 #include "inject/launch_calls.hpp"
 #include "inject/launch_counter.hpp"
 #include "inject/range_watch.hpp"

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which NVTX ranges are open while the program runs, as far as counters are restricted to them.
+// What counters are restricted to while the program runs: which NVTX ranges are open, and which
+// launches count for which label.
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -58,5 +60,47 @@ class RangeWatch final : public RangeSink {
     std::unordered_map<std::string, activity::StringId> ids_;
     std::unordered_map<std::uint32_t, Open> open_;  ///< by range, those that count
 };
+
+/// Which launches are counted for which label: those of its kernels after the first ones, up to its
+/// number.
+class LabelStates {
+  public:
+    LabelStates(const std::vector<CounterLabel>& labels, RangeWatch& ranges);
+
+    /// The labels whose pattern the kernel's name matches.
+    const std::vector<std::size_t>& matching(const std::string& symbol);
+    /// The labels that this launch, which is the next one, is to be counted for.
+    std::vector<std::size_t> due(const std::string& symbol, const model::LaunchSize& size,
+                                 std::uint32_t thread);
+    /// Whether the label tells sizes apart.
+    [[nodiscard]] bool needs_size(std::size_t label) const {
+        return !states_[label].label.size.is_any();
+    }
+
+    /// One launch was counted for the label.
+    void count(std::size_t label);
+    /// Nothing more is counted for the label.
+    void finish(std::size_t label);
+    /// As finish(); false if the label was refused before.
+    bool refuse(std::size_t label);
+
+    /// Nothing more is counted for any label.
+    [[nodiscard]] bool all_done() const { return open_ == 0; }
+
+  private:
+    struct State {
+        CounterLabel label;
+        std::uint64_t matched = 0, counted = 0;
+        bool done = false, refused = false;
+    };
+
+    RangeWatch& ranges_;
+    std::vector<State> states_;
+    std::size_t open_;
+    std::unordered_map<std::string, std::vector<std::size_t>> matching_;
+};
+
+/// The name of a kernel, for messages.
+std::string readable(const std::string& symbol);
 
 }  // namespace perfgate::inject

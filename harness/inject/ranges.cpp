@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inject/ranges.hpp"
+#include "inject/recorder.hpp"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -19,21 +19,42 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "activity/writer.hpp"
 #include "inject/callbacks.hpp"
-#include "inject/counting.hpp"
 #include "inject/cupti_library.hpp"
 #include "inject/decode.hpp"
 #include "inject/launch_names.hpp"
-#include "inject/loading.hpp"
 #include "inject/process.hpp"
-#include "inject/ranges.hpp"
 #include "inject/settings.hpp"
 
 namespace perfgate::inject {
+
 namespace {
+
+/// While a thread loads CUPTI: its subscription may initialise the driver, which then calls
+/// InitializeInjection from within. That call must not wait for CUPTI to be loaded.
+class Loading {
+  public:
+    Loading() { underway = true; }
+    ~Loading() { underway = false; }
+    Loading(const Loading&) = delete;
+    Loading& operator=(const Loading&) = delete;
+
+    /// Whether this thread loads CUPTI, so that recording is to start afterwards.
+    static bool postpones_start() {
+        postponed = postponed || underway;
+        return underway;
+    }
+    /// Whether a start was postponed; asked once.
+    static bool postponed_start() { return std::exchange(postponed, false); }
+
+  private:
+    static inline thread_local bool underway = false;
+    static inline thread_local bool postponed = false;
+};
 
 constexpr std::size_t buffer_bytes = std::size_t{8} << 20;
 constexpr std::size_t spare_buffers = 4;
@@ -488,12 +509,20 @@ void Recorder::run_flushes() noexcept {
 
 }  // namespace
 
-void start_recording() noexcept {
-    recorder().start();
-}
-
-int serve_nvtx(void* export_table) noexcept {
-    return recorder().serve_nvtx(export_table);
-}
-
 }  // namespace perfgate::inject
+
+// The functions that the driver and NVTX look up in the injection library.
+#define PERFGATE_EXPORT extern "C" __attribute__((visibility("default")))
+
+/// Called by cuInit if CUDA_INJECTION64_PATH names this library.
+PERFGATE_EXPORT int InitializeInjection() {
+    perfgate::inject::recorder().start();
+    return 1;
+}
+
+/// Called by NVTX 3 at the first call of each of its copies in the program, if
+/// NVTX_INJECTION64_PATH names this library: connects NVTX to CUPTI, which keeps ranges that are
+/// opened before CUDA is used. Nonzero on success.
+PERFGATE_EXPORT int InitializeInjectionNvtx2(void* export_table) {
+    return perfgate::inject::recorder().serve_nvtx(export_table);
+}

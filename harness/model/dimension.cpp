@@ -56,11 +56,6 @@ std::string spelled(const Dimension& dimension) {
 
 }  // namespace
 
-Dimension operator*(const Dimension& left, const Dimension& right) {
-    return {left.seconds + right.seconds, left.bytes + right.bytes, left.flops + right.flops,
-            left.joules + right.joules};
-}
-
 Dimension operator/(const Dimension& left, const Dimension& right) {
     return {left.seconds - right.seconds, left.bytes - right.bytes, left.flops - right.flops,
             left.joules - right.joules};

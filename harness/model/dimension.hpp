@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What units measure, so that arithmetic over metrics can be checked: times cannot be compared with
+// What units measure, so that comparisons can be checked: times cannot be compared with
 // bytes, and bytes divided by a time are a bandwidth.
 #pragma once
 
@@ -15,7 +15,6 @@ struct Dimension {
     bool operator==(const Dimension&) const = default;
 };
 
-Dimension operator*(const Dimension& left, const Dimension& right);
 Dimension operator/(const Dimension& left, const Dimension& right);
 
 /// A metric's unit: `value * scale` is in seconds, bytes, operations and joules.
@@ -28,7 +27,7 @@ struct UnitMeaning {
 UnitMeaning meaning_of(std::string_view unit);
 
 /// The unit that values of this dimension are reported in: "ns", "bytes/s", "" for plain numbers; a
-/// dimension that no metric has is spelled out, "s^2*bytes".
+/// dimension that no metric has is spelled out, "s*bytes^-1".
 std::string unit_of(const Dimension& dimension);
 
 /// "a time", "bytes per time", "a plain number": for messages.

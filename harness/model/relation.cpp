@@ -22,7 +22,7 @@ constexpr std::array<ComparatorRow, 6> comparators{{
     {"==", "exactly", false, true, false},
     {"!=", "anything but", true, false, true},
 }};
-constexpr std::array<std::string_view, 5> operators{"+", "-", "*", "/", "negate"};
+constexpr std::array<std::string_view, 2> operators{"*", "/"};
 
 const ComparatorRow& row(Comparator comparator) {
     return comparators[static_cast<std::size_t>(comparator)];
@@ -49,35 +49,18 @@ std::string_view to_text(Operator op) {
 }
 
 double apply(Operator op, double left, double right) {
-    switch (op) {
-        case Operator::add:
-            return left + right;
-        case Operator::subtract:
-            return left - right;
-        case Operator::multiply:
-            return left * right;
-        case Operator::divide:
-            return left / right;
-        case Operator::negate:
-            break;
-    }
-    return -right;
+    return op == Operator::multiply ? left * right : left / right;
 }
 
 bool is_complete(const PostfixExpression& expression, std::size_t operands) {
-    std::size_t values = 0;
-    for (const ExpressionStep& step : expression) {
-        if (const auto* op = std::get_if<Operator>(&step)) {
-            const std::size_t takes = *op == Operator::negate ? 1 : 2;
-            if (values < takes) return false;
-            values -= takes - 1;
-            continue;
-        }
+    const auto is_value = [&](const ExpressionStep& step) {
         const auto* metric = std::get_if<OperandMetric>(&step);
-        if (metric != nullptr && metric->operand >= operands) return false;
-        ++values;
-    }
-    return values == 1;
+        return metric == nullptr ? std::holds_alternative<double>(step)
+                                 : metric->operand < operands;
+    };
+    if (expression.size() == 1) return is_value(expression[0]);
+    return expression.size() == 3 && is_value(expression[0]) && is_value(expression[1]) &&
+           std::holds_alternative<Operator>(expression[2]);
 }
 
 bool compares_property(const Relation& relation, std::string_view property) {

@@ -14,15 +14,14 @@
 namespace perfgate::model {
 
 enum class Comparator { less, less_equal, greater, greater_equal, equal, not_equal };
-enum class Operator { add, subtract, multiply, divide, negate };
+enum class Operator { multiply, divide };
 
 std::string_view to_text(Comparator comparator);   ///< "<="
 std::string_view in_words(Comparator comparator);  ///< "at most"
-std::string_view to_text(Operator op);             ///< "+", "negate"
+std::string_view to_text(Operator op);             ///< "*"
 
 /// False if either is NaN.
 bool holds(double left, Comparator comparator, double right);
-/// `negate` ignores `left`.
 double apply(Operator op, double left, double right);
 
 /// The metric of the case that an operand stands for.
@@ -33,12 +32,12 @@ struct OperandMetric {
     bool operator==(const OperandMetric&) const = default;
 };
 
-/// A step of an expression in postfix order. Numbers are plain or in seconds, bytes, operations.
+/// A step of a side in postfix order: a value, or two values and what is done with them. Numbers
+/// are plain or in seconds, bytes, operations.
 using ExpressionStep = std::variant<double, OperandMetric, Operator>;
 using PostfixExpression = std::vector<ExpressionStep>;
 
-/// Whether the steps leave one value, never pop from an empty stack, and name operands below
-/// `operands`.
+/// Whether it is a value, or two and an operator, and names operands below `operands`.
 bool is_complete(const PostfixExpression& expression, std::size_t operands);
 
 struct Relation {

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <optional>
 #include <set>
+#include <string_view>
 
 #include "model/text.hpp"
 #include "report/joined.hpp"

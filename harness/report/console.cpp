@@ -16,7 +16,6 @@
 #include "model/text.hpp"
 #include "report/columns.hpp"
 #include "report/commands.hpp"
-#include "report/console_table.hpp"
 #include "report/console_text.hpp"
 #include "report/formats.hpp"
 #include "report/joined.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/console_table.hpp"
+#include "report/console_text.hpp"
 
 #include <fmt/format.h>
 

@@ -11,10 +11,7 @@
 
 #include "document/json_writer.hpp"
 #include "report/formats.hpp"
-#include "report/html_cases.hpp"
-#include "report/html_environment.hpp"
-#include "report/html_page.hpp"
-#include "report/html_values.hpp"
+#include "report/html_parts.hpp"
 #include "report/joined.hpp"
 #include "report/plain_text.hpp"
 #include "report/summary.hpp"

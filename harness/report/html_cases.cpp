@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/html_cases.hpp"
 
 #include <fmt/format.h>
 
@@ -16,7 +15,7 @@
 #include "model/quantity.hpp"
 #include "model/roofline.hpp"
 #include "model/sorted_walk.hpp"
-#include "report/html_values.hpp"
+#include "report/html_parts.hpp"
 #include "report/plain_text.hpp"
 #include "report/summary.hpp"
 

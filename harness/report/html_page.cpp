@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The assembler includes the files as they are: this needs no generator, and the compiler does not
 // parse half a megabyte of digits.
-#include "report/html_page.hpp"
+#include "report/html.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -17,7 +17,6 @@
 #include "review/device_settings.hpp"
 #include "review/findings.hpp"
 #include "review/possible_cases.hpp"
-#include "suite/measured_as.hpp"
 #include "suite/plan.hpp"
 
 namespace perfgate::review {
@@ -238,9 +237,8 @@ void compare_programs(const Suite& before, const SuiteCase& old_case, const Suit
     }
 }
 
-/// Whether `after` differs from `before` in at most one number and is at least as strict. Metrics
-/// and numbers are positive, so a number that occurs once changes the value in one direction.
-/// Expressions with subtraction are not analysed.
+/// Whether `after` differs from `before` in at most its number and is at least as strict. Metrics
+/// are positive, so a number that keeps its sign changes the value in one direction.
 bool is_as_strict(const model::Relation& before, const model::Relation& after) {
     if (before.left != after.left || before.comparator != after.comparator ||
         before.operands != after.operands || before.right.size() != after.right.size()) {
@@ -249,30 +247,18 @@ bool is_as_strict(const model::Relation& before, const model::Relation& after) {
     if (before.right == after.right) {
         return model::expected_kernel(before) == model::expected_kernel(after);
     }
-    double change = 0;
-    std::vector<int> effects;  // of the number on each value of the stack: 0, 1, -1
+    double moved = 0;
     for (std::size_t i = 0; i < before.right.size(); ++i) {
+        if (before.right[i] == after.right[i]) continue;
         const auto* old_number = std::get_if<double>(&before.right[i]);
         const auto* new_number = std::get_if<double>(&after.right[i]);
-        if (old_number != nullptr && new_number != nullptr) {
-            const bool differs = *old_number != *new_number;
-            if (differs && change != 0) return false;
-            if (differs) change = *new_number - *old_number;
-            effects.push_back(differs ? 1 : 0);
-            continue;
+        if (old_number == nullptr || new_number == nullptr || *old_number * *new_number < 0) {
+            return false;
         }
-        if (before.right[i] != after.right[i]) return false;
-        const auto* op = std::get_if<model::Operator>(&before.right[i]);
-        if (op == nullptr) {
-            effects.push_back(0);
-            continue;
-        }
-        if (*op == model::Operator::subtract || *op == model::Operator::negate) return false;
-        const int right = effects.back();
-        effects.pop_back();
-        effects.back() += *op == model::Operator::divide ? -right : right;
+        const bool divides =
+            i == 1 && before.right.back() == model::ExpressionStep(model::Operator::divide);
+        moved = divides ? *old_number - *new_number : *new_number - *old_number;
     }
-    const double moved = change * effects.back();
     switch (before.comparator) {
         case model::Comparator::less:
         case model::Comparator::less_equal:

@@ -21,7 +21,6 @@
 #include "runner/confirm.hpp"
 #include "runner/devices.hpp"
 #include "runner/execution.hpp"
-#include "runner/fresh_seed.hpp"
 #include "runner/git.hpp"
 #include "runner/installation.hpp"
 #include "runner/interruption.hpp"

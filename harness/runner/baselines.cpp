@@ -22,7 +22,6 @@
 #include "model/text.hpp"
 #include "model/unknown_cases.hpp"
 #include "runner/baseline_runs.hpp"
-#include "runner/distinct_files.hpp"
 #include "runner/run_file.hpp"
 #include "suite/suite.hpp"
 

@@ -18,6 +18,7 @@
 #include "runner/interruption.hpp"
 
 namespace perfgate::runner {
+
 namespace {
 
 /// A worker must report what it can do within this time; the first CUDA start on a cold machine
@@ -246,6 +247,13 @@ model::Ceilings measure_ceilings(measure::Workers& workers) {
         none.problem = failed->message;
     }
     return none;
+}
+
+model::WorkloadCatalogue load_workload_catalogue(const std::vector<std::string>& plugins) {
+    BackendChoice choice;
+    choice.backend = "host";
+    choice.plugins = plugins;
+    return open_backend(choice).capabilities.workloads;
 }
 
 }  // namespace perfgate::runner

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Choosing a backend and its devices, locking them, and starting their workers.
+// Choosing a backend and its devices, locking them, starting their workers, and asking one what
+// plugins offer.
 #pragma once
 
 #include <chrono>
@@ -10,6 +11,7 @@
 
 #include "measure/device_lock.hpp"
 #include "measure/workers.hpp"
+#include "model/catalogue.hpp"
 #include "model/environment.hpp"
 #include "runner/choice.hpp"
 
@@ -69,5 +71,9 @@ measure::Workers& first_workers(OpenedBackend& backend);
 model::BoardState board_state(measure::Workers& workers);
 /// Errors are in `problem`: a run is valid without its ceilings.
 model::Ceilings measure_ceilings(measure::Workers& workers);
+
+/// The workloads that plugins offer, queried from a worker: the coordinator itself loads no plugin.
+/// The bundled plugins' workloads and those of `plugins`. Needs no GPU.
+model::WorkloadCatalogue load_workload_catalogue(const std::vector<std::string>& plugins);
 
 }  // namespace perfgate::runner

@@ -19,7 +19,6 @@
 #include "model/sha256.hpp"
 #include "model/text.hpp"
 #include "runner/clock.hpp"
-#include "runner/fresh_seed.hpp"
 #include "runner/git.hpp"
 #include "runner/installation.hpp"
 #include "runner/interruption.hpp"

@@ -3,9 +3,11 @@
 // about its environment.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <random>
 #include <string>
 
 #include "measure/journal.hpp"
@@ -59,5 +61,11 @@ class Execution {
     std::optional<model::Ceilings> ceilings_;  ///< once they are measured
     std::unique_ptr<measure::Session> session_;
 };
+
+/// A new seed for each run, small enough for readers with signed integers.
+inline std::uint64_t fresh_seed() {
+    std::random_device random;
+    return (std::uint64_t{random()} << 32 | random()) >> 1;
+}
 
 }  // namespace perfgate::runner

@@ -25,7 +25,6 @@
 #include "model/sha256.hpp"
 #include "model/text.hpp"
 #include "runner/clock.hpp"
-#include "runner/distinct_files.hpp"
 #include "runner/run_file.hpp"
 #include "stats/quantiles.hpp"
 #include "suite/settings.hpp"

@@ -193,8 +193,8 @@ model::SuiteResult merged_suite(const model::ShardedSuite& whole, std::vector<Na
                     found.emplace(id, std::pair{std::move(result), named.file});
                 if (!is_new) {
                     refuse(fmt::format(
-                        "{} and {} both have case {} of suite '{}': give all shards "
-                        "the same baselines or --costs",
+                        "{} and {} both have case {} of suite '{}': measure all shards "
+                        "with the same suites, plugins and options",
                         model::printable(place->second.second), model::printable(named.file),
                         model::printable(id), model::printable(whole.name)));
                 }

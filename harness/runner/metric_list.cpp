@@ -12,7 +12,7 @@
 #include "measure/backend.hpp"
 #include "model/error.hpp"
 #include "model/text.hpp"
-#include "runner/cuda_module.hpp"
+#include "runner/installation.hpp"
 
 namespace perfgate::runner {
 

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path folder_of(const std::string& suite) {
+fs::path suite_folder(const std::string& suite) {
     return fs::absolute(suite).lexically_normal().parent_path();
 }
 
@@ -66,7 +66,7 @@ std::string no_such_revision(const fs::path& top, const std::string& option,
 
 Revisions::Revisions(const std::vector<std::string>& suites) : temporary_("perfgate-ab") {
     for (const std::string& suite : suites) {
-        const fs::path folder = folder_of(suite);
+        const fs::path folder = suite_folder(suite);
         const GitPlace place = git_place(folder);
         if (!place.problem.empty()) {
             throw model::InputError(

@@ -15,7 +15,6 @@
 #include "runner/judging.hpp"
 #include "runner/plan.hpp"
 #include "runner/run_file.hpp"
-#include "runner/shard_costs.hpp"
 
 namespace perfgate::runner {
 
@@ -32,12 +31,7 @@ model::Run measure_run(const RunRequest& request) {
     OpenedBackend backend = open_to_measure(choice, files);
     model::Plan plan = plan_for(request.suites, choice, backend);
     std::optional<model::Shard> shard;
-    if (request.shard) {
-        const std::string& device = backend.capabilities.environment.device.key;
-        shard =
-            suite::take_shard(plan, *request.shard,
-                              shard_costs(plan, request.costs, request.judging.baselines, device));
-    }
+    if (request.shard) shard = suite::take_shard(plan, *request.shard);
 
     Execution execution(choice, backend, plan);
     measure::Session& session = execution.session();

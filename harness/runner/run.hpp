@@ -18,7 +18,6 @@ struct RunRequest {
     JudgingChoice judging;
     OutputOptions reports;
     std::optional<suite::ShardChoice> shard;  ///< absent: all cases
-    std::string costs;  ///< a run's file to balance shards by; empty: baselines
     bool canary = false;
 };
 

@@ -10,6 +10,7 @@
 #include "model/error.hpp"
 #include "model/file.hpp"
 #include "model/folder.hpp"
+#include "model/sha256.hpp"
 #include "model/temporary_folder.hpp"
 #include "model/text.hpp"
 
@@ -37,6 +38,17 @@ int store_run(const model::Run& run, const std::filesystem::path& folder) {
         fmt::print(stderr, "perfgate: {}\n", model::printable(error.what(), 1000));
     }
     return 3;
+}
+
+void DistinctFiles::add(const std::string& file, std::string_view content) {
+    model::Sha256 sum;
+    sum.add(content);
+    const auto [first, added] = files_.emplace(sum.fingerprint(), file);
+    if (added) return;
+    throw model::InputError(fmt::format(
+        "{} and {} have the same content, which is one measurement and not two: name each file "
+        "once",
+        model::printable(first->second), model::printable(file)));
 }
 
 }  // namespace perfgate::runner

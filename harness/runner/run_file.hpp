@@ -4,6 +4,9 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
 
 #include "model/run.hpp"
 
@@ -19,5 +22,15 @@ model::Run read_run(const std::filesystem::path& file);
 /// temporary files, so that minutes of measuring are not lost. Returns 3 if it is not in its place,
 /// even if it could not be stored at all: the reports are still written.
 int store_run(const model::Run& run, const std::filesystem::path& folder);
+
+/// Files that count as measurements of their own: the same one twice would look like precision.
+class DistinctFiles {
+  public:
+    /// Throws model::InputError, naming both files, if another one has the same content.
+    void add(const std::string& file, std::string_view content);
+
+  private:
+    std::map<std::string, std::string> files_;  ///< by the content's fingerprint
+};
 
 }  // namespace perfgate::runner

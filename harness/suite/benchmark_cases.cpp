@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "model/text.hpp"
-#include "suite/collected_metrics.hpp"
+#include "suite/problems.hpp"
 #include "suite/relations.hpp"
+#include "suite/settings.hpp"
 #include "suite/suite_checks.hpp"
-#include "suite/work.hpp"
 
 namespace perfgate::suite {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suite/benchmark_reader.hpp"
+#include "suite/label_reader.hpp"
 
 #include <fmt/format.h>
 

@@ -8,8 +8,8 @@
 #include "suite/command_reader.hpp"
 #include "suite/entry_reader.hpp"
 #include "suite/matrix.hpp"
+#include "suite/problems.hpp"
 #include "suite/suite.hpp"
-#include "suite/work.hpp"
 
 namespace perfgate::suite {
 

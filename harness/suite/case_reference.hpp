@@ -10,7 +10,7 @@
 #include "model/case.hpp"
 #include "model/catalogue.hpp"
 #include "model/metric.hpp"
-#include "suite/cursor.hpp"
+#include "suite/placed_text.hpp"
 #include "suite/settings.hpp"
 
 namespace perfgate::suite {

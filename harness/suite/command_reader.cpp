@@ -11,9 +11,9 @@
 #include "model/command_words.hpp"
 #include "model/text.hpp"
 #include "suite/amount.hpp"
-#include "suite/benchmark_reader.hpp"
 #include "suite/fields.hpp"
-#include "suite/matrix_parameters.hpp"
+#include "suite/label_reader.hpp"
+#include "suite/matrix.hpp"
 
 namespace perfgate::suite {
 

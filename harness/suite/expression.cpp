@@ -14,8 +14,8 @@
 #include "model/roofline.hpp"
 #include "model/text.hpp"
 #include "suite/amount.hpp"
-#include "suite/cursor.hpp"
 #include "suite/fields.hpp"
+#include "suite/placed_text.hpp"
 
 namespace perfgate::suite {
 
@@ -24,12 +24,12 @@ namespace {
 using model::Dimension;
 using model::Operator;
 
-/// A parsed part: its dimension (nothing: unknown, because of a problem that has been reported),
-/// and its unit if it is a single metric.
+/// A term, or two of them: its dimension (nothing: unknown, because of a problem that has been
+/// reported), and its unit if it is a single metric.
 struct Part {
     std::optional<Dimension> dimension;
     std::string unit = {};
-    std::optional<double> constant = {};  ///< its value, if it contains no metric
+    std::optional<double> constant = {};  ///< the value of a number
 };
 
 class SideParser {
@@ -61,14 +61,16 @@ class SideParser {
 
     /// The whole rest of the text.
     Part expression() {
-        Part part = sum();
+        Part part = term();
         cursor_.skip_spaces();
-        if (!cursor_.at_end()) {
-            const bool compares =
-                std::string_view("<>=!").find(cursor_.peek()) != std::string_view::npos;
-            cursor_.fail_unexpected_word(compares ? "one comparison, at the start of the right side"
-                                                  : "'+', '-', '*', '/' or the end");
+        const std::size_t where = cursor_.at();
+        if (const char symbol = cursor_.take("*/"); symbol != '\0') {
+            const Part right = term();
+            part =
+                joined(part, symbol == '*' ? Operator::multiply : Operator::divide, where, right);
+            cursor_.skip_spaces();
         }
+        if (!cursor_.at_end()) refuse_rest();
         return part;
     }
 
@@ -127,98 +129,58 @@ class SideParser {
     }
 
   private:
-    struct FoundOperator {
-        Operator op;
-        std::size_t at, right_at;  ///< where it and its right operand begin
-    };
-
-    std::optional<FoundOperator> take_operator(Operator first, Operator second) {
-        cursor_.skip_spaces();
-        const std::size_t where = cursor_.at();
-        for (const Operator op : {first, second}) {
-            if (cursor_.take(to_text(op)) == '\0') continue;
-            cursor_.skip_spaces();
-            return FoundOperator{op, where, cursor_.at()};
+    [[noreturn]] void refuse_rest() {
+        if (std::string_view("+-*/").find(cursor_.peek()) != std::string_view::npos) {
+            refuse_arithmetic(cursor_.at());
         }
-        return std::nullopt;
+        const bool compares =
+            std::string_view("<>=!").find(cursor_.peek()) != std::string_view::npos;
+        cursor_.fail_unexpected_word(compares ? "one comparison, at the start of the right side"
+                                              : "'*', '/' or the end");
     }
 
-    Part sum() {
-        Part left = product();
-        while (const auto found = take_operator(Operator::add, Operator::subtract)) {
-            const Part right = product();
-            left = joined(left, *found, right);
-        }
-        return left;
+    /// Also names what replaces the arithmetic that earlier versions read.
+    [[noreturn]] void refuse_arithmetic(std::size_t where) {
+        cursor_.fail(where,
+                     "more arithmetic than a relation has; expected a number, a metric, a plain "
+                     "number times a metric, or a metric divided by a metric or a number: state a "
+                     "relation of its own for each metric of a sum or difference, and multiply "
+                     "constants out");
     }
 
-    Part product() {
-        Part left = factor();
-        while (const auto found = take_operator(Operator::multiply, Operator::divide)) {
-            const Part right = factor();
-            left = joined(left, *found, right);
+    Part joined(const Part& left, Operator op, std::size_t where, const Part& right) {
+        const auto is_plain = [](const Part& part) {
+            return part.constant && part.dimension == Dimension{};
+        };
+        const bool is_product = op == Operator::multiply;
+        if (is_product ? is_plain(left) == is_plain(right) || (left.constant && right.constant)
+                       : left.constant.has_value()) {
+            refuse_arithmetic(where);
         }
-        return left;
-    }
-
-    Part joined(const Part& left, const FoundOperator& found, const Part& right) {
         Part part;
-        if (found.op == Operator::divide && right.constant == 0.0) {
-            cursor_.add(found.right_at, "division by zero; expected another divisor");
+        if (!is_product && right.constant == 0.0) {
+            cursor_.add(where, "division by zero; expected another divisor");
         }
         if (left.dimension && right.dimension) {
-            part.dimension = dimension_of(*left.dimension, found, *right.dimension);
+            part.dimension = !is_product     ? *left.dimension / *right.dimension
+                             : left.constant ? right.dimension
+                                             : left.dimension;
         }
-        if (left.constant && right.constant) {
-            part.constant = apply(found.op, *left.constant, *right.constant);
-        }
-        steps_.emplace_back(found.op);
+        steps_.emplace_back(op);
         return part;
     }
 
-    std::optional<Dimension> dimension_of(const Dimension& left, const FoundOperator& found,
-                                          const Dimension& right) {
-        if (found.op == Operator::multiply) return left * right;
-        if (found.op == Operator::divide) return left / right;
-        if (left == right) return left;
-        cursor_.add(found.at,
-                    fmt::format("{} {} {}; expected two of the same kind", in_words(left),
-                                found.op == Operator::add ? "plus" : "minus", in_words(right)));
-        return std::nullopt;
-    }
-
-    /// Every recursion passes here: bounds the depth.
-    Part factor() {
+    Part term() {
         cursor_.skip_spaces();
-        if (++depth_ > deepest_expression) {
-            cursor_.fail(cursor_.at(),
-                         fmt::format("an expression nested deeper than {}; expected a simpler one",
-                                     deepest_expression));
-        }
-        Part part;
-        if (cursor_.take("-") != '\0') {
-            part = factor();
-            if (part.constant) part.constant = -*part.constant;
-            steps_.emplace_back(Operator::negate);
-        } else if (cursor_.take("(") != '\0') {
-            const std::size_t open = cursor_.at();
-            part = sum();
-            if (cursor_.take(")") == '\0') {
-                cursor_.fail_unexpected_word(fmt::format("')' for the '(' at character {}", open));
-            }
-        } else if (begins_reference(cursor_, workloads_)) {
-            part = metric();
-        } else if (is_digit(cursor_.peek()) || cursor_.peek() == '.') {
-            part = number();
-        } else {
-            cursor_.fail_unexpected_word(
-                "a number, a metric of a case such as gemm/tiled.gpu_time, or '('");
-        }
-        --depth_;
-        return part;
+        const std::size_t begin = cursor_.at();
+        if (begins_reference(cursor_, workloads_)) return metric();
+        const bool negative = cursor_.take("-") != '\0';
+        if (is_digit(cursor_.peek()) || cursor_.peek() == '.') return number(negative ? -1 : 1);
+        if (negative || cursor_.peek() == '(') refuse_arithmetic(begin);
+        cursor_.fail_unexpected_word("a number, or a metric of a case such as gemm/tiled.gpu_time");
     }
 
-    Part number() {
+    Part number(double sign) {
         const std::size_t begin = cursor_.at();
         const std::string_view text = cursor_.rest();
         std::string_view after = text;
@@ -236,14 +198,14 @@ class SideParser {
             cursor_.move_to(begin + text.size() - after.size());
         } else if (!spaced && (is_letter(next) || next == '_' || next == '%')) {
             const std::string_view rest = cursor_.rest();
-            const std::string suffix(rest.substr(0, rest.find_first_of(" \t\n)*+-")));
+            const std::string suffix(rest.substr(0, rest.find_first_of(" \t\n*/+-)")));
             cursor_.fail(cursor_.at(),
                          fmt::format("unknown unit {}; expected one such as us, MiB, GB/s, %, or "
                                      "none for a plain number{}",
                                      in_quotes(suffix), model::did_you_mean(suffix, unit_names())));
         }
         const model::UnitMeaning meaning = model::meaning_of(unit ? unit->base : "");
-        const double scaled = *value * (unit ? unit->factor : 1) * meaning.scale;
+        const double scaled = sign * *value * (unit ? unit->factor : 1) * meaning.scale;
         if (!std::isfinite(scaled)) {
             cursor_.fail(begin, fmt::format("the number {} is too large; expected a smaller one",
                                             in_quotes(cursor_.from(begin))));
@@ -253,10 +215,9 @@ class SideParser {
     }
 
     Part metric() {
-        const std::size_t begin = cursor_.at();
         Operand operand = read_reference(cursor_, workloads_, problems_);
         const Operand::Use use = read_metric(cursor_, operand);
-        const std::size_t index = index_of(std::move(operand), begin);
+        const std::size_t index = index_of(std::move(operand));
         operands_[index].uses.push_back(use);
         steps_.emplace_back(model::OperandMetric{index, use.metric});
 
@@ -272,13 +233,9 @@ class SideParser {
         return {model::meaning_of(known->unit).dimension, known->unit};
     }
 
-    std::size_t index_of(Operand operand, std::size_t begin) {
+    std::size_t index_of(Operand operand) {
         for (std::size_t i = 0; i < operands_.size(); ++i) {
             if (operands_[i].text == operand.text) return i;
-        }
-        if (operands_.size() == most_operands) {
-            cursor_.fail(begin, fmt::format("more than {} cases in one relation; expected fewer",
-                                            most_operands));
         }
         operands_.push_back(std::move(operand));
         return operands_.size() - 1;
@@ -288,7 +245,6 @@ class SideParser {
     const std::vector<KnownWorkload>& workloads_;
     std::vector<Operand>& operands_;
     Problems& problems_;
-    std::size_t depth_ = 0;
     std::string_view property_;
     std::size_t property_at_ = 0;
     model::PostfixExpression steps_;

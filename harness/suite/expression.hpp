@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses the two sides of a relation: arithmetic over metrics of cases.
+// Parses the two sides of a relation: a metric of a case, or a number it is compared with.
 //
-//     sum       = product { ("+" | "-") product }
-//     product   = factor { ("*" | "/") factor }
-//     factor    = "-" factor | "(" sum ")" | number [unit] | reference "." metric
+//     side      = term [("*" | "/") term]
+//     term      = ["-"] number [unit] | reference "." metric
 //     reference = workload "/" variant ["[" param "=" value {"," param "=" value} "]"] ["@" cache]
 //
-// The variant of a benchmark is a name that the benchmark reports: any text without spaces and
-// "()*+[@" up to "[", "@" or "." with a metric of the benchmark; other text in double quotes. A
-// label of its `measure` is a variant as of other programs.
+// A product has one plain number, a quotient has a metric first. The variant of a benchmark is a
+// name that the benchmark reports: any text without spaces and "()*+[@" up to "[", "@" or "." with
+// a metric of the benchmark; other text in double quotes. A label of its `measure` is a variant as
+// of other programs.
 //
-// The text is untrusted: its length, depth and number of steps are bounded. relations.hpp finds the
-// cases that a reference stands for.
+// The text is untrusted: its length is bounded. relations.hpp finds the cases that a reference
+// stands for.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,6 @@
 namespace perfgate::suite {
 
 inline constexpr std::size_t longest_expression = 1000;
-inline constexpr std::size_t deepest_expression = 32;
-inline constexpr std::size_t most_operands = 16;
 
 struct RelationExpression {
     model::Comparator comparator = model::Comparator::less_equal;

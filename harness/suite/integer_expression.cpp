@@ -7,8 +7,8 @@
 #include <limits>
 #include <utility>
 
-#include "suite/cursor.hpp"
 #include "suite/fields.hpp"
+#include "suite/placed_text.hpp"
 
 namespace perfgate::suite {
 

@@ -14,7 +14,6 @@
 #include "metrics/catalogue.hpp"
 #include "model/command_words.hpp"
 #include "suite/amount.hpp"
-#include "suite/health.hpp"
 
 namespace perfgate::suite {
 

@@ -42,4 +42,20 @@ inline bool is_of_label(std::string_view key) {
 ReadLabels read_labels(const Fields& fields, const std::string& command, bool is_benchmark,
                        Position at, Problems& problems);
 
+// Reads how the results of a benchmark are read and gated: the keys `format`, `rows`, `case`,
+// `axes`, `values` and `tolerances` of a benchmark entry.
+
+/// `fields` of the entry, which begins at `at`. Fills in `command.benchmark`, and returns the label
+/// of all of its cases, which are not known yet.
+Label read_benchmark(const Fields& fields, model::Command& command, Position at,
+                     Problems& problems);
+
+// The health set: what an NVTX range that is repeated, such as a training step, should keep to
+// whatever it computes. Each gate is an expectation with a reason; the rows are data (health.cpp).
+
+/// The expectations of `range` ("train/step"). `limits` maps names of gates to other limits or to
+/// `none`; null: there are none.
+std::vector<StatedRelation> health_of(std::string_view range, const YamlNode* limits, Position at,
+                                      Problems& problems);
+
 }  // namespace perfgate::suite

@@ -10,12 +10,15 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "model/case.hpp"
+#include "model/catalogue.hpp"
+#include "suite/fields.hpp"
 #include "suite/problems.hpp"
 
 namespace perfgate::suite {
@@ -50,5 +53,15 @@ std::size_t product_size(const Matrix& matrix, std::size_t limit);
 /// exclude and set to true if that removed something.
 std::vector<Combination> expand(const Matrix& matrix, std::string_view variant, model::Cache cache,
                                 std::vector<bool>& used_excludes);
+
+// The parameters of a workload that is the suite's own, a program or a source: those that the
+// entry's `matrix` names.
+
+/// With the types that their first values have. `leaves_out(key, rule)` is asked about each name,
+/// with `rule` of an `include` or `exclude`; true: it is no parameter, or a problem that has been
+/// reported.
+std::vector<model::ParamInfo> parameters_of(
+    const YamlNode& matrix, const std::function<bool(const YamlNode& key, bool rule)>& leaves_out,
+    Problems& problems);
 
 }  // namespace perfgate::suite

@@ -13,7 +13,6 @@
 
 #include "model/error.hpp"
 #include "model/text.hpp"
-#include "suite/measured_as.hpp"
 
 namespace perfgate::suite {
 

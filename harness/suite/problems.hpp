@@ -75,4 +75,25 @@ std::vector<std::string> names_of(const Infos& infos) {
 /// Text from the file as messages quote it: one line, printable, not too long.
 std::string in_quotes(std::string_view text);
 
+/// Bounds the total cost of cases × overrides, cases × metrics and combinations × rules: each
+/// factor is bounded, their product is not. A step is well below a microsecond.
+class Work {
+  public:
+    explicit Work(Problems& problems) : problems_(problems) {}
+
+    void spend(std::size_t steps, Position at) {
+        steps_ += steps;
+        if (steps_ <= most_steps) return;
+        problems_.fail(
+            at,
+            "too many overrides, metrics, relations or matrix rules for this many cases; "
+            "expected a smaller suite: split it");
+    }
+
+  private:
+    static constexpr std::size_t most_steps = 2'000'000;
+    Problems& problems_;
+    std::size_t steps_ = 0;
+};
+
 }  // namespace perfgate::suite

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
+#include <compare>
 #include <cstddef>
 #include <optional>
-#include <tuple>
+#include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "model/case.hpp"
@@ -29,75 +31,28 @@ std::optional<std::int64_t> number_of(std::string_view text) {
     return value;
 }
 
-/// A case of the plan, and what it costs to run.
+/// A case of the plan. Cases that run come first, so that each shard gets one of them; the rest of
+/// the order depends on nothing but the names.
 struct Item {
-    std::size_t suite = 0, index = 0;
-    bool runs = false;  ///< it is not known in advance to be skipped
-    double cost = 0;
-    std::size_t shard = 0;
+    bool skipped = false;  ///< known in advance
+    std::string suite, id;
+    std::size_t suite_index = 0, case_index = 0;  ///< in the plan
+
+    auto operator<=>(const Item&) const = default;
 };
 
-double median(std::vector<double> values) {
-    const auto middle = values.begin() + std::ssize(values) / 2;
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
-}
-
-/// In the plan's order.
-std::vector<Item> items_of(const model::Plan& plan, const CaseCosts& costs) {
+std::vector<Item> items_of(const model::Plan& plan) {
     std::vector<Item> items;
-    std::vector<std::optional<double>> known;
-    std::map<std::string, std::vector<double>> by_workload;
-    std::vector<double> all;
     for (std::size_t s = 0; s < plan.suites.size(); ++s) {
         const model::PlannedSuite& suite = plan.suites[s];
-        for (std::size_t i = 0; i < suite.cases.size(); ++i) {
-            const model::PlannedCase& planned = suite.cases[i];
-            items.push_back({s, i, planned.skip_reason.empty()});
-            known.emplace_back();
-            if (!items.back().runs) continue;
-            const auto found = costs.find({suite.name, model::case_id(planned.spec)});
-            if (found == costs.end() || !(found->second > 0) || !std::isfinite(found->second)) {
-                continue;
-            }
-            known.back() = found->second;
-            by_workload[planned.spec.workload].push_back(found->second);
-            all.push_back(found->second);
+        for (std::size_t c = 0; c < suite.cases.size(); ++c) {
+            const model::PlannedCase& planned = suite.cases[c];
+            items.push_back(
+                {!planned.skip_reason.empty(), suite.name, model::case_id(planned.spec), s, c});
         }
     }
-    for (std::size_t i = 0; i < items.size(); ++i) {
-        Item& item = items[i];
-        if (!item.runs) continue;
-        const auto& workload = plan.suites[item.suite].cases[item.index].spec.workload;
-        const auto alike = by_workload.find(workload);
-        item.cost = known[i]                     ? *known[i]
-                    : alike != by_workload.end() ? median(alike->second)
-                    : !all.empty()               ? median(all)
-                                                 : 1;
-    }
+    std::sort(items.begin(), items.end());
     return items;
-}
-
-/// Cases that run come first: each shard gets one of them. The others cost almost nothing and are
-/// assigned last.
-void deal(const model::Plan& plan, std::vector<Item>& items, std::size_t count) {
-    std::vector<Item*> order;
-    order.reserve(items.size());
-    for (Item& item : items) order.push_back(&item);
-    const auto key = [&](const Item* item) {
-        const model::PlannedSuite& suite = plan.suites[item->suite];
-        return std::tuple(!item->runs, -item->cost, suite.name,
-                          model::case_id(suite.cases[item->index].spec));
-    };
-    std::sort(order.begin(), order.end(),
-              [&](const Item* left, const Item* right) { return key(left) < key(right); });
-    std::vector<std::pair<double, std::size_t>> loads(count);  // seconds and cases
-    for (Item* item : order) {
-        const auto least = std::min_element(loads.begin(), loads.end());
-        item->shard = static_cast<std::size_t>(least - loads.begin());
-        least->first += item->cost;
-        ++least->second;
-    }
 }
 
 /// Shards are judged as one run: they must gate alike.
@@ -147,28 +102,27 @@ ShardChoice parse_shard(std::string_view text) {
     return {*index, *count};
 }
 
-model::Shard take_shard(model::Plan& plan, const ShardChoice& choice, const CaseCosts& costs) {
+model::Shard take_shard(model::Plan& plan, const ShardChoice& choice) {
     model::Shard shard = whole_of(plan, choice);
-    std::vector<Item> items = items_of(plan, costs);
+    const std::vector<Item> items = items_of(plan);
     const auto runnable =
-        std::count_if(items.begin(), items.end(), [](const Item& item) { return item.runs; });
+        std::count_if(items.begin(), items.end(), [](const Item& item) { return !item.skipped; });
     if (runnable < choice.count) {
         throw model::InputError(fmt::format(
             "--shard {}/{}: {} of the {} cases run here: divide them into no more shards",
             choice.index, choice.count, runnable, items.size()));
     }
-    deal(plan, items, static_cast<std::size_t>(choice.count));
+    std::vector<std::set<std::size_t>> kept(plan.suites.size());
+    for (auto i = static_cast<std::size_t>(choice.index - 1); i < items.size();
+         i += static_cast<std::size_t>(choice.count)) {
+        kept[items[i].suite_index].insert(items[i].case_index);
+    }
     model::Plan part;
-    auto item = items.begin();
-    for (model::PlannedSuite& suite : plan.suites) {
+    for (std::size_t s = 0; s < plan.suites.size(); ++s) {
+        model::PlannedSuite& suite = plan.suites[s];
         std::vector<model::PlannedCase> cases = std::move(suite.cases);
         suite.cases.clear();
-        for (model::PlannedCase& planned : cases) {
-            if (item->shard + 1 == static_cast<std::size_t>(choice.index)) {
-                suite.cases.push_back(std::move(planned));
-            }
-            ++item;
-        }
+        for (const std::size_t index : kept[s]) suite.cases.push_back(std::move(cases[index]));
         suite.partial = suite.partial || suite.cases.size() != cases.size();
         if (!suite.cases.empty()) part.suites.push_back(std::move(suite));
     }

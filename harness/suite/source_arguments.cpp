@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suite/source_arguments.hpp"
+#include "suite/source_entry.hpp"
 
 #include <fmt/format.h>
 

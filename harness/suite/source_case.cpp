@@ -7,7 +7,6 @@
 
 #include "model/command_words.hpp"
 #include "model/text.hpp"
-#include "suite/source_arguments.hpp"
 #include "suite/source_entry.hpp"
 
 namespace perfgate::suite {

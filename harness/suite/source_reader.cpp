@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suite/source_reader.hpp"
+#include "suite/source_entry.hpp"
 
 #include <fmt/format.h>
 
@@ -13,9 +13,8 @@
 #include "model/text.hpp"
 #include "suite/entry_reader.hpp"
 #include "suite/fields.hpp"
-#include "suite/matrix_parameters.hpp"
+#include "suite/matrix.hpp"
 #include "suite/settings.hpp"
-#include "suite/source_arguments.hpp"
 
 namespace perfgate::suite {
 

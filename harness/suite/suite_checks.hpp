@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "suite/problems.hpp"
 #include "suite/suite.hpp"
-#include "suite/work.hpp"
 
 namespace perfgate::suite {
 

@@ -10,17 +10,17 @@
 #include "model/error.hpp"
 #include "model/text.hpp"
 #include "suite/case_builder.hpp"
-#include "suite/collected_metrics.hpp"
 #include "suite/command_reader.hpp"
 #include "suite/entry_reader.hpp"
 #include "suite/inferred_workload.hpp"
 #include "suite/matrix.hpp"
 #include "suite/placed_text.hpp"
+#include "suite/problems.hpp"
 #include "suite/relations.hpp"
-#include "suite/source_reader.hpp"
+#include "suite/settings.hpp"
+#include "suite/source_entry.hpp"
 #include "suite/suite.hpp"
 #include "suite/suite_checks.hpp"
-#include "suite/work.hpp"
 
 namespace perfgate::suite {
 

@@ -73,21 +73,11 @@ class Shards(tool.Case):
         self.assertIn("'canary: true' has no effect with compare: ", done.stderr)
         self.assertEqual("", self.run_tool("merge", *parts, "--out", "merged").stderr)
 
-    def test_a_slow_case_gets_a_shard_of_its_own(self):
-        costs = self.read_json(self.shard("1/1"))
-        for case in costs["suites"][0]["cases"]:
-            case["wall_s"] = 40 if "n=2000" in case["id"] else 10
-        self.write("costs.json", json.dumps(costs))
-        alone = self.shard("1/2", "--costs", "costs.json")
-        self.assertEqual(["probe/host[iterations=10,n=2000]"], self.ids(alone))
-
     def test_what_cannot_be_divided_is_refused(self):
         self.assert_one_line(self.shard("3/2", code=2).stderr, "--shard '3/2'")
         self.assert_one_line(self.shard("1/6", code=2).stderr, "5 of the 5 cases")
-        done = self.run_tool("run", *self.quick, "--costs", "costs.json", code=2)
-        self.assert_one_line(done.stderr, "--costs", "--shard")
-        self.assert_one_line(self.shard("1/2", "--costs", "nowhere.json", code=2).stderr,
-                             "nowhere.json")
+        done = self.shard("1/2", "--costs", "costs.json", code=2)
+        self.assert_one_line(done.stderr, "--costs was removed: leave it out")
 
 
 if __name__ == "__main__":

@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "activity/analysis.hpp"
-#include "activity/page_data.hpp"
-#include "activity/profile_document.hpp"
+#include "activity/outputs.hpp"
 #include "activity/recording.hpp"
 #include "command/pieces.hpp"
 #include "fuzz.hpp"

@@ -5,7 +5,6 @@
 
 #include "backend/cuda/cubin.hpp"
 #include "backend/cuda/line_table.hpp"
-#include "backend/cuda/stack_size.hpp"
 #include "fuzz.hpp"
 #include "model/text.hpp"
 

@@ -10,8 +10,7 @@
 #include <tuple>
 #include <vector>
 
-#include "activity/advice.hpp"
-#include "activity/nesting.hpp"
+#include "activity/timeline.hpp"
 #include "activity/waiting.hpp"
 #include "model/error.hpp"
 #include "recorded_program.hpp"

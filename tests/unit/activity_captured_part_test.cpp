@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "activity/advice.hpp"
+#include "activity/analysis.hpp"
 #include "model/error.hpp"
 #include "recorded_program.hpp"
 

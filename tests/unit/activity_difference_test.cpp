@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "activity/profile_document.hpp"
-#include "activity/range_kernels.hpp"
+#include "activity/analysis.hpp"
+#include "activity/outputs.hpp"
 #include "model/error.hpp"
 #include "recorded_program.hpp"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "activity/page_data.hpp"
+#include "activity/outputs.hpp"
 #include "activity/tracks.hpp"
 #include "recorded_program.hpp"
 

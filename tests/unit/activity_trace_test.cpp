@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The trace for Perfetto: slices of one track nest, whatever ran at the same time.
-#include "activity/trace.hpp"
+#include "activity/outputs.hpp"
 
 #include <gtest/gtest.h>
 

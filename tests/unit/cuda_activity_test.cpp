@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "backend/cuda/activity.hpp"
-#include "backend/cuda/launch_records.hpp"
 #include "model/error.hpp"
 
 namespace perfgate::backend::cuda {

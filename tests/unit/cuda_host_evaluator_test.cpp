@@ -13,7 +13,6 @@
 #include <map>
 #include <sstream>
 
-#include "backend/cuda/counter_catalogue.hpp"
 #include "backend/cuda/counter_collection.hpp"
 #include "backend/cuda/host_evaluator.hpp"
 

@@ -2,7 +2,7 @@
 // What readings of free memory say: of the variant, and where other processes took part.
 #include <gtest/gtest.h>
 
-#include "backend/cuda/memory_readings.hpp"
+#include "backend/cuda/memory_use.hpp"
 
 namespace perfgate::backend::cuda {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which calls make up a change: of what a value consists before and after.
-#include "explain/details.hpp"
+#include "explain/evidence.hpp"
 
 #include <gtest/gtest.h>
 

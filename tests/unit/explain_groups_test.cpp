@@ -4,8 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include "explain/headline.hpp"
-
 namespace perfgate::explain {
 namespace {
 

@@ -183,7 +183,8 @@ TEST(Merge, RefusesOverlaps) {
               "the runs cannot be merged: shard-1.json and shard-1.json are both shard 1/2");
     EXPECT_EQ(spoilt([](auto& runs) { runs[1].run.suites[0].cases.push_back(measured_case(3)); }),
               "the runs cannot be merged: shard-1.json and shard-2.json both have case "
-              "gemm/tiled[m=3] of suite 's': give all shards the same baselines or --costs");
+              "gemm/tiled[m=3] of suite 's': measure all shards with the same suites, "
+              "plugins and options");
     EXPECT_EQ(spoilt([](auto& runs) { runs[1].run.suites[0].cases.push_back(measured_case(9)); }),
               "the runs cannot be merged: shard-2.json has case gemm/tiled[m=9], which suite 's' "
               "does not");

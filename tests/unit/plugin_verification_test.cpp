@@ -10,7 +10,7 @@
 #include <limits>
 
 #include "backend/plugin/loader.hpp"
-#include "backend/plugin/output_difference.hpp"
+#include "backend/plugin/output.hpp"
 #include "model/error.hpp"
 
 namespace perfgate::backend {

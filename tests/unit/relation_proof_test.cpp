@@ -99,7 +99,7 @@ TEST(RelationProof, WhatChangedOnlyLeftOutIsTriedOnTheBaselinesValues) {
         EXPECT_TRUE(proof.problems.empty());
     }
     const PostfixExpression both{OperandMetric{0, "gpu_time"}, OperandMetric{1, "gpu_time"},
-                                 Operator::add};
+                                 Operator::multiply};
     EXPECT_EQ(
         tried(with(both, Comparator::greater_equal, PostfixExpression{0.0}), 2).problems.size(),
         1U);

@@ -124,18 +124,13 @@ TEST(Relations, EveryComparisonComparesAsItIsWritten) {
 }
 
 TEST(Relations, ArithmeticIsDoneInBaseUnits) {
-    // (registers - 4) * 1us / -2 = -30 µs, registers being 64.
+    // 64 registers / 32 ns.
     Relation relation = quarter();
     relation.comparator = Comparator::greater;
-    relation.right = {OperandMetric{1, "registers"},
-                      4.0,
-                      Operator::subtract,
-                      1e-6,
-                      Operator::multiply,
-                      2.0,
-                      Operator::negate,
+    relation.unit = "Hz";
+    relation.right = {OperandMetric{1, "registers"}, OperandMetric{0, "gpu_time"},
                       Operator::divide};
-    EXPECT_DOUBLE_EQ(only_verdict(run_with(relation, 5, 5)).right.value(), -30'000);
+    EXPECT_DOUBLE_EQ(only_verdict(run_with(relation, 32, 5)).right.value(), 2e9);
 }
 
 TEST(Relations, OneProcessThatDeviatesCountsForAnExactMetric) {

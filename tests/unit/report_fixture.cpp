@@ -2,7 +2,6 @@
 #include "report_fixture.hpp"
 
 #include "explain/groups.hpp"
-#include "explain/headline.hpp"
 #include "model/kernel_name.hpp"
 
 #include <cstdint>

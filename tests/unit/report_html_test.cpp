@@ -9,7 +9,6 @@
 
 #include "model/error.hpp"
 #include "report/formats.hpp"
-#include "report/html_page.hpp"
 #include "report_fixture.hpp"
 #include "report_hostile.hpp"
 

@@ -28,7 +28,6 @@
 #include "runner/run.hpp"
 #include "runner/run_file.hpp"
 #include "runner/self_test.hpp"
-#include "runner/shard_costs.hpp"
 #include "unit/temporary_folder.hpp"
 
 namespace perfgate::runner {
@@ -329,25 +328,6 @@ TEST_F(Runner, AShardHasItsPartAndSaysSo) {
     ASSERT_EQ(measured.suites.at(0).cases.size(), 1U);
     EXPECT_EQ(measured.shard->index, 2);
     EXPECT_EQ(measured.shard->count, 2);
-}
-
-TEST_F(Runner, TheCostsOfShardsAreThoseOfARunOrOfTheBaselines) {
-    accept();
-    model::Plan plan;
-    plan.suites.resize(1);
-    plan.suites[0].name = "fakes";
-    const suite::CaseCosts by_baseline = shard_costs(plan, "", folder("baselines"), "fake");
-    EXPECT_EQ(by_baseline.size(), 2U);
-    EXPECT_TRUE(by_baseline.contains({"fakes", "fake/first"}));
-    EXPECT_TRUE(shard_costs(plan, "", folder("baselines"), "other").empty());
-
-    model::Run run = stored("accepted");
-    run.suites.at(0).cases.at(0).wall_s = 7;
-    EXPECT_EQ(store_run(run, folder("costs")), 0);
-    const suite::CaseCosts by_run =
-        shard_costs(plan, folder("costs/run.json"), folder("none"), "fake");
-    EXPECT_EQ(by_run.size(), 2U);
-    EXPECT_EQ(by_run.at({"fakes", "fake/first"}), 7);
 }
 
 TEST_F(Runner, WithSeveralDevicesEachCaseIsMeasuredOnOneOfThem) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/terminal/self_test_text.hpp"
+#include "cli/terminal/texts.hpp"
 
 #include <gtest/gtest.h>
 

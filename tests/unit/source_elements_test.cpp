@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "backend/source/elements.hpp"
-#include "backend/source/small_floats.hpp"
 
 namespace perfgate::backend {
 namespace {

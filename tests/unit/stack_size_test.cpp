@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sizes of stacks and code, compared with what nvcc, nvlink and readelf say of the same cubins.
-#include "backend/cuda/stack_size.hpp"
 
 #include <gtest/gtest.h>
 

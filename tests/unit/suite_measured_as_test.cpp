@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What decides what a case measures: any change of it is seen, and none of what does not.
-#include "suite/measured_as.hpp"
 
 #include <gtest/gtest.h>
 

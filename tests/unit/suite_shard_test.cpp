@@ -48,12 +48,11 @@ std::vector<std::string> names(const model::Plan& plan) {
     return result;
 }
 
-std::vector<std::vector<std::string>> divided(const model::Plan& plan, std::int64_t count,
-                                              const CaseCosts& costs) {
+std::vector<std::vector<std::string>> divided(const model::Plan& plan, std::int64_t count) {
     std::vector<std::vector<std::string>> shards;
     for (std::int64_t index = 1; index <= count; ++index) {
         model::Plan part = plan;
-        take_shard(part, {index, count}, costs);
+        take_shard(part, {index, count});
         shards.push_back(names(part));
     }
     return shards;
@@ -63,7 +62,7 @@ TEST(SuiteShard, EveryCaseIsInOneShard) {
     const model::Plan plan = plan_of_two();
     for (const std::int64_t count : {1, 2, 3, 5, 12}) {
         std::vector<std::string> all;
-        for (const auto& shard : divided(plan, count, {{{"a", id("wa", 3)}, 9.5}})) {
+        for (const auto& shard : divided(plan, count)) {
             EXPECT_FALSE(shard.empty());
             all.insert(all.end(), shard.begin(), shard.end());
         }
@@ -72,38 +71,22 @@ TEST(SuiteShard, EveryCaseIsInOneShard) {
     }
 }
 
-TEST(SuiteShard, BalancesByWhatCasesCost) {
-    // One case costs as much as all others together.
-    CaseCosts costs;
-    for (int n = 1; n <= 6; ++n) {
-        costs[{"a", id("wa", n)}] = n == 4 ? 11 : 1;
-        costs[{"b", id("wb", n)}] = 1;
-    }
-    const auto shards = divided(plan_of_two(), 2, costs);
-    EXPECT_EQ(shards[0], std::vector<std::string>{"a " + id("wa", 4)});
-    EXPECT_EQ(shards[1].size(), 11U);
+TEST(SuiteShard, AllShardsHaveEquallyManyCases) {
+    for (const auto& shard : divided(plan_of_two(), 3)) EXPECT_EQ(shard.size(), 4U);
 }
 
-TEST(SuiteShard, WithoutCostsTheShardsHaveEquallyManyCases) {
-    for (const auto& shard : divided(plan_of_two(), 3, {})) EXPECT_EQ(shard.size(), 4U);
+TEST(SuiteShard, CasesAreDealtOutInTurn) {
+    const auto shards = divided(plan_of_two(), 5);
+    EXPECT_EQ(shards[1], (std::vector<std::string>{"a " + id("wa", 2), "b " + id("wb", 1),
+                                                   "b " + id("wb", 6)}));
 }
 
-TEST(SuiteShard, UnknownCostsAreThoseOfTheWorkloadElseOfAll) {
-    // Of workload wa, 10 s are usual; of wb nothing is known, so that its cases count the same.
-    CaseCosts costs;
-    for (int n = 1; n <= 3; ++n) costs[{"a", id("wa", n)}] = 10;
-    costs[{"a", "gone"}] = 1000;
-    costs[{"b", id("wb", 1)}] = 0;
-    for (const auto& shard : divided(plan_of_two(), 4, costs)) EXPECT_EQ(shard.size(), 3U);
-}
-
-TEST(SuiteShard, DependsOnNothingButPlanAndCosts) {
-    const CaseCosts costs{{{"a", id("wa", 1)}, 3}, {{"b", id("wb", 2)}, 2}};
-    const auto shards = divided(plan_of_two(), 3, costs);
-    EXPECT_EQ(divided(plan_of_two(), 3, costs), shards);
+TEST(SuiteShard, DependsOnNothingButTheCases) {
+    const auto shards = divided(plan_of_two(), 3);
     model::Plan turned = plan_of_two();
+    std::reverse(turned.suites.begin(), turned.suites.end());
     for (auto& suite : turned.suites) std::reverse(suite.cases.begin(), suite.cases.end());
-    auto others = divided(turned, 3, costs);
+    auto others = divided(turned, 3);
     for (std::size_t i = 0; i < others.size(); ++i) {
         EXPECT_EQ(std::set<std::string>(others[i].begin(), others[i].end()),
                   std::set<std::string>(shards[i].begin(), shards[i].end()));
@@ -114,7 +97,7 @@ TEST(SuiteShard, SaysWhatAllShardsHaveBetweenThem) {
     model::Plan plan = plan_of_two();
     plan.suites[1].partial = true;
     const std::vector<std::string> all = names(plan);
-    const model::Shard shard = take_shard(plan, {2, 12}, {});
+    const model::Shard shard = take_shard(plan, {2, 12});
     EXPECT_EQ(shard.index, 2);
     EXPECT_EQ(shard.count, 12);
     ASSERT_EQ(shard.whole.size(), 2U);
@@ -131,14 +114,14 @@ TEST(SuiteShard, EachShardHasACaseThatRuns) {
     for (std::size_t i = 0; i < 5; ++i) {
         plan.suites[0].cases[i].skip_reason = plan.suites[1].cases[i].skip_reason = "not built";
     }
-    for (const auto& shard : divided(plan, 2, {})) {
+    for (const auto& shard : divided(plan, 2)) {
         EXPECT_EQ(shard.size(), 6U);
         EXPECT_EQ(std::count_if(shard.begin(), shard.end(),
                                 [](const auto& name) { return name.ends_with("n=6]"); }),
                   1);
     }
     EXPECT_EQ(test::refusal([&] {
-                  take_shard(plan, {1, 3}, {});
+                  take_shard(plan, {1, 3});
               }),
               "--shard 1/3: 2 of the 12 cases run here: divide them into no more shards");
 }
@@ -158,7 +141,7 @@ TEST(SuiteShard, ReadsWhichOfHowMany) {
 TEST(SuiteShard, SaysHowTheWholeIsGated) {
     const auto gates = [](const model::Plan& plan, std::int64_t index) {
         model::Plan part = plan;
-        return take_shard(part, {index, 2}, {}).whole.at(0).gates;
+        return take_shard(part, {index, 2}).whole.at(0).gates;
     };
     model::Plan plan = plan_of_two();
     plan.suites[0].cases[0].gates = {{"gpu_time", {0.03, std::nullopt, 0}, 0.05}};
@@ -173,25 +156,6 @@ TEST(SuiteShard, SaysHowTheWholeIsGated) {
     plan.suites[0].cases[0].gates[0].tolerance.severity = std::nullopt;
     plan.suites[0].relations.emplace_back().left_text = "w/v.gpu_time";
     EXPECT_NE(before, gates(plan, 2));
-}
-
-TEST(SuiteShard, ACaseOfUnknownCostIsTakenForTheMiddleOfItsWorkload) {
-    model::Plan plan;
-    plan.suites.emplace_back().name = "a";
-    for (std::int64_t n = 1; n <= 5; ++n) plan.suites[0].cases.push_back(planned("w", n));
-    const CaseCosts costs{{{"a", id("w", 1)}, 1},
-                          {{"a", id("w", 2)}, 1},
-                          {{"a", id("w", 3)}, 100},
-                          {{"a", id("w", 4)}, 100}};
-    // The fifth is as long as the third and the fourth: beside one of them, the short ones go to
-    // the other.
-    const auto shards = divided(plan, 2, costs);
-    const auto both_short = [](const std::vector<std::string>& shard) {
-        return std::count(shard.begin(), shard.end(), "a " + id("w", 1)) +
-                   std::count(shard.begin(), shard.end(), "a " + id("w", 2)) ==
-               2;
-    };
-    EXPECT_TRUE(both_short(shards[0]) || both_short(shards[1]));
 }
 
 }  // namespace

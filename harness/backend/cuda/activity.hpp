@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // What the device did for each launch, from CUPTI's activity records: kernels with their launch
 // facts, copies and memsets, all with the device's own time stamps. `gpu_time` comes from here.
 #pragma once
@@ -14,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/cuda/open_device.hpp"
 #include "model/memory_operation.hpp"
 
 namespace perfgate::backend::cuda {
@@ -88,5 +88,19 @@ class ActivityRecorder {
     std::uint64_t first_id_ = 0;
     std::uint64_t launches_ = 0;
 };
+
+// Whether the records of a launch are all that it did: gpu_time must not miss a kernel in silence.
+
+/// Throws model::Error with both counts if fewer kernels were recorded than `launches` has that
+/// were not captured. Kernels of graphs have no launch call and do not count.
+void require_records(std::span<const ObservedLaunch> launches, const LaunchActivity& launch);
+
+/// Throws model::Error with both counts if launches of the same work left different numbers of
+/// records: gpu_time of some would be too short.
+void require_equal_launches(std::span<const LaunchActivity> launches);
+
+/// Records of no launch that begin while one is running: what another thread submitted, which is
+/// not in gpu_time. Flushes and resets end before the launch begins.
+std::size_t unattributed_records(const ActivityTrace& trace);
 
 }  // namespace perfgate::backend::cuda

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The machine code inside a cubin: its size and a fingerprint for each function, which change with
-// its own code and that of the functions it calls, but not with other functions of the same module.
+// The machine code inside a cubin: its size, the stack that it needs, and a fingerprint for each
+// function, which changes with its own code and that of the functions it calls, but not with other
+// functions of the same module.
 #pragma once
 
 #include <cstdint>
@@ -27,5 +27,11 @@ struct MachineCode {
 ///
 /// Throws model::InputError if the image is damaged.
 std::map<std::string, MachineCode> machine_code(const ElfImage& cubin);
+
+/// By symbol (mangled), bytes of stack per thread: the deepest chain of calls from the kernel that
+/// the compiler or linker could see, as they report it with -v (`.nv.info`, EIATTR_MIN_STACK_SIZE).
+/// Calls through pointers are not in it. A kernel is missing if they could not tell (the linker
+/// finds recursion). Damaged information has none. Throws nothing.
+std::map<std::string, std::int64_t> stack_sizes(const ElfImage& cubin);
 
 }  // namespace perfgate::backend::cuda

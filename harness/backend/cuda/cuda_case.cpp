@@ -9,14 +9,13 @@
 #include <system_error>
 #include <utility>
 
+#include "backend/cuda/activity.hpp"
 #include "backend/cuda/cupti.hpp"
 #include "backend/cuda/energy.hpp"
 #include "backend/cuda/event_timer.hpp"
 #include "backend/cuda/executor.hpp"
-#include "backend/cuda/launch_records.hpp"
 #include "backend/cuda/nvtx.hpp"
 #include "backend/cuda/occupancy.hpp"
-#include "backend/cuda/pace.hpp"
 #include "backend/plugin/plugin_instance.hpp"
 #include "backend/plugin/verification.hpp"
 #include "model/source_place.hpp"

@@ -7,7 +7,7 @@
 #include <array>
 #include <filesystem>
 
-#include "backend/cuda/counter_remedies.hpp"
+#include "backend/cuda/cupti_facts.hpp"
 
 namespace perfgate::backend::cuda {
 namespace {

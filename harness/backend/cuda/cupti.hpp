@@ -17,7 +17,7 @@
 #include <string_view>
 #include <thread>
 
-#include "backend/cuda/cupti_versions.hpp"
+#include "backend/cuda/cupti_facts.hpp"
 #include "model/error.hpp"
 
 namespace perfgate::backend::cuda {

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <optional>
 
-#include "backend/host/host_environment.hpp"
+#include "backend/host/host_backend.hpp"
 #include "model/text.hpp"
 
 namespace perfgate::backend::cuda {

@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-
-#include "backend/cuda/pace.hpp"
+#include <thread>
 
 namespace perfgate::backend::cuda {
+
 namespace {
 
 // A stream holds about a thousand operations before a submission blocks. Half of that leaves space
@@ -100,6 +100,23 @@ void EventTimer::measure_blocked(const TimingRequest& request, std::size_t chunk
                 "than a stream's queue holds): declare it synchronous");
         }
     }
+}
+
+namespace {
+
+constexpr std::chrono::microseconds shortest_rest{500};
+// Work that is longer than this reaches the power limit on its own, with or without a rest.
+constexpr std::chrono::milliseconds longest_rest{200};
+
+}  // namespace
+
+void Pace::rest() {
+    owed_ += Clock::now() - since_;
+    if (owed_ >= shortest_rest) {
+        std::this_thread::sleep_for(std::min<Clock::duration>(owed_, longest_rest));
+        owed_ = {};
+    }
+    since_ = Clock::now();
 }
 
 }  // namespace perfgate::backend::cuda

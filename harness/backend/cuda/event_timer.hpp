@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // Times launches with event pairs, with CUPTI off: `gpu_span`. Work that is only submitted is
 // queued on a blocked stream in chunks, so that there is no launch overhead between the events.
+// Between timed launches the device rests.
 #pragma once
 
 #include <cuda.h>
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -59,6 +60,20 @@ class EventTimer {
     CUstream stream_;
     StreamBlocker& blocker_;
     const L2Flush& flush_;
+};
+
+/// Rest between launches that are timed. A GPU that works without pause reaches its power limit, and
+/// its clock then depends on the previous work; README.md shows the effect on times.
+class Pace {
+  public:
+    /// With the device idle: waits for as long as it was busy since the last call (at first, since
+    /// construction), 0.2 s at most. Short times are accumulated until they are worth a wait.
+    void rest();
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    Clock::time_point since_ = Clock::now();
+    Clock::duration owed_{};
 };
 
 }  // namespace perfgate::backend::cuda

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// What verifying a case needs of the device: launches that are waited for, graphs, outputs.
+// What verifying a case needs of the device: launches that are waited for, CUDA graphs, outputs.
 #pragma once
 
 #include <cuda.h>
@@ -10,9 +9,11 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "backend/cuda/driver.hpp"
 #include "backend/plugin/verification.hpp"
+#include "model/error.hpp"
 
 namespace perfgate::backend::cuda {
 
@@ -31,6 +32,30 @@ class CudaExecutor final : public Executor {
   private:
     const PrimaryContext& context_;
     CUstream stream_;
+};
+
+// What a function enqueues on a stream, captured as a CUDA graph.
+
+/// It cannot be captured.
+class NotCaptured : public model::Error {
+  public:
+    using Error::Error;
+};
+
+class Graph {
+  public:
+    /// Calls `enqueue` while `stream` captures: what it enqueues there does not run, what it does
+    /// elsewhere does. The stream is idle and is not the default stream. Throws NotCaptured if
+    /// `enqueue` throws or enqueues nothing, or if what it enqueues cannot be in a graph.
+    Graph(CUstream stream, const std::function<void()>& enqueue);
+    ~Graph();
+    Graph(const Graph&) = delete;
+    Graph& operator=(const Graph&) = delete;
+
+    void launch(CUstream stream) const;
+
+  private:
+    CUgraphExec exec_ = nullptr;
 };
 
 }  // namespace perfgate::backend::cuda

@@ -11,7 +11,10 @@
 #include <map>
 #include <utility>
 
+#include "model/text.hpp"
+
 namespace perfgate::backend::cuda {
+
 namespace {
 
 CUpti_MetricType to_cupti(MetricKind kind) {
@@ -254,6 +257,41 @@ std::vector<double> HostEvaluator::evaluate(std::span<const std::uint8_t> counte
     check(cuptiProfilerHostEvaluateToGpuValues(&params),
           fmt::format("cannot evaluate range {} of the counter data", range));
     return values;
+}
+
+std::vector<std::string> HostCounterCatalogue::chips() {
+    return supported_chips();
+}
+
+bool HostCounterCatalogue::exists(const std::string& chip, const std::string& counter) {
+    return evaluator(chip).metric_exists(counter);
+}
+
+std::size_t HostCounterCatalogue::passes(const std::string& chip,
+                                         const std::vector<std::string>& counters) {
+    return counters.empty() ? 0 : evaluator(chip).passes(counters);
+}
+
+measure::CounterCatalogue::Description HostCounterCatalogue::describe(const std::string& chip,
+                                                                      const std::string& counter) {
+    const auto info = evaluator(chip).describe(counter);
+    if (!info) return {};
+    return {.text = info->description, .unit = info->unit};
+}
+
+HostEvaluator& HostCounterCatalogue::evaluator(const std::string& chip) {
+    auto& evaluator = evaluators_[chip];
+    if (!evaluator) {
+        const std::vector<std::string> known = supported_chips();
+        if (std::find(known.begin(), known.end(), chip) == known.end()) {
+            evaluators_.erase(chip);
+            throw model::InputError(fmt::format("CUPTI knows no chip '{}'{}; it knows {}", chip,
+                                                model::did_you_mean(chip, known),
+                                                fmt::join(known, ", ")));
+        }
+        evaluator = std::make_unique<HostEvaluator>(chip);
+    }
+    return *evaluator;
 }
 
 }  // namespace perfgate::backend::cuda

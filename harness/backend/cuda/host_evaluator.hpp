@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // CUPTI's Host API: which metrics a chip has, how many passes they take, and the values in a
 // counter-data image. Needs no GPU and no driver, so suites can be validated and recorded images
 // decoded anywhere.
@@ -7,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "backend/cuda/cupti.hpp"
+#include "measure/backend.hpp"
 
 namespace perfgate::backend::cuda {
 
@@ -78,6 +79,20 @@ class HostEvaluator {
     std::vector<std::uint8_t> availability_;
     std::shared_ptr<Object> object_;  // for queries and evaluation; never gets a bad name added
     std::shared_ptr<Probe> probe_;    // cache of which names can be scheduled
+};
+
+/// What chips can count, for validating suites and listing metrics on a machine without a GPU.
+class HostCounterCatalogue : public measure::CounterCatalogue {
+  public:
+    std::vector<std::string> chips() override;
+    bool exists(const std::string& chip, const std::string& counter) override;
+    std::size_t passes(const std::string& chip, const std::vector<std::string>& counters) override;
+    Description describe(const std::string& chip, const std::string& counter) override;
+
+  private:
+    /// Throws model::InputError naming the chips for one that CUPTI does not know.
+    HostEvaluator& evaluator(const std::string& chip);
+    std::map<std::string, std::unique_ptr<HostEvaluator>> evaluators_;
 };
 
 }  // namespace perfgate::backend::cuda

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The functions that the worker looks up in libperfgate_cuda.so.
-#include "backend/cuda/counter_catalogue.hpp"
 #include "backend/cuda/cuda_backend.hpp"
+#include "backend/cuda/host_evaluator.hpp"
 
 #define PERFGATE_MODULE_EXPORT extern "C" __attribute__((visibility("default")))
 

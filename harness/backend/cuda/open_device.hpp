@@ -18,7 +18,6 @@
 #include "backend/cuda/l2_flush.hpp"
 #include "backend/cuda/launch_arguments.hpp"
 #include "backend/cuda/loaded_code.hpp"
-#include "backend/cuda/persisting_l2.hpp"
 #include "backend/cuda/range_profiler.hpp"
 
 namespace perfgate::backend::cuda {

@@ -2,22 +2,75 @@
 #include "backend/host/host_backend.hpp"
 
 #include <fmt/format.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <memory>
+#include <new>
 #include <span>
+#include <string>
 
-#include "backend/host/cache_eviction.hpp"
-#include "backend/host/host_environment.hpp"
 #include "backend/plugin/loader.hpp"
 #include "backend/plugin/verification.hpp"
 #include "model/text.hpp"
 
 namespace perfgate::backend {
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t mib = std::size_t{1} << 20;
+constexpr std::size_t huge_page = 2 * mib;
+
+/// A multiple of a huge page.
+std::size_t buffer_bytes() {
+#ifdef __SANITIZE_THREAD__
+    return 8 * mib;  // it keeps four times as much beside it, and its times mean nothing
+#endif
+    const long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    const std::size_t twice = cache > 0 ? 2 * static_cast<std::size_t>(cache) : 64 * mib;
+    const std::size_t bytes = std::clamp(twice, 8 * mib, 256 * mib);
+    return bytes / huge_page * huge_page;
+}
+
+/// Evicts a case's data from the CPU caches, for cold measurements.
+class CacheEviction {
+  public:
+    /// Writes through a buffer of twice the last-level cache, of 8 to 256 MiB; the first call
+    /// allocates it, so that processes without cold measurements start fast. With huge pages
+    /// most of the TLB stays as it is. Throws std::bad_alloc.
+    void evict() {
+        if (!buffer_) {
+            bytes_ = buffer_bytes();
+            buffer_.reset(std::aligned_alloc(huge_page, bytes_));
+            if (!buffer_) throw std::bad_alloc();
+            // On some virtual machines, the page faults of the buffer in 4 KiB pages take a second.
+            // This is a hint: without huge pages the kernel uses small ones.
+            madvise(buffer_.get(), bytes_, MADV_HUGEPAGE);
+        }
+        std::memset(buffer_.get(), ++value_, bytes_);
+        // The compiler must not drop stores to a buffer that is never read.
+        asm volatile("" : : "r"(buffer_.get()) : "memory");
+    }
+
+  private:
+    struct Free {
+        void operator()(void* memory) const { std::free(memory); }
+    };
+
+    std::unique_ptr<void, Free> buffer_;
+    std::size_t bytes_ = 0;
+    unsigned char value_ = 0;
+};
 
 class HostExecutor final : public Executor {
   public:
@@ -165,6 +218,38 @@ model::Device host_device() {
 
 std::unique_ptr<measure::Backend> make_host_backend(const measure::BackendOptions& options) {
     return std::make_unique<HostBackend>(options);
+}
+
+namespace {
+
+/// The value of the first line "key<separator>value" of a file, unquoted; empty if there is
+/// none.
+std::string first_value(const char* path, std::string_view key, char separator) {
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) {
+        if (line.rfind(key, 0) != 0) continue;
+        const std::size_t at = line.find(separator);
+        if (at == std::string::npos) continue;
+        std::string value = line.substr(at + 1);
+        const std::size_t begin = value.find_first_not_of(" \t\"");
+        const std::size_t end = value.find_last_not_of(" \t\"");
+        return begin == std::string::npos ? "" : value.substr(begin, end - begin + 1);
+    }
+    return "";
+}
+
+}  // namespace
+
+void describe_host(model::Environment& environment) {
+    environment.os = model::printable(first_value("/etc/os-release", "PRETTY_NAME", '='), 100);
+    environment.cpu = model::printable(first_value("/proc/cpuinfo", "model name", ':'), 100);
+    utsname name{};
+    if (uname(&name) == 0) environment.kernel = model::printable(name.release, 100);
+    if (environment.cpu.empty()) environment.cpu = model::printable(name.machine, 100);
+    // The cores this process may use, which in a container are fewer than the machine has.
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (sched_getaffinity(0, sizeof(set), &set) == 0) environment.cores = CPU_COUNT(&set);
 }
 
 }  // namespace perfgate::backend

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "measure/backend.hpp"
+#include "model/environment.hpp"
 
 namespace perfgate::backend {
 
@@ -12,5 +13,8 @@ namespace perfgate::backend {
 model::Device host_device();
 
 std::unique_ptr<measure::Backend> make_host_backend(const measure::BackendOptions& options);
+
+/// Fills in the facts about the machine that every backend reports: os, kernel, cpu and cores.
+void describe_host(model::Environment& environment);
 
 }  // namespace perfgate::backend

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plugin's tables say, as values: copied field by field, checked, and safe to print.
+// What crosses the C ABI, as values: what a plugin's tables say, copied field by field, checked and
+// safe to print, and a case's parameters in the form that plugins take.
 #pragma once
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "model/case.hpp"
 #include "model/catalogue.hpp"
 #include "perfgate.h"
 
@@ -36,5 +40,22 @@ bool is_complete(const pg_variant& variant);
 
 /// The model's name; empty if it is not stated, or unknown because the plugin is newer.
 std::string_view name_of(pg_arithmetic arithmetic);
+
+/// Owns the storage behind a pg_values: every parameter of the workload, sorted by name, those that
+/// `params` leaves out at their defaults. Throws model::InputError for an unknown parameter, a
+/// value of the wrong type or out of bounds, and a required one that is absent.
+class PluginValues {
+  public:
+    PluginValues(const model::WorkloadInfo& workload, const model::Params& params);
+    PluginValues(const PluginValues&) = delete;
+    PluginValues& operator=(const PluginValues&) = delete;
+
+    const pg_values* get() const { return &c_; }
+
+  private:
+    std::vector<std::unique_ptr<std::string>> texts_;
+    std::vector<pg_value> values_;
+    pg_values c_{};
+};
 
 }  // namespace perfgate::backend

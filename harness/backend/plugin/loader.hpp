@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "backend/plugin/descriptors.hpp"
 #include "backend/plugin/plugin_instance.hpp"
-#include "backend/plugin/values.hpp"
 #include "measure/backend.hpp"
 #include "model/catalogue.hpp"
 #include "model/run.hpp"

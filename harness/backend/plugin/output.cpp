@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <limits>
@@ -13,6 +15,7 @@
 #include "model/text.hpp"
 
 namespace perfgate::backend {
+
 namespace {
 
 constexpr std::size_t longest_name = 60;
@@ -89,6 +92,98 @@ std::vector<Output> collect_outputs(const std::function<void(const pg_outputs&)>
     ask(list);
     if (!collected.problem.empty()) throw model::Error("outputs: " + collected.problem);
     return std::move(collected.outputs);
+}
+
+namespace {
+
+/// Of a sign, `exponent` bits and the mantissa below them.
+double small_float(std::uint32_t bits, int width, int exponent) {
+    const int mantissa = width - 1 - exponent;
+    const std::uint32_t fraction = bits & ((1u << mantissa) - 1);
+    const int power = static_cast<int>((bits >> mantissa) & ((1u << exponent) - 1));
+    const int largest = (1 << exponent) - 1;
+    const int bias = largest / 2;
+    double value = 0;
+    if (power == largest) {
+        value = fraction == 0 ? std::numeric_limits<double>::infinity()
+                              : std::numeric_limits<double>::quiet_NaN();
+    } else if (power == 0) {
+        value = std::ldexp(fraction, 1 - bias - mantissa);
+    } else {
+        value = std::ldexp(fraction + (1u << mantissa), power - bias - mantissa);
+    }
+    return (bits >> (width - 1)) != 0 ? -value : value;
+}
+
+/// Empty if the type is not known.
+std::string meaning(std::uint64_t bits, std::size_t bytes, std::uint32_t element) {
+    switch (element) {
+        case PG_ELEMENT_FLOAT:
+            if (bytes == 2) return fmt::format("{:.5g}", small_float(bits & 0xffff, 16, 5));
+            if (bytes == 4) {
+                return fmt::format("{:.9g}",
+                                   std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+            }
+            if (bytes == 8) return fmt::format("{:.17g}", std::bit_cast<double>(bits));
+            return {};
+        case PG_ELEMENT_BFLOAT16:
+            return bytes == 2 ? fmt::format("{:.4g}", small_float(bits & 0xffff, 16, 8)) : "";
+        case PG_ELEMENT_SIGNED: {
+            const auto unused = static_cast<int>(64 - 8 * bytes);
+            return fmt::format("{}", static_cast<std::int64_t>(bits << unused) >> unused);
+        }
+        case PG_ELEMENT_UNSIGNED:
+            return fmt::format("{}", bits);
+        default:
+            return {};
+    }
+}
+
+}  // namespace
+
+std::string value_text(std::span<const std::byte> value, std::uint32_t element) {
+    std::string digits;
+    for (const std::byte byte : value) {
+        digits.insert(0, fmt::format("{:02x}", std::to_integer<unsigned>(byte)));
+    }
+    if (value.empty() || value.size() > sizeof(std::uint64_t)) return "0x" + digits;
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, value.data(), value.size());
+    const std::string known = meaning(bits, value.size(), element);
+    return known.empty() ? "0x" + digits : fmt::format("0x{} ({})", digits, known);
+}
+
+void OutputDifference::compare(std::span<const std::byte> before, std::span<const std::byte> now) {
+    const std::size_t size = output_.element_bytes;
+    const std::size_t count = std::min(before.size(), now.size()) / size;
+    if (std::memcmp(before.data(), now.data(), count * size) == 0) {
+        compared_ += count;
+        return;
+    }
+    for (std::size_t i = 0; i < count; ++i, ++compared_) {
+        const auto was = before.subspan(i * size, size);
+        const auto is = now.subspan(i * size, size);
+        std::uint64_t differing = 0;
+        for (std::size_t k = 0; k < size; ++k) differing += was[k] != is[k] ? 1 : 0;
+        if (differing == 0) continue;
+        bytes_ += differing;
+        if (elements_++ > 0) continue;
+        first_ = compared_;
+        was_ = value_text(was, output_.element);
+        is_ = value_text(is, output_.element);
+        unwritten_ =
+            std::all_of(is.begin(), is.end(), [this](std::byte byte) { return byte == poison_; });
+    }
+}
+
+std::string OutputDifference::text() const {
+    const std::uint64_t all = output_.bytes / output_.element_bytes;
+    const bool single_bytes = output_.element_bytes == 1;
+    return fmt::format("output '{}' differs in {} of {} {}{}: {} {} was {}, is {}{}", output_.name,
+                       elements_, all, single_bytes ? "bytes" : "elements",
+                       single_bytes ? "" : fmt::format(" ({})", model::counted(bytes_, "byte")),
+                       single_bytes ? "byte" : "element", first_, was_, is_,
+                       unwritten_ ? ", as before the launch: it may not write it" : "");
 }
 
 }  // namespace perfgate::backend

@@ -8,7 +8,7 @@
 #include <new>
 #include <vector>
 
-#include "backend/plugin/output_difference.hpp"
+#include "backend/plugin/output.hpp"
 #include "model/error.hpp"
 #include "model/text.hpp"
 

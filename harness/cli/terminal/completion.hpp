@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completion scripts of shells, generated from the command-line definition: new verbs and options
-// are completed without further changes.
+// What is generated from the command-line definition, so that new verbs and options are in it
+// without further changes: completion scripts of shells, and manual pages.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,5 +44,8 @@ CompletionCommand completion_of(const CLI::App& app);
 std::string bash_completion(const CompletionCommand& root);
 std::string zsh_completion(const CompletionCommand& root);
 std::string fish_completion(const CompletionCommand& root);
+
+/// The pages of the program and all of its commands, by file name: "perfgate-run.1".
+std::map<std::string, std::string> manual_pages(const CLI::App& app, const std::string& version);
 
 }  // namespace perfgate::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/terminal/manual.hpp"
+#include "cli/terminal/completion.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

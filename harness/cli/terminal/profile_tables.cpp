@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/terminal/profile_tables.hpp"
+#include "cli/terminal/texts.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "activity/advice.hpp"
+#include "activity/analysis.hpp"
 #include "model/kernel_name.hpp"
 #include "model/quantity.hpp"
 #include "model/text.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "baseline/accept.hpp"
-#include "cli/options/acceptance.hpp"
+#include "cli/options/baseline.hpp"
 #include "cli/options/gate.hpp"
 #include "cli/verbs/verb.hpp"
 #include "model/file.hpp"

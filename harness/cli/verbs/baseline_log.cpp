@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/options/baseline_choice.hpp"
+#include "cli/options/baseline.hpp"
 #include "cli/verbs/verb.hpp"
 #include "model/file.hpp"
 #include "model/quantity.hpp"

@@ -8,14 +8,14 @@
 #include <utility>
 #include <vector>
 
-#include "cli/options/acceptance.hpp"
+#include "cli/options/baseline.hpp"
 #include "cli/options/gate.hpp"
 #include "cli/verbs/verb.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
 #include "model/text.hpp"
 #include "runner/baselines.hpp"
-#include "runner/catalogue.hpp"
+#include "runner/devices.hpp"
 #include "runner/run_file.hpp"
 #include "suite/suite.hpp"
 

@@ -10,7 +10,7 @@
 
 #include "baseline/pooling.hpp"
 #include "baseline/refresh.hpp"
-#include "cli/options/acceptance.hpp"
+#include "cli/options/baseline.hpp"
 #include "cli/options/gate.hpp"
 #include "cli/options/measuring.hpp"
 #include "cli/verbs/verb.hpp"

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/options/baseline_choice.hpp"
+#include "cli/options/baseline.hpp"
 #include "cli/verbs/verb.hpp"
 #include "document/baseline.hpp"
 #include "model/file.hpp"

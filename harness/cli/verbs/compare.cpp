@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "activity/difference.hpp"
-#include "activity/profile_document.hpp"
+#include "activity/outputs.hpp"
 #include "cli/options/gate.hpp"
 #include "cli/options/importing.hpp"
 #include "cli/options/output.hpp"
-#include "cli/terminal/profile_tables.hpp"
+#include "cli/terminal/texts.hpp"
 #include "cli/verbs/verb.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"

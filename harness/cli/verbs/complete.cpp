@@ -11,7 +11,7 @@
 #include "cli/verbs/verb.hpp"
 #include "model/file.hpp"
 #include "model/text.hpp"
-#include "runner/catalogue.hpp"
+#include "runner/devices.hpp"
 #include "runner/metric_list.hpp"
 #include "suite/suite.hpp"
 

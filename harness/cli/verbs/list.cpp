@@ -3,11 +3,11 @@
 #include <memory>
 
 #include "cli/options/gate.hpp"
-#include "cli/terminal/plan_text.hpp"
+#include "cli/terminal/texts.hpp"
 #include "cli/verbs/verb.hpp"
 #include "document/plan.hpp"
 #include "model/file.hpp"
-#include "runner/catalogue.hpp"
+#include "runner/devices.hpp"
 #include "suite/plan.hpp"
 
 namespace perfgate::cli {

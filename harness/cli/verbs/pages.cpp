@@ -6,7 +6,6 @@
 #include <string>
 
 #include "cli/terminal/completion.hpp"
-#include "cli/terminal/manual.hpp"
 #include "cli/verbs/verb.hpp"
 #include "model/folder.hpp"
 

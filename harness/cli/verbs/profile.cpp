@@ -5,17 +5,14 @@
 #include <string>
 
 #include "activity/analysis.hpp"
-#include "activity/database.hpp"
-#include "activity/page_data.hpp"
-#include "activity/profile_document.hpp"
-#include "activity/trace.hpp"
-#include "cli/terminal/profile_tables.hpp"
+#include "activity/outputs.hpp"
 #include "cli/terminal/progress.hpp"
+#include "cli/terminal/texts.hpp"
 #include "cli/verbs/verb.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
 #include "model/text.hpp"
-#include "report/html_page.hpp"
+#include "report/html.hpp"
 #include "runner/record.hpp"
 
 namespace perfgate::cli {

@@ -10,7 +10,7 @@
 #include "cli/verbs/verb.hpp"
 #include "model/file.hpp"
 #include "review/output.hpp"
-#include "runner/catalogue.hpp"
+#include "runner/devices.hpp"
 #include "runner/reviewed_files.hpp"
 
 namespace perfgate::cli {

@@ -8,7 +8,6 @@
 #include "cli/options/measuring.hpp"
 #include "cli/options/output.hpp"
 #include "cli/verbs/verb.hpp"
-#include "model/error.hpp"
 #include "runner/run.hpp"
 #include "suite/profile.hpp"
 #include "suite/shard.hpp"
@@ -38,11 +37,7 @@ int run(const CLI::App& verb, RunOptions& options) {
     request.judging = judging_of(options.gate);
     request.canary = request.canary || profile.canary;
     measuring.changed_only = measuring.changed_only || profile.changed_only;
-    if (!options.shard.empty()) {
-        request.shard = suite::parse_shard(options.shard);
-    } else if (!request.costs.empty()) {
-        throw model::InputError("--costs balances shards: pass --shard as well");
-    }
+    if (!options.shard.empty()) request.shard = suite::parse_shard(options.shard);
     return runner::run_suites(request);
 }
 
@@ -70,10 +65,6 @@ void add_run(CLI::App& app, Invocation& invocation) {
                      "Measure one part of the cases; `merge` combines the parts into one run. 2/3 "
                      "is the second of three")
         ->type_name("I/N");
-    verb->add_option("--costs", request.costs,
-                     "Balance shards by what cases cost in this run (default: in the baselines); "
-                     "the same for all shards")
-        ->type_name("RUN");
     add_gate_options(*verb, options->gate);
     add_prove_option(*verb, options->gate);
     add_output_options(*verb, request.reports);

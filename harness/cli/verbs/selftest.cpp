@@ -9,10 +9,10 @@
 #include "cli/options/gate.hpp"
 #include "cli/options/measuring.hpp"
 #include "cli/options/output.hpp"
-#include "cli/terminal/self_test_text.hpp"
+#include "cli/terminal/texts.hpp"
 #include "cli/verbs/verb.hpp"
 #include "model/file.hpp"
-#include "runner/fresh_seed.hpp"
+#include "runner/execution.hpp"
 #include "runner/reports.hpp"
 #include "runner/self_test.hpp"
 

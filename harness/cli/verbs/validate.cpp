@@ -10,10 +10,10 @@
 #include "model/error.hpp"
 #include "model/file.hpp"
 #include "model/text.hpp"
-#include "runner/catalogue.hpp"
+#include "runner/devices.hpp"
 #include "runner/source_code.hpp"
 #include "suite/plan.hpp"
-#include "suite/source_reader.hpp"
+#include "suite/source_entry.hpp"
 #include "suite/suite.hpp"
 
 namespace perfgate::cli {

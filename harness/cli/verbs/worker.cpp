@@ -15,7 +15,6 @@
 #include "measure/worker.hpp"
 #include "measure/worker_process.hpp"
 #include "model/error.hpp"
-#include "runner/cuda_module.hpp"
 #include "runner/installation.hpp"
 
 namespace perfgate::cli {

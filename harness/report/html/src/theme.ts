@@ -26,10 +26,14 @@ function store(theme: Theme): void {
 
 export function themeSwitch(): HTMLElement {
   const choice = el("select", { id: "theme", "aria-label": "Theme" }, ...themes.map((theme) => el("option", { value: theme }, theme)));
+  const system = window.matchMedia("(prefers-color-scheme: dark)");
   const apply = (theme: Theme) => {
     choice.value = theme;
-    document.documentElement.dataset["theme"] = theme;
+    document.documentElement.dataset["theme"] = theme === "auto" ? (system.matches ? "dark" : "light") : theme;
   };
+  system.addEventListener("change", () => {
+    if (choice.value === "auto") apply("auto");
+  });
   choice.addEventListener("change", () => {
     const theme = themes.find((known) => known === choice.value) ?? "auto";
     apply(theme);

@@ -105,9 +105,7 @@ function start(profile: Profile): void {
     event.preventDefault();
   });
   new MutationObserver(() => timeline.recolour()).observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
-  for (const query of ["(prefers-color-scheme: dark)", "print"]) {
-    window.matchMedia(query).addEventListener("change", () => timeline.recolour());
-  }
+  window.matchMedia("print").addEventListener("change", () => timeline.recolour());
   const [first] = profile.processes;
   if (first) open(first);
 }

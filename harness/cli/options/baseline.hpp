@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `baseline refresh` and `baseline accept` share: who accepts, why, and how far accepted
-// changes may add up.
+// What the verbs of `baseline` share: which stored baseline is meant (a suite's name and, if
+// several devices have one, a device); who accepts, why, and how far accepted changes may add up.
 #pragma once
 
 #include <string>
 
 #include "baseline/acceptance.hpp"
+#include "runner/baselines.hpp"
 #include "suite/profile.hpp"
 
 namespace CLI {
@@ -13,6 +14,9 @@ class App;
 }
 
 namespace perfgate::cli {
+
+/// SUITE, --baselines and --device-key.
+void add_baseline_choice_options(CLI::App& app, runner::BaselineChoice& choice);
 
 struct AcceptanceOptions {
     std::string reason, author;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values in the data of the HTML report: plain texts, places, and the tables of texts, metrics and
-// verdicts, to which cases refer by number, so that what many share is written once.
+// The parts of the HTML report's data: values that the others share (html_parts.cpp), the
+// environment of a run (html_environment.cpp) and the cases (html_cases.cpp).
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,12 @@
 #include "document/json_writer.hpp"
 #include "model/run.hpp"
 #include "model/verdict.hpp"
+#include "report/joined.hpp"
 
 namespace perfgate::report {
+
+// Values: plain texts, places, and the tables of texts, metrics and verdicts, to which cases refer
+// by number, so that what many share is written once.
 
 inline constexpr std::size_t longest_html_name = 1000;
 
@@ -71,5 +75,20 @@ class MetricTable {
 void write_verdict_table(document::JsonWriter& json, const model::Policy& policy);
 std::int64_t verdict_number(model::Verdict verdict, model::Doubt doubt,
                             const model::Policy& policy);
+
+/// Rows of a label and text: device, tools, clocks, machine, command. What is not known has no row.
+void write_facts(document::JsonWriter& json, const model::VerdictDocument& document,
+                 const model::Run& run);
+
+/// The ceilings that were measured, in bytes and operations per second.
+void write_ceilings(document::JsonWriter& json, const model::Ceilings& ceilings);
+
+// Cases: repeated texts (tolerances, methods, kernel names,
+// tags) are written once, and the values of a case are one flat list, so that browsers can open a
+// page of 10,000 cases.
+
+/// The fields `cases`, `texts` and `metrics`, to which the cases refer by number.
+void write_html_cases(document::JsonWriter& json, const std::vector<JoinedSuite>& suites,
+                      const model::Policy& policy, const model::Run& run);
 
 }  // namespace perfgate::report

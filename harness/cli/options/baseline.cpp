@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/options/acceptance.hpp"
+#include "cli/options/baseline.hpp"
 
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 
+#include "cli/options/gate.hpp"
 #include "model/error.hpp"
 #include "model/text.hpp"
 #include "runner/clock.hpp"
@@ -46,6 +47,16 @@ baseline::Acceptance acceptance_of(const AcceptanceOptions& options,
     }
     acceptance.creep_bound = *bound;
     return acceptance;
+}
+
+void add_baseline_choice_options(CLI::App& app, runner::BaselineChoice& choice) {
+    app.add_option("SUITE", choice.suite, "The suite's file, or its name (gemm)")
+        ->required()
+        ->type_name("FILE|NAME");
+    add_baselines_option(app, choice.baselines);
+    app.add_option("--device-key", choice.device_key,
+                   "Device key (nvidia-h100-80gb-hbm3); may be left out if only one has a baseline")
+        ->type_name("KEY");
 }
 
 }  // namespace perfgate::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/html_values.hpp"
+#include "report/html_parts.hpp"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What commands print on the terminal; each text is in a .cpp file of its own.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "activity/difference.hpp"
+#include "activity/profile.hpp"
+#include "model/plan.hpp"
+#include "runner/self_test.hpp"
+#include "suite/suite.hpp"
+
+namespace perfgate::cli {
+
+// A profile of a program (profile_tables.cpp): what the GPU did, what the host did, and what to
+// look at.
+
+struct ProfileTables {
+    std::size_t rows = 10;    ///< at most, in each table
+    std::size_t width = 100;  ///< columns; names are cut in the middle
+};
+
+/// Everything from outside in it is printable.
+std::string profile_text(const activity::Profile& profile, const ProfileTables& options = {});
+std::string difference_text(const activity::ProfileDifference& difference,
+                            const ProfileTables& options = {});
+
+// What suites would measure, as `list` prints it (plan_text.cpp).
+
+/// `suites` are those of the plan, in its order.
+std::string plan_text(const model::Plan& plan, const std::vector<suite::Suite>& suites);
+
+// The result of `selftest` (self_test_text.cpp).
+
+std::string self_test_text(const runner::SelfTestOutcome& outcome,
+                           const runner::SelfTestRequest& request);
+
+}  // namespace perfgate::cli
