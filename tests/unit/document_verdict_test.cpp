@@ -172,6 +172,7 @@ TEST(VerdictJson, TheMinimumDetectableChangeHasItsOldKeyInOlderVersions) {
 TEST(VerdictJson, IntervalAndReasonCodeStandWhereThereAreSome) {
     VerdictDocument document;
     document.policy.not_shown_fails = true;
+    document.policy.complete = true;
     document.suites.resize(1);
     document.suites[0].cases.resize(1);
     model::CaseVerdict& verdict = document.suites[0].cases[0];
