@@ -173,6 +173,7 @@ TEST(VerdictJson, IntervalAndReasonCodeStandWhereThereAreSome) {
     VerdictDocument document;
     document.policy.not_shown_fails = true;
     document.policy.too_good = 5;
+    document.policy.complete = true;
     document.suites.resize(1);
     document.suites[0].cases.resize(1);
     model::CaseVerdict& verdict = document.suites[0].cases[0];
