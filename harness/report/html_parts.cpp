@@ -119,8 +119,8 @@ void write_verdict_table(JsonWriter& json, const model::Policy& policy) {
 }
 
 std::int64_t verdict_number(Verdict verdict, model::Doubt doubt, const model::Policy& policy) {
-    const bool not_shown = doubt == model::Doubt::not_shown ||
-                           (model::is_not_shown(doubt) && policy.not_shown_fails);
+    const bool not_shown =
+        doubt == model::Doubt::not_shown || (model::is_not_shown(doubt) && policy.not_shown_fails);
     if (verdict == Verdict::inconclusive && not_shown) return not_shown_number;
     return static_cast<std::int64_t>(verdict);
 }

@@ -252,7 +252,7 @@ TEST(BatchRule, WithFewProcessesNoTimeIsRegressedBecauseTheyMayBeTwoModes) {
 
 TEST(BatchRule, NoiseWithinTheToleranceRaisesNoAlarmHoweverFewTheProcesses) {
     // Processes within the tolerance of each other, but for a few, judged at once: what is invalid
-    // is an alarm, too. By the budget there are two.
+    // is an alarm, too. The budget is two in 2000, but few processes do not know their tail.
     struct Noise {
         const char* name;
         simulated::Shape shape;
@@ -280,7 +280,7 @@ TEST(BatchRule, NoiseWithinTheToleranceRaisesNoAlarmHoweverFewTheProcesses) {
                 const Judgement judgement = judged(baseline, some(in_run), setting);
                 alarms += judgement.beyond_spread || judgement.verdict == Verdict::regressed;
             }
-            EXPECT_LE(alarms, 6) << noise.name << ' ' << in_baseline << ", " << in_run;
+            EXPECT_LE(alarms, 10) << noise.name << ' ' << in_baseline << ", " << in_run;
         }
     }
 }
