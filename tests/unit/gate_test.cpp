@@ -395,7 +395,8 @@ TEST(Gate, ValuesOfDifferentUnitsAreInvalid) {
     const VerdictDocument document = pair.judged();
     EXPECT_EQ(metric(only_case(document), "gpu_time").verdict, Verdict::invalid);
     EXPECT_EQ(document.exit_code, 3);
-    EXPECT_TRUE(says(only_case(document).reason, "its unit is 'us' in the baseline and 'ns' in this run"));
+    EXPECT_TRUE(
+        says(only_case(document).reason, "its unit is 'us' in the baseline and 'ns' in this run"));
 }
 
 TEST(Gate, AMetricThatWasNotCollectedMakesItsCaseIncomplete) {
