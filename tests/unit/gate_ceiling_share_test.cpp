@@ -66,7 +66,7 @@ TEST(CeilingShareGate, AnUnchangedOnePassesAndAHigherOneIsBetter) {
 TEST(CeilingShareGate, TheSpanIsNotComparedWithTheTime) {
     Pair pair = gated(75);
     pair.now().metrics[share].method = "event/cold/ceiling";
-    EXPECT_EQ(judged(pair, 0).verdict, Verdict::no_baseline);
+    EXPECT_EQ(judged(pair, 3).verdict, Verdict::invalid);
 }
 
 TEST(CeilingShareGate, WhatWasNotCollectedIsNoPass) {
