@@ -121,8 +121,8 @@ void take_values(const measure::ProgramRequest& request, const model::PlannedCas
 
 Reported find_results(const MeasurementOptions& options, const model::Command& command) {
     Reported reported;
+    const ProgramRuns programs(options, command);
     try {
-        const ProgramRuns programs(options, command);
         reported.results = run_once(programs, command, "first");
     } catch (const Stopped&) {
         reported.stopped = true;

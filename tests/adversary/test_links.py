@@ -2,7 +2,7 @@
 """Links, pipes and hard links planted under every name that perfgate chooses: what they point to stays as it is.
 
 Each command runs once, undisturbed; then each file and folder that it wrote is planted in turn, and the command runs
-again. `test_links.py --long` tries every kind at every name, the bounded run one kind at each.
+again. `test_links.py --long` tries every kind at every name, and more commands; the bounded run one kind at each.
 """
 
 import itertools
@@ -13,6 +13,7 @@ import re
 import shutil
 import stat
 import sys
+import unittest
 
 import tool
 
@@ -106,7 +107,7 @@ class Links(tool.Case):
                       if before.get(str(path.relative_to(place))) !=
                       (path.stat().st_mtime_ns if path.is_file() else 0) or path.is_dir())
 
-    def attack(self, place, words, code=0, prepare=None, also=()):
+    def attack(self, place, words, code=0, prepare=None, also=(), every_kind=LONG):
         """Plants at each name that the command writes below `place`; it may refuse, and must not hang."""
         place = self.folder / place
         prepare = prepare or (lambda: shutil.rmtree(place, ignore_errors=True))
@@ -114,7 +115,7 @@ class Links(tool.Case):
         self.assertTrue(names, words)
         kinds = itertools.cycle(self.KINDS.items())
         for name in names:
-            chosen = self.KINDS.items() if LONG else [next(kinds), next(kinds)]
+            chosen = self.KINDS.items() if every_kind else [next(kinds)]
             for kind, plant in chosen:
                 with self.subTest(words=" ".join(map(str, words)), name=name, kind=kind):
                     self.new_victims()
@@ -129,7 +130,6 @@ class Links(tool.Case):
                     self.assert_victims_are_whole(words, (name, kind))
                     if done.returncode == 2:
                         self.assertIn(pathlib.Path(name).name, done.stderr)
-                        self.assertIn("remove it", done.stderr)
         return names
 
     def fresh_store(self):
@@ -142,16 +142,21 @@ class Links(tool.Case):
             self.assertIn(name, names)
         self.assertTrue(any(re.match("commands/.*/.*stdout", name) for name in names), names)
 
-    def test_run_of_a_plugin_and_its_canary(self):
+    @unittest.skipUnless(LONG, "in the long run")
+    def test_runs_that_have_folders_of_runs(self):
         self.write("host.yaml", "name: host\ndefaults: {metrics: [host_time], tolerances: {host_time: {abs: 100s}}, "
                    "time_budget: 1ms, cache: hot}\nworkloads:\n  - workload: fault\n    variants: [ok]\n"
                    "    matrix: {item: [0, 1]}\n")
         words = ["host.yaml", *self.plugin("fault"), *HOST, "--quiet"]
-        self.attack("out", ["run", *words, "--canary", "--processes", 2, "--out", "out"], code=(0, 1, 3))
-        self.attack("out", ["selftest", *words, "--sizes", "50", "--baseline-processes", 5, "--out", "out"], code=(0, 1, 3))
-        base = str(tool.PLUGINS / "fault.so")
-        self.attack("out", ["ab", "host.yaml", *HOST, "--quiet", "--base", base, "--head", base, "--processes", 2,
-                            "--out", "out"], code=(0, 1, 3))
+        self.attack("out", ["run", *words, "--canary", "--processes", 2, "--out", "out"], code=(0, 1, 3),
+                    every_kind=False)
+        self.attack("out", ["selftest", *words, "--sizes", "50", "--baseline-processes", 5, "--out", "out"],
+                    code=(0, 1, 3), every_kind=False)
+        head = tool.PLUGINS / "fault.so"
+        (self.folder / "base").mkdir()
+        base = shutil.copy(head, self.folder / "base/fault.so")
+        self.attack("out", ["ab", "host.yaml", *HOST, "--quiet", "--base", base, "--head", head, "--processes", 2,
+                            "--out", "out"], code=(0, 1, 3), every_kind=False)
 
     def test_merge(self):
         words = ["merge", "shard-1.json", "shard-2.json", "--out", "out", "--baselines", "none"]
@@ -187,9 +192,10 @@ class Links(tool.Case):
         self.attack("baselines", ["baseline", "prune", "one.yaml", "--reason", "gone"],
                     prepare=self.fresh_store, also=also)
 
+    @unittest.skipUnless(LONG, "in the long run")
     def test_measuring_a_baseline(self):
         words = ["baseline", "refresh", "suite.yaml", *HOST, "--out", "out", "--runs", 2, "--processes", 2]
-        names = self.attack("out", words)
+        names = self.attack("out", words, every_kind=False)
         self.assertIn("run-1/run.json", names)
 
     def test_what_the_user_names_may_be_a_link(self):
@@ -198,10 +204,11 @@ class Links(tool.Case):
         (self.folder / "verdict.json").symlink_to("real/named.json")
         (self.folder / "stored").mkdir()
         (self.folder / "baselines").symlink_to("stored")
+        self.write("real/named.json", "old")
         self.run_tool("baseline", "refresh", "base.json", "--reason", "first")
         self.run_tool("compare", "base.json", "--out", "out", "--json", "verdict.json")
         for name in ("real/verdict.json", "real/junit.xml", "real/named.json", f"stored/{DEVICE}/gemm.json"):
-            self.assertTrue((self.folder / name).is_file(), name)
+            self.assertTrue((self.folder / name).read_text().startswith(("{", "<")), name)
         for name in ("out", "verdict.json", "baselines"):
             self.assertTrue((self.folder / name).is_symlink(), name)
 

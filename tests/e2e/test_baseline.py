@@ -269,6 +269,7 @@ class Baselines(tool.Case):
                  "samples": [series["value"] * (1 + spread * (i / (processes - 1) - 0.5))]}
                 for i in range(processes)]
             self.store("spread.json")
+            shutil.rmtree(self.folder / "baselines", ignore_errors=True)
             return self.run_tool("baseline", "refresh", "spread.json").stdout
 
         warning = f"  warning: {self.first}: gpu_time cannot be shown to be within "

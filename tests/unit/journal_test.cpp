@@ -2,9 +2,11 @@
 #include "measure/journal.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <fstream>
 #include <functional>
 #include <string>
@@ -105,22 +107,40 @@ TEST_F(JournalTest, WhatIsNoJournalIsRefusedWithItsPlace) {
 
 TEST_F(JournalTest, ADiskThatIsFullIsAProblemAndNoException) {
     Journal journal(folder_, header_);
-    fs::remove(file());
-    fs::create_symlink("/dev/full", file());
-    Journal full(folder_, header_);
-    full.add("suite", measured(0, 10));
-    EXPECT_NE(full.problem().find("No space left"), std::string::npos) << full.problem();
+    const auto previous = std::signal(SIGXFSZ, SIG_IGN);
+    rlimit limit{};
+    ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &limit), 0);
+    rlimit small = limit;
+    small.rlim_cur = fs::file_size(file()) + 100;
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+    journal.add("suite", measured(0, 10));
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    std::signal(SIGXFSZ, previous);
+    EXPECT_NE(journal.problem().find("File too large"), std::string::npos) << journal.problem();
 }
 
-TEST_F(JournalTest, APipeIsNoJournalAndDoesNotBlock) {
+TEST_F(JournalTest, ItTakesThePlaceOfAPipeOrALinkAndWhatThatPointsToStays) {
     fs::create_directories(folder_);
     ASSERT_EQ(::mkfifo(file().c_str(), 0600), 0);
-    try {
-        const Journal journal(folder_, header_);
-        FAIL() << "it was opened";
-    } catch (const model::InputError& error) {
-        EXPECT_NE(std::string(error.what()).find("pipe"), std::string::npos) << error.what();
+    { const Journal journal(folder_, header_); }
+    EXPECT_EQ(read_journal(folder_).header.identity, header_.identity);
+    fs::rename(file(), folder_ / "victim");
+    fs::create_symlink("victim", file());
+    const auto size = fs::file_size(folder_ / "victim");
+    {
+        Journal journal(folder_, header_);
+        journal.add("suite", measured(0, 10));
     }
+    EXPECT_FALSE(fs::is_symlink(file()));
+    EXPECT_EQ(fs::file_size(folder_ / "victim"), size);
+}
+
+TEST_F(JournalTest, ALinkIsNotContinued) {
+    { const Journal journal(folder_, header_); }
+    const JournalContent content = read_journal(folder_);
+    fs::rename(file(), folder_ / "victim");
+    fs::create_symlink("victim", file());
+    EXPECT_THROW(Journal(folder_, content), model::InputError);
 }
 
 TEST(Identity, TheFirstDifferenceIsNamedWithBothValues) {

@@ -302,7 +302,11 @@ TEST(Refresh, CasesOfABenchmarkThatDidNotRunKeepWhatTheyHad) {
 /// The case in this many processes, all with the same time.
 CaseResult in_processes(std::size_t count, double time_ns) {
     CaseResult result = measured_case();
-    result.metrics["gpu_time"] = series(std::vector<double>(count, time_ns));
+    model::MetricSeries& times = result.metrics["gpu_time"] = series({time_ns});
+    times.batches.assign(count, times.batches.front());
+    for (std::size_t i = 0; i < count; ++i) {
+        times.batches[i].process = static_cast<std::int64_t>(i);
+    }
     return result;
 }
 

@@ -126,6 +126,27 @@ TEST(Console, EndsWithCommandsToPaste) {
               console_lines(every_verdict(), options).size());
 }
 
+TEST(Console, TheLineThatAcceptsNamesJustTheCasesThatAcceptTakes) {
+    const std::string slower = "'gemm/tiled[dtype=f32,k=2048,m=2048,n=2048]'";
+    Options options;
+    options.commands.run_file = "run.json";
+    const auto accepting = [&](const Documents& documents) {
+        const std::vector<std::string> lines = console_lines(documents, options);
+        const std::size_t at = line_with(lines, "accept:");
+        return at + 1 < lines.size() ? lines[at + 1] : std::string();
+    };
+    const std::string line = accepting(every_verdict());
+    EXPECT_TRUE(line.starts_with("  perfgate baseline accept run.json --case ")) << line;
+    EXPECT_NE(line.find(slower), std::string::npos) << line;
+    EXPECT_EQ(line.find('*'), std::string::npos) << line;
+    options.commands.not_acceptable = {slower.substr(1, slower.size() - 2)};
+    EXPECT_EQ(accepting(every_verdict()).find(slower), std::string::npos);
+    EXPECT_EQ(accepting(first_run()), "  perfgate baseline refresh run.json") << "nothing is lost";
+    Documents interrupted = every_verdict();
+    interrupted.verdict.interrupted = true;
+    EXPECT_EQ(accepting(interrupted), "") << "accept refuses the run";
+}
+
 TEST(Console, CountsThePassingCases) {
     const std::vector<std::string> lines = console_lines(every_verdict());
     EXPECT_EQ(line_with(lines, "k=1024,m=1024,n=1024]  60"), lines.size());

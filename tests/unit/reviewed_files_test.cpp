@@ -194,6 +194,16 @@ TEST_F(ReviewedFiles, WhatIsNoFileIsNamed) {
     EXPECT_EQ(files.size(), usual_.size() + 1);
 }
 
+TEST_F(ReviewedFiles, APlantedChangeOfBaselinesIsNamed) {
+    fs::create_directories("baselines/.perfgate-change");
+    write("baselines/.perfgate-change/list", "{}");
+    for (const review::Files& files : {files_of_working_tree({}), committed()}) {
+        EXPECT_EQ(files.size(), usual_.size() + 1) << names(files);
+        EXPECT_NE(files.at("baselines/.perfgate-change/list").fault.find("interrupted"),
+                  std::string::npos);
+    }
+}
+
 TEST_F(ReviewedFiles, ARevisionThatIsNotThereIsRefusedByName) {
     committed();
     try {
