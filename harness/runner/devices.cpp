@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <mutex>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -61,14 +60,6 @@ void require_one_key(const std::vector<measure::ListedDevice>& devices) {
                 first.id, first.device.name, other.id, other.device.name));
         }
     }
-}
-
-/// Opening a device takes seconds, and waiting for it minutes.
-void require_existing(std::string_view what, const std::string& file) {
-    std::error_code ignored;
-    if (std::filesystem::exists(file, ignored)) return;
-    throw model::InputError(
-        fmt::format("{}{}: No such file or directory", what, model::printable(file)));
 }
 
 measure::DeviceLock::Waiting waiting_of(const MeasuringChoice& choice) {
@@ -212,9 +203,11 @@ void share_gpus(OpenedBackend& backend, const MeasuringChoice& choice, std::size
 
 OpenedBackend open_to_measure(const MeasuringChoice& choice,
                               const std::vector<std::string>& files) {
-    for (const std::string& file : files) require_existing("", file);
-    for (const std::string& named : choice.backend.plugins) {
-        require_existing("plugin ", plugin_file(named));
+    for (const std::string& file : files) {
+        std::error_code ignored;
+        if (std::filesystem::exists(file, ignored)) continue;
+        throw model::InputError(
+            fmt::format("{}: No such file or directory", model::printable(file)));
     }
     const auto since = std::chrono::steady_clock::now();
     catch_interruptions();

@@ -62,8 +62,9 @@ OpenedBackend open_backend(const BackendChoice& choice,
 void share_gpus(OpenedBackend& backend, const MeasuringChoice& choice, std::size_t count);
 
 /// For a run: locks the devices, and from now on interruptions end it gracefully. `files` will be
-/// read later: if one of them or of the plugins is absent, nothing is opened (model::InputError).
-OpenedBackend open_to_measure(const MeasuringChoice& choice, const std::vector<std::string>& files);
+/// read later: if one is absent, nothing is opened or waited for (model::InputError).
+OpenedBackend open_to_measure(const MeasuringChoice& choice,
+                              const std::vector<std::string>& files = {});
 
 measure::Workers& first_workers(OpenedBackend& backend);
 

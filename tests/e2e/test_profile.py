@@ -248,6 +248,13 @@ class Profile(tool.Case):
         done = self.run_tool("run", "gate.yaml", *host, env=MOCKS, code=1)
         self.assertIn("kernels", done.stdout)
 
+    def test_a_process_that_is_not_recorded_is_noted(self):
+        for clear, noted in (("env -i", True), ("env", False)):
+            words = f'{clear} LD_LIBRARY_PATH="$LD_LIBRARY_PATH" {PROGRAM} kernels 3 gemm sleep 2000'
+            script = self.write("train.sh", f"{words}\n{PROGRAM} kernels 3 gemm\n")
+            done = self.run_tool("profile", "--", "sh", script, env=MOCKS)
+            self.assertEqual(noted, "left no recording" in done.stdout + done.stderr, done)
+
     def test_a_draft_tells_the_sizes_of_a_kernel_apart(self):
         text = self.suite(program=steps(4, "kernels", "9", "gemm", "grid", "64", "kernels", "5", "gemm", "grid", "8"))
         self.assertIn('gemm: {kernel: "*gemm*", grid: [8, 1, 1], block: [128, 1, 1]}', text)

@@ -755,6 +755,21 @@ def part_graphs():
     tools.expect(True, "graphs, streams and copies pass")
 
 
+# A recorded process with a context and a fork of it, which has its parent's mappings and open files.
+FORKED = """
+import ctypes, os, time
+cuda = ctypes.CDLL("libcuda.so.1")
+context, memory = ctypes.c_void_p(), ctypes.c_uint64()
+for code in (cuda.cuInit(0), cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0), cuda.cuCtxSetCurrent(context),
+             cuda.cuMemAlloc_v2(ctypes.byref(memory), 4096), cuda.cuMemsetD8_v2(memory, 0, 4096)):
+    assert code == 0, code
+if os.fork() == 0:
+    time.sleep(2)
+    os._exit(0)
+os.wait()
+"""
+
+
 def part_silent():
     """A child that is started without the environment, and what only looks like one."""
     program = tools.PROGRAMS / "streams_and_graphs"
@@ -771,25 +786,26 @@ def part_silent():
     starts()
     refreshed(folder, COUNTED)
     # These open the device, and one maps the driver's library.
-    starts(f"env -i {shutil.which('nvidia-smi')}", f"env -i {shutil.which('nvidia-smi')} --query-gpu=name --format=csv")
+    bare = 'env -i ${LD_LIBRARY_PATH:+LD_LIBRARY_PATH="$LD_LIBRARY_PATH"}'
+    starts(f"{bare} {shutil.which('nvidia-smi')}", f"{bare} {shutil.which('nvidia-smi')} --query-gpu=name --format=csv")
     folder.tool("run", folder.path / "suite.yaml", "--processes", COUNTED)
     tools.expect("left no recording" not in notes(), "nvidia-smi does no work")
-    silent = f"env -i {shlex.quote(str(program))}"
+    silent = f"{bare} {shlex.quote(str(program))}"
     for child in (silent, f"setsid {silent}", f"({silent}) & wait"):
         starts(child)
         folder.tool("run", folder.path / "suite.yaml", "--processes", COUNTED, codes=(3,))
         for label, case in folder.cases("verdict.json").items():
             tools.expect(case["verdict"] == "invalid", f"{child}: {label} is {case['verdict']}: {case.get('reason')}")
         tools.expect("left no recording" in notes() and "streams_and_graphs" in notes(), f"noted: {notes()}")
-    starts(silent.replace("-i", ""))
-    folder.tool("run", folder.path / "suite.yaml", "--processes", 1, codes=(1, 3))
-    tools.expect("left no recording" not in notes(), "with its environment, a child is recorded")
+    for child in (silent.replace("env -i", "env", 1), shlex.join([sys.executable, "-c", FORKED])):
+        starts(child)
+        folder.tool("run", folder.path / "suite.yaml", "--processes", 1, codes=(1, 3))
+        tools.expect("left no recording" not in notes(), f"recorded: {child.split()[0]}")
     loose = re.sub(r"gpu_time: \d+%", "gpu_time: 5000%", GRAPHS.format(program="./app"))
     (folder.path / "suite.yaml").write_text(loose)
     starts(silent)
     folder.tool("run", folder.path / "suite.yaml", "--processes", 1, codes=(0, 4))
     tools.expect("left no recording" in notes(), "within the tolerance it is noted")
-    starts(silent)
     done = tools.run([tools.PERFGATE, "profile", "--quiet", "--", folder.path / "app"])
     tools.expect("left no recording" in done.stdout + done.stderr, "profile notes it")
 

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/options/measuring.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <cstddef>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 
 #include "cli/terminal/progress.hpp"
+#include "model/text.hpp"
+#include "runner/installation.hpp"
 
 namespace perfgate::cli {
 
@@ -23,7 +29,14 @@ void add_backend_options(CLI::App& app, runner::BackendChoice& choice) {
     app.add_option("--device", choice.devices)->group("");
     app.add_option("--plugin", choice.plugins,
                    "A plugin with workloads, in addition to the bundled ones (repeatable)")
-        ->type_name("FILE");
+        ->type_name("FILE")
+        ->check([](const std::string& named) {
+            std::error_code ignored;
+            if (named.empty() || std::filesystem::exists(runner::plugin_file(named), ignored)) {
+                return std::string();
+            }
+            return fmt::format("{}: No such file or directory", model::printable(named));
+        });
     app.add_flag(
         "--no-cupti", choice.no_cupti,
         "Events only: no kernel records, no counters; lets nsys, ncu and compute-sanitizer "
