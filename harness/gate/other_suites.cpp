@@ -60,7 +60,7 @@ std::string other_suites_note(const model::Run& run, const std::vector<std::stri
         model::counted(suites.size(), "suite"), suites.size() == 1 ? "was" : "were", listed,
         policy.complete && !is_of_all_suites(run)
             ? "only a part of the cases was to be measured"
-            : "'complete: true' in a profile makes them missing");
+            : "with 'complete: true' in the profile, run and merge make them missing");
 }
 
 }  // namespace perfgate::gate

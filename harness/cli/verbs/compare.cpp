@@ -49,7 +49,9 @@ int judge_one(const CLI::App& verb, CompareOptions& options) {
     name_run(verb, options.gate, options.runs.front(), options.output);
     const model::Run run =
         model::select_cases(runner::read_run(options.runs.front()), options.gate.selection);
-    return runner::judge_and_report(run, judging_of(options.gate), options.output);
+    runner::JudgingChoice judging = judging_of(options.gate);
+    judging.policy.complete = false;  // which suites were to be measured only `run` knows
+    return runner::judge_and_report(run, judging, options.output);
 }
 
 /// A run document, or results of benchmarks.
