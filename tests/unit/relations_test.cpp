@@ -423,7 +423,7 @@ TEST(Relations, ABoundThatIsNotKnownIsAnError) {
     run.suites[0].relations[0].comparator = Comparator::less_equal;
     error_of(run);
     run = bounded(1000);
-    run.suites[0].relations[0].right = {1.0, 1.0, Operator::add};
+    run.suites[0].relations[0].right = {1.0, 1.0, Operator::multiply};
     error_of(run);
     run = bounded(1000);
     run.suites[0].cases[0].status = CaseStatus::skipped;
