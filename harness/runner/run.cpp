@@ -26,7 +26,6 @@ model::Run measure_run(const RunRequest& request) {
     const bool settles = !choice.processes;
     if (settles) choice.processes = settling_processes;
     std::vector<std::string> files = request.suites;
-    if (!request.costs.empty()) files.push_back(request.costs);
     if (!choice.resume.empty()) files.push_back(choice.resume);
     OpenedBackend backend = open_to_measure(choice, files);
     model::Plan plan = plan_for(request.suites, choice, backend);
