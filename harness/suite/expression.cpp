@@ -65,9 +65,14 @@ class SideParser {
         cursor_.skip_spaces();
         const std::size_t where = cursor_.at();
         if (const char symbol = cursor_.take("*/"); symbol != '\0') {
+            cursor_.skip_spaces();
+            const std::size_t right_at = cursor_.at();
             const Part right = term();
             part =
                 joined(part, symbol == '*' ? Operator::multiply : Operator::divide, where, right);
+            if (symbol == '/' && right.constant == 0.0) {
+                cursor_.add(right_at, "division by zero; expected another divisor");
+            }
             cursor_.skip_spaces();
         }
         if (!cursor_.at_end()) refuse_rest();
@@ -158,9 +163,6 @@ class SideParser {
             refuse_arithmetic(where);
         }
         Part part;
-        if (!is_product && right.constant == 0.0) {
-            cursor_.add(where, "division by zero; expected another divisor");
-        }
         if (left.dimension && right.dimension) {
             part.dimension = !is_product     ? *left.dimension / *right.dimension
                              : left.constant ? right.dimension

@@ -262,7 +262,7 @@ TEST(SuiteRelations, UnitsMustFit) {
     EXPECT_EQ(refusal_of_comparison("<= gemm/naive.dram_bytes / gemm/naive.gpu_time"),
               "s.yaml:24:25: compares a time with bytes per time; expected a time on both sides");
     EXPECT_EQ(refusal_of_comparison("<= gemm/naive.gpu_time / 0"),
-              "s.yaml:24:48: division by zero; expected another divisor");
+              "s.yaml:24:50: division by zero; expected another divisor");
 }
 
 TEST(SuiteRelations, UnitsDivide) {
