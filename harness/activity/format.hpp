@@ -7,8 +7,8 @@
 // A block is whole or worthless: its checksum is CRC-32 (zlib's) over kind, length and payload. The
 // first block is `header`, the last `end`. Blocks of records are arrays of one type of record.hpp;
 // strings and launch configurations come before what refers to them. A later version adds kinds and
-// changes none: version 2 added those of level `counters`, version 3 stack sizes, version 4 profiler
-// calls.
+// changes none: version 2 added those of level `counters`, version 3 stack sizes, version 4
+// profiler calls.
 #pragma once
 
 #include <array>

@@ -24,10 +24,10 @@ namespace perfgate::baseline {
 struct Acceptance {
     std::string accepted_by;
     std::string reason;
-    std::string at = {};  ///< UTC, now
+    std::string at = {};                            ///< UTC, now
     double creep_bound = model::usual_creep_bound;  ///< a fraction of the anchor
-    bool reset_anchors = false;  ///< changed values become their own anchors
-    bool add_board = false;      ///< the run's times join those of the baseline's other boards
+    bool reset_anchors = false;                     ///< changed values become their own anchors
+    bool add_board = false;  ///< the run's times join those of the baseline's other boards
     /// The last day of an acknowledgement is at most this many days ahead.
     std::int64_t acknowledgement_days = model::Policy{}.acknowledgement_days;
 };

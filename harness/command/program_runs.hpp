@@ -40,8 +40,8 @@ struct ProgramRun {
     std::string name;  ///< of the files with its output, without extension
     std::string kind;  ///< for messages
     Variables variables;
-    int expected = 0;  ///< exit status
-    std::string who;   ///< for messages
+    int expected = 0;                                                      ///< exit status
+    std::string who;                                                       ///< for messages
     std::function<void(const std::vector<program::Process>&)> watch = {};  ///< as of a Program
 };
 

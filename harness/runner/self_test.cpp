@@ -106,9 +106,15 @@ class SelfTest {
     MeasuringChoice choice_of(const std::string& name) const {
         fmt::print(stderr, "perfgate: self-test, {}\n", name);
         MeasuringChoice choice = request_.measuring;
-        choice.out = model::Folder(choice.out).below(name).path();
         choice.ceilings = false;
         return choice;
+    }
+
+    /// Once the suites are known to be there: what is refused writes nothing.
+    OpenedBackend open_for(const std::string& name, MeasuringChoice& choice) const {
+        OpenedBackend backend = open_to_measure(choice, request_.suites);
+        choice.out = model::Folder(choice.out).below(name).path();
+        return backend;
     }
 
     model::Plan plan_of_times(const MeasuringChoice& choice, OpenedBackend& backend) const {
@@ -126,7 +132,7 @@ class SelfTest {
     model::Run measure_base() {
         MeasuringChoice choice = choice_of("base");
         choice.processes = request_.processes_of_base;
-        OpenedBackend backend = open_to_measure(choice, request_.suites);
+        OpenedBackend backend = open_for("base", choice);
         model::Plan plan = plan_of_times(choice, backend);
         for (model::PlannedSuite& suite : plan.suites) {
             for (model::PlannedCase& planned : suite.cases) planned.added_work = 0;
@@ -137,8 +143,9 @@ class SelfTest {
     }
 
     model::Run measure_trial(std::size_t number, gate::Trial& trial) {
-        const MeasuringChoice choice = choice_of(fmt::format("trial-{}", number + 1));
-        OpenedBackend backend = open_to_measure(choice, request_.suites);
+        const std::string name = fmt::format("trial-{}", number + 1);
+        MeasuringChoice choice = choice_of(name);
+        OpenedBackend backend = open_for(name, choice);
         model::Plan plan = plan_of_times(choice, backend);
         deal(plan, number, trial);
         Execution execution(choice, backend, plan);

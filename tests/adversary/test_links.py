@@ -160,6 +160,7 @@ class Links(tool.Case):
 
     def test_merge(self):
         words = ["merge", "shard-1.json", "shard-2.json", "--out", "out", "--baselines", "none"]
+        (self.folder / "none").mkdir()
         self.attack("out", words, code=(0, 1, 3))
         # One that refuses its input clears what an earlier one left.
         (self.folder / "shard-2.json").write_text("{")
@@ -173,6 +174,7 @@ class Links(tool.Case):
                 self.assert_victims_are_whole(words, name)
 
     def test_compare_report_and_demo(self):
+        (self.folder / "none").mkdir()
         for verb in ("compare", "report"):
             self.attack("out", [verb, "base.json", "--out", "out", "--baselines", "none"], code=(0, 1, 3))
         self.attack("out", ["demo", "--out", "out"])

@@ -74,7 +74,7 @@ defaults: {metrics: [host_time], tolerances: {host_time: 5%}}
         run = ["run", "suite.yaml"]
         ab = ["ab", "suite.yaml"]
         for words in ([*run, "--baselines"], [*run, "--profile"], [*run, "--plugin"], [*run, "--resume"],
-                      [*run, "--shard", "1/2", "--costs"], ["run"], ["selftest"], [*ab, "--profile"],
+                      ["run"], ["selftest"], [*ab, "--profile"],
                       [*ab, "--base", ".", "--head"], [*ab, "--head", ".", "--base"],
                       [*ab, "--base-root", ".", "--head-root"], ["ab", "--base", "one", "--head", "two"],
                       ["baseline", "refresh"], ["baseline", "refresh", "suite.yaml", "--plugin"],

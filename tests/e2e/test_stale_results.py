@@ -77,8 +77,7 @@ class StaleResults(tool.Case):
         self.assertTrue((self.folder / "perfgate-out/junit.xml").exists())
         for words in (["compare", run, "--json", run],
                       ["report", run, "--junit", f"./perfgate-out/../{run}"],
-                      ["merge", run, "--profile", "none.yaml"],
-                      ["run", "none.yaml", "--costs", run, "--shard", "1/2"]):
+                      ["merge", run, "--profile", "none.yaml"]):
             with self.subTest(words):
                 self.run_tool(*words, code=2)
                 self.assertEqual(text, (self.folder / run).read_text())

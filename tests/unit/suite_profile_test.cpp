@@ -55,8 +55,9 @@ TEST(SuiteProfile, ReadsHowFarAcceptedChangesMayAddUp) {
                   "p.yaml:1:8: wrong value for 'creep'; expected a percentage (" +
                       number.substr(0, 1) + "%) or a fraction below 1, found " + number);
     }
-    EXPECT_NE(test::refusal([] { parse_profile("policy: {false_alarms: 1}", "p.yaml"); })
-                  .find("p.yaml:1:24: wrong value for 'false_alarms'; expected a percentage (1%)"),
+    EXPECT_NE(test::refusal([] {
+                  parse_profile("policy: {false_alarms: 1}", "p.yaml");
+              }).find("p.yaml:1:24: wrong value for 'false_alarms'; expected a percentage (1%)"),
               std::string::npos);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds for CUPTI here and in a program: which versions can be used, how to subscribe, and what
-// to do about its errors.
+// What holds for CUPTI here and in a program: which versions can be used, how to subscribe, and
+// what to do about its errors.
 #pragma once
 
 #include <cupti.h>

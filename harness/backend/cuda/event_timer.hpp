@@ -62,8 +62,8 @@ class EventTimer {
     const L2Flush& flush_;
 };
 
-/// Rest between launches that are timed. A GPU that works without pause reaches its power limit, and
-/// its clock then depends on the previous work; README.md shows the effect on times.
+/// Rest between launches that are timed. A GPU that works without pause reaches its power limit,
+/// and its clock then depends on the previous work; README.md shows the effect on times.
 class Pace {
   public:
     /// With the device idle: waits for as long as it was busy since the last call (at first, since
