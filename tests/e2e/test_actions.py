@@ -789,13 +789,17 @@ esac""")
     def answer(self):
         return (self.folder / "github/answer").read_text()
 
-    def file(self, name):
+    def file(self, name, revision="tune"):
         """A file of the baselines on the branch."""
-        names = self.git("ls-tree", "-r", "--name-only", "tune", "baselines").split()
-        return self.git("show", "tune:" + next(each for each in names if each.endswith(name)))
+        names = self.git("ls-tree", "-r", "--name-only", revision, "baselines").split()
+        return self.git("show", f"{revision}:" + next(each for each in names if each.endswith(name)))
 
     def ledger(self):
-        return [json.loads(line) for line in self.file(".ledger.jsonl").splitlines()[1:]]
+        """What the last commit of the branch added."""
+        before = self.file(".ledger.jsonl", "tune^").splitlines()
+        after = self.file(".ledger.jsonl").splitlines()
+        self.assertEqual(before, after[:len(before)])
+        return [json.loads(line) for line in after[len(before):]]
 
     def assert_accepted(self, jobs):
         self.assertEqual(["success", "success"], [job.result for job in jobs.values()],
