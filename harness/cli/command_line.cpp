@@ -37,7 +37,7 @@ std::vector<std::string> shown_options(const CLI::App& app) {
 
 /// Options that earlier versions had, and what to do instead.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 1> removed_options{{
-    {"--costs", "leave it out; all shards get the same number of cases"},
+    {"--costs", "leave it out; cases are dealt out to the shards in turn"},
 }};
 
 /// What was meant: the nearest name, or the only one that begins with the word.

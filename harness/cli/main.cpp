@@ -84,7 +84,8 @@ int main(int argc, char** argv) {
         if (!unknown.empty()) report_error(unknown, 2);
         // CLI11 prints help and version with exit 0; everything else is a usage error.
         const bool succeeded = error.get_exit_code() == 0;
-        if (unknown.empty()) app.exit(error);
+        if (unknown.empty() && succeeded) app.exit(error);
+        if (unknown.empty() && !succeeded) report_error(error.what(), 2);
         if (succeeded) return unknown.empty() ? 0 : 2;
         for (const CLI::App* verb : app.get_subcommands()) cli::clear_outputs(*verb);
         return 2;

@@ -34,7 +34,7 @@ std::string command_of(const std::string& folder) {
     return model::printable(command, longest_command);
 }
 
-/// Of "NSpid:	4711	12" the last: /proc shows other pids than the process itself sees.
+/// The last pid of "NSpid: 4711 12", which the process itself sees; /proc shows the first.
 std::int64_t inner_pid(const std::string& folder) {
     std::ifstream file(folder + "status");
     for (std::string line; std::getline(file, line);) {
@@ -112,7 +112,7 @@ void DeviceWatch::update(Seen& seen, Clock::time_point since) {
     const Mapped mapped = mapped_by(folder);
     if (mapped.device) seen.context = since;
     if (mapped.driver && !seen.library && !has_recorder_variable(folder)) seen.library = since;
-    seen.hidden = mapped.hidden;
+    seen.hidden = seen.hidden || mapped.hidden;
     if (!seen.command.empty() || (!seen.context && !seen.library && !seen.hidden)) return;
     seen.command = command_of(folder);
     seen.inner_pid = inner_pid(folder);

@@ -37,7 +37,8 @@ class DeviceWatch {
         program::Process process;
         std::int64_t inner_pid = 0;  ///< in the process's own namespace
         std::string command;
-        bool alive = true, hidden = false;
+        bool alive = true;
+        bool hidden = false;  ///< at some look its mappings were not readable
         Clock::time_point until;
         /// Since when it has a context, and since when the driver's library without a recorder.
         std::optional<Clock::time_point> context, library;

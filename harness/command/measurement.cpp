@@ -106,7 +106,8 @@ class BatchTaker {
             request_.cases.begin(), request_.cases.end(), [](const model::PlannedCase* planned) {
                 return std::any_of(planned->gates.begin(), planned->gates.end(),
                                    [](const model::GateRule& gate) {
-                                       return metrics::find_metric(gate.metric)->from_bare_runs;
+                                       const auto metric = metrics::find_metric(gate.metric);
+                                       return metric && metric->from_bare_runs;
                                    });
             });
     }
@@ -242,13 +243,13 @@ class BatchTaker {
         }
     }
 
-    /// Of the times that recordings give. 0: there is none.
+    /// The smallest tolerance of a gated time that recordings give; 0 if none is gated.
     [[nodiscard]] double least_time_tolerance() const {
         std::optional<double> least;
         for (std::size_t i = 0; i < results_.size(); ++i) {
             for (const model::GateRule& gate : request_.cases[i]->gates) {
                 const auto metric = metrics::find_metric(gate.metric);
-                if (metric->definition.unit != "ns" || metric->from_bare_runs) continue;
+                if (!metric || metric->definition.unit != "ns" || metric->from_bare_runs) continue;
                 const auto measured = results_[i].metrics.find(gate.metric);
                 const double value =
                     measured != results_[i].metrics.end() ? measured->second.value : 0;

@@ -126,7 +126,7 @@ void Replacement::create() {
         if (file_.get() < 0 && errno == EEXIST) continue;
         if (file_.get() < 0) fail_write(shown_, errno);
         // Before the lock was there, another writer may have taken it for a file that was left.
-        ::flock(file_.get(), LOCK_EX | LOCK_NB);
+        if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) continue;
         struct stat status {};
         if (::fstat(file_.get(), &status) == 0 && status.st_nlink > 0) return;
     }

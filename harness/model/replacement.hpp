@@ -28,7 +28,7 @@ void remove_left_temporaries(int folder, const std::string& name);
 /// Links are not followed: a file that takes the name of a link replaces the link.
 class Replacement {
   public:
-    /// Of the file `name` in the open folder; `shown` is the path in messages. Throws Error.
+    /// Replaces the file `name` in the open folder; `shown` is the path in messages. Throws Error.
     Replacement(Descriptor folder, std::string name, std::filesystem::path shown);
     Replacement(const Replacement&) = delete;
     Replacement& operator=(const Replacement&) = delete;

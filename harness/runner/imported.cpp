@@ -179,13 +179,13 @@ class Import {
         return imported;
     }
 
-    /// Their names stay here.
+    /// Names the files; the hosts' names are not stored.
     std::string hosts_note() const {
         if (first_of_host_.size() < 2) return {};
         std::vector<std::string> files;
         for (const auto& [host, file] : first_of_host_) files.push_back(model::printable(file));
         std::sort(files.begin(), files.end());
-        return fmt::format("the files are of {} hosts: each of {} is of another one",
+        return fmt::format("the files were measured on {} hosts; the first file of each: {}",
                            first_of_host_.size(), fmt::join(files, ", "));
     }
 
@@ -268,13 +268,13 @@ model::Run read_run_or_results(const std::vector<std::string>& files, const Impo
 
 namespace {
 
-/// What forbids to judge one by the other, and that both can be looked at.
+/// Refuses the comparison, and names the option that shows both.
 [[noreturn]] void refuse_to_judge(std::string_view what, std::string_view of_base,
                                   std::string_view of_head) {
-    throw model::InputError(fmt::format(
-        "base and head are not judged by each other: {} is {} in the base and {} in the head; "
-        "measure both alike, or add --across-devices to show them side by side",
-        what, of_base, of_head));
+    throw model::InputError(
+        fmt::format("base and head cannot be compared: {} is {} in the base and {} in the head; "
+                    "measure both alike, or add --across-devices to show them side by side",
+                    what, of_base, of_head));
 }
 
 bool is_debug_build(const model::MetricSeries& series) {

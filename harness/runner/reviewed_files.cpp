@@ -55,7 +55,8 @@ bool is_pattern(std::string_view text) {
 
 /// Whether it is part of an interrupted change, which the next command here would finish.
 bool is_staged(const std::string& path) {
-    return path.find(fmt::format("/{}/", baseline::staging_name)) != std::string::npos;
+    return fmt::format("/{}", path).find(fmt::format("/{}/", baseline::staging_name)) !=
+           std::string::npos;
 }
 
 enum class Entry { regular, folder, link, other };
@@ -102,7 +103,7 @@ class Place {
     }
 
   private:
-    /// Of a path to the place: it leads there, is the place, or is in the folder that this names.
+    /// How a path relates to the place: it is apart, a folder above it, the place, or below it.
     enum class Relation { apart, above, at, below };
 
     Relation relation_to(const std::string& path) const {

@@ -17,7 +17,7 @@ struct ReviewedPlaces {
     std::vector<std::string> suites = {"suites/*.yaml"};
     std::vector<std::string> profiles = {"configs"};
     std::vector<std::string> baselines;  ///< none: the folders that the profiles name
-    /// Of these, those that are not in the repository.
+    /// The folders of baselines that are outside the repository.
     std::vector<std::string> outside = {};
 };
 

@@ -1183,7 +1183,7 @@ json.dump(document, open(sys.argv[1], "w"))
         self.assertIn("another host than the baseline's", text)
         self.compare(base, [head, more])
         text = json.dumps(self.read_json("perfgate-out/verdict.json"))
-        self.assertIn("the files are of 2 hosts: each of head.json, more.json is of another one", text)
+        self.assertIn("the files were measured on 2 hosts; the first file of each: head.json, more.json", text)
         for name in ("alpha", "beta", "gamma"):
             self.assertNotIn(name, text)
         self.compare(base, same)

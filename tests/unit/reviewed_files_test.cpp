@@ -197,7 +197,7 @@ TEST_F(ReviewedFiles, WhatIsNoFileIsNamed) {
 TEST_F(ReviewedFiles, APlantedChangeOfBaselinesIsNamed) {
     fs::create_directories("baselines/.perfgate-change");
     write("baselines/.perfgate-change/list", "{}");
-    for (const review::Files& files : {files_of_working_tree({}), committed()}) {
+    for (const review::Files& files : {files_of_working_tree(usual_places()), committed()}) {
         EXPECT_EQ(files.size(), usual_.size() + 1) << names(files);
         EXPECT_NE(files.at("baselines/.perfgate-change/list").fault.find("interrupted"),
                   std::string::npos);
