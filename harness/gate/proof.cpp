@@ -165,6 +165,8 @@ class Proving {
         only.file = suite.file;
         only.partial = true;
         only.cases = {result};
+        // Whether a benchmark repeated an earlier result is asked of what it measured, not of this.
+        alone.result().instance.clear();
         StoredBaseline& stored = alone.baselines[suite.name];
         stored.file = baselines_.at(suite.name).file;
         stored.baseline.suite = suite.name;
@@ -309,8 +311,11 @@ class Proving {
             const VerdictDocument document = judged(alone);
             const model::SuiteVerdict& suite = document.suites.front();
             const auto names = [&](const std::string& note) {
-                return note.find(circumstance.name) != std::string::npos &&
-                       note.find("-other") != std::string::npos;
+                // The host of imported results is noted without its name.
+                const bool host = circumstance.then == &Provenance::board &&
+                                  note.find("another host") != std::string::npos;
+                return host || (note.find(circumstance.name) != std::string::npos &&
+                                note.find("-other") != std::string::npos);
             };
             const auto& notes = suite.cases.front().notes;
             if (std::none_of(suite.notes.begin(), suite.notes.end(), names) &&

@@ -353,10 +353,11 @@ stats::PooledSpread cautious_error(const stats::PooledSpread& measured, double p
 namespace {
 
 /// Whether a time that the test does not decide about is worse by more than the spread explains.
-/// Where the processes are too few for the test, if they are as far apart as they can be: all of
-/// them are beyond what is allowed. Otherwise if the estimate is beyond twice the tolerance, and
-/// Student's test finds it beyond what is allowed, at the same level. That test assumes that there
-/// are no modes, so it does not make the time regressed.
+/// Where the processes are too few for the test: if all of the interval is beyond the tolerance, or
+/// the processes are as far apart as they can be, each beyond what is allowed. Otherwise if the
+/// estimate is beyond twice the tolerance, and Student's test finds it beyond what is allowed, at
+/// the same level. That test assumes that there are no modes, so it does not make the time
+/// regressed.
 bool beyond_spread(const Comparison& comparison, double drift, double level, const Test& test,
                    const Judgement& judgement) {
     if (!is_time(comparison)) return false;
@@ -368,7 +369,10 @@ bool beyond_spread(const Comparison& comparison, double drift, double level, con
         return allowed;
     };
     const Allowance allowed = allowed_by(comparison);
-    if (judgement.too_few_processes && test.all_beyond(rises, allowed)) return true;
+    if (judgement.too_few_processes &&
+        (shown_worse(comparison, judgement) || test.all_beyond(rises, allowed))) {
+        return true;
+    }
 
     Comparison twice = comparison;
     twice.tolerance.worse *= 2;

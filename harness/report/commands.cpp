@@ -108,13 +108,15 @@ std::optional<std::string> joined(const std::vector<std::string>& words) {
 /// and those that the suite no longer has.
 std::vector<const CaseVerdict*> acceptable_cases(const model::VerdictDocument& document,
                                                  const CommandWords& words) {
-    std::set<std::string_view> not_given;  // whole suites, which the run cannot speak of
+    std::set<const CaseVerdict*> not_given;  // of whole suites, which the run cannot speak of
     for (const model::SuiteVerdict& suite : document.suites) {
-        const bool given = std::any_of(
-            suite.cases.begin(), suite.cases.end(),
-            [](const CaseVerdict& each) { return each.verdict != model::Verdict::missing; });
+        const bool given =
+            !suite.file.empty() ||
+            std::any_of(suite.cases.begin(), suite.cases.end(), [](const CaseVerdict& each) {
+                return each.verdict != model::Verdict::missing;
+            });
         for (const CaseVerdict& each : suite.cases) {
-            if (!given) not_given.insert(each.id);
+            if (!given) not_given.insert(&each);
         }
     }
     std::vector<const CaseVerdict*> cases = cases_of(document, [&](const CaseVerdict& verdict) {
@@ -122,7 +124,7 @@ std::vector<const CaseVerdict*> acceptable_cases(const model::VerdictDocument& d
         return effect == Effect::slower || effect == Effect::counter || effect == Effect::warned ||
                effect == Effect::better || effect == Effect::no_baseline ||
                verdict.doubt == model::Doubt::too_good ||
-               (effect == Effect::missing && !not_given.contains(verdict.id));
+               (effect == Effect::missing && !not_given.contains(&verdict));
     });
     std::erase_if(cases, [&](const CaseVerdict* verdict) {
         return words.not_acceptable.contains(verdict->id);
@@ -146,8 +148,10 @@ std::string accepting(const model::VerdictDocument& document, const CommandWords
         });
     if (first_baseline) return "perfgate baseline refresh" + run;
     std::string line = "perfgate baseline accept" + run;
+    std::set<std::string_view> named;  // two suites may have cases of one id
     for (const CaseVerdict* verdict : cases) {
         if (!is_plain(verdict->id)) return {};
+        if (!named.insert(verdict->id).second) continue;
         line += " --case " + model::shell_word(verdict->id);
     }
     line += " --reason 'WHY'";

@@ -164,8 +164,11 @@ class SilentPasses(tool.Case):
 
         # A part of the cases need not have every suite.
         for words in (["--filter", "*n=1000*"], ["--tag", "nightly"]):
-            done = self.run_tool("compare", "perfgate-out/run.json", "--out", "out", *complete, *words)
+            done = self.run_tool("compare", "perfgate-out/run.json", "--out", "out", *words)
             self.assertEqual(["probe"], list(suites("out")))
+            self.assertNotIn("was not given", done.stdout)
+            done = self.measure(*complete, *words, "--out", "part")
+            self.assertEqual(["probe"], list(suites("part")))
             self.assertIn("only a part of the cases", " ".join(done.stdout.split()))
         self.run_tool("run", "probe.yaml", "other.yaml", *self.measuring, *complete)
         self.assertEqual({"probe", "other"}, set(suites()))

@@ -675,7 +675,7 @@ TEST(Gate, ABaselineThatDisagreesWithItselfPassesNothing) {
     };
     EXPECT_EQ(judged_as(Verdict::pass).verdict, Verdict::inconclusive);
     EXPECT_TRUE(says(judged_as(Verdict::pass).sentence, "disagree"));
-    EXPECT_EQ(judged_as(Verdict::improved).verdict, Verdict::improved);
+    EXPECT_EQ(judged_as(Verdict::improved).verdict, Verdict::inconclusive);
     EXPECT_EQ(judged_as(Verdict::regressed).verdict, Verdict::regressed);
     EXPECT_FALSE(says(judged_as(Verdict::regressed).sentence, "disagree"));
     EXPECT_EQ(judged_as(Verdict::pass).minimum_detectable_change, 0.02);
@@ -685,17 +685,21 @@ TEST(Gate, ABaselineThatDisagreesWithItselfPassesNothing) {
 TEST(Gate, ANoisierBaselineDoesNotMakeTheGateLessStrict) {
     Policy policy;
     policy.not_shown_fails = true;
-    for (std::size_t disturbed = 0; disturbed <= 10; ++disturbed) {
-        Pair pair;
-        for (model::GateRule& gate : pair.now().gates) gate.tolerance.worse = 0.1;
-        pair.then().metrics["gpu_time"] = processes(100000, 0.01, 20);
-        for (std::size_t i = 0; i < disturbed; ++i) {
-            pair.then().metrics["gpu_time"].batches[i].samples[0] *= 2.4;
+    // With more than 16 of 20 the undisturbed ones are trimmed: the disturbed are the baseline.
+    for (std::size_t disturbed = 0; disturbed <= 16; ++disturbed) {
+        for (const std::size_t measured : {5, 8, 20}) {
+            Pair pair;
+            for (model::GateRule& gate : pair.now().gates) gate.tolerance.worse = 0.1;
+            pair.then().metrics["gpu_time"] = processes(100000, 0.01, 20);
+            for (std::size_t i = 0; i < disturbed; ++i) {
+                pair.then().metrics["gpu_time"].batches[i].samples[0] *= 2.4;
+            }
+            pair.now().metrics["gpu_time"] = processes(150000, 0.01, measured);
+            const int code =
+                judge(pair.run, stored(pair.baseline), policy, BatchRule(policy)).exit_code;
+            EXPECT_TRUE(code == 1 || code == 3 || code == 4)
+                << disturbed << ", " << measured << ": " << code;
         }
-        pair.now().metrics["gpu_time"] = processes(150000, 0.01, 5);
-        const int code =
-            judge(pair.run, stored(pair.baseline), policy, BatchRule(policy)).exit_code;
-        EXPECT_TRUE(code == 1 || code == 3 || code == 4) << disturbed << ": " << code;
     }
 }
 
