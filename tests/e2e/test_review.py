@@ -244,6 +244,7 @@ overrides:
         text = (self.folder / ".github/workflows/pull-request.yml").read_text()
         step = text[text.index("/ci/action@"):]
         inputs = [re.search(rf"^ +{name}: (.*)$", step, re.MULTILINE)[1] for name in ("suites", "profile")]
+        self.assertIn('run: "[ ! -d perf/baselines ] || perfgate baseline verify --baselines perf/baselines"', text)
         return inputs, shlex.split(re.search("run: perfgate (review .*)$", text, re.MULTILINE)[1])
 
     def test_the_workflow_that_is_adopted_reviews_what_it_measures(self):

@@ -142,6 +142,19 @@ TEST(Console, TheLineThatAcceptsNamesJustTheCasesThatAcceptTakes) {
     options.commands.not_acceptable = {slower.substr(1, slower.size() - 2)};
     EXPECT_EQ(accepting(every_verdict()).find(slower), std::string::npos);
     EXPECT_EQ(accepting(first_run()), "  perfgate baseline refresh run.json") << "nothing is lost";
+    options.commands.not_acceptable.clear();
+    Documents twice = every_verdict();
+    twice.verdict.suites.push_back(twice.verdict.suites.front());
+    twice.run.suites.push_back(twice.run.suites.front());
+    EXPECT_EQ(accepting(twice), line) << "two suites with cases of one id";
+    Documents not_given = every_verdict();
+    model::SuiteVerdict& other = not_given.verdict.suites.emplace_back();
+    other.name = "other";
+    other.cases.resize(1);
+    other.cases.front().id = "other/case";
+    other.cases.front().verdict = model::Verdict::missing;
+    EXPECT_EQ(accepting(not_given), line)
+        << "the run says nothing of a suite that it was not given";
     Documents interrupted = every_verdict();
     interrupted.verdict.interrupted = true;
     EXPECT_EQ(accepting(interrupted), "") << "accept refuses the run";

@@ -544,11 +544,11 @@ TEST(Review, FindsARaisedBaselineWhicheverWayIsWorse) {
 }
 
 TEST(Review, FindsAValueOfOneBoardThatWasRaised) {
-    const auto on_boards = [](double of_last) {
-        return with_baseline([&](model::Baseline& changed) {
+    const auto on_boards = [](double of_last, double of_first = 98) {
+        return with_baseline([=](model::Baseline& changed) {
             model::MetricSeries& times = changed.cases.begin()->second.metrics["gpu_time"];
             times.batches.clear();
-            times.batches.push_back({0, "a", 1, {98}});
+            times.batches.push_back({0, "a", 1, {of_first}});
             times.batches.push_back({1, "b", 1, {100}});
             times.batches.push_back({2, "c", 1, {of_last}});
             times.value = 100;
@@ -557,6 +557,9 @@ TEST(Review, FindsAValueOfOneBoardThatWasRaised) {
     EXPECT_EQ(in_words(reviewed(on_boards(101), on_boards(110))),
               "baseline raised gpu_time: 101.0 ns → 110.0 ns (+8.9 %) (1)")
         << "which the middle of all does not show";
+    EXPECT_EQ(in_words(reviewed(on_boards(101), on_boards(101.5, 99.9))),
+              "baseline raised gpu_time: 98.00 ns → 99.90 ns (+1.9 %) (1)")
+        << "of several the worst";
     EXPECT_EQ(in_words(reviewed(on_boards(110), on_boards(101))), "");
 }
 
