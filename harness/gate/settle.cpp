@@ -79,8 +79,10 @@ class Settling {
     }
 
     bool is_of_a_baseline_that_disagrees() {
-        return judged().verdict == Verdict::pass && judged().baseline_disagrees &&
-               !is_all_the_same() && doubt(Doubt::baseline_disagrees, disagreement_words);
+        const bool calm =
+            judged().verdict == Verdict::pass || judged().verdict == Verdict::improved;
+        return calm && judged().baseline_disagrees && !is_all_the_same() &&
+               doubt(Doubt::baseline_disagrees, disagreement_words);
     }
 
     /// A time that is not shown to be within its tolerance, and whose code is not the baseline's.

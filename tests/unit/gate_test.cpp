@@ -675,7 +675,7 @@ TEST(Gate, ABaselineThatDisagreesWithItselfPassesNothing) {
     };
     EXPECT_EQ(judged_as(Verdict::pass).verdict, Verdict::inconclusive);
     EXPECT_TRUE(says(judged_as(Verdict::pass).sentence, "disagree"));
-    EXPECT_EQ(judged_as(Verdict::improved).verdict, Verdict::improved);
+    EXPECT_EQ(judged_as(Verdict::improved).verdict, Verdict::inconclusive);
     EXPECT_EQ(judged_as(Verdict::regressed).verdict, Verdict::regressed);
     EXPECT_FALSE(says(judged_as(Verdict::regressed).sentence, "disagree"));
     EXPECT_EQ(judged_as(Verdict::pass).minimum_detectable_change, 0.02);
@@ -685,17 +685,21 @@ TEST(Gate, ABaselineThatDisagreesWithItselfPassesNothing) {
 TEST(Gate, ANoisierBaselineDoesNotMakeTheGateLessStrict) {
     Policy policy;
     policy.not_shown_fails = true;
-    for (std::size_t disturbed = 0; disturbed <= 10; ++disturbed) {
-        Pair pair;
-        for (model::GateRule& gate : pair.now().gates) gate.tolerance.worse = 0.1;
-        pair.then().metrics["gpu_time"] = processes(100000, 0.01, 20);
-        for (std::size_t i = 0; i < disturbed; ++i) {
-            pair.then().metrics["gpu_time"].batches[i].samples[0] *= 2.4;
+    // The trimmed mean of more has none of the processes that were not disturbed.
+    for (std::size_t disturbed = 0; disturbed <= 16; ++disturbed) {
+        for (const std::size_t head : {5, 8, 20}) {
+            Pair pair;
+            for (model::GateRule& gate : pair.now().gates) gate.tolerance.worse = 0.1;
+            pair.then().metrics["gpu_time"] = processes(100000, 0.01, 20);
+            for (std::size_t i = 0; i < disturbed; ++i) {
+                pair.then().metrics["gpu_time"].batches[i].samples[0] *= 2.4;
+            }
+            pair.now().metrics["gpu_time"] = processes(150000, 0.01, head);
+            const int code =
+                judge(pair.run, stored(pair.baseline), policy, BatchRule(policy)).exit_code;
+            EXPECT_TRUE(code == 1 || code == 3 || code == 4)
+                << disturbed << ", " << head << ": " << code;
         }
-        pair.now().metrics["gpu_time"] = processes(150000, 0.01, 5);
-        const int code =
-            judge(pair.run, stored(pair.baseline), policy, BatchRule(policy)).exit_code;
-        EXPECT_TRUE(code == 1 || code == 3 || code == 4) << disturbed << ": " << code;
     }
 }
 
@@ -787,7 +791,7 @@ TEST(Shown, TooFewProcessesDoNotLetAThousandfoldPass) {
     EXPECT_EQ(exit_of(pair, Policy()), 3);
 }
 
-TEST(Shown, MoreProcessesNeverMakeAFailureAPass) {
+TEST(Shown, AChangeFarBeyondTheToleranceFailsWithAnyNumberOfProcesses) {
     for (const double change : {0.05, 0.5, 8.0}) {
         for (std::size_t n = 1; n <= 12; ++n) {
             Pair pair;
@@ -798,7 +802,8 @@ TEST(Shown, MoreProcessesNeverMakeAFailureAPass) {
             EXPECT_EQ(code == 1, n == 1 || n >= 7) << "the others are too few";
             const MetricVerdict verdict = time_of(pair);
             if (code != 3) continue;
-            EXPECT_TRUE(says(verdict.sentence, change < 1 ? "(+" : "→")) << verdict.sentence;
+            EXPECT_TRUE(says(verdict.sentence, change < 1 ? "(+" : "→ 900.0 µs"))
+                << verdict.sentence;
             EXPECT_TRUE(says(verdict.sentence, "takes p ≤ 0.001")) << verdict.sentence;
             EXPECT_TRUE(says(verdict.sentence, "8 on each side are enough")) << verdict.sentence;
         }
