@@ -104,25 +104,28 @@ std::optional<std::string> joined(const std::vector<std::string>& words) {
     return text;
 }
 
+bool all_are_missing(const model::SuiteVerdict& suite) {
+    return std::all_of(suite.cases.begin(), suite.cases.end(), [](const CaseVerdict& each) {
+        return each.verdict == model::Verdict::missing;
+    });
+}
+
 /// What the run shows and its baseline does not say, if accept takes it: changed cases, new ones,
-/// and those that the suite no longer has.
+/// and those that the suite no longer has. A suite that was not given has no file, and accept does
+/// not change its baseline; neither has one of imported results.
 std::vector<const CaseVerdict*> acceptable_cases(const model::VerdictDocument& document,
                                                  const CommandWords& words) {
-    std::set<std::string_view> not_given;  // whole suites, which the run cannot speak of
+    std::set<const CaseVerdict*> not_given;
     for (const model::SuiteVerdict& suite : document.suites) {
-        const bool given = std::any_of(
-            suite.cases.begin(), suite.cases.end(),
-            [](const CaseVerdict& each) { return each.verdict != model::Verdict::missing; });
-        for (const CaseVerdict& each : suite.cases) {
-            if (!given) not_given.insert(each.id);
-        }
+        if (!suite.file.empty() || !all_are_missing(suite)) continue;
+        for (const CaseVerdict& each : suite.cases) not_given.insert(&each);
     }
     std::vector<const CaseVerdict*> cases = cases_of(document, [&](const CaseVerdict& verdict) {
         const Effect effect = effect_of(verdict);
         return effect == Effect::slower || effect == Effect::counter || effect == Effect::warned ||
                effect == Effect::better || effect == Effect::no_baseline ||
                verdict.doubt == model::Doubt::too_good ||
-               (effect == Effect::missing && !not_given.contains(verdict.id));
+               (effect == Effect::missing && !not_given.contains(&verdict));
     });
     std::erase_if(cases, [&](const CaseVerdict* verdict) {
         return words.not_acceptable.contains(verdict->id);
@@ -146,8 +149,10 @@ std::string accepting(const model::VerdictDocument& document, const CommandWords
         });
     if (first_baseline) return "perfgate baseline refresh" + run;
     std::string line = "perfgate baseline accept" + run;
+    std::set<std::string_view> named;  // accept takes an id in all suites that have it
     for (const CaseVerdict* verdict : cases) {
         if (!is_plain(verdict->id)) return {};
+        if (!named.insert(verdict->id).second) continue;
         line += " --case " + model::shell_word(verdict->id);
     }
     line += " --reason 'WHY'";
