@@ -55,16 +55,18 @@ model::VerdictDocument judge_run(const model::Run& run, const JudgingChoice& cho
     std::vector<std::string> others = baseline::suites_with_baseline(choice.baselines, device);
     std::erase_if(others, [&](const std::string& suite) { return gate::has_suite(run, suite); });
     const bool judged = choice.policy.complete && gate::is_of_all_suites(run);
-    for (const std::string& suite : judged ? others : std::vector<std::string>()) {
-        if (auto stored = baseline::load_baseline(choice.baselines, device, suite)) {
-            baselines.emplace(suite, *std::move(stored));
+    if (judged) {
+        for (const std::string& suite : others) {
+            if (auto stored = baseline::load_baseline(choice.baselines, device, suite)) {
+                baselines.emplace(suite, *std::move(stored));
+            }
         }
     }
     model::VerdictDocument document =
         gate::judge(run, baselines, choice.policy, gate::BatchRule(choice.policy));
-    if (!judged && !others.empty() && !document.suites.empty()) {
-        document.suites.front().notes.push_back(
-            gate::other_suites_note(run, others, choice.policy));
+    const std::string note = gate::other_suites_note(run, others, choice.policy);
+    if (!note.empty() && !document.suites.empty()) {
+        document.suites.front().notes.push_back(note);
     }
     note_absent_baselines(run, choice.baselines, baselines, document);
     explain::explain(run, explain::Which::moved, document);

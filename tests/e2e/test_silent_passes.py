@@ -166,7 +166,12 @@ class SilentPasses(tool.Case):
         for words in (["--filter", "*n=1000*"], ["--tag", "nightly"]):
             done = self.run_tool("compare", "perfgate-out/run.json", "--out", "out", *complete, *words)
             self.assertEqual(["probe"], list(suites("out")))
+            self.assertNotIn("given", done.stdout)
+            done = self.measure(*complete, *words)
+            self.assertEqual(["probe"], list(suites()))
             self.assertIn("only a part of the cases", " ".join(done.stdout.split()))
+            self.assertNotIn("given", self.measure(*words).stdout)
+            self.measure(*complete, code=1)
         self.run_tool("run", "probe.yaml", "other.yaml", *self.measuring, *complete)
         self.assertEqual({"probe", "other"}, set(suites()))
         for index in (1, 2):
