@@ -265,6 +265,7 @@ overrides:
         for kind in ("tolerance raised", "policy lowered", "baseline raised"):
             self.assertIn(kind, text)
         # The pattern that is measured finds the profile, too.
+        (self.folder / "none").mkdir()
         self.run_tool("run", "perf/ci.yaml", "perf/small.yaml", "--profile", "./perf/ci.yaml", "--no-baseline", "skip",
                       "--baselines", "none")
 
