@@ -416,10 +416,8 @@ class Accepting {
     const gate::Rule& rule_;
 };
 
-}  // namespace
-
-static std::vector<Accepted> all_suites(const Run& run, const model::VerdictDocument& document,
-                                        const gate::BaselineSet& baselines, Accepting& accepting) {
+std::vector<Accepted> accept_suites(const Run& run, const model::VerdictDocument& document,
+                                    const gate::BaselineSet& baselines, Accepting& accepting) {
     std::vector<Accepted> results;
     for (std::size_t i = 0; i < run.suites.size(); ++i) {
         const auto stored = baselines.find(run.suites[i].name);
@@ -429,12 +427,14 @@ static std::vector<Accepted> all_suites(const Run& run, const model::VerdictDocu
     return results;
 }
 
+}  // namespace
+
 std::set<std::string> not_acceptable(const Run& run, const model::VerdictDocument& document,
                                      const gate::BaselineSet& baselines, const gate::Rule& rule) {
     const AcceptChoice all;
     const Acceptance acceptance;
     Accepting accepting(run, document, all, acceptance, rule);
-    all_suites(run, document, baselines, accepting);
+    accept_suites(run, document, baselines, accepting);
     // Missing, and in the run: the suite has the case, and it was not built.
     for (std::size_t i = 0; i < run.suites.size(); ++i) {
         for (std::size_t c = 0; c < run.suites[i].cases.size(); ++c) {
@@ -452,7 +452,7 @@ std::vector<Accepted> accept(const Run& run, const model::VerdictDocument& docum
     require_globs_match(run, choice, document);
     require_day_to_come(choice, acceptance);
     Accepting accepting(run, document, choice, acceptance, rule);
-    std::vector<Accepted> results = all_suites(run, document, baselines, accepting);
+    std::vector<Accepted> results = accept_suites(run, document, baselines, accepting);
     refuse_if_any(
         "these cases cannot be accepted: measure them again, or accept others with --case",
         accepting.refused);

@@ -158,8 +158,9 @@ void remove_staging(const Folder& folder, const Folder& staging) {
 /// Fails before the change is decided if a file could not be moved to its place afterwards.
 void require_place(const Folder& folder, const Folder& staging, const fs::path& name) {
     const Folder place = folder.below(name.parent_path());
-    struct stat above {
-    }, here{}, target{};
+    struct stat above {};
+    struct stat here {};
+    struct stat target {};
     if (::fstat(staging.descriptor(), &above) != 0 || ::fstat(place.descriptor(), &here) != 0) {
         model::fail_write(folder.path() / name, errno);
     }

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <utility>
 
+#include "gate/sentence.hpp"
 #include "model/text.hpp"
 
 namespace perfgate::gate {
@@ -48,19 +48,15 @@ std::vector<model::SuiteVerdict> missing_suites(const model::Run& run,
 
 std::string other_suites_note(const model::Run& run, const std::vector<std::string>& suites,
                               const model::Policy& policy) {
-    constexpr std::size_t shown = 10;
-    std::string listed;
-    for (std::size_t i = 0; i < std::min(suites.size(), shown); ++i) {
-        listed += (i == 0 ? "" : ", ") + model::printable(suites[i]);
-    }
-    if (suites.size() > shown) listed += fmt::format(" and {} more", suites.size() - shown);
+    const bool all = is_of_all_suites(run);
+    if (suites.empty() || policy.complete == all) return {};
     return fmt::format(
         "{} with a baseline of this device {} not given and not judged as missing: "
         "{} ({})",
-        model::counted(suites.size(), "suite"), suites.size() == 1 ? "was" : "were", listed,
-        policy.complete && !is_of_all_suites(run)
-            ? "only a part of the cases was to be measured"
-            : "with 'complete: true' in the profile, run and merge make them missing");
+        model::counted(suites.size(), "suite"), suites.size() == 1 ? "was" : "were",
+        name_list(suites),
+        policy.complete ? "only a part of the cases was to be measured"
+                        : "with 'complete: true' in the profile, run and merge make them missing");
 }
 
 }  // namespace perfgate::gate

@@ -23,7 +23,8 @@ bool has_suite(const model::Run& run, const std::string& suite);
 std::vector<model::SuiteVerdict> missing_suites(const model::Run& run,
                                                 const BaselineSet& baselines);
 
-/// A note about such suites, by name, if they are not judged.
+/// Names suites that could have been judged and were not; empty: there are none, or they are
+/// judged, or only a part was to be measured and nobody asks for all.
 std::string other_suites_note(const model::Run& run, const std::vector<std::string>& suites,
                               const model::Policy& policy);
 

@@ -173,6 +173,8 @@ class Proving {
         stored.baseline.device = baselines_.at(suite.name).baseline.device;
         stored.baseline.cases[id_] = *compared.expected;
         alone.result().not_collected.clear();
+        // A planted value is no report of the benchmark: moved, a coarse one looks repeated.
+        alone.result().instance.clear();
 
         // By the level that the whole run has, and the drift of the whole suite.
         std::map<std::string, stats::Drift> drifts;
@@ -289,22 +291,25 @@ class Proving {
             std::string_view name;
             std::string model::Provenance::*then;
             const std::string& now;
-            model::OnChange taken;
+            model::OnChange model::ChangePolicy::*policy;
         };
+        using model::ChangePolicy;
+        using model::OnChange;
         using model::Provenance;
         const model::Environment& environment = unchanged.run.environment;
         const std::string board = model::board_of(unchanged.run, unchanged.result());
         const std::array circumstances{
-            Circumstance{"board", &Provenance::board, board, policy_.changed.board},
-            Circumstance{"driver", &Provenance::driver, environment.driver, policy_.changed.driver},
+            Circumstance{"board", &Provenance::board, board, &ChangePolicy::board},
+            Circumstance{"driver", &Provenance::driver, environment.driver, &ChangePolicy::driver},
             Circumstance{"CUDA toolkit", &Provenance::cuda_toolkit, environment.cuda_toolkit,
-                         policy_.changed.cuda_toolkit},
-            Circumstance{"CUPTI", &Provenance::cupti, environment.cupti, policy_.changed.cupti},
+                         &ChangePolicy::cuda_toolkit},
+            Circumstance{"CUPTI", &Provenance::cupti, environment.cupti, &ChangePolicy::cupti},
             Circumstance{"perfgate", &Provenance::tool_version, unchanged.run.tool_version,
-                         policy_.changed.tool_version}};
+                         &ChangePolicy::tool_version}};
         for (const Circumstance& circumstance : circumstances) {
             // What one side does not know is no change.
-            if (circumstance.taken == model::OnChange::accept || circumstance.now.empty()) continue;
+            const OnChange taken = policy_.changed.*circumstance.policy;
+            if (taken == OnChange::accept || circumstance.now.empty()) continue;
             Alone alone = unchanged;
             alone.expected().provenance.*circumstance.then = circumstance.now + "-other";
             if (circumstance.then == &Provenance::board) rename_board(board, alone.expected());
@@ -317,9 +322,7 @@ class Proving {
                 return host || (note.find(circumstance.name) != std::string::npos &&
                                 note.find("-other") != std::string::npos);
             };
-            const auto& notes = suite.cases.front().notes;
-            if (std::none_of(suite.notes.begin(), suite.notes.end(), names) &&
-                std::none_of(notes.begin(), notes.end(), names)) {
+            if (expected.empty() || !std::all_of(expected.begin(), expected.end(), is_noted)) {
                 proof_.problems.push_back(
                     fmt::format("{}: another {} is not in the notes, which the policy asks for",
                                 model::printable(id_), circumstance.name));

@@ -50,7 +50,7 @@ struct Judgement {
     /// The probability of values so far from the baseline if the change is just the tolerance.
     std::optional<double> probability = std::nullopt;
     model::Doubt doubt = model::Doubt::none;  ///< why it is inconclusive
-    /// The change is beyond the tolerance, and no test of so few processes reaches the level.
+    /// The processes are too few for a test of this change to reach the level.
     bool too_few_processes = false;
     /// Processes on each side that a test would need to reach the level; 0: there are enough.
     std::size_t enough_processes = 0;

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <optional>
 
 #include "gate/batch_rule.hpp"
@@ -191,6 +193,16 @@ std::string finer_note(std::string_view metric, std::size_t cases, double minimu
         "{} ({})",
         name_text(metric), cases, cases == 1 ? "" : "s", detects_words(minimum_detectable_change),
         name_text(id));
+}
+
+std::string name_list(const std::vector<std::string>& names) {
+    constexpr std::size_t shown = 10;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(names.size(), shown); ++i) {
+        text += (i == 0 ? "" : ", ") + model::printable(names[i]);
+    }
+    if (names.size() > shown) text += fmt::format(" and {} more", names.size() - shown);
+    return text;
 }
 
 std::string no_baseline_sentence(std::string_view metric, const model::MetricSeries& measured) {

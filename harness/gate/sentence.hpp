@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "gate/rule.hpp"
 #include "model/verdict.hpp"
@@ -34,6 +35,9 @@ std::string too_good_words(double factor);
 /// the widest interval and the case that has it; absent: none is known.
 std::string not_shown_note(std::string_view metric, std::size_t cases,
                            const std::optional<model::ChangeInterval>& widest, std::string_view id);
+
+/// "a, b and 3 more", printable: at most ten names.
+std::string name_list(const std::vector<std::string>& names);
 
 /// "gpu_time has no baseline: measured 12.34 µs".
 std::string no_baseline_sentence(std::string_view metric, const model::MetricSeries& measured);

@@ -13,6 +13,7 @@
 
 #include "gate/overhead.hpp"
 #include "gate/provenance_change.hpp"
+#include "gate/sentence.hpp"
 #include "model/selection.hpp"
 #include "model/text.hpp"
 #include "model/unknown_cases.hpp"
@@ -101,19 +102,13 @@ bool is_partial(const model::Run& run, const model::SuiteResult& suite) {
 /// A note about cases of the baseline that the run does not have, if it is not known whether it
 /// should.
 std::string not_judged_note(const std::vector<std::string>& ids, bool selection_known) {
-    constexpr std::size_t shown = 10;
-    std::string listed;
-    for (std::size_t i = 0; i < std::min(ids.size(), shown); ++i) {
-        listed += (i == 0 ? "" : ", ") + model::printable(ids[i]);
-    }
-    if (ids.size() > shown) listed += fmt::format(" and {} more", ids.size() - shown);
     return fmt::format("{} of the baseline {} not in the run and not judged as missing: {} ({})",
                        model::counted(ids.size(), "case"), ids.size() == 1 ? "is" : "are",
                        selection_known
                            ? "the run was selected with --tag and the baseline stores no tags; "
                              "'perfgate baseline refresh' stores them"
                            : "the run document does not say how its cases were selected",
-                       listed);
+                       name_list(ids));
 }
 
 /// What stands for this case of a benchmark that failed before it reported any, or that the suite

@@ -104,8 +104,15 @@ std::optional<std::string> joined(const std::vector<std::string>& words) {
     return text;
 }
 
+bool all_are_missing(const model::SuiteVerdict& suite) {
+    return std::all_of(suite.cases.begin(), suite.cases.end(), [](const CaseVerdict& each) {
+        return each.verdict == model::Verdict::missing;
+    });
+}
+
 /// What the run shows and its baseline does not say, if accept takes it: changed cases, new ones,
-/// and those that the suite no longer has.
+/// and those that the suite no longer has. A suite that was not given has no file, and accept does
+/// not change its baseline; neither has one of imported results.
 std::vector<const CaseVerdict*> acceptable_cases(const model::VerdictDocument& document,
                                                  const CommandWords& words) {
     std::set<const CaseVerdict*> not_given;  // of whole suites, which the run cannot speak of

@@ -7,6 +7,7 @@
 #include "metrics/catalogue.hpp"
 #include "model/text.hpp"
 #include "review/device_settings.hpp"
+#include "suite/settings.hpp"
 
 namespace perfgate::review {
 
@@ -14,8 +15,6 @@ namespace {
 
 using suite::Suite;
 using suite::SuiteCase;
-
-constexpr double usual_cross_board = 0.05;
 
 model::Tolerance usual_tolerance(model::MetricClass metric_class) {
     switch (metric_class) {
@@ -112,7 +111,7 @@ std::map<std::string, CaseGates> gates_of(const Expectations& state,
         }
         for (const auto& [metric, definition] : gates.definitions) {
             gates.rules.push_back(
-                {metric, usual_tolerance(definition.metric_class), usual_cross_board});
+                {metric, usual_tolerance(definition.metric_class), suite::default_cross_board});
         }
     }
     return result;

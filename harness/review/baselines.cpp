@@ -8,6 +8,7 @@
 #include <compare>
 #include <cstddef>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -81,6 +82,12 @@ struct Raise {
     double before = 0, after = 0;
 };
 
+/// As a fraction of the earlier value.
+double size_of(const Raise& raise) {
+    return std::fabs(model::change_fraction(raise.before, raise.after)
+                         .value_or(std::numeric_limits<double>::infinity()));
+}
+
 std::optional<Raise> raise_of(const Metric& metric, const MetricSeries& before,
                               const MetricSeries& after) {
     const auto raise = [&](double old_value, double new_value) {
@@ -105,7 +112,7 @@ std::optional<Raise> raise_of(const Metric& metric, const MetricSeries& before,
         found = raise(value, same->second);
         largest = size;
     }
-    return found;
+    return largest;
 }
 
 void add(const Raise& raise, const model::SourcePlace& place, Findings& findings) {
@@ -209,11 +216,11 @@ class KeptTimes {
         most_ = most_ && 2 * kept >= all;
     }
 
-    /// Another gated metric of the case was.
-    void replaced() { most_ = false; }
+    /// Another gated metric of the case was replaced.
+    void note_replacement() { most_ = false; }
 
     /// Of each metric: `accept` replaces those that changed, with the code.
-    bool most() const { return any_ && most_; }
+    bool keeps_most() const { return any_ && most_; }
     const std::vector<Circumstance>& changed() const { return changed_; }
 
   private:
@@ -276,17 +283,6 @@ std::vector<Circumstance> changed_circumstances(const BaselineCase& before,
         if (!key.adds_metrics) changed.push_back({key.key, key.was, key.is});
     }
     return changed;
-}
-
-std::set<std::string> boards_of(const BaselineCase& expected) {
-    std::set<std::string> boards;
-    if (!expected.provenance.board.empty()) boards.insert(expected.provenance.board);
-    for (const auto& [name, series] : expected.metrics) {
-        for (const model::Batch& batch : series.batches) {
-            if (!batch.device.empty()) boards.insert(batch.device);
-        }
-    }
-    return boards;
 }
 
 /// Without the clock of each process the gate neither excuses a time by a lower one nor sees what a
@@ -375,7 +371,7 @@ class BaselineComparison {
                 compare_cases(id, old_case, new_case->second);
             }
         }
-        const std::size_t boards = review::boards_of(before_, after_).size();
+        const std::size_t boards = boards_of(before_, after_).size();
         if (boards > most_boards) {
             findings_.add(Loosening::not_compared, place_, "boards", "",
                           fmt::format("{}, of which {} are tried", boards, most_boards));
@@ -400,7 +396,7 @@ class BaselineComparison {
             const bool time = definition.metric_class == model::MetricClass::timing;
             if (time) kept.add(old_series, found->second);
             if (!time && is_gated(gates, name) && old_series.value != found->second.value) {
-                kept.replaced();
+                kept.note_replacement();
             }
             compare_series(metric, gates, old_series, found->second);
             const double old_anchor = anchor_of(before, name, old_series);
@@ -460,7 +456,7 @@ class BaselineComparison {
     void compare_circumstances(const std::string& id, const BaselineCase& before,
                                const BaselineCase& after, const KeptTimes& kept) {
         std::vector<Circumstance> changed = changed_circumstances(before, after);
-        if (kept.most()) {
+        if (kept.keeps_most()) {
             for (const auto& list : {changed, kept.changed()}) {
                 for (const Circumstance& each : list) {
                     findings_.add(Loosening::baseline_edited, place_, each.name, each.before,

@@ -99,13 +99,6 @@ bool is_time(const MetricDefinition& definition) {
     return definition.metric_class == model::MetricClass::timing;
 }
 
-void add_boards(const BaselineCase& expected, std::set<std::string>& boards) {
-    for (const auto& [name, series] : expected.metrics) {
-        for (const model::Batch& batch : series.batches) boards.insert(batch.device);
-    }
-    if (!expected.provenance.board.empty()) boards.insert(expected.provenance.board);
-}
-
 bool is_tried_on(const Tried& tried, const std::string& board) {
     return board == unknown_board || tried.boards_before.contains(board) ||
            tried.boards_after.contains(board);
@@ -265,8 +258,8 @@ class Planting {
         tried.before = &before;
         tried.after = &after;
         tried.gates = &gates;
-        add_boards(before, tried.boards_before);
-        add_boards(after, tried.boards_after);
+        tried.boards_before = boards_of(before);
+        tried.boards_after = boards_of(after);
         for (GateRule rule : gates.rules) {
             const MetricSeries& was = before.metrics.at(rule.metric);
             const auto is = after.metrics.find(rule.metric);
@@ -440,10 +433,19 @@ class Planting {
 
 }  // namespace
 
+std::set<std::string> boards_of(const BaselineCase& expected) {
+    std::set<std::string> boards;
+    for (const auto& [name, series] : expected.metrics) {
+        for (const model::Batch& batch : series.batches) boards.insert(batch.device);
+    }
+    if (!expected.provenance.board.empty()) boards.insert(expected.provenance.board);
+    return boards;
+}
+
 std::vector<std::string> boards_of(const model::Baseline& before, const model::Baseline& after) {
     std::set<std::string> of_before, of_after;
-    for (const auto& [id, expected] : before.cases) add_boards(expected, of_before);
-    for (const auto& [id, expected] : after.cases) add_boards(expected, of_after);
+    for (const auto& [id, expected] : before.cases) of_before.merge(boards_of(expected));
+    for (const auto& [id, expected] : after.cases) of_after.merge(boards_of(expected));
     std::vector<std::string> boards(of_before.begin(), of_before.end());
     std::set_difference(of_after.begin(), of_after.end(), of_before.begin(), of_before.end(),
                         std::back_inserter(boards));

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,9 @@ using Place = std::pair<std::string, std::string>;  ///< a case and a metric
 struct Weakened {
     std::string before, after;
 };
+
+/// The boards that measured a case, by their names in the baseline.
+std::set<std::string> boards_of(const model::BaselineCase& expected);
 
 /// The boards of both baselines, those of the earlier one first.
 std::vector<std::string> boards_of(const model::Baseline& before, const model::Baseline& after);

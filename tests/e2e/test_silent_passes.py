@@ -170,6 +170,8 @@ class SilentPasses(tool.Case):
             done = self.measure(*complete, *words, "--out", "part")
             self.assertEqual(["probe"], list(suites("part")))
             self.assertIn("only a part of the cases", " ".join(done.stdout.split()))
+            self.assertNotIn("given", self.measure(*words).stdout)
+            self.measure(*complete, code=1)
         self.run_tool("run", "probe.yaml", "other.yaml", *self.measuring, *complete)
         self.assertEqual({"probe", "other"}, set(suites()))
         for index in (1, 2):

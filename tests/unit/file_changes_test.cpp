@@ -87,7 +87,7 @@ TEST_F(FileChanges, ChangeAllFilesAndLeaveNothingElse) {
     EXPECT_EQ(interrupted_change(folder_), "");
 }
 
-TEST_F(FileChanges, OfAChangeThatCannotBeMadeNothingIsMade) {
+TEST_F(FileChanges, AChangeThatCannotBeMadeLeavesAllFiles) {
     fs::create_directories(folder_ / "key/folder.json");
     auto changes = changes_;
     changes.push_back({"key/folder.json", "new"});
@@ -97,7 +97,7 @@ TEST_F(FileChanges, OfAChangeThatCannotBeMadeNothingIsMade) {
     EXPECT_FALSE(fs::exists(staging_));
 }
 
-TEST_F(FileChanges, OnAFullDiskNothingIsChanged) {
+TEST_F(FileChanges, AFullDiskChangesNoFile) {
     const auto previous = std::signal(SIGXFSZ, SIG_IGN);
     rlimit limit{};
     ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &limit), 0);
@@ -127,7 +127,7 @@ TEST_F(FileChanges, AKilledOneIsFinishedWhereverItStood) {
     }
 }
 
-TEST_F(FileChanges, OneThatWasNotDecidedIsUndone) {
+TEST_F(FileChanges, AChangeWithoutAListIsUndone) {
     interrupt(0);
     fs::remove(staging_ / "list");
     EXPECT_NE(finish_interrupted_change(folder_).find("removed the temporary files"),
@@ -148,7 +148,7 @@ TEST_F(FileChanges, OneThatCameWithACheckoutIsNotMade) {
     EXPECT_TRUE(fs::exists(staging_)) << "it is the user's decision";
 }
 
-TEST_F(FileChanges, WhatIsDamagedIsNotMade) {
+TEST_F(FileChanges, ADamagedChangeIsRefused) {
     interrupt(0);
     put(staging_.filename() / "1", "other");
     EXPECT_THROW(finish_interrupted_change(folder_), model::InputError);

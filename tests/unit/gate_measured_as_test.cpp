@@ -120,7 +120,7 @@ TEST(BetterWay, BothFailWhereTheBaselineDoesNotSayWhich) {
     }
 }
 
-TEST(BetterWay, OfTwoRunsIsThatOfTheirDefinitions) {
+TEST(BetterWay, TwoRunsWithOtherDirectionsAreInvalid) {
     for (const bool states : {true, false}) {
         const Pair lower = counting(5, 5, "lower", "lower");
         Pair higher = counting(5, 50, "higher", "higher");

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/benchmark_instance.hpp"
 #include "unit/gate_pair.hpp"
 
 namespace perfgate::gate {
@@ -103,6 +104,24 @@ TEST(Proof, ATimeWhoseCodeIsUnchangedFailsWithOtherCode) {
     pair.now().kernels = pair.then().kernels = {kernel};
     pair.now().host_code = pair.then().host_code = "0057";
     EXPECT_TRUE(proved(pair).problems.empty());
+}
+
+TEST(Proof, ABenchmarkThatReportsOneCoarseTimeCanFail) {
+    // Multiplied it has more digits, with which so many equal values would look repeated.
+    Pair pair = gating(documents::definition("real_time", "ns", MetricClass::timing), 100, 0,
+                       {0.05, {}, 0});
+    pair.now().instance = model::benchmark_instance;
+    EXPECT_EQ(proved(pair).gates, 1U);
+    EXPECT_TRUE(proved(pair).problems.empty()) << problem_of(pair);
+}
+
+TEST(Proof, TheNoteOfAnotherHostNeedNotNameIt) {
+    Pair pair = gating(documents::definition("real_time", "ns", MetricClass::timing), 1000, 0.01,
+                       {0.05, {}, 0});
+    pair.run.backend = "imported";
+    EXPECT_TRUE(proved(pair).problems.empty()) << proved(pair).problems.front();
+    documents::move_to_board("board-b", pair.run);
+    EXPECT_TRUE(proved(pair).problems.empty()) << proved(pair).problems.front();
 }
 
 TEST(Proof, FewProcessesCannotFail) {

@@ -310,7 +310,7 @@ CaseResult in_processes(std::size_t count, double time_ns) {
     return result;
 }
 
-TEST(Refresh, OfAPassingCaseTheProcessesOfTheBaselineStayIfTheRunHasFewer) {
+TEST(Refresh, APassingCaseKeepsTheBaselineIfTheRunHasFewerProcesses) {
     const Refreshed first = refreshed(run_of({in_processes(20, 1000)}));
     const auto again = [&](std::size_t processes, const std::set<std::string>& passing) {
         const model::Run run = later(run_of({in_processes(processes, 1001)}));

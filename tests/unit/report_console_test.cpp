@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/utf8.hpp"
 #include "report/columns.hpp"
+#include "report/commands.hpp"
 #include "report/formats.hpp"
 #include "report_fixture.hpp"
 #include "report_hostile.hpp"
@@ -158,6 +160,48 @@ TEST(Console, TheLineThatAcceptsNamesJustTheCasesThatAcceptTakes) {
     Documents interrupted = every_verdict();
     interrupted.verdict.interrupted = true;
     EXPECT_EQ(accepting(interrupted), "") << "accept refuses the run";
+}
+
+TEST(Console, TheLineThatAcceptsTakesEachIdOnceFromSuitesThatWereGiven) {
+    const auto case_of = [](const std::string& id, model::Verdict verdict) {
+        model::CaseVerdict result;
+        result.id = id;
+        result.verdict = verdict;
+        return result;
+    };
+    const auto suite_of = [](const std::string& file, std::vector<model::CaseVerdict> cases) {
+        model::SuiteVerdict result;
+        result.file = file;
+        result.cases = std::move(cases);
+        return result;
+    };
+    using model::Verdict;
+    const auto changed = case_of("changed", Verdict::improved);
+    const auto missing = case_of("missing", Verdict::missing);
+    const auto same = case_of("same", Verdict::pass);
+    Options options;
+    options.commands.run_file = "run.json";
+    const auto accepted = [&](std::vector<model::SuiteVerdict> suites) {
+        Documents documents = every_verdict();
+        documents.verdict.suites = std::move(suites);
+        for (const Command& command : next_commands(documents.verdict, options)) {
+            if (command.purpose == "accept") return command.line;
+        }
+        return std::string();
+    };
+    const auto line = [](const std::string& cases) {
+        return "perfgate baseline accept run.json" + cases + " --reason 'WHY'";
+    };
+    const auto not_given = suite_of("", {case_of("changed", Verdict::missing), missing});
+    EXPECT_EQ(accepted({suite_of("a", {changed, same}), not_given}), line(" --case changed"));
+    EXPECT_EQ(accepted({not_given, suite_of("a", {changed, missing})}),
+              line(" --case missing --case changed"));
+    EXPECT_EQ(accepted({suite_of("a", {changed}), suite_of("b", {changed})}),
+              line(" --case changed"));
+    EXPECT_EQ(accepted({suite_of("a", {same}), not_given}), "");
+    EXPECT_EQ(accepted({suite_of("a", {missing})}), line(" --case missing"));
+    EXPECT_EQ(accepted({suite_of("", {same, missing})}), line(" --case missing"))
+        << "imported results have no file";
 }
 
 TEST(Console, CountsThePassingCases) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "document/baseline.hpp"
@@ -227,6 +228,23 @@ TEST(ReviewBaselines, ASlowerBoardThatWasAddedIsListedAndAnEqualOneIsNot) {
     const std::vector<Finding> findings = added(1.01);
     ASSERT_EQ(findings.size(), 1U) << in_words(findings);
     EXPECT_EQ(findings.front().kind, Loosening::baseline_refreshed);
+}
+
+TEST(ReviewBaselines, TheBoardThatGotWorstIsListed) {
+    const auto state = [](double first, double second, double third) {
+        model::Baseline result = baseline();
+        model::MetricSeries& time = result.cases.at(victim).metrics.at("gpu_time");
+        time.batches = times_on("a", first * 100000, 20, 0);
+        append(times_on("b", second * 100000, 4, 0), time);
+        append(times_on("c", third * 100000, 4, 0), time);
+        return result;
+    };
+    // The middle of all is better.
+    for (const auto& [second, third] : {std::pair(1.5, 1.1), std::pair(1.1, 1.5)}) {
+        const std::vector<Finding> findings = reviewed(state(1, 1, 1), state(0.98, second, third));
+        EXPECT_TRUE(lists(findings, Loosening::baseline_raised, "gpu_time")) << in_words(findings);
+        EXPECT_NE(in_words(findings).find("+50.0 %"), std::string::npos) << in_words(findings);
+    }
 }
 
 TEST(ReviewBaselines, MoreBoardsThanAreTriedAreListed) {

@@ -484,6 +484,7 @@ TEST(Review, FindsAWeakerValueOfEveryKeyOfAProfile) {
         {"policy.no_baseline", {"fail", "skip"}},
         {"policy.inconclusive", {"fail", "pass"}},
         {"policy.not_shown", {"fail", "pass"}},
+        {"policy.too_good", {"3", "4"}},
         {"policy.false_alarms", {"1%", "0.1%"}},
         {"policy.rounds", {"2", "1"}},
         {"policy.acknowledgement_days", {"90", "91"}},
