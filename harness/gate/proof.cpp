@@ -165,8 +165,6 @@ class Proving {
         only.file = suite.file;
         only.partial = true;
         only.cases = {result};
-        // Whether a benchmark repeated an earlier result is asked of what it measured, not of this.
-        alone.result().instance.clear();
         StoredBaseline& stored = alone.baselines[suite.name];
         stored.file = baselines_.at(suite.name).file;
         stored.baseline.suite = suite.name;
@@ -315,12 +313,16 @@ class Proving {
             if (circumstance.then == &Provenance::board) rename_board(board, alone.expected());
             const VerdictDocument document = judged(alone);
             const model::SuiteVerdict& suite = document.suites.front();
-            const auto names = [&](const std::string& note) {
-                // The host of imported results is noted without its name.
-                const bool host = circumstance.then == &Provenance::board &&
-                                  note.find("another host") != std::string::npos;
-                return host || (note.find(circumstance.name) != std::string::npos &&
-                                note.find("-other") != std::string::npos);
+            ChangePolicy only{OnChange::accept, OnChange::accept, OnChange::accept,
+                              OnChange::accept, OnChange::accept};
+            only.*circumstance.policy = taken;
+            const std::vector<std::string> expected =
+                provenance_notes(alone.run, alone.result(), alone.expected(), only);
+            const auto& of_case = suite.cases.front().notes;
+            const auto is_noted = [&](const std::string& note) {
+                return std::find(suite.notes.begin(), suite.notes.end(), note) !=
+                           suite.notes.end() ||
+                       std::find(of_case.begin(), of_case.end(), note) != of_case.end();
             };
             if (expected.empty() || !std::all_of(expected.begin(), expected.end(), is_noted)) {
                 proof_.problems.push_back(

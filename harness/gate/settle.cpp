@@ -79,9 +79,9 @@ class Settling {
     }
 
     bool is_of_a_baseline_that_disagrees() {
-        const bool looks_well =
+        const bool calm =
             judged().verdict == Verdict::pass || judged().verdict == Verdict::improved;
-        return looks_well && judged().baseline_disagrees && !is_all_the_same() &&
+        return calm && judged().baseline_disagrees && !is_all_the_same() &&
                doubt(Doubt::baseline_disagrees, disagreement_words);
     }
 

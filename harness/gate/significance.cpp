@@ -338,6 +338,12 @@ bool shown_better(const Comparison& comparison, const Judgement& judgement) {
 
 }  // namespace
 
+bool shown_worse(const Comparison& comparison, const Judgement& judgement) {
+    if (change_between(comparison, judgement.baseline, judgement.measured).good_way) return false;
+    const auto change = least_change(comparison, judgement);
+    return change && change->counts && !change->good_way;
+}
+
 stats::PooledSpread cautious_error(const stats::PooledSpread& measured, double per_process) {
     stats::PooledSpread error = stats::moderated(measured, usual);
     error.deviation = std::max(error.deviation, measured.deviation) * std::sqrt(per_process);

@@ -99,6 +99,9 @@ struct Scale {
     std::vector<double> of(std::vector<double> values) const;
 };
 
+/// Whether all of the interval is beyond the tolerance, on the bad side.
+bool shown_worse(const Comparison& comparison, const Judgement& judgement);
+
 /// Sets `interval` and `shown`. `shift` contains the change on this scale, at interval_level;
 /// absent: there are too few processes. A run may be off by `drift` without a cause, and a device
 /// time by a tick of its clock, so the interval is wider by these.

@@ -115,16 +115,10 @@ bool all_are_missing(const model::SuiteVerdict& suite) {
 /// not change its baseline; neither has one of imported results.
 std::vector<const CaseVerdict*> acceptable_cases(const model::VerdictDocument& document,
                                                  const CommandWords& words) {
-    std::set<const CaseVerdict*> not_given;  // of whole suites, which the run cannot speak of
+    std::set<const CaseVerdict*> not_given;
     for (const model::SuiteVerdict& suite : document.suites) {
-        const bool given =
-            !suite.file.empty() ||
-            std::any_of(suite.cases.begin(), suite.cases.end(), [](const CaseVerdict& each) {
-                return each.verdict != model::Verdict::missing;
-            });
-        for (const CaseVerdict& each : suite.cases) {
-            if (!given) not_given.insert(&each);
-        }
+        if (!suite.file.empty() || !all_are_missing(suite)) continue;
+        for (const CaseVerdict& each : suite.cases) not_given.insert(&each);
     }
     std::vector<const CaseVerdict*> cases = cases_of(document, [&](const CaseVerdict& verdict) {
         const Effect effect = effect_of(verdict);
@@ -155,7 +149,7 @@ std::string accepting(const model::VerdictDocument& document, const CommandWords
         });
     if (first_baseline) return "perfgate baseline refresh" + run;
     std::string line = "perfgate baseline accept" + run;
-    std::set<std::string_view> named;  // two suites may have cases of one id
+    std::set<std::string_view> named;  // accept takes an id in all suites that have it
     for (const CaseVerdict* verdict : cases) {
         if (!is_plain(verdict->id)) return {};
         if (!named.insert(verdict->id).second) continue;

@@ -101,16 +101,12 @@ std::optional<Raise> raise_of(const Metric& metric, const MetricSeries& before,
     }
     // A run is judged against its own board's values, which those of other boards may hide here.
     const std::map<std::string, double> now = middles(after);
-    std::optional<Raise> found;
-    double largest = 0;
+    std::optional<Raise> largest;
     for (const auto& [board, value] : middles(before)) {
         const auto same = now.find(board);
         if (same == now.end() || !is_worse(metric.direction, value, same->second)) continue;
-        const auto change = model::change_fraction(value, same->second);
-        const double size = change ? std::fabs(*change) : INFINITY;
-        if (found && size <= largest) continue;
-        found = raise(value, same->second);
-        largest = size;
+        const Raise found = raise(value, same->second);
+        if (!largest || size_of(found) > size_of(*largest)) largest = found;
     }
     return largest;
 }

@@ -64,11 +64,9 @@ model::VerdictDocument judge_run(const model::Run& run, const JudgingChoice& cho
     }
     model::VerdictDocument document =
         gate::judge(run, baselines, choice.policy, gate::BatchRule(choice.policy));
-    // Whoever chose a part of the cases knows that others are not in it.
-    const bool is_news = gate::is_of_all_suites(run) || choice.policy.complete;
-    if (!judged && is_news && !others.empty() && !document.suites.empty()) {
-        document.suites.front().notes.push_back(
-            gate::other_suites_note(run, others, choice.policy));
+    const std::string note = gate::other_suites_note(run, others, choice.policy);
+    if (!note.empty() && !document.suites.empty()) {
+        document.suites.front().notes.push_back(note);
     }
     note_absent_baselines(run, choice.baselines, baselines, document);
     explain::explain(run, explain::Which::moved, document);

@@ -488,7 +488,6 @@ TEST(Review, FindsAWeakerValueOfEveryKeyOfAProfile) {
         {"policy.false_alarms", {"1%", "0.1%"}},
         {"policy.rounds", {"2", "1"}},
         {"policy.acknowledgement_days", {"90", "91"}},
-        {"policy.too_good", {"3", "4"}},
         {"policy.changed.board", {"refuse", "warn"}},
         {"policy.changed.driver", {"refuse", "warn"}},
         {"policy.changed.cuda_toolkit", {"warn", "accept"}},
