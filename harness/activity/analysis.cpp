@@ -281,7 +281,7 @@ const char* to_text(GapCause cause) {
 
 namespace {
 
-/// What the driver did, where it is about the program's code.
+/// Names the driver's work, where it is about the program's code.
 enum class About { other, compiling, loading };
 
 struct Kind {

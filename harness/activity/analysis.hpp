@@ -61,20 +61,20 @@ std::unordered_map<std::string, std::string> machine_code(const Recording& recor
 std::unordered_map<std::string, std::optional<std::uint32_t>> stack_sizes(
     const Recording& recording);
 
-// What a profile suggests to look at first.
+// Suggests what to look at first in a profile.
 
 /// At most `count` sentences with their figures, what takes most of the time first. Each is one
 /// line; names in them come from the program and are to be made printable.
 std::vector<std::string> advice(const Profile& profile, std::size_t count = 3);
 
-/// What one has to know to read the profile's figures, in sentences.
+/// Notes, in sentences, that readers of the profile's figures need.
 std::vector<std::string> notes(const Profile& profile);
 
 // Host time that CUPTI and the driver took for themselves, counted separately: what CUPTI takes is
 // the cost of recording, what the driver takes (compiling, loading code) the program has without a
 // profiler, too.
 
-/// Of a CUpti_ActivityOverheadKind.
+/// Names a CUpti_ActivityOverheadKind.
 std::string overhead_name(std::uint32_t kind);
 
 /// Fills `overheads` and their sums; the profile's windows must be set.
