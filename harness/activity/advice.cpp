@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "model/quantity.hpp"
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::activity {
 namespace {
@@ -44,7 +44,7 @@ std::vector<std::string> advice(const Profile& profile, std::size_t count) {
                        fmt::format("{} left the GPU idle for {} ({} of the time, {} calls): the "
                                    "next work was submitted after it returned; wait less often, or "
                                    "submit work before waiting.",
-                                   model::printable(worst.name, 80), time_text(worst.idle_ns),
+                                   util::printable(worst.name, 80), time_text(worst.idle_ns),
                                    percent(share(worst.idle_ns)), worst.time.count)});
     }
     const std::uint64_t other_idle = program.idle_ns - std::min(program.idle_ns, idle_after_waits);
@@ -69,7 +69,7 @@ std::vector<std::string> advice(const Profile& profile, std::size_t count) {
         all.push_back({share(copy.time.total_ns),
                        fmt::format("{} {} from or to pageable memory moved {} at {} in {}: pinned "
                                    "memory is faster and lets copies overlap with kernels.",
-                                   model::counted(copy.time.count, "copy"), to_text(copy.kind),
+                                   util::counted(copy.time.count, "copy"), to_text(copy.kind),
                                    model::quantity_text(static_cast<double>(copy.bytes), "bytes"),
                                    model::quantity_text(copy.bytes_per_s(), "bytes/s"),
                                    time_text(copy.time.total_ns))});
@@ -122,9 +122,9 @@ std::vector<std::string> advice(const Profile& profile, std::size_t count) {
              fmt::format(
                  "The hottest kernel, {}, has {} of the kernel time: {} "
                  "with a median of {}.",
-                 model::printable(hottest.name, 120),
+                 util::printable(hottest.name, 120),
                  percent(static_cast<double>(hottest.time.total_ns) / static_cast<double>(total)),
-                 model::counted(hottest.time.count, "launch"), time_text(hottest.time.median_ns))});
+                 util::counted(hottest.time.count, "launch"), time_text(hottest.time.median_ns))});
     }
     std::stable_sort(all.begin(), all.end(),
                      [](const Suggestion& a, const Suggestion& b) { return a.share > b.share; });
@@ -159,7 +159,7 @@ std::vector<std::string> notes(const Profile& profile) {
         if (each.source != OverheadSource::driver) continue;
         by_driver +=
             fmt::format("{}{} {} ({})", by_driver.empty() ? "" : ", ", each.name,
-                        time_text(each.time.total_ns), model::counted(each.time.count, "time"));
+                        time_text(each.time.total_ns), util::counted(each.time.count, "time"));
     }
     if (!by_driver.empty()) {
         all.push_back(

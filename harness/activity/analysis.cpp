@@ -14,8 +14,8 @@
 #include "activity/capture.hpp"
 #include "activity/memory_use.hpp"
 #include "activity/waiting.hpp"
-#include "model/error.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::activity {
 
@@ -163,7 +163,7 @@ Profile profile_of(const Timeline& timeline, const ProfileOptions& options) {
     profile.without_launch = profile.by_launch ? timeline.without_launch() : 0;
 
     const CapturedPart part = part_of(timeline, options);
-    if (!part.missing.empty()) throw model::Error(part.missing);
+    if (!part.missing.empty()) throw util::Error(part.missing);
     profile.windows = part.whole ? std::vector{timeline.device_span()} : part.windows;
     profile.window = profile.windows.empty()
                          ? Interval{}

@@ -35,7 +35,7 @@ struct ProfileOptions {
 /// The part of a process that these options leave; `missing` says why there is none.
 CapturedPart part_of(const Timeline& timeline, const ProfileOptions& options);
 
-/// Throws model::Error if the options leave no part.
+/// Throws util::Error if the options leave no part.
 Profile profile_of(const Timeline& timeline, const ProfileOptions& options = {});
 
 /// The summary of what was launched in [begin, end).

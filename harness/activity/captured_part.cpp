@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::activity {
 namespace {
@@ -70,7 +70,7 @@ void behind_launches(const Timeline& timeline, std::uint64_t count, CapturedPart
     }
     part.restrict_to({});
     part.missing = fmt::format("the program made {}, which leaves none after the first {}",
-                               model::counted(launches.size(), "kernel launch"), count);
+                               util::counted(launches.size(), "kernel launch"), count);
 }
 
 void by_range(const Timeline& timeline, const std::string& name, CapturedPart& part) {
@@ -82,7 +82,7 @@ void by_range(const Timeline& timeline, const std::string& name, CapturedPart& p
     }
     if (named) return part.restrict_to({*named});
     part.restrict_to({});
-    part.missing = fmt::format("the program opened no NVTX range '{}'", model::printable(name));
+    part.missing = fmt::format("the program opened no NVTX range '{}'", util::printable(name));
 }
 
 }  // namespace

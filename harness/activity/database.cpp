@@ -15,15 +15,15 @@
 #include "activity/sqlite.hpp"
 #include "activity/timeline.hpp"
 #include "activity/waiting.hpp"
-#include "model/file.hpp"
-#include "model/text.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::activity {
 namespace {
 
 /// Names come from the program. Without control characters no tool is misled that prints them.
 std::string text(std::string_view from_program) {
-    return model::printable(from_program, max_string_bytes);
+    return util::printable(from_program, max_string_bytes);
 }
 
 std::optional<std::int64_t> integer(const std::string& digits) {
@@ -196,7 +196,7 @@ void DatabaseWriter::add_configurations(const Recording& recording) {
     for (const LaunchConfiguration& each : recording.configurations) {
         if (each.id == 0) continue;
         const std::string& symbol = recording.text(each.symbol);
-        const std::uint64_t name = name_id(model::demangled(symbol));
+        const std::uint64_t name = name_id(util::demangled(symbol));
         const auto code = codes.find(symbol);
         const std::string fingerprint = code == codes.end() ? "" : text(code->second);
         configurations_.row(configuration_id(each.id), process_, name, name_id(symbol),
@@ -338,7 +338,7 @@ void DatabaseWriter::add_gaps(const Timeline& timeline, const Profile& profile) 
 
 void write_database(const std::filesystem::path& file, const std::vector<Timeline>& processes,
                     const std::vector<Profile>& profiles) {
-    model::make_file_atomically(file, [&](const std::filesystem::path& temporary) {
+    util::make_file_atomically(file, [&](const std::filesystem::path& temporary) {
         Database database(temporary, file.native());
         database.execute(database_tables);
         Table(database, "schema_version")

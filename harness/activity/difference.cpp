@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::activity {
 namespace {
@@ -194,7 +194,7 @@ ProfileDifference difference(const std::vector<Profile>& before,
         result.notes.push_back(fmt::format(
             "how the kernels of {} changed is not known: a profile does not list them (it has too "
             "many, or an older perfgate wrote it)",
-            model::counted(not_listed, "range")));
+            util::counted(not_listed, "range")));
     }
     add_replacements(was, is, kernels);
     for (auto& [name, kernel] : kernels) {

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::activity {
 namespace {
@@ -58,7 +58,7 @@ MemoryUse::MemoryUse(const Recording& recording) {
     if (!problem_.empty()) return;
     if (const std::string call = unrecorded_call(recording); !call.empty()) {
         problem_ = fmt::format("CUPTI has no record of the memory that a call of {} allocated",
-                               model::printable(call, 80));
+                               util::printable(call, 80));
     }
 }
 

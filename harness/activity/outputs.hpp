@@ -50,7 +50,7 @@ std::string page_data(const std::vector<Timeline>& processes, const std::vector<
 /// JSON, schema "perfgate.profile" version 1: one element for each process.
 std::string write_profiles(const std::vector<Profile>& profiles);
 
-/// Throws model::InputError, with the place, for a text that is no such document.
+/// Throws util::InputError, with the place, for a text that is no such document.
 std::vector<Profile> parse_profiles(std::string_view json, std::string_view source);
 
 }  // namespace perfgate::activity

@@ -17,7 +17,7 @@
 #include "activity/tracks.hpp"
 #include "document/json_writer.hpp"
 #include "model/quantity.hpp"
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::activity {
 namespace {
@@ -39,7 +39,7 @@ class Texts {
         const auto [known, added] = numbers_.try_emplace(std::string(text), numbers_.size());
         if (added) {
             texts_.push_back(
-                model::printable(text, text.size() <= room_ ? longest_name : short_name));
+                util::printable(text, text.size() <= room_ ? longest_name : short_name));
             room_ -= std::min(room_, texts_.back().size());
         }
         return static_cast<std::int64_t>(known->second);
@@ -234,14 +234,14 @@ void ProcessWriter::write_head(const Drawing& drawing) {
     const auto field = [&](const char* key) {
         const auto found = profile_.header.find(key);
         return found == profile_.header.end() ? std::string()
-                                              : model::printable(found->second, longest_name);
+                                              : util::printable(found->second, longest_name);
     };
     for (const char* key : {"pid", "rank", "command", "level"}) {
         write_unless_default(json_, key, field(key));
     }
     std::vector<std::string> incomplete;
     for (const std::string& reason : profile_.incomplete) {
-        incomplete.push_back(model::printable(reason));
+        incomplete.push_back(util::printable(reason));
         if (incomplete.size() == limits_.rows) break;
     }
     write_unless_default(json_, "incomplete", incomplete);
@@ -260,7 +260,7 @@ void ProcessWriter::write_head(const Drawing& drawing) {
 void ProcessWriter::write_tables() {
     write_table("devices", profile_.devices, [&](const DeviceSummary& device) {
         write_field(json_, "device", std::uint64_t{device.device});
-        write_field(json_, "name", model::printable(device.name));
+        write_field(json_, "name", util::printable(device.name));
         write_field(json_, "busy_ns", device.busy_ns);
         write_field(json_, "kernels", device.kernels);
         write_field(json_, "peak_memory_bytes", device.peak_memory_bytes);
@@ -296,7 +296,7 @@ void ProcessWriter::write_tables() {
         std::string cause = to_text(gap.cause);
         std::replace(cause.begin(), cause.end(), '_', ' ');
         write_field(json_, "cause", cause);
-        write_unless_default(json_, "call", model::printable(gap.call));
+        write_unless_default(json_, "call", util::printable(gap.call));
         if (gap.cause != GapCause::not_recorded) {
             write_field(json_, "in_calls_ns", gap.in_calls_ns);
         }
@@ -330,7 +330,7 @@ std::int64_t ProcessWriter::kind_of(const TrackEvent& event) {
     switch (event.kind) {
         case EventKind::kernel:
             kind.launch = &timeline_.configuration(timeline_.work()[event.index]);
-            kind.name = texts_.number(model::demangled(recording.text(kind.launch->symbol)));
+            kind.name = texts_.number(util::demangled(recording.text(kind.launch->symbol)));
             other = std::uint64_t{process_} << 32 | kind.launch->id;
             break;
         case EventKind::copy:

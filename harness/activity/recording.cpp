@@ -10,8 +10,8 @@
 #include <span>
 #include <system_error>
 
-#include "model/error.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::activity {
 namespace {
@@ -257,14 +257,14 @@ Recording read(const Fill& fill, std::string_view name) {
     Prologue prologue;
     if (fill(reinterpret_cast<char*>(&prologue), sizeof(prologue)) < sizeof(prologue) ||
         prologue.name != format_name) {
-        throw model::InputError(
-            fmt::format("{} is no recording of GPU activity", model::printable(name)));
+        throw util::InputError(
+            fmt::format("{} is no recording of GPU activity", util::printable(name)));
     }
     if (prologue.version == 0 || prologue.version > format_version) {
-        throw model::InputError(
+        throw util::InputError(
             fmt::format("{} is a recording of version {}, this perfgate reads versions 1 to {}; "
                         "record it again",
-                        model::printable(name), prologue.version, format_version));
+                        util::printable(name), prologue.version, format_version));
     }
 
     Reader reader;
@@ -316,13 +316,13 @@ Recording read_recording(const std::filesystem::path& file) {
     std::error_code error;
     // A pipe or a device would be read for ever.
     if (!std::filesystem::is_regular_file(file, error)) {
-        throw model::InputError(
-            fmt::format("recording {}: there is no such file", model::printable(file.native())));
+        throw util::InputError(
+            fmt::format("recording {}: there is no such file", util::printable(file.native())));
     }
     std::ifstream stream(file, std::ios::binary);
     if (!stream) {
-        throw model::InputError(
-            fmt::format("recording {}: cannot be read", model::printable(file.native())));
+        throw util::InputError(
+            fmt::format("recording {}: cannot be read", util::printable(file.native())));
     }
     return read(
         [&](char* to, std::size_t size) {
@@ -338,10 +338,10 @@ std::vector<std::filesystem::path> recordings_in(const std::filesystem::path& fo
     for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
         if (entry.path().extension() == ".activity") files.push_back(entry.path());
     }
-    const std::string name = model::printable(folder.native());
-    if (error) throw model::InputError(fmt::format("recordings {}: {}", name, error.message()));
+    const std::string name = util::printable(folder.native());
+    if (error) throw util::InputError(fmt::format("recordings {}: {}", name, error.message()));
     if (files.empty()) {
-        throw model::InputError(fmt::format("recordings {}: the folder has no *.activity", name));
+        throw util::InputError(fmt::format("recordings {}: the folder has no *.activity", name));
     }
     std::sort(files.begin(), files.end());
     return files;

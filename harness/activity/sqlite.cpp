@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "model/error.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::activity {
 
@@ -40,9 +40,9 @@ void Database::commit() {
 }
 
 void Database::fail() const {
-    throw model::Error(fmt::format(
-        "cannot write {}: SQLite: {}", model::printable(name_),
-        handle_ ? model::printable(sqlite3_errmsg(handle_.get())) : "there is no memory"));
+    throw util::Error(fmt::format(
+        "cannot write {}: SQLite: {}", util::printable(name_),
+        handle_ ? util::printable(sqlite3_errmsg(handle_.get())) : "there is no memory"));
 }
 
 Table::Table(Database& database, const std::string& name) : database_(database) {
@@ -82,7 +82,7 @@ void Table::bind(std::string_view text) {
 
 void Table::step() {
     if (bound_ != columns_) {
-        throw model::Error(fmt::format("a row of {} values for {} columns", bound_, columns_));
+        throw util::Error(fmt::format("a row of {} values for {} columns", bound_, columns_));
     }
     bound_ = 0;
     if (sqlite3_step(insert_.get()) != SQLITE_DONE) database_.fail();

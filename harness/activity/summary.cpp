@@ -10,7 +10,7 @@
 #include "activity/analysis.hpp"
 #include "activity/waiting.hpp"
 #include "model/communication_kernel.hpp"
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::activity {
 namespace {
@@ -209,7 +209,7 @@ std::vector<KernelSummary> kernels_of(const Timeline& timeline, std::span<const 
     for (auto& [symbol, seen] : by_symbol) {
         KernelSummary kernel;
         kernel.symbol = symbol;
-        kernel.name = model::demangled(symbol);
+        kernel.name = util::demangled(symbol);
         if (const auto known = code.find(symbol); known != code.end()) {
             kernel.fingerprint = known->second;
         }

@@ -17,7 +17,7 @@
 #include "activity/profile.hpp"
 #include "activity/tracks.hpp"
 #include "document/json_writer.hpp"
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::activity {
 namespace {
@@ -214,7 +214,7 @@ void Writer::add_work(const Timeline& timeline, std::int64_t pid, std::int64_t o
             const auto [known, added] = names.try_emplace(id);
             if (added) {
                 known->second =
-                    model::demangled(recording.text(recording.configurations[id].symbol));
+                    util::demangled(recording.text(recording.configurations[id].symbol));
             }
             category = "kernel";
             name = known->second;

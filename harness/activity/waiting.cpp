@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::activity {
 namespace {
@@ -55,7 +55,7 @@ std::string work_name(const Timeline& timeline, const Work* work) {
     if (work == nullptr) return "";
     if (work->kind == WorkKind::copy) return "copy";
     if (work->kind == WorkKind::memset) return "memset";
-    return model::demangled(timeline.recording().text(timeline.configuration(*work).symbol));
+    return util::demangled(timeline.recording().text(timeline.configuration(*work).symbol));
 }
 
 /// Which calls were under way in gaps that are asked for by their begin.

@@ -14,8 +14,8 @@
 #include "gate/machine_code.hpp"
 #include "model/case.hpp"
 #include "model/date.hpp"
-#include "model/error.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::baseline {
 
@@ -51,7 +51,7 @@ class Chosen {
         return choice_.cases.empty() ||
                std::any_of(
                    choice_.cases.begin(), choice_.cases.end(), [&](const std::string& glob) {
-                       return named_.contains(glob) ? glob == id : model::glob_match(glob, id);
+                       return named_.contains(glob) ? glob == id : util::glob_match(glob, id);
                    });
     }
 
@@ -74,31 +74,31 @@ void require_globs_match(const Run& run, const AcceptChoice& choice,
         for (const model::SuiteResult& suite : run.suites) {
             for (const CaseResult& result : suite.cases) {
                 example = model::case_id(result.spec);
-                found = found || glob == example || model::glob_match(glob, example);
+                found = found || glob == example || util::glob_match(glob, example);
             }
         }
         if (found) continue;
-        throw model::InputError(fmt::format(
-            "--case '{}' matches no case of the run{}", model::printable(glob),
+        throw util::InputError(fmt::format(
+            "--case '{}' matches no case of the run{}", util::printable(glob),
             example.empty() ? ""
-                            : fmt::format("; an id looks like '{}'", model::printable(example))));
+                            : fmt::format("; an id looks like '{}'", util::printable(example))));
     }
 }
 
 void require_day_to_come(const AcceptChoice& choice, const Acceptance& acceptance) {
     if (choice.until.empty()) return;
     if (!model::is_date(choice.until)) {
-        throw model::InputError(fmt::format("--expires '{}': expected a day, as 2026-12-31",
-                                            model::printable(choice.until)));
+        throw util::InputError(fmt::format("--expires '{}': expected a day, as 2026-12-31",
+                                           util::printable(choice.until)));
     }
     const std::string today = model::date_of(acceptance.at);
     if (choice.until < today) {
-        throw model::InputError(
+        throw util::InputError(
             fmt::format("--expires {}: that day is over, today is {}", choice.until, today));
     }
     if (!today.empty() &&
         model::days_between(today, choice.until) > acceptance.acknowledgement_days) {
-        throw model::InputError(fmt::format(
+        throw util::InputError(fmt::format(
             "--expires {}: that is more than {} days ahead; name an earlier day, or raise "
             "acknowledgement_days in the profile's policy",
             choice.until, acceptance.acknowledgement_days));
@@ -217,7 +217,7 @@ class Accepting {
     }
 
     void refuse(const std::string& id, const std::string& why) {
-        refused.push_back(fmt::format("{} ({})", model::printable(id), model::printable(why)));
+        refused.push_back(fmt::format("{} ({})", util::printable(id), util::printable(why)));
         refused_ids.insert(id);
     }
 
@@ -339,7 +339,7 @@ class Accepting {
                    fmt::format("{} is not shown to be within its tolerance, and the code is not "
                                "the baseline's: measure in more processes, or accept the whole "
                                "case with 'perfgate baseline refresh --filter'",
-                               model::printable(metric.metric)));
+                               util::printable(metric.metric)));
             return false;
         }
         for (const auto& [metric, series] : result.metrics) {

@@ -14,9 +14,9 @@
 #include "gate/too_fast.hpp"
 #include "model/board.hpp"
 #include "model/case.hpp"
-#include "model/error.hpp"
 #include "model/quantity.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::baseline {
 
@@ -96,11 +96,11 @@ std::string objection(const model::Run& run, const CaseResult& result) {
 
 void require_finished(const model::Run& run) {
     if (run.verify_only) {
-        throw model::InputError(
+        throw util::InputError(
             "the run only verified and measured nothing: measure again without --verify-only");
     }
     if (run.interrupted) {
-        throw model::InputError(
+        throw util::InputError(
             "the run was interrupted and cannot become a baseline: measure again to the end");
     }
 }
@@ -188,7 +188,7 @@ std::vector<std::string> creeping(const model::Run& run, const CaseResult& resul
         sentences.push_back(fmt::format(
             "{}: {} goes from its anchor of {} to {}{}; changes since the anchor may add up to "
             "{:.3g} %",
-            model::printable(model::case_id(result.spec)), model::printable(gate.metric),
+            util::printable(model::case_id(result.spec)), util::printable(gate.metric),
             values.before, values.after,
             fraction ? fmt::format(" ({})", model::change_text(*fraction)) : "", bound * 100));
     }
@@ -203,7 +203,7 @@ void refuse_if_any(const std::string& head, const std::vector<std::string>& prob
         text += "\n  " + problems[i];
     }
     if (problems.size() > shown) text += fmt::format("\n  and {} more", problems.size() - shown);
-    throw model::InputError(text);
+    throw util::InputError(text);
 }
 
 }  // namespace perfgate::baseline

@@ -7,7 +7,7 @@
 
 #include "model/case.hpp"
 #include "model/quantity.hpp"
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::baseline {
 
@@ -18,8 +18,8 @@ using model::MetricSeries;
 
 std::string changed_words(std::string_view what, const std::string& before,
                           const std::string& after) {
-    return fmt::format("{} changed: {} → {}", what, model::printable(before),
-                       model::printable(after));
+    return fmt::format("{} changed: {} → {}", what, util::printable(before),
+                       util::printable(after));
 }
 
 /// The difference, or nothing if value, unit and method are the same.

@@ -14,19 +14,19 @@
 #include <utility>
 
 #include "document/archive.hpp"
-#include "model/error.hpp"
-#include "model/file.hpp"
-#include "model/folder.hpp"
-#include "model/replacement.hpp"
-#include "model/sha256.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/file.hpp"
+#include "util/folder.hpp"
+#include "util/replacement.hpp"
+#include "util/sha256.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::baseline {
 
 namespace {
 
 namespace fs = std::filesystem;
-using model::Folder;
+using util::Folder;
 
 constexpr const char* list_name = "list";
 constexpr std::size_t list_limit_bytes = std::size_t{16} << 20;
@@ -60,7 +60,7 @@ void describe(Archive& archive, document::Described<Archive, List>& list) {
 }
 
 std::string digest_of(std::string_view content) {
-    model::Sha256 sum;
+    util::Sha256 sum;
     sum.add(content);
     return sum.fingerprint();
 }
@@ -81,7 +81,7 @@ std::optional<std::string> content_of(const Folder& folder, const std::string& n
         !S_ISREG(status.st_mode)) {
         return std::nullopt;
     }
-    return model::read_file(folder.path() / name, file_limit_bytes, "file");
+    return util::read_file(folder.path() / name, file_limit_bytes, "file");
 }
 
 /// Only what is written here: a list must not name other files.
@@ -101,17 +101,16 @@ std::optional<List> read_list(const Folder& staging) {
     }
     const fs::path path = staging.path() / list_name;
     if (!S_ISREG(status.st_mode)) {
-        throw model::InputError(
-            fmt::format("{}: expected a file", model::printable(path.string())));
+        throw util::InputError(fmt::format("{}: expected a file", util::printable(path.string())));
     }
     List list;
-    document::JsonDocument parsed(model::read_file(path, list_limit_bytes, "list"), path.string());
+    document::JsonDocument parsed(util::read_file(path, list_limit_bytes, "list"), path.string());
     document::read_document(parsed, list_schema, list);
     for (const Step& step : list.steps) {
         if (!is_place(step.name)) {
-            throw model::InputError(fmt::format("{}: '{}' is no file of a baseline",
-                                                model::printable(path.string()),
-                                                model::printable(step.name)));
+            throw util::InputError(fmt::format("{}: '{}' is no file of a baseline",
+                                               util::printable(path.string()),
+                                               util::printable(step.name)));
         }
     }
     return list;
@@ -127,7 +126,7 @@ void make_steps(const Folder& folder, const Folder& staging, const List& list) {
         const fs::path shown = folder.path() / name;
         if (step.digest.empty()) {
             if (::unlinkat(place.descriptor(), file.c_str(), 0) != 0 && errno != ENOENT) {
-                model::fail_write(shown, errno);
+                util::fail_write(shown, errno);
             }
         } else {
             const std::string staged = std::to_string(i);
@@ -135,15 +134,15 @@ void make_steps(const Folder& folder, const Folder& staging, const List& list) {
             if (content && digest_of(*content) == step.digest) {
                 if (::renameat(staging.descriptor(), staged.c_str(), place.descriptor(),
                                file.c_str()) != 0) {
-                    model::fail_write(shown, errno);
+                    util::fail_write(shown, errno);
                 }
             } else if (const auto moved = content_of(place, file);
                        !moved || digest_of(*moved) != step.digest) {
-                throw model::InputError(
-                    fmt::format("the new {} is not there", model::printable(shown.string())));
+                throw util::InputError(
+                    fmt::format("the new {} is not there", util::printable(shown.string())));
             }
         }
-        model::synchronise(place.descriptor());
+        util::synchronise(place.descriptor());
     }
 }
 
@@ -152,7 +151,7 @@ void remove_staging(const Folder& folder, const Folder& staging) {
     ::unlinkat(staging.descriptor(), list_name, 0);
     std::error_code ignored;
     fs::remove_all(staging_path(folder.path()), ignored);
-    model::synchronise(folder.descriptor());
+    util::synchronise(folder.descriptor());
 }
 
 /// Fails before the change is decided if a file could not be moved to its place afterwards.
@@ -162,22 +161,22 @@ void require_place(const Folder& folder, const Folder& staging, const fs::path& 
     struct stat here {};
     struct stat target {};
     if (::fstat(staging.descriptor(), &above) != 0 || ::fstat(place.descriptor(), &here) != 0) {
-        model::fail_write(folder.path() / name, errno);
+        util::fail_write(folder.path() / name, errno);
     }
-    if (above.st_dev != here.st_dev) model::fail_write(folder.path() / name, EXDEV);
+    if (above.st_dev != here.st_dev) util::fail_write(folder.path() / name, EXDEV);
     if (::faccessat(place.descriptor(), ".", W_OK, AT_EACCESS) != 0) {
-        model::fail_write(folder.path() / name, errno);
+        util::fail_write(folder.path() / name, errno);
     }
     if (::fstatat(place.descriptor(), name.filename().c_str(), &target, AT_SYMLINK_NOFOLLOW) == 0 &&
         S_ISDIR(target.st_mode)) {
-        model::fail_write(folder.path() / name, EISDIR);
+        util::fail_write(folder.path() / name, EISDIR);
     }
 }
 
 std::string remedy(const fs::path& folder) {
     return fmt::format("restore {} from version control and remove {}",
-                       model::printable(folder.string()),
-                       model::printable(staging_path(folder).string()));
+                       util::printable(folder.string()),
+                       util::printable(staging_path(folder).string()));
 }
 
 }  // namespace
@@ -196,10 +195,10 @@ void change_files(const fs::path& folder_path, const std::vector<FileChange>& ch
             Step& step = list.steps.emplace_back(Step{change.name.native(), {}});
             if (!change.content) continue;
             step.digest = digest_of(*change.content);
-            const model::Descriptor file = staging.create(number);
-            int error = model::write_all(file.get(), *change.content);
-            if (error == 0) error = model::synchronise(file.get());
-            if (error != 0) model::fail_write(folder_path / change.name, error);
+            const util::Descriptor file = staging.create(number);
+            int error = util::write_all(file.get(), *change.content);
+            if (error == 0) error = util::synchronise(file.get());
+            if (error != 0) util::fail_write(folder_path / change.name, error);
         }
         staging.write(list_name, document::write_document(list_schema, list));
     } catch (...) {
@@ -208,11 +207,11 @@ void change_files(const fs::path& folder_path, const std::vector<FileChange>& ch
     }
     try {
         make_steps(folder, staging, list);
-    } catch (const model::Error& error) {
-        throw model::Error(
+    } catch (const util::Error& error) {
+        throw util::Error(
             fmt::format("{}; the change is kept in {}, and the next command that "
                         "writes there finishes it",
-                        error.what(), model::printable(staging.path().string())));
+                        error.what(), util::printable(staging.path().string())));
     }
     remove_staging(folder, staging);
 }
@@ -224,26 +223,26 @@ std::string finish_interrupted_change(const fs::path& folder_path) {
     }
     const Folder folder(folder_path);
     const Folder staging = folder.below(staging_name);
-    const std::string shown = model::printable(folder_path.string());
+    const std::string shown = util::printable(folder_path.string());
     std::size_t files = 0;
     bool decided = false;
     try {
         if (const std::optional<List> list = read_list(staging)) {
             if (list->folder != inode_of(staging)) {
-                throw model::InputError("it was begun in another folder");
+                throw util::InputError("it was begun in another folder");
             }
             decided = true;
             files = list->steps.size();
             make_steps(folder, staging, *list);
         }
-    } catch (const model::InputError& error) {
-        throw model::InputError(
+    } catch (const util::InputError& error) {
+        throw util::InputError(
             fmt::format("{}: an interrupted change of the baselines cannot be finished: {}; {}",
                         shown, error.what(), remedy(folder_path)));
     }
     remove_staging(folder, staging);
     return decided ? fmt::format("{}: finished the change of {} that was interrupted", shown,
-                                 model::counted(files, "file"))
+                                 util::counted(files, "file"))
                    : fmt::format(
                          "{}: removed the temporary files of a command that was "
                          "interrupted",
@@ -255,12 +254,12 @@ std::string interrupted_change(const fs::path& folder_path) {
     if (fs::symlink_status(staging_path(folder_path), ignored).type() == fs::file_type::not_found) {
         return {};
     }
-    const model::Descriptor locked(::open(folder_path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const util::Descriptor locked(::open(folder_path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (::flock(locked.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK) return {};
     return fmt::format(
         "{}: a command was interrupted while it changed the baselines: 'perfgate baseline accept', "
         "'refresh' or 'prune' here finishes or removes what it left; elsewhere {}",
-        model::printable(staging_path(folder_path).string()), remedy(folder_path));
+        util::printable(staging_path(folder_path).string()), remedy(folder_path));
 }
 
 }  // namespace perfgate::baseline

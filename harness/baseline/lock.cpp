@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "baseline/file_changes.hpp"
-#include "model/error.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::baseline {
 
@@ -54,12 +54,11 @@ int try_lock(const fs::path& path, int flags, const Flock& flock, int& error) {
 }  // namespace
 
 BaselineLock::BaselineLock(fs::path folder, const Waiting& waiting) : folder_(std::move(folder)) {
-    const std::string shown = model::printable(folder_.string());
+    const std::string shown = util::printable(folder_.string());
     std::error_code problem;
     fs::create_directories(folder_, problem);
     if (problem) {
-        throw model::Error(
-            fmt::format("cannot create the folder {}: {}", shown, problem.message()));
+        throw util::Error(fmt::format("cannot create the folder {}: {}", shown, problem.message()));
     }
     const auto lock = [&](int fd, int operation) {
         return waiting.flock ? waiting.flock(fd, operation) : ::flock(fd, operation);
@@ -76,12 +75,12 @@ BaselineLock::BaselineLock(fs::path folder, const Waiting& waiting) : folder_(st
         }
         if (fd_ >= 0) break;
         if (error != EWOULDBLOCK && error != EINTR) {
-            throw model::Error(fmt::format(
+            throw util::Error(fmt::format(
                 "cannot lock {}: {}; keep the baselines where files can be written and locked",
                 shown, cause(error)));
         }
         if (Clock::now() >= end) {
-            throw model::Error(fmt::format(
+            throw util::Error(fmt::format(
                 "{}: another perfgate has been writing here for {:g} s: end it, or try again later",
                 shown, waiting.limit_s));
         }

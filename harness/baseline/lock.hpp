@@ -23,7 +23,7 @@ class BaselineLock {
     /// Locks the folder itself, which leaves no file behind and works if it is read-only; if the
     /// file system cannot lock folders, a file `.perfgate.lock` in it. The kernel releases the lock
     /// when the process ends, even by a signal. Creates the folder. Then finishes, or removes, what
-    /// a writer that was killed has left. Throws model::Error naming the
+    /// a writer that was killed has left. Throws util::Error naming the
     /// folder if another process holds the lock for longer than the limit, or if nothing can be
     /// locked.
     BaselineLock(std::filesystem::path folder, const Waiting& waiting);

@@ -19,11 +19,11 @@
 #include "gate/significance.hpp"
 #include "model/board.hpp"
 #include "model/case.hpp"
-#include "model/error.hpp"
-#include "model/text.hpp"
 #include "stats/drift.hpp"
 #include "stats/quantiles.hpp"
 #include "stats/spread.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::baseline {
 
@@ -39,9 +39,9 @@ constexpr std::size_t first_processes = 5;
 
 void require_equal(std::string_view what, const std::string& first, const std::string& other) {
     if (first == other) return;
-    throw model::InputError(fmt::format(
+    throw util::InputError(fmt::format(
         "the runs cannot become one baseline: {} is '{}' in the first and '{}' in another", what,
-        model::printable(first), model::printable(other)));
+        util::printable(first), util::printable(other)));
 }
 
 /// The cases of a run, by suite and id.
@@ -74,7 +74,7 @@ void require_alike(const Run& first, const Run& other) {
     require_equal("tool_version", first.tool_version, other.tool_version);
     require_equal("git_revision", first.git_revision, other.git_revision);
     if (names_of_cases(first) != names_of_cases(other)) {
-        throw model::InputError(
+        throw util::InputError(
             "the runs cannot become one baseline: they are not of the same cases");
     }
     for (std::size_t i = 0; i < first.suites.size(); ++i) {
@@ -112,7 +112,7 @@ std::string other_measurement(const CaseResult& then, const CaseResult& now, boo
     for (std::size_t i = 0; i < now.kernels.size(); ++i) {
         const model::Kernel& kernel = now.kernels[i];
         if (then.kernels[i].name == kernel.name && differ(then.kernels[i].code, kernel.code)) {
-            return "the code of " + model::printable(kernel.name);
+            return "the code of " + util::printable(kernel.name);
         }
     }
     return {};
@@ -121,9 +121,9 @@ std::string other_measurement(const CaseResult& then, const CaseResult& now, boo
 void require_same_measurement(const CaseResult& then, const CaseResult& now, bool revision_tells) {
     const std::string differs = other_measurement(then, now, revision_tells);
     if (differs.empty()) return;
-    throw model::InputError(fmt::format(
+    throw util::InputError(fmt::format(
         "the runs cannot become one baseline: they did not measure the same: {}: {} differs",
-        model::printable(model::case_id(then.spec)), differs));
+        util::printable(model::case_id(then.spec)), differs));
 }
 
 /// Code that differs between the runs counts as not known.
@@ -301,7 +301,7 @@ std::size_t sessions_of(const std::vector<PooledMetric>& all) {
 }  // namespace
 
 Run combine_runs(std::vector<Run> runs) {
-    if (runs.empty()) throw model::InputError("no run to accept");
+    if (runs.empty()) throw util::InputError("no run to accept");
     Run combined = std::move(runs.front());
     for (std::size_t i = 1; i < runs.size(); ++i) {
         const Run& other = runs[i];

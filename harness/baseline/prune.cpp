@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "model/error.hpp"
-#include "model/text.hpp"
 #include "model/unknown_cases.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::baseline {
 
@@ -25,10 +25,10 @@ bool is_unknown(const std::string& id, const model::BaselineCase& expected,
 
 void require_whole(const model::Run& run, const model::SuiteResult& suite) {
     if (!suite.partial && !run.interrupted && !run.shard) return;
-    throw model::InputError(
+    throw util::InputError(
         fmt::format("suite {}: the run has only some of its cases ({}), so it does not show which "
                     "are gone: measure the whole suite",
-                    model::printable(suite.name),
+                    util::printable(suite.name),
                     run.interrupted ? "interrupted"
                     : run.shard     ? "a shard"
                                     : "selected with --filter or --tag"));

@@ -28,7 +28,7 @@ struct KnownCases {
 };
 
 /// Adds the cases that the benchmarks of the suite reported in this run, which must have the whole
-/// suite: throws model::InputError otherwise. A benchmark that did not run there shows nothing.
+/// suite: throws util::InputError otherwise. A benchmark that did not run there shows nothing.
 void add_reported(const model::Run& run, const std::string& suite, KnownCases& cases);
 
 struct Pruned {

@@ -19,10 +19,10 @@
 #include "model/board.hpp"
 #include "model/case.hpp"
 #include "model/date.hpp"
-#include "model/error.hpp"
 #include "model/quantity.hpp"
-#include "model/text.hpp"
 #include "model/unknown_cases.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::baseline {
 
@@ -44,15 +44,15 @@ void require_acceptable(const model::Run& run, const model::SuiteResult& suite) 
         if (why.empty()) continue;
         if (++refused > shown) continue;
         if (!listed.empty()) listed += "; ";
-        listed += fmt::format("{} ({})", model::printable(model::case_id(result.spec)),
-                              model::printable(why));
+        listed += fmt::format("{} ({})", util::printable(model::case_id(result.spec)),
+                              util::printable(why));
     }
     if (refused == 0) return;
     if (refused > shown) listed += fmt::format("; and {} more", refused - shown);
-    throw model::InputError(
+    throw util::InputError(
         fmt::format("suite {}: these cases cannot become a baseline: {}; measure them again, or "
                     "refresh the others with --filter",
-                    model::printable(suite.name), listed));
+                    util::printable(suite.name), listed));
 }
 
 /// Whether accepting again would change only the time and the revision.
@@ -237,12 +237,12 @@ void require_known(const model::Run& run, const model::SuiteResult& suite,
         }
         if (!why.empty()) {
             problems.push_back(
-                fmt::format("{}: {}", model::printable(id), model::printable(why, 1000)));
+                fmt::format("{}: {}", util::printable(id), util::printable(why, 1000)));
         }
     }
     refuse_if_any(fmt::format("suite {}: --add-board adds another board's times of the same code: "
                               "leave these cases out with --filter, or refresh without it",
-                              model::printable(suite.name)),
+                              util::printable(suite.name)),
                   problems);
 }
 
@@ -346,9 +346,8 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
     for (const CaseResult& result : suite.cases) {
         std::string id = model::case_id(result.spec);
         if (refreshed.baseline.cases.contains(id)) {
-            throw model::InputError(fmt::format("suite {}: case {} is in the run twice",
-                                                model::printable(suite.name),
-                                                model::printable(id)));
+            throw util::InputError(fmt::format("suite {}: case {} is in the run twice",
+                                               util::printable(suite.name), util::printable(id)));
         }
         auto old_case = old_cases.extract(id);
         if (result.status == CaseStatus::skipped) {
@@ -394,13 +393,13 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
     }
     if (refreshed.accepted.empty() && refreshed.unchanged.empty() &&
         refreshed.better_known.empty()) {
-        throw model::InputError(
+        throw util::InputError(
             fmt::format("suite {}: no case was measured: there is nothing to accept",
-                        model::printable(suite.name)));
+                        util::printable(suite.name)));
     }
     refuse_if_any(fmt::format("suite {}: more than may be accepted without --reset-anchor: "
                               "refresh with it if that is meant, or other cases with --filter",
-                              model::printable(suite.name)),
+                              util::printable(suite.name)),
                   crept);
     // What a benchmark that did not run would have reported is not known.
     const auto is_unknown = [&suite](const std::string& id) {

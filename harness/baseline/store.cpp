@@ -13,9 +13,9 @@
 #include "baseline/file_changes.hpp"
 #include "document/baseline.hpp"
 #include "document/ledger.hpp"
-#include "model/error.hpp"
-#include "model/file.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::baseline {
 
@@ -32,18 +32,18 @@ bool is_slug(std::string_view text) {
 
 void require_slug(std::string_view text, std::string_view what) {
     if (is_slug(text)) return;
-    throw model::InputError(
+    throw util::InputError(
         fmt::format("{} '{}' cannot name a baseline: expected at most 200 of a-z, 0-9, '-' and '_'",
-                    what, model::printable(text)));
+                    what, util::printable(text)));
 }
 
 /// Compares a field of the document with its path.
 void require_place(std::string_view kind, std::string_view file, std::string_view field,
                    std::string_view found, std::string_view expected) {
     if (found == expected) return;
-    throw model::InputError(
+    throw util::InputError(
         fmt::format("{} {}: {} is '{}', its place is that of '{}'; move the file where it belongs",
-                    kind, model::printable(file), field, model::printable(found), expected));
+                    kind, util::printable(file), field, util::printable(found), expected));
 }
 
 }  // namespace
@@ -57,7 +57,7 @@ fs::path baseline_path(const fs::path& folder, std::string_view device_key,
 
 gate::StoredBaseline read_baseline(const fs::path& file) {
     return {file.string(),
-            document::parse_baseline(model::read_file(file, baseline_limit_bytes, "baseline"),
+            document::parse_baseline(util::read_file(file, baseline_limit_bytes, "baseline"),
                                      file.string())};
 }
 
@@ -67,8 +67,8 @@ std::optional<gate::StoredBaseline> load_baseline(const fs::path& folder,
     const fs::path path = baseline_path(folder, device_key, suite);
     std::error_code ignored;
     if (fs::exists(folder, ignored) && !fs::is_directory(folder, ignored)) {
-        throw model::InputError(fmt::format("baselines folder {}: expected a folder, found a file",
-                                            model::printable(folder.string())));
+        throw util::InputError(fmt::format("baselines folder {}: expected a folder, found a file",
+                                           util::printable(folder.string())));
     }
     // Does not follow links: a dangling link is a fault, not a missing baseline.
     if (fs::symlink_status(path, ignored).type() == fs::file_type::not_found) return std::nullopt;
@@ -103,8 +103,8 @@ std::vector<std::string> suites_with_baseline(const fs::path& folder, std::strin
         }
     }
     if (error) {
-        throw model::InputError(fmt::format("cannot read the folder {}: {}",
-                                            model::printable(of_device.string()), error.message()));
+        throw util::InputError(fmt::format("cannot read the folder {}: {}",
+                                           util::printable(of_device.string()), error.message()));
     }
     std::sort(suites.begin(), suites.end());
     return suites;
@@ -129,8 +129,8 @@ std::vector<std::string> devices_with_baseline(const fs::path& folder, std::stri
 std::vector<BaselinePlace> stored_places(const fs::path& folder, std::vector<std::string>* faults) {
     std::error_code error;
     if (!fs::is_directory(folder, error)) {
-        throw model::InputError(
-            fmt::format("{}: expected a folder of baselines", model::printable(folder.string())));
+        throw util::InputError(
+            fmt::format("{}: expected a folder of baselines", util::printable(folder.string())));
     }
     std::set<BaselinePlace> places;
     for (const fs::directory_entry& device : fs::directory_iterator(folder)) {
@@ -147,7 +147,7 @@ std::vector<BaselinePlace> stored_places(const fs::path& folder, std::vector<std
                 places.insert({key, name});
             } else if (faults != nullptr) {
                 faults->push_back(fmt::format("{}: no device key and suite's name",
-                                              model::printable(entry.path().string())));
+                                              util::printable(entry.path().string())));
             }
         }
     }
@@ -164,7 +164,7 @@ static void add_baseline(const fs::path& folder, const model::Baseline& baseline
         std::error_code ignored;
         if (fs::is_regular_file(fs::symlink_status(path, ignored)) &&
             fs::file_size(path, ignored) == change.content->size() &&
-            model::read_file(path, baseline_limit_bytes, "baseline") == *change.content) {
+            util::read_file(path, baseline_limit_bytes, "baseline") == *change.content) {
             return;
         }
     }
@@ -188,7 +188,7 @@ std::optional<model::Ledger> load_ledger(const fs::path& folder, std::string_vie
     std::error_code ignored;
     if (fs::symlink_status(path, ignored).type() == fs::file_type::not_found) return std::nullopt;
     model::Ledger ledger =
-        document::parse_ledger(model::read_file(path, ledger_limit_bytes, "ledger"), path.string());
+        document::parse_ledger(util::read_file(path, ledger_limit_bytes, "ledger"), path.string());
     require_place("ledger", path.string(), "suite", ledger.suite, suite);
     require_place("ledger", path.string(), "device", ledger.device_key, device_key);
     return ledger;

@@ -14,11 +14,11 @@
 #include "baseline/file_changes.hpp"
 #include "baseline/store.hpp"
 #include "document/baseline.hpp"
-#include "model/error.hpp"
-#include "model/file.hpp"
 #include "model/ledger.hpp"
-#include "model/text.hpp"
 #include "stats/quantiles.hpp"
+#include "util/error.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::baseline {
 
@@ -45,19 +45,19 @@ class Checking {
             for (const auto& [metric, series] : expected.metrics) value(id, metric, series);
             for (const auto& [metric, anchor] : expected.anchors) {
                 if (!expected.metrics.contains(metric)) {
-                    fault(id, "it has an anchor of {} and no value", model::printable(metric));
+                    fault(id, "it has an anchor of {} and no value", util::printable(metric));
                 }
             }
             for (const auto& [metric, known] : expected.acknowledged) {
                 const auto series = expected.metrics.find(metric);
                 if (series == expected.metrics.end() || series->second.unit != known.known.unit) {
                     fault(id, "{} is acknowledged and has no value in that unit",
-                          model::printable(metric));
+                          util::printable(metric));
                 }
                 if (known.until < today) {
                     check_.notes.push_back(fmt::format(
-                        "{}: {}: the acknowledgement of {} ended on {}", model::printable(file_),
-                        model::printable(id), model::printable(metric), known.until));
+                        "{}: {}: the acknowledgement of {} ended on {}", util::printable(file_),
+                        util::printable(id), util::printable(metric), known.until));
                 }
             }
         }
@@ -93,7 +93,7 @@ class Checking {
             for (const auto& [metric, acknowledged] : expected.acknowledged) {
                 if (known.contains({id, acknowledged.until})) continue;
                 fault(id, "{} is acknowledged until {}, which the ledger does not know",
-                      model::printable(metric), acknowledged.until);
+                      util::printable(metric), acknowledged.until);
             }
         }
     }
@@ -101,8 +101,8 @@ class Checking {
   private:
     template <typename... Args>
     void fault(const std::string& id, fmt::format_string<Args...> text, Args&&... args) {
-        check_.faults.push_back(fmt::format("{}: {}: {}", model::printable(file_),
-                                            model::printable(id),
+        check_.faults.push_back(fmt::format("{}: {}: {}", util::printable(file_),
+                                            util::printable(id),
                                             fmt::format(text, std::forward<Args>(args)...)));
     }
 
@@ -112,8 +112,8 @@ class Checking {
         if (samples.empty()) return;
         const double median = stats::median(samples);
         if (!same_number(series.value, median)) {
-            fault(id, "{} is {}, and its samples say {}", model::printable(metric),
-                  model::number_text(series.value), model::number_text(median));
+            fault(id, "{} is {}, and its samples say {}", util::printable(metric),
+                  util::number_text(series.value), util::number_text(median));
         }
     }
 
@@ -222,19 +222,18 @@ class Checking {
         const auto series = expected.metrics.find(metric);
         if (series == expected.metrics.end() || series->second.unit != change.unit ||
             series->second.value != change.after) {
-            fault(id, "{} is {}, and the ledger says that {} was accepted",
-                  model::printable(metric),
+            fault(id, "{} is {}, and the ledger says that {} was accepted", util::printable(metric),
                   series == expected.metrics.end() ? "absent"
-                                                   : model::number_text(series->second.value),
-                  model::number_text(change.after));
+                                                   : util::number_text(series->second.value),
+                  util::number_text(change.after));
             return;
         }
         const auto found = expected.anchors.find(metric);
         const double anchor = found == expected.anchors.end() ? change.after : found->second;
         const double told = change.anchor.value_or(change.after);
         if (anchor != told) {
-            fault(id, "the anchor of {} is {}, and the ledger says {}", model::printable(metric),
-                  model::number_text(anchor), model::number_text(told));
+            fault(id, "the anchor of {} is {}, and the ledger says {}", util::printable(metric),
+                  util::number_text(anchor), util::number_text(told));
         }
     }
 
@@ -250,18 +249,18 @@ template <typename Load>
 auto attempt(StoreCheck& check, const Load& load) -> decltype(load()) {
     try {
         return load();
-    } catch (const model::InputError& error) {
+    } catch (const util::InputError& error) {
         check.faults.emplace_back(error.what());
         return std::nullopt;
     }
 }
 
 void check_text(const fs::path& file, const model::Baseline& baseline, StoreCheck& check) {
-    const std::string text = model::read_file(file, baseline_limit_bytes, "baseline");
+    const std::string text = util::read_file(file, baseline_limit_bytes, "baseline");
     if (document::is_as_written(text, baseline)) return;
     check.faults.push_back(
         fmt::format("{}: not as perfgate writes it: edited by hand, or merged without care",
-                    model::printable(file.string())));
+                    util::printable(file.string())));
 }
 
 }  // namespace
@@ -294,8 +293,8 @@ StoreCheck verify_store(const fs::path& folder, const std::string& today) {
             check.faults.push_back(fmt::format(
                 "{}: it has no ledger: restore {} from version control, or remove the baseline "
                 "and refresh it",
-                model::printable(file.string()),
-                model::printable(ledger_path(folder, place.device_key, place.suite).string())));
+                util::printable(file.string()),
+                util::printable(ledger_path(folder, place.device_key, place.suite).string())));
         }
     }
     return check;

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "benchmark/formats.hpp"
-#include "model/error.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::benchmark {
 
@@ -50,7 +50,7 @@ class Records {
     }
 
     [[noreturn]] void refuse(const std::string& why) const {
-        throw model::InputError(fmt::format("line {}: {}", line_, why));
+        throw util::InputError(fmt::format("line {}: {}", line_, why));
     }
 
   private:
@@ -101,9 +101,9 @@ std::size_t column_of(const std::vector<std::string>& header, const std::string&
         return static_cast<std::size_t>(std::find(header.begin(), header.end(), name) -
                                         header.begin());
     }
-    throw model::InputError(fmt::format("line 1: {} columns are named '{}'; expected one{}", count,
-                                        model::printable(name, 80),
-                                        count == 0 ? model::did_you_mean(name, header) : ""));
+    throw util::InputError(fmt::format("line 1: {} columns are named '{}'; expected one{}", count,
+                                       util::printable(name, 80),
+                                       count == 0 ? util::did_you_mean(name, header) : ""));
 }
 
 Columns columns_of(const std::vector<std::string>& header, const model::BenchmarkReading& reading) {
@@ -139,7 +139,7 @@ void require_all_or_none(const Presence& presence, const model::BenchmarkReading
         builder.fail(
             fmt::format("line {}: no value in column {}, which line {} of the same case has: write "
                         "it in each line, or tell the cases apart ('case', 'axes')",
-                        presence.first_without[i], model::printable(reading.values[i].from, 80),
+                        presence.first_without[i], util::printable(reading.values[i].from, 80),
                         presence.first_with[i]));
     }
 }
@@ -149,8 +149,8 @@ double number_in(const std::string& field, const Records& records, const std::st
     const char* const end = field.data() + field.size();
     const auto [stop, error] = std::from_chars(field.data(), end, number);
     if (error != std::errc() || stop != end) {
-        records.refuse(fmt::format("'{}' in column {} is no number", model::printable(field, 40),
-                                   model::printable(column, 80)));
+        records.refuse(fmt::format("'{}' in column {} is no number", util::printable(field, 40),
+                                   util::printable(column, 80)));
     }
     return number;
 }
@@ -161,7 +161,7 @@ Results read_csv(std::string_view text, std::string_view /*source*/,
                  const model::BenchmarkReading& reading) {
     Records records(text);
     const auto header = records.next();
-    if (!header) throw model::InputError("it has no header");
+    if (!header) throw util::InputError("it has no header");
     const Columns columns = columns_of(*header, reading);
     std::vector<ResultBuilder> builders;
     std::vector<Presence> presences;  // of the builders

@@ -9,8 +9,8 @@
 #include <set>
 
 #include "benchmark/sample_files.hpp"
-#include "model/error.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::benchmark {
 
@@ -101,17 +101,17 @@ Results read_text(std::string_view text, std::string_view source,
                   const model::BenchmarkReading& reading) {
     const Format* format = find_format(reading.format);
     if (format == nullptr) {
-        throw model::InputError(fmt::format("{}: no format is named '{}'", source,
-                                            model::printable(reading.format, 80)));
+        throw util::InputError(fmt::format("{}: no format is named '{}'", source,
+                                           util::printable(reading.format, 80)));
     }
-    if (text.empty()) throw model::InputError(fmt::format("{}: the file is empty", source));
+    if (text.empty()) throw util::InputError(fmt::format("{}: the file is empty", source));
     Results results;
     try {
         results = format->read(text, source, reading);
-    } catch (const model::InputError& error) {
+    } catch (const util::InputError& error) {
         const std::string_view why = error.what();
         if (why.starts_with(source)) throw;
-        throw model::InputError(fmt::format("{}: {}", source, why));
+        throw util::InputError(fmt::format("{}: {}", source, why));
     }
     check(results, source);
     require_stated_counts(results);

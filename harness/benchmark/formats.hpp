@@ -46,7 +46,7 @@ const Format* find_format(std::string_view name);
 std::vector<std::string> format_names();
 
 /// Reads a file's text, and the files beside it in `folder`, and checks it. Throws
-/// model::InputError, which begins with `source`.
+/// util::InputError, which begins with `source`.
 Results read_results(std::string_view text, std::string_view source,
                      const model::BenchmarkReading& reading, const std::filesystem::path& folder);
 
@@ -60,7 +60,7 @@ const Format* recognised(std::string_view text, std::string_view source);
 inline constexpr double ns_of_s = 1e9;
 
 /// A parameter: booleans and numbers as they are, text by axis_value(text). Throws
-/// model::InputError, with the place, for anything else.
+/// util::InputError, with the place, for anything else.
 model::ParamValue axis_value(document::JsonValue value);
 
 Reader read_google_benchmark, read_hyperfine, read_nvbench, read_pytest_benchmark, read_csv,

@@ -17,7 +17,7 @@
 #include "benchmark/formats.hpp"
 #include "document/json_reader.hpp"
 #include "model/quantity.hpp"
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::benchmark {
 
@@ -38,8 +38,8 @@ double factor_of(JsonValue unit) {
     for (const auto& [known, factor] : units) {
         if (name == known) return factor;
     }
-    unit.fail(fmt::format("unknown time unit '{}'; expected ns, us, ms or s",
-                          model::printable(name, 40)));
+    unit.fail(
+        fmt::format("unknown time unit '{}'; expected ns, us, ms or s", util::printable(name, 40)));
 }
 
 std::vector<std::string_view> parts_of(std::string_view name) {
@@ -125,7 +125,7 @@ class Reading {
         const std::string_view type = text_or(entry, "run_type", "iteration");
         if (type != "iteration" && type != "aggregate") {
             entry.at("run_type")
-                .fail(fmt::format("unknown run type '{}'", model::printable(type, 40)));
+                .fail(fmt::format("unknown run type '{}'", util::printable(type, 40)));
         }
         const bool aggregate = type == "aggregate";
         const std::string_view aggregate_name = text_or(entry, "aggregate_name", "");
@@ -139,13 +139,13 @@ class Reading {
         const auto failed = entry.find("error_occurred");
         if (failed && failed->boolean()) {
             result.fail(fmt::format("the benchmark reports an error: {}",
-                                    model::printable(text_or(entry, "error_message", ""), 300)));
+                                    util::printable(text_or(entry, "error_message", ""), 300)));
             return;
         }
         // 1.8 and later.
         if (entry.find("skipped") && entry.at("skipped").boolean()) {
             result.fail(fmt::format("the benchmark skipped it: {}",
-                                    model::printable(text_or(entry, "skip_message", ""), 300)));
+                                    util::printable(text_or(entry, "skip_message", ""), 300)));
             return;
         }
         if (aggregate) {

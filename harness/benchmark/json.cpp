@@ -11,7 +11,7 @@
 #include "benchmark/formats.hpp"
 #include "benchmark/json_path.hpp"
 #include "document/json_reader.hpp"
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::benchmark {
 
@@ -25,7 +25,7 @@ JsonValue only_one(const JsonPath& path, const std::string& text, JsonValue row)
     std::vector<JsonValue> found;
     path.each(row, [&](std::string_view, JsonValue value) { found.push_back(value); });
     if (found.size() != 1) {
-        row.fail(fmt::format("'{}' leads to {} values; expected one", model::printable(text, 80),
+        row.fail(fmt::format("'{}' leads to {} values; expected one", util::printable(text, 80),
                              found.size()));
     }
     return found.front();
@@ -81,7 +81,7 @@ Result result_of(JsonValue row, std::string_view key, const Paths& paths,
             lacks->fail(
                 fmt::format("'{}' has no value here, but has values elsewhere in the row: each "
                             "sample needs one",
-                            model::printable(value.from, 80)));
+                            util::printable(value.from, 80)));
         }
     }
     return builder.take();

@@ -7,8 +7,8 @@
 #include <charconv>
 #include <cstddef>
 
-#include "model/error.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::benchmark {
 
@@ -20,9 +20,9 @@ using document::JsonValue;
 constexpr std::size_t longest_path = 256;
 
 [[noreturn]] void refuse(std::string_view text) {
-    throw model::InputError(
+    throw util::InputError(
         fmt::format("'{}' is no path into JSON; expected a JSON pointer such as /results/*/time",
-                    model::printable(text, 80)));
+                    util::printable(text, 80)));
 }
 
 /// ~1 is '/', ~0 is '~'.

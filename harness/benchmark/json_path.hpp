@@ -14,7 +14,7 @@ namespace perfgate::benchmark {
 
 class JsonPath {
   public:
-    /// Throws model::InputError for text that does not begin with '/', is too long or has a '~'
+    /// Throws util::InputError for text that does not begin with '/', is too long or has a '~'
     /// that escapes nothing. Empty text is the value itself.
     explicit JsonPath(std::string_view text);
 

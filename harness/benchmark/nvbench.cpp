@@ -18,7 +18,7 @@
 
 #include "benchmark/formats.hpp"
 #include "document/json_reader.hpp"
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::benchmark {
 
@@ -78,8 +78,7 @@ class Summaries {
         list->elements([&](JsonValue summary) {
             const std::string_view tag = summary.at("tag").text();
             if (!by_tag_.emplace(tag, summary).second) {
-                summary.fail(
-                    fmt::format("the summary {} appears twice", model::printable(tag, 80)));
+                summary.fail(fmt::format("the summary {} appears twice", util::printable(tag, 80)));
             }
         });
     }
@@ -119,7 +118,7 @@ std::optional<SampleFile> sample_file(JsonValue summary) {
     if (!name || !size) return std::nullopt;
     const double count = number_in(*size);
     if (!(count >= 1 && count <= static_cast<double>(most_samples)) || count != std::floor(count)) {
-        summary.fail(fmt::format("{} samples; expected from 1 to {}", model::printable(*size, 40),
+        summary.fail(fmt::format("{} samples; expected from 1 to {}", util::printable(*size, 40),
                                  most_samples));
     }
     return SampleFile{std::string(*name), static_cast<std::size_t>(count), ns_of_s};
@@ -169,7 +168,7 @@ void add_values(const Summaries& summaries, const model::BenchmarkReading& readi
 
 void note_skipped(JsonValue state, ResultBuilder& builder) {
     const auto stated = state.find("skip_reason");
-    const std::string reason = model::printable(stated ? stated->text() : "", 300);
+    const std::string reason = util::printable(stated ? stated->text() : "", 300);
     for (const std::string_view failure : failures) {
         if (reason.starts_with(failure)) {
             builder.fail(fmt::format("the benchmark reports an error: {}", reason));

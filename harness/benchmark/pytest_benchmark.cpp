@@ -7,7 +7,7 @@
 
 #include "benchmark/formats.hpp"
 #include "document/json_reader.hpp"
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::benchmark {
 
@@ -82,7 +82,7 @@ Results read_pytest_benchmark(std::string_view text, std::string_view source,
     const JsonValue version = document.root().at("version");
     if (!version.text().starts_with(known_version)) {
         version.fail(fmt::format("version {} of the format; expected 3",
-                                 model::printable(version.text(), 40)));
+                                 util::printable(version.text(), 40)));
     }
     Results results;
     const JsonValue machine = document.root().at("machine_info");

@@ -10,8 +10,8 @@
 #include <set>
 #include <utility>
 
-#include "model/error.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::benchmark {
 
@@ -25,24 +25,24 @@ ResultBuilder::ResultBuilder(std::string_view name) {
 
 void ResultBuilder::add_axis(std::string_view axis, model::ParamValue value) {
     if (result_.params.size() == most_axes) {
-        throw model::InputError(
-            fmt::format("{}: more than {} parameters", model::printable(result_.name), most_axes));
+        throw util::InputError(
+            fmt::format("{}: more than {} parameters", util::printable(result_.name), most_axes));
     }
     const auto* text = std::get_if<std::string>(&value);
     if (text != nullptr && text->size() > longest_axis_value) {
-        throw model::InputError(fmt::format("{}: a parameter of {} bytes; expected at most {}",
-                                            model::printable(result_.name), text->size(),
-                                            longest_axis_value));
+        throw util::InputError(fmt::format("{}: a parameter of {} bytes; expected at most {}",
+                                           util::printable(result_.name), text->size(),
+                                           longest_axis_value));
     }
     if (!is_axis_name(axis)) {
-        throw model::InputError(
+        throw util::InputError(
             fmt::format("{}: '{}' is not the name of a parameter; expected letters, digits and "
                         "'_-.:'",
-                        model::printable(result_.name), model::printable(axis, 80)));
+                        util::printable(result_.name), util::printable(axis, 80)));
     }
     if (!result_.params.emplace(axis, std::move(value)).second) {
-        throw model::InputError(fmt::format("{}: the parameter {} appears twice",
-                                            model::printable(result_.name), axis));
+        throw util::InputError(
+            fmt::format("{}: the parameter {} appears twice", util::printable(result_.name), axis));
     }
 }
 
@@ -84,7 +84,7 @@ void ResultBuilder::fail(std::string problem) {
 }
 
 std::string ResultBuilder::words() const {
-    return model::printable(id_of(result_));
+    return util::printable(id_of(result_));
 }
 
 model::ParamValue axis_value(std::string_view text) {
@@ -116,14 +116,14 @@ void require_stated_counts(Results& results) {
             result.problem = fmt::format(
                 "{} has {}, and the file says {}: run the benchmark to its end, and keep its "
                 "results whole",
-                metric, model::counted(count, "sample"), *samples.stated);
+                metric, util::counted(count, "sample"), *samples.stated);
         }
     }
 }
 
 void check(const Results& results, std::string_view source) {
     const auto refuse = [&](const std::string& why) {
-        throw model::InputError(fmt::format("{}: {}", source, why));
+        throw util::InputError(fmt::format("{}: {}", source, why));
     };
     if (results.results.empty()) refuse("it has no result");
     const auto is_skipped = [](const Result& result) { return !result.skipped.empty(); };
@@ -139,17 +139,16 @@ void check(const Results& results, std::string_view source) {
         if (result.name.empty()) refuse("a result has no name");
         if (result.name.size() > longest_name) {
             refuse(fmt::format("the name {} has {} bytes; expected at most {}",
-                               model::printable(result.name, 60), result.name.size(),
-                               longest_name));
+                               util::printable(result.name, 60), result.name.size(), longest_name));
         }
-        if (model::printable(result.name, longest_name + 1) != result.name) {
+        if (util::printable(result.name, longest_name + 1) != result.name) {
             refuse(fmt::format("the name {} has characters that are not printable",
-                               model::printable(result.name, 80)));
+                               util::printable(result.name, 80)));
         }
         if (result.name == model::unknown_cases) refuse("a result is named '*'");
         std::string id = id_of(result);
         if (!ids.insert(id).second) {
-            refuse(fmt::format("the result {} appears twice", model::printable(id)));
+            refuse(fmt::format("the result {} appears twice", util::printable(id)));
         }
     }
 }

@@ -65,7 +65,7 @@ class ResultBuilder {
   public:
     explicit ResultBuilder(std::string_view name);
 
-    /// Throws model::InputError for a parameter that is there already.
+    /// Throws util::InputError for a parameter that is there already.
     void add_axis(std::string_view axis, model::ParamValue value);
     /// A time or a rate must be above 0, every value finite.
     void add(const std::string& metric, const char* method, double value, bool positive = true);
@@ -97,7 +97,7 @@ bool is_axis_name(std::string_view text);
 void require_stated_counts(Results& results);
 
 /// Refuses names that are no text for a case id, too many results, and results that appear twice.
-/// Throws model::InputError that begins with `source`.
+/// Throws util::InputError that begins with `source`.
 void check(const Results& results, std::string_view source);
 
 }  // namespace perfgate::benchmark

@@ -9,9 +9,9 @@
 #include <string>
 #include <system_error>
 
-#include "model/error.hpp"
-#include "model/file.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::benchmark {
 
@@ -21,24 +21,24 @@ namespace fs = std::filesystem;
 
 /// Where the file is, with links followed: inside of the folder.
 fs::path place_of(const fs::path& folder, const std::string& name) {
-    const auto quoted = [&] { return model::printable(name, 200); };
+    const auto quoted = [&] { return util::printable(name, 200); };
     const fs::path relative = name;
     if (name.empty() || name.find('\0') != std::string::npos || relative.is_absolute()) {
-        throw model::InputError(
+        throw util::InputError(
             fmt::format("'{}' is no file beside the results; expected a relative path", quoted()));
     }
     std::error_code error;
     const fs::path root = fs::canonical(folder, error);
     fs::path file = error ? fs::path() : fs::canonical(root / relative, error);
     if (error) {
-        throw model::InputError(
+        throw util::InputError(
             fmt::format("the samples in '{}' cannot be read: {}; keep the files that the benchmark "
                         "writes beside its results",
                         quoted(), error.message()));
     }
     const fs::path within = file.lexically_relative(root);
     if (within.empty() || *within.begin() == "..") {
-        throw model::InputError(fmt::format(
+        throw util::InputError(fmt::format(
             "'{}' is outside of the folder of the results; expected a file in it", quoted()));
     }
     return file;
@@ -56,11 +56,11 @@ double number_at(std::string_view bytes, std::size_t index) {
 void read_samples(const fs::path& folder, Samples& samples, std::string& problem) {
     const SampleFile& file = *samples.file;
     const std::size_t size = file.count * sizeof(float);
-    const std::string bytes = model::read_file(place_of(folder, file.name), size, "sample file");
+    const std::string bytes = util::read_file(place_of(folder, file.name), size, "sample file");
     if (bytes.size() != size) {
-        throw model::InputError(fmt::format("'{}' has {} bytes; expected {}: {} samples",
-                                            model::printable(file.name, 200), bytes.size(), size,
-                                            file.count));
+        throw util::InputError(fmt::format("'{}' has {} bytes; expected {}: {} samples",
+                                           util::printable(file.name, 200), bytes.size(), size,
+                                           file.count));
     }
     samples.values.reserve(file.count);
     for (std::size_t i = 0; i < file.count; ++i) {
@@ -68,7 +68,7 @@ void read_samples(const fs::path& folder, Samples& samples, std::string& problem
         if (!std::isfinite(value) || value <= 0) {
             if (problem.empty()) {
                 problem = fmt::format("sample {} of '{}' is {}; expected a finite number above 0",
-                                      i, model::printable(file.name, 200), value);
+                                      i, util::printable(file.name, 200), value);
             }
             return;
         }
@@ -87,7 +87,7 @@ void read_sample_files(const fs::path& folder, std::string_view source, Results&
                 all += samples.file->count;
                 if (samples.file->count == 0 || samples.file->count > most_samples ||
                     all > most_samples) {
-                    throw model::InputError(
+                    throw util::InputError(
                         fmt::format("no samples, or more than {} in the files beside the results; "
                                     "expected a benchmark that takes fewer",
                                     most_samples));
@@ -96,8 +96,8 @@ void read_sample_files(const fs::path& folder, std::string_view source, Results&
                 samples.file.reset();
             }
         }
-    } catch (const model::InputError& error) {
-        throw model::InputError(fmt::format("{}: {}", source, error.what()));
+    } catch (const util::InputError& error) {
+        throw util::InputError(fmt::format("{}: {}", source, error.what()));
     }
 }
 

@@ -10,7 +10,7 @@
 namespace perfgate::benchmark {
 
 /// Reads the files that the results name, from `folder`, in which the results are. Throws
-/// model::InputError, which begins with `source`, for a name that leads out of the folder (by '..'
+/// util::InputError, which begins with `source`, for a name that leads out of the folder (by '..'
 /// or by a link), a file that is absent, is no regular file or has another size than stated, and
 /// for more than most_samples in all. A sample that is not above 0 is the result's problem.
 void read_sample_files(const std::filesystem::path& folder, std::string_view source,

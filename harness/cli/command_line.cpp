@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::cli {
 namespace {
@@ -42,7 +42,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 1> removed_o
 
 /// What was meant: the nearest name, or the only one that begins with the word.
 std::string suggestion(const std::string& word, const std::vector<std::string>& names) {
-    std::string near = model::did_you_mean(word, names);
+    std::string near = util::did_you_mean(word, names);
     if (!near.empty()) return near;
     const auto begins = [&](const std::string& name) { return name.starts_with(word); };
     if (std::count_if(names.begin(), names.end(), begins) != 1) return {};
@@ -55,7 +55,7 @@ std::string unknown(std::string_view what, const std::string& word,
         if (word == old) return word + " was removed: " + std::string(instead);
     }
     const std::string meant = suggestion(word, names);
-    return "unknown " + std::string(what) + " '" + model::printable(word) + "'" +
+    return "unknown " + std::string(what) + " '" + util::printable(word) + "'" +
            (meant.empty() ? "; '" + path + " --help' lists them" : meant);
 }
 

@@ -13,8 +13,8 @@
 #include "cli/options/output.hpp"
 #include "cli/verbs/verb.hpp"
 #include "measure/workers.hpp"
-#include "model/error.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
 #ifndef PERFGATE_VERSION
 #error "PERFGATE_VERSION is defined by the build"
@@ -26,7 +26,7 @@ namespace {
 int report_error(std::string_view message, int exit_code) {
     while (!message.empty()) {
         const std::size_t end = std::min(message.find('\n'), message.size());
-        const std::string line = perfgate::model::printable(message.substr(0, end), 2000);
+        const std::string line = perfgate::util::printable(message.substr(0, end), 2000);
         std::fprintf(stderr, "perfgate: %s\n", line.c_str());
         message.remove_prefix(std::min(end + 1, message.size()));
     }
@@ -91,7 +91,7 @@ int main(int argc, char** argv) {
         return 2;
     } catch (const measure::Interrupted& error) {
         return report_error(error.what(), 130);
-    } catch (const model::InputError& error) {
+    } catch (const util::InputError& error) {
         return report_error(error.what(), 2);
     } catch (const std::exception& error) {
         return report_error(error.what(), 3);

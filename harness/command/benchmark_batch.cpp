@@ -10,11 +10,11 @@
 
 #include "benchmark/formats.hpp"
 #include "metrics/catalogue.hpp"
-#include "model/error.hpp"
-#include "model/file.hpp"
-#include "model/text.hpp"
 #include "program/capture.hpp"
 #include "stats/quantiles.hpp"
+#include "util/error.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::command {
 
@@ -36,10 +36,10 @@ std::string read_output(const fs::path& file) {
     std::error_code error;
     if (!fs::exists(file, error)) {
         throw Failure{fmt::format("the benchmark wrote no results: {} does not exist",
-                                  model::printable(file.native())),
+                                  util::printable(file.native())),
                       ""};
     }
-    return model::read_file(file, benchmark::most_bytes, "results");
+    return util::read_file(file, benchmark::most_bytes, "results");
 }
 
 /// Runs one process of the benchmark and reads its results.
@@ -129,7 +129,7 @@ Reported find_results(const MeasurementOptions& options, const model::Command& c
     } catch (const Failure& failure) {
         reported.problem = failure.reason;
         reported.log = failure.log;
-    } catch (const model::Error& error) {
+    } catch (const util::Error& error) {
         reported.problem = error.what();
     }
     return reported;

@@ -24,7 +24,7 @@ struct Reported {
 /// Runs the benchmark once to learn its cases; this run does not count.
 Reported find_results(const MeasurementOptions& options, const model::Command& command);
 
-/// As Programs::measure says. Throws Failure, Stopped, model::Error.
+/// As Programs::measure says. Throws Failure, Stopped, util::Error.
 void take_benchmark_batch(const MeasurementOptions& options, const measure::ProgramRequest& request,
                           std::vector<model::CaseResult>& results,
                           const std::function<void(std::string_view phase)>& observe);

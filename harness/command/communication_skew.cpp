@@ -11,7 +11,7 @@
 
 #include "activity/analysis.hpp"
 #include "model/communication_kernel.hpp"
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::command {
 namespace {
@@ -67,8 +67,8 @@ std::string difference(const Process& one, const Process& other, std::size_t ins
         const std::string other_name = name_of(*other.timeline, b[k]);
         if (name == other_name) continue;
         return fmt::format("{} kernel {} is {} in one and {} in another", where, k + 1,
-                           model::printable(model::demangled(name), 80),
-                           model::printable(model::demangled(other_name), 80));
+                           util::printable(util::demangled(name), 80),
+                           util::printable(util::demangled(other_name), 80));
     }
     return {};
 }
@@ -82,7 +82,7 @@ CommunicationSkew skew_of(std::vector<Process> processes) {
     skew.processes = processes.size();
     if (processes.size() < 2) {
         skew.problem = fmt::format("{} with NCCL or NVSHMEM kernels; a skew is between several",
-                                   model::counted(processes.size(), "process"));
+                                   util::counted(processes.size(), "process"));
         return skew;
     }
     const Process& first = processes.front();

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "command/counter_passes.hpp"
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::command {
 namespace {
@@ -44,7 +44,7 @@ CounterMetric metric_of(const ProgramCounters& counters, std::size_t label,
             return fail(
                 fmt::format("{} needs {} passes by itself, and each run of a program "
                             "collects one; use counters of one pass",
-                            model::printable(name, 200), several->second));
+                            util::printable(name, 200), several->second));
         }
     }
     const metrics::Selection selection = metrics::select_counters(
@@ -55,7 +55,7 @@ CounterMetric metric_of(const ProgramCounters& counters, std::size_t label,
         return found;
     }
     if (!selection.unavailable.empty()) {
-        return fail(model::printable(selection.unavailable.front().reason, 600));
+        return fail(util::printable(selection.unavailable.front().reason, 600));
     }
     if (own.launches.empty()) return fail("no matching kernel was launched to be counted");
     const metrics::Metric& selected = selection.metrics.front();

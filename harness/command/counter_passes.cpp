@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "model/launch_size.hpp"
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::command {
 namespace {
@@ -31,8 +31,8 @@ std::string key_of(const Recording& recording) {
 
 std::string in_words(const Recording& recording) {
     const std::string& rank = recording.field("rank");
-    return model::printable(recording.field("command"), 80) +
-           (rank.empty() ? "" : ", rank " + model::printable(rank, 20));
+    return util::printable(recording.field("command"), 80) +
+           (rank.empty() ? "" : ", rank " + util::printable(rank, 20));
 }
 
 std::string launch_in_words(const Recording& recording, std::size_t place) {
@@ -40,7 +40,7 @@ std::string launch_in_words(const Recording& recording, std::size_t place) {
     if (place >= launches.size()) return "no launch";
     const auto& launch = recording.configurations[launches[place].configuration];
     return fmt::format("{} with {}",
-                       model::printable(model::demangled(recording.text(launch.symbol)), 120),
+                       util::printable(util::demangled(recording.text(launch.symbol)), 120),
                        model::in_words(model::LaunchSize{launch.grid, launch.block}));
 }
 
@@ -85,7 +85,7 @@ std::map<std::string, const Recording*> processes_of(const Recordings& recording
         if (!recording.incomplete.empty()) {
             throw Problem{fmt::format("the recording of counter pass {} is incomplete: {}",
                                       pass + 1,
-                                      model::printable(recording.incomplete.front(), 300))};
+                                      util::printable(recording.incomplete.front(), 300))};
         }
         const activity::Records& records = recording.records;
         if (records.launches.empty() && records.counter_refusals.empty()) continue;
@@ -215,8 +215,8 @@ class CounterPasses::Combination {
         const auto processes = processes_of(recordings, pass);
         if (processes.size() != processes_.size()) {
             throw Problem{fmt::format("{} launched kernels in pass 1 and {} in pass {}",
-                                      model::counted(processes_.size(), "process"),
-                                      processes.size(), pass + 1)};
+                                      util::counted(processes_.size(), "process"), processes.size(),
+                                      pass + 1)};
         }
         for (std::size_t i = 0; i < processes_.size(); ++i) {
             Process& process = processes_[i];
@@ -256,7 +256,7 @@ class CounterPasses::Combination {
     void note_refusals(const Recording& run) {
         for (const activity::CounterRefusal& each : run.records.counter_refusals) {
             std::string& problem = label(each.label).problem;
-            if (problem.empty()) problem = model::printable(run.text(each.reason), 600);
+            if (problem.empty()) problem = util::printable(run.text(each.reason), 600);
         }
     }
 
@@ -315,7 +315,7 @@ class CounterPasses::Combination {
     static void add_kernel(std::vector<CountedKernel>& kernels, const Recording& run,
                            std::uint64_t place) {
         const auto& launch = run.configurations[run.records.launches[place].configuration];
-        CountedKernel kernel{model::valid_utf8(model::demangled(run.text(launch.symbol))),
+        CountedKernel kernel{util::valid_utf8(util::demangled(run.text(launch.symbol))),
                              {launch.grid[0], launch.grid[1], launch.grid[2]}};
         if (std::find(kernels.begin(), kernels.end(), kernel) == kernels.end()) {
             kernels.push_back(std::move(kernel));

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "inject/settings.hpp"
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::command {
 namespace {
@@ -31,7 +31,7 @@ std::string command_of(const std::string& folder) {
         if (!command.empty()) command += ' ';
         command += word;
     }
-    return model::printable(command, longest_command);
+    return util::printable(command, longest_command);
 }
 
 /// The last pid of "NSpid: 4711 12", which the process itself sees; /proc shows the first.

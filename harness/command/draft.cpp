@@ -12,10 +12,10 @@
 #include <set>
 
 #include "model/command_words.hpp"
-#include "model/error.hpp"
 #include "model/kernel_name.hpp"
-#include "model/text.hpp"
 #include "stats/quantiles.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::command {
 namespace {
@@ -77,7 +77,7 @@ double spread_percent(const std::vector<double>& times) {
 
 /// Lower case letters, digits and '_'; begins with a letter.
 std::string identifier_from(const std::string& name) {
-    std::string text = model::slug(name).substr(0, 40);
+    std::string text = util::slug(name).substr(0, 40);
     std::replace(text.begin(), text.end(), '-', '_');
     if (text.front() >= '0' && text.front() <= '9') text.insert(0, "n");
     return text;
@@ -94,7 +94,7 @@ std::string label_for(const std::string& name, std::set<std::string>& used) {
 }
 
 bool matches(const KernelSummary& kernel, const std::string& pattern) {
-    return model::glob_match(pattern, kernel.name) || model::glob_match(pattern, kernel.symbol);
+    return util::glob_match(pattern, kernel.name) || util::glob_match(pattern, kernel.symbol);
 }
 
 /// A pattern that no other kernel of the profile matches.
@@ -206,7 +206,7 @@ const Profile& busiest(const std::vector<Profile>& profiles) {
             return a.program.gpu_time_ns < b.program.gpu_time_ns;
         });
     if (most == profiles.end() || most->program.kernels == 0) {
-        throw model::InputError("the program ran no kernel: there is nothing to gate");
+        throw util::InputError("the program ran no kernel: there is nothing to gate");
     }
     return *most;
 }
@@ -255,18 +255,18 @@ void write_gates(YAML::Emitter& yaml, const char* key, const std::vector<Gate>& 
 
 void check_suite_words(const std::vector<std::string>& words) {
     if (words.size() > model::most_words) {
-        throw model::InputError(
+        throw util::InputError(
             fmt::format("a suite holds at most {} words of a command", model::most_words));
     }
     for (const std::string& word : words) {
         if (word.size() > model::longest_word) {
-            throw model::InputError(fmt::format("a suite holds words of at most {} bytes, not {}",
-                                                model::longest_word, model::printable(word, 80)));
+            throw util::InputError(fmt::format("a suite holds words of at most {} bytes, not {}",
+                                               model::longest_word, util::printable(word, 80)));
         }
         if (model::has_parameter(word)) {
-            throw model::InputError(fmt::format(
+            throw util::InputError(fmt::format(
                 "a suite would replace {} by a parameter of its matrix: write the suite by hand",
-                model::printable(word, 80)));
+                util::printable(word, 80)));
         }
     }
 }

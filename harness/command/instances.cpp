@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/instances.hpp"
 
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::command {
 
@@ -18,7 +18,7 @@ Instances instances_of(const Recorded& recorded, const std::string& pattern,
         for (const activity::Range& range : timeline.ranges()) {
             const std::string name = timeline.range_name(range);
             const auto [match, added] = known.try_emplace(name, false);
-            if (added) match->second = model::glob_match(pattern, name);
+            if (added) match->second = util::glob_match(pattern, name);
             if (range.open) {
                 const std::uint64_t begin = range.time.begin;
                 if (match->second && part.contains({begin, begin + 1})) ++found.open;
@@ -48,9 +48,9 @@ bool KernelPattern::matches(const Timeline& timeline, const Work& work) {
     const std::string& symbol = timeline.recording().text(launch.symbol);
     const auto [known, added] = known_.try_emplace(symbol, false);
     if (added) {
-        const std::string name = model::demangled(symbol);
+        const std::string name = util::demangled(symbol);
         known->second =
-            model::glob_match(piece_.pattern, symbol) || model::glob_match(piece_.pattern, name);
+            util::glob_match(piece_.pattern, symbol) || util::glob_match(piece_.pattern, name);
         if (!known->second && other_names_.size() < most_names) other_names_.insert(name);
     }
     const model::LaunchSize size{launch.grid, launch.block};

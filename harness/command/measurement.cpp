@@ -20,9 +20,9 @@
 #include "inject/counter_request.hpp"
 #include "inject/settings.hpp"
 #include "metrics/catalogue.hpp"
-#include "model/error.hpp"
-#include "model/text.hpp"
 #include "stats/quantiles.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::command {
 namespace {
@@ -157,7 +157,7 @@ class BatchTaker {
         for (const activity::Recording& recording : recordings) {
             const std::vector<std::string>& why = recording.incomplete;
             if (!why.empty()) {
-                throw Failure{"the recording is incomplete: " + model::printable(why.front(), 300),
+                throw Failure{"the recording is incomplete: " + util::printable(why.front(), 300),
                               ""};
             }
         }
@@ -237,7 +237,7 @@ class BatchTaker {
                 "pass {} on to what the program starts",
                 commands.front(),
                 commands.size() > 1
-                    ? fmt::format(" and {}", model::counted(commands.size() - 1, "other command"))
+                    ? fmt::format(" and {}", util::counted(commands.size() - 1, "other command"))
                     : "",
                 100 * std::min(share, 1.0), inject::driver_variable);
         }
@@ -385,7 +385,7 @@ class BatchTaker {
         } catch (const Failure& failure) {
             // What was measured before is good.
             counters.problem = failure.reason;
-        } catch (const model::Error& error) {
+        } catch (const util::Error& error) {
             counters.problem = error.what();
         }
         for (std::size_t label = 0; label < counted.size(); ++label) {
@@ -420,7 +420,7 @@ class BatchTaker {
             counters.problem = fmt::format(
                 "the counted kernel {} with grid {}x{}x{} is not among those that were recorded: "
                 "the program launches other kernels in each run",
-                model::printable(counted.name, 120), counted.grid[0], counted.grid[1],
+                util::printable(counted.name, 120), counted.grid[0], counted.grid[1],
                 counted.grid[2]);
             return;
         }

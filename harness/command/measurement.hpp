@@ -19,7 +19,7 @@ namespace perfgate::command {
 
 class Measurement final : public measure::Programs {
   public:
-    /// Throws model::InputError where another tool would disturb, model::Error where the injection
+    /// Throws util::InputError where another tool would disturb, util::Error where the injection
     /// library is missing.
     explicit Measurement(MeasurementOptions options);
 

@@ -12,7 +12,7 @@
 #include "activity/analysis.hpp"
 #include "command/instances.hpp"
 #include "command/pieces.hpp"
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::command {
 namespace {
@@ -58,7 +58,7 @@ class KernelList {
             return std::array<std::int64_t, 3>{from[0], from[1], from[2]};
         };
         model::Kernel kernel;
-        kernel.name = model::valid_utf8(model::demangled(symbol));
+        kernel.name = util::valid_utf8(util::demangled(symbol));
         kernel.grid = sizes(launch.grid);
         kernel.block = sizes(launch.block);
         kernel.cluster = sizes(launch.cluster);

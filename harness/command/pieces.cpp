@@ -20,8 +20,8 @@
 #include "command/instances.hpp"
 #include "model/interval.hpp"
 #include "model/quantity.hpp"
-#include "model/text.hpp"
 #include "stats/quantiles.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::command {
 namespace {
@@ -37,7 +37,7 @@ std::string on_record(const std::set<std::string>& names, std::string_view what)
     std::vector<std::string> quoted;
     quoted.reserve(names.size());
     for (const std::string& name : names) {
-        quoted.push_back(fmt::format("'{}'", model::printable(name, 80)));
+        quoted.push_back(fmt::format("'{}'", util::printable(name, 80)));
     }
     return fmt::format("recorded: {}{}", fmt::join(quoted, ", "),
                        names.size() == most_names ? ", …" : "");
@@ -45,7 +45,7 @@ std::string on_record(const std::set<std::string>& names, std::string_view what)
 
 /// "'*flash*' with grid 8x1x1".
 std::string kernels_in_words(const model::Piece& piece) {
-    return fmt::format("'{}'{}{}", model::printable(piece.pattern, 100),
+    return fmt::format("'{}'{}{}", util::printable(piece.pattern, 100),
                        piece.size.is_any() ? "" : " with ", model::in_words(piece.size));
 }
 
@@ -55,7 +55,7 @@ std::string none_counts(std::size_t matched, std::size_t counted, const std::str
                         const std::set<std::string>& others) {
     if (counted > 0) return {};
     if (matched > 0) {
-        return fmt::format("'skip: {}' leaves none of {}{}", skip, model::counted(matched, what),
+        return fmt::format("'skip: {}' leaves none of {}{}", skip, util::counted(matched, what),
                            where);
     }
     return fmt::format("no {}{} matches {}: {}", what, where, wanted, on_record(others, what));
@@ -180,18 +180,18 @@ PieceValues of_program(const Recorded& recorded) {
 Instances ranges_of(const Recorded& recorded, const std::string& pattern, const model::Piece& piece,
                     PieceValues& values) {
     Instances found = instances_of(recorded, pattern, piece, piece.skip);
-    const std::string wanted = fmt::format("'{}'", model::printable(pattern, 100));
+    const std::string wanted = fmt::format("'{}'", util::printable(pattern, 100));
     values.problem = none_counts(found.matched, found.counted.size(), wanted, "NVTX range",
                                  recorded.where(), piece.skip, found.others);
     if (found.matched == 0 && found.outside != 0) {
         values.problem =
-            fmt::format("{} {} {}, none wholly{}", model::counted(found.outside, "NVTX range"),
+            fmt::format("{} {} {}, none wholly{}", util::counted(found.outside, "NVTX range"),
                         found.outside == 1 ? "matches" : "match", wanted, recorded.where());
     }
     values.instances = found.counted.size();
     if (found.open != 0) {
         values.note = fmt::format("{} that {} {} never ended: what was launched there is in none",
-                                  model::counted(found.open, "NVTX range"),
+                                  util::counted(found.open, "NVTX range"),
                                   found.open == 1 ? "matches" : "match", wanted);
     }
     return found;
@@ -219,7 +219,7 @@ PieceValues of_range(const Recorded& recorded, const model::Piece& piece) {
     if (values.problem.empty() && !worked) {
         values.problem = fmt::format(
             "no kernel, copy or memset was launched in any of {} NVTX ranges that match '{}'",
-            values.instances, model::printable(piece.pattern, 100));
+            values.instances, util::printable(piece.pattern, 100));
     }
     return values;
 }
@@ -268,7 +268,7 @@ PieceValues of_kernels_within(const Recorded& recorded, const model::Piece& piec
         values.problem =
             fmt::format("no kernel matches {} within {} NVTX ranges that match '{}': {}",
                         kernels_in_words(piece), values.instances,
-                        model::printable(piece.within, 100), on_record(kernels.others(), "kernel"));
+                        util::printable(piece.within, 100), on_record(kernels.others(), "kernel"));
     }
     return values;
 }
@@ -302,8 +302,8 @@ std::string in_words(const CallsByName& calls, std::size_t instances) {
     for (const auto& [call, count] : calls) {
         const auto& [name, range] = call;
         parts.emplace_back(
-            count, fmt::format("{} {:.3g}{}", model::printable(name, 80), mean(count, instances),
-                               range.empty() ? "" : " in " + model::printable(range, 80)));
+            count, fmt::format("{} {:.3g}{}", util::printable(name, 80), mean(count, instances),
+                               range.empty() ? "" : " in " + util::printable(range, 80)));
     }
     return largest_of(std::move(parts), most_calls);
 }
@@ -312,7 +312,7 @@ std::string in_words(const CallsByName& calls, std::size_t instances) {
 std::string in_words(activity::GapCause cause, const std::string& call) {
     if (cause == activity::GapCause::nothing_submitted) return "nothing submitted";
     return (cause == activity::GapCause::synchronisation ? "after " : "in ") +
-           model::printable(call, 80);
+           util::printable(call, 80);
 }
 
 /// Idle time by its cause, over all processes.

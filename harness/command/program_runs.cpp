@@ -9,9 +9,9 @@
 #include <string_view>
 #include <system_error>
 
-#include "model/folder.hpp"
-#include "model/sha256.hpp"
-#include "model/text.hpp"
+#include "util/folder.hpp"
+#include "util/sha256.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::command {
 
@@ -24,7 +24,7 @@ constexpr std::size_t longest_last_line = 200;
 
 /// A folder's name that says which program it is of, for people; two programs never share one.
 std::string folder_name(const model::Command& command) {
-    model::Sha256 sum;
+    util::Sha256 sum;
     const auto add = [&](const std::string& text) {
         sum.add_number(text.size());
         sum.add(text);
@@ -54,7 +54,7 @@ std::string last_line(std::string_view text) {
     while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
     const std::size_t begin = text.rfind('\n');
     if (begin != std::string_view::npos) text.remove_prefix(begin + 1);
-    return model::printable(text, longest_last_line);
+    return util::printable(text, longest_last_line);
 }
 
 }  // namespace
@@ -62,7 +62,7 @@ std::string last_line(std::string_view text) {
 ProgramRuns::ProgramRuns(const MeasurementOptions& options, const model::Command& command)
     : options_(options),
       command_(command),
-      folder_(model::Folder(options.out).below(folder_name(command)).path()) {}
+      folder_(util::Folder(options.out).below(folder_name(command)).path()) {}
 
 fs::path ProgramRuns::out_file(const std::string& name) const {
     return fs::absolute(folder_ / (name + command_.out_extension));
@@ -87,7 +87,7 @@ program::End ProgramRuns::run(const ProgramRun& run) const {
         fs::remove_all(file, error);
         if (error) {
             throw Failure{fmt::format("cannot remove {}, which an earlier run left: {}",
-                                      model::printable(file.native()), error.message()),
+                                      util::printable(file.native()), error.message()),
                           ""};
         }
     }
@@ -108,7 +108,7 @@ program::End ProgramRuns::run(const ProgramRun& run) const {
         why = fmt::format("{} and not with {}", program::describe(end, program), run.expected);
     } else if (end.survivors != 0) {
         why = fmt::format("left {} behind, which had to be ended",
-                          model::counted(static_cast<std::size_t>(end.survivors), "process"));
+                          util::counted(static_cast<std::size_t>(end.survivors), "process"));
     }
     if (why.empty()) return end;
     if (end.outcome == program::Outcome::timed_out) why += " and was ended: see 'timeout'";

@@ -48,7 +48,7 @@ struct ProgramRun {
 /// The runs of one command.
 class ProgramRuns {
   public:
-    /// Creates the folder for its output. Throws model::Error.
+    /// Creates the folder for its output. Throws util::Error.
     ProgramRuns(const MeasurementOptions& options, const model::Command& command);
 
     /// Runs a program to its end, in the command's folder with its environment. A benchmark's

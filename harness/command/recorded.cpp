@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::command {
 
@@ -46,7 +46,7 @@ std::vector<std::string> Recorded::notes() const {
     const std::size_t left_out = processes_.size() - counted();
     if (left_out != 0 && counted() != 0) {
         notes.push_back(fmt::format("{} of {} left out: nothing is{}", left_out,
-                                    model::counted(processes_.size(), "process"), where()));
+                                    util::counted(processes_.size(), "process"), where()));
     }
     return notes;
 }

@@ -7,8 +7,8 @@
 #include <system_error>
 
 #include "inject/settings.hpp"
-#include "model/error.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::command {
 
@@ -23,27 +23,27 @@ RecordingFolder::RecordingFolder(const std::string& named) {
     std::error_code error;
     fs::create_directories(path_, error);
     if (error) {
-        throw model::Error(
-            fmt::format("cannot create {}: {}", model::printable(named), error.message()));
+        throw util::Error(
+            fmt::format("cannot create {}: {}", util::printable(named), error.message()));
     }
     if (!fs::is_empty(path_, error)) {
-        throw model::InputError(
+        throw util::InputError(
             fmt::format("{} is not empty: it would mix recordings of two runs; name a new folder",
-                        model::printable(named)));
+                        util::printable(named)));
     }
 }
 
 void require_no_other_tools() {
     for (const char* name : inject::injection_variables) {
         if (std::getenv(name) != nullptr) {
-            throw model::InputError(fmt::format(
+            throw util::InputError(fmt::format(
                 "{} is set, so another profiler would be loaded as well: unset it", name));
         }
     }
     std::error_code error;
     if (std::getenv("CUDA_MPS_PIPE_DIRECTORY") != nullptr ||
         fs::exists("/tmp/nvidia-mps/control", error)) {
-        throw model::InputError(
+        throw util::InputError(
             "an MPS server is in use, so other programs may share the GPU: stop it (echo quit | "
             "nvidia-cuda-mps-control), or unset CUDA_MPS_PIPE_DIRECTORY");
     }
@@ -53,10 +53,10 @@ void require_recorder(const fs::path& library) {
     require_no_other_tools();
     std::error_code error;
     if (!fs::exists(library, error)) {
-        throw model::Error(
+        throw util::Error(
             fmt::format("{} is missing: this perfgate was built without CUDA's headers and cannot "
                         "record programs",
-                        model::printable(library.native())));
+                        util::printable(library.native())));
     }
 }
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "model/temporary_folder.hpp"
+#include "util/temporary_folder.hpp"
 
 namespace perfgate::command {
 
@@ -21,15 +21,15 @@ class RecordingFolder {
 
   private:
     std::filesystem::path path_;
-    std::optional<model::TemporaryFolder> temporary_;
+    std::optional<util::TemporaryFolder> temporary_;
 };
 
-/// Throws model::InputError where another profiler would be in the program too, or other programs
+/// Throws util::InputError where another profiler would be in the program too, or other programs
 /// share its GPU through MPS: its times would not be its own, and two tools in one process fight
 /// over CUPTI.
 void require_no_other_tools();
 
-/// So does this, and throws model::Error where the injection library is missing.
+/// So does this, and throws util::Error where the injection library is missing.
 void require_recorder(const std::filesystem::path& library);
 
 }  // namespace perfgate::command

@@ -9,7 +9,7 @@
 
 #include "document/shared.hpp"
 #include "model/date.hpp"
-#include "model/sha256.hpp"
+#include "util/sha256.hpp"
 
 namespace perfgate::document {
 
@@ -211,7 +211,7 @@ std::string digest_of_case(std::string_view id, const model::BaselineCase& expec
     write_field(json, id, expected);
     json.end_object();
     const std::string object = json.finish();
-    model::Sha256 hash;
+    util::Sha256 hash;
     hash.add(std::string_view(object).substr(1, object.size() - 2));  // without its braces
     return hash.fingerprint();
 }

@@ -11,8 +11,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "model/error.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::document {
 
@@ -43,11 +43,11 @@ Place place_of(std::string_view text, std::size_t offset) {
 std::string parser_message(const nlohmann::json::exception& error) {
     const std::string_view message = error.what();
     const std::size_t start = message.find("syntax error");
-    return model::printable(start == std::string_view::npos ? message : message.substr(start));
+    return util::printable(start == std::string_view::npos ? message : message.substr(start));
 }
 
 [[noreturn]] void fail_depth(const std::string& source) {
-    throw model::InputError(
+    throw util::InputError(
         fmt::format("{}: nested deeper than {} levels", source, json_depth_limit));
 }
 
@@ -61,7 +61,7 @@ class Refusal {
                                      simdjson::error_code error) {
         Refusal refusal(json, source);
         nlohmann::json::sax_parse(json.begin(), json.end(), &refusal);
-        throw model::InputError(
+        throw util::InputError(
             fmt::format("{}: not JSON: {}", source, simdjson::error_message(error)));
     }
 
@@ -71,8 +71,8 @@ class Refusal {
     static bool number_unsigned(std::uint64_t /*value*/) { return true; }
     bool number_float(double /*value*/, const std::string& text) const {
         if (text.find_first_of(".eE") != std::string::npos) return true;
-        throw model::InputError(fmt::format("{}: an integer has more than 64 bits: {}", source_,
-                                            model::printable(text, 60)));
+        throw util::InputError(fmt::format("{}: an integer has more than 64 bits: {}", source_,
+                                           util::printable(text, 60)));
     }
     static bool string(const std::string& /*value*/) { return true; }
     static bool binary(const nlohmann::json::binary_t& /*value*/) { return false; }
@@ -105,7 +105,7 @@ class Refusal {
   private:
     [[noreturn]] void fail(std::size_t offset, const std::string& message) const {
         const Place place = place_of(json_, offset);
-        throw model::InputError(
+        throw util::InputError(
             fmt::format("{}:{}:{}: {}", source_, place.line, place.column, message));
     }
     bool open() {
@@ -217,7 +217,7 @@ class JsonBuilder {
         const auto twice = std::adjacent_find(keys_.begin(), keys_.end());
         if (twice == keys_.end()) return;
         // The containers around it are still open; the path needs their ends.
-        const std::string key = model::printable(*twice);
+        const std::string key = util::printable(*twice);
         for (const std::size_t node : open_) {
             document_.nodes_[node].payload = document_.nodes_.size();
         }
@@ -250,8 +250,8 @@ std::string_view to_text(JsonKind kind) {
 }
 
 JsonDocument::JsonDocument(std::string json, std::string_view source)
-    : source_(model::printable(source)) {
-    if (json.size() > longest_text) throw model::InputError(source_ + ": larger than 2 GiB");
+    : source_(util::printable(source)) {
+    if (json.size() > longest_text) throw util::InputError(source_ + ": larger than 2 GiB");
     json.reserve(json.size() + simdjson::SIMDJSON_PADDING);  // it reads there, and nothing of it
     std::string_view text = json;
     constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
@@ -297,7 +297,7 @@ std::string JsonDocument::path_to(std::uint32_t node) const {
         } else if (const std::string_view key = text_of(child - 1); is_identifier(key)) {
             path += (path.empty() ? "" : ".") + std::string(key);
         } else {
-            path += fmt::format("[\"{}\"]", model::printable(key));
+            path += fmt::format("[\"{}\"]", util::printable(key));
         }
         here = child;
     }
@@ -306,9 +306,9 @@ std::string JsonDocument::path_to(std::uint32_t node) const {
 
 void JsonValue::fail(const std::string& message) const {
     const std::string path = document_->path_to(node_);
-    throw model::InputError(path.empty()
-                                ? fmt::format("{}: {}", document_->source(), message)
-                                : fmt::format("{}: {}: {}", document_->source(), path, message));
+    throw util::InputError(path.empty()
+                               ? fmt::format("{}: {}", document_->source(), message)
+                               : fmt::format("{}: {}: {}", document_->source(), path, message));
 }
 
 void JsonValue::expect(JsonKind wanted) const {
@@ -333,9 +333,8 @@ double JsonValue::number() const {
 
 std::int64_t JsonValue::integer() const {
     if (kind() != JsonKind::integer) {
-        fail(fmt::format("expected an integer, found {}", kind() == JsonKind::real
-                                                              ? model::number_text(number())
-                                                              : to_text(kind())));
+        fail(fmt::format("expected an integer, found {}",
+                         kind() == JsonKind::real ? util::number_text(number()) : to_text(kind())));
     }
     if (!here().negative && here().payload > std::numeric_limits<std::int64_t>::max()) {
         fail(fmt::format("{} is too large for an integer of 64 bits", here().payload));
@@ -407,7 +406,7 @@ JsonValue check_schema(JsonDocument& document, std::string_view schema, std::int
     const std::string_view found_schema = root.at("schema").text();
     if (found_schema != schema) {
         root.fail(fmt::format("the schema is '{}', expected '{}'",
-                              model::printable(found_schema, 60), schema));
+                              util::printable(found_schema, 60), schema));
     }
     const std::int64_t found_version = root.at("version").count();
     if (found_version < oldest || found_version > newest) {
@@ -428,7 +427,7 @@ void fail_choice(JsonValue value, std::span<const std::string_view> choices) {
         list += fmt::format("{}'{}'", list.empty() ? "" : ", ", choice);
     }
     value.fail(
-        fmt::format("expected one of {}; found '{}'", list, model::printable(value.text(), 60)));
+        fmt::format("expected one of {}; found '{}'", list, util::printable(value.text(), 60)));
 }
 
 }  // namespace perfgate::document

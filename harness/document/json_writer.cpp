@@ -7,9 +7,9 @@
 #include <cmath>
 #include <iterator>
 
-#include "model/error.hpp"
-#include "model/text.hpp"
-#include "model/utf8.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
+#include "util/utf8.hpp"
 
 namespace perfgate::document {
 
@@ -112,12 +112,12 @@ void JsonWriter::value(std::uint64_t value) {
 
 void JsonWriter::value(double value) {
     if (!std::isfinite(value)) {
-        throw model::Error(fmt::format("cannot write {} as JSON, after …{}", value,
-                                       model::printable(std::string_view(out_).substr(
-                                           out_.size() - std::min<std::size_t>(out_.size(), 80)))));
+        throw util::Error(fmt::format("cannot write {} as JSON, after …{}", value,
+                                      util::printable(std::string_view(out_).substr(
+                                          out_.size() - std::min<std::size_t>(out_.size(), 80)))));
     }
     separate();
-    model::append_number(out_, value);
+    util::append_number(out_, value);
 }
 
 void JsonWriter::real(double value) {
@@ -138,11 +138,11 @@ void JsonWriter::quote(std::string_view text) {
         out_ += text.substr(0, unescaped);
         text.remove_prefix(unescaped);
         if (text.empty()) break;
-        const model::Utf8Step step = model::utf8_step(text, 0);
+        const util::Utf8Step step = util::utf8_step(text, 0);
         if (step.valid && step.length == 1) {
             append_escaped(out_, text.front());
         } else {
-            out_ += step.valid ? text.substr(0, step.length) : model::replacement_character;
+            out_ += step.valid ? text.substr(0, step.length) : util::replacement_character;
         }
         text.remove_prefix(step.length);
     }

@@ -10,8 +10,8 @@
 
 #include "document/archive.hpp"
 #include "model/date.hpp"
-#include "model/error.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::document {
 
@@ -102,8 +102,8 @@ Ledger parse_ledger(std::string_view text, std::string_view source) {
         }
     }
     if (number == 0) {
-        throw model::InputError(
-            fmt::format("{}: expected a ledger, found an empty file", model::printable(source)));
+        throw util::InputError(
+            fmt::format("{}: expected a ledger, found an empty file", util::printable(source)));
     }
     return ledger;
 }

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "document/shared.hpp"
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::document {
 
@@ -202,7 +202,7 @@ static void refuse_duplicates(JsonValue value, const std::vector<model::CaseResu
     value.elements([&](JsonValue element) {
         std::string id = case_id((result++)->spec);
         if (ids.count(id) != 0) {
-            element.fail(fmt::format("the case {} appears twice", model::printable(id)));
+            element.fail(fmt::format("the case {} appears twice", util::printable(id)));
         }
         ids.insert(std::move(id));
     });
@@ -226,7 +226,7 @@ static void refuse_duplicate_suites(JsonValue value,
     value.elements([&](JsonValue element) {
         const std::string& name = (suite++)->name;
         if (!names.insert(name).second) {
-            element.fail(fmt::format("the suite '{}' appears twice", model::printable(name)));
+            element.fail(fmt::format("the suite '{}' appears twice", util::printable(name)));
         }
     });
 }

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::explain {
 
@@ -243,7 +243,7 @@ std::string difference_of_details(std::string_view before, std::string_view afte
     for (std::size_t i = 0; i < std::min(differences.size(), most); ++i) {
         const Difference& one = differences[i];
         text += fmt::format("{}{} {:.3g} → {:.3g}", i == 0 ? "" : ", ",
-                            model::printable(one.name, longest_name), one.before, one.after);
+                            util::printable(one.name, longest_name), one.before, one.after);
     }
     if (differences.size() > most) {
         text += fmt::format(" and {} more", differences.size() - most);

@@ -15,7 +15,7 @@
 #include "explain/rules.hpp"
 #include "model/quantity.hpp"
 #include "model/roofline.hpp"
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::explain {
 
@@ -288,7 +288,7 @@ std::vector<SidedCause> kernel_causes(const CaseVerdict& verdict, const CaseResu
     std::optional<double> moved_ns;
     if (time != nullptr && time->unit == "ns") moved_ns = *time->measured - *time->baseline;
     const std::string instance =
-        model::printable(result.instance.empty() ? "instance" : result.instance, 60);
+        util::printable(result.instance.empty() ? "instance" : result.instance, 60);
     std::vector<SidedCause> causes;
     std::size_t left = 0;
     for (const model::KernelChange& change :
@@ -365,7 +365,7 @@ std::vector<Cause> parts(const CaseVerdict& verdict, const CaseResult& result,
                 std::end(with_parts)) {
             continue;
         }
-        const std::string detail = model::printable(series->second.detail, 300);
+        const std::string detail = util::printable(series->second.detail, 300);
         causes.push_back({"parts", fmt::format("{}: {}", metric.metric, detail), {}, detail});
     }
     return causes;
@@ -430,7 +430,7 @@ std::vector<Cause> explain_case(const CaseVerdict& verdict, const CaseResult& re
             causes.push_back(
                 {"nothing",
                  fmt::format("nothing moved{} ({})", found.empty() ? "" : " beyond a tolerance",
-                             model::counted(counters_in(evidence), "metric"))});
+                             util::counted(counters_in(evidence), "metric"))});
         }
         for (SidedCause& each : found) add(each, passed);
     } else {

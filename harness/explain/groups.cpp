@@ -14,7 +14,7 @@
 
 #include "model/kernel_name.hpp"
 #include "model/quantity.hpp"
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::explain {
 
@@ -88,7 +88,7 @@ std::string cause_besides(const CaseVerdict& verdict, const std::string& metric)
     const model::Cause& cause = verdict.why.front();
     const bool is_about_it = !cause.figures.empty() && cause.figures.front().metric == metric;
     if (is_about_it || cause.rule == "nothing" || cause.rule == "unexplained") return {};
-    return model::printable(cause.brief, longest_reason);
+    return util::printable(cause.brief, longest_reason);
 }
 
 Reason reason_of(const CaseVerdict& verdict, const CaseResult* result) {
@@ -102,14 +102,14 @@ Reason reason_of(const CaseVerdict& verdict, const CaseResult* result) {
         // Of an acknowledged one, until when and by whom.
         const bool known = verdict.verdict == model::Verdict::acknowledged;
         reason.words =
-            model::printable(known ? verdict.reason : model::first_reason(verdict), longest_reason);
+            util::printable(known ? verdict.reason : model::first_reason(verdict), longest_reason);
         reason.key = reason.words;
         return reason;
     }
     reason.kernel = kernel_of(verdict, result);
     if (is_time(*metric) && !verdict.why.empty()) {
         const model::Cause& cause = verdict.why.front();
-        reason.words = model::printable(model::first_reason(verdict), longest_reason);
+        reason.words = util::printable(model::first_reason(verdict), longest_reason);
         reason.key = cause.rule;
         if (!cause.figures.empty()) reason.key += ' ' + cause.figures.front().metric;
         return reason;

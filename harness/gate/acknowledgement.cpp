@@ -11,7 +11,7 @@
 #include "gate/significance.hpp"
 #include "model/date.hpp"
 #include "model/quantity.hpp"
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::gate {
 
@@ -23,9 +23,9 @@ using model::Verdict;
 /// " by Ada: a driver bug", as far as it is known.
 std::string origin(const Acknowledgement& acknowledgement) {
     std::string text;
-    if (!acknowledgement.by.empty()) text += " by " + model::printable(acknowledgement.by);
+    if (!acknowledgement.by.empty()) text += " by " + util::printable(acknowledgement.by);
     if (!acknowledgement.reason.empty()) {
-        text += ": " + model::printable(acknowledgement.reason);
+        text += ": " + util::printable(acknowledgement.reason);
     }
     return text;
 }

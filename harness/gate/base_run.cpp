@@ -8,7 +8,7 @@
 
 #include "model/board.hpp"
 #include "model/case.hpp"
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::gate {
 
@@ -61,7 +61,7 @@ void note_uncollected(const std::vector<model::NotCollected>& of_base,
         if (missing == of_base.end() || metric.verdict != model::Verdict::no_baseline) continue;
         metric.verdict = model::Verdict::not_collected;
         metric.sentence = fmt::format("{}: the base has no value: {}", metric.metric,
-                                      model::printable(missing->reason, 1000));
+                                      util::printable(missing->reason, 1000));
         if (model::severity(verdict.verdict) < model::severity(metric.verdict)) {
             verdict.verdict = metric.verdict;
             verdict.reason = metric.sentence;
@@ -115,7 +115,7 @@ void add_what_base_says(const StoredBaseline& base, model::SuiteVerdict& verdict
         if (failed) each.verdict = model::Verdict::error;
         each.reason = fmt::format("nothing to compare with: in the base this case is {}: {}",
                                   model::to_text(unmeasured.status),
-                                  model::printable(unmeasured.reason, 1000));
+                                  util::printable(unmeasured.reason, 1000));
     }
 }
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "model/error.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::gate {
 
@@ -29,8 +29,8 @@ std::optional<DeviceDifference> device_difference(const model::Device& measured,
     const auto compare = [&](std::string_view field, const std::string& then,
                              const std::string& now) {
         if (difference || then == now) return;
-        difference = {field, fmt::format("'{}'", model::printable(then)),
-                      fmt::format("'{}'", model::printable(now))};
+        difference = {field, fmt::format("'{}'", util::printable(then)),
+                      fmt::format("'{}'", util::printable(now))};
     };
     compare("device.name", baseline.name, measured.name);
     compare("device.compute_capability", baseline.compute_capability, measured.compute_capability);
@@ -47,10 +47,10 @@ void require_same_device(const model::Device& measured, const model::Device& bas
                          std::string_view baseline_file) {
     const auto differs = device_difference(measured, baseline);
     if (!differs) return;
-    throw model::InputError(fmt::format(
+    throw util::InputError(fmt::format(
         "baseline {} is of another device: {} is {}, the run's is {}; refresh a baseline on "
         "this device",
-        model::printable(baseline_file), differs->field, differs->then, differs->now));
+        util::printable(baseline_file), differs->field, differs->then, differs->now));
 }
 
 }  // namespace perfgate::gate

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "model/text.hpp"
 #include "stats/rank_sum.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::gate {
 
@@ -19,7 +19,7 @@ std::size_t processes_of_canary(std::size_t against, double level) {
 CanaryResult judge_canary(const Canary& canary, const model::VerdictDocument& verdict) {
     const std::string what =
         fmt::format("{}, made at least {:.1f} % slower (twice what the gate claims to detect)",
-                    model::printable(canary.id), 100 * canary.added);
+                    util::printable(canary.id), 100 * canary.added);
     for (const model::SuiteVerdict& suite : verdict.suites) {
         for (const model::CaseVerdict& judged : suite.cases) {
             if (suite.name != canary.suite || judged.id != canary.id) continue;
@@ -31,7 +31,7 @@ CanaryResult judge_canary(const Canary& canary, const model::VerdictDocument& ve
                     false,
                     fmt::format("{}, is reported as {}, so a pass of this gate proves nothing ({})",
                                 what, model::to_text(judged.verdict),
-                                model::printable(judged.reason, 1000))};
+                                util::printable(judged.reason, 1000))};
             }
             if (verdict.exit_code != 1) {
                 return {false, fmt::format("{}, is reported as regressed, but the exit code is {}",

@@ -22,9 +22,9 @@
 #include "gate/too_fast.hpp"
 #include "model/board.hpp"
 #include "model/case.hpp"
-#include "model/error.hpp"
 #include "model/sorted_walk.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::gate {
 
@@ -46,10 +46,10 @@ const MetricDefinition& definition_of(const Run& run, const std::string& metric,
                                       const std::string& id) {
     const auto found = run.metric_definitions.find(metric);
     if (found == run.metric_definitions.end()) {
-        throw model::InputError(
+        throw util::InputError(
             fmt::format("{}: the run gates '{}' and does not define it in metric_definitions; "
                         "measure again",
-                        model::printable(id), model::printable(metric)));
+                        util::printable(id), util::printable(metric)));
     }
     return found->second;
 }

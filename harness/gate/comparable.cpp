@@ -10,7 +10,7 @@
 #include "gate/batch_rule.hpp"
 #include "gate/repeated_results.hpp"
 #include "model/measured_as.hpp"
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::gate {
 
@@ -28,7 +28,7 @@ std::size_t samples_per_process(const model::MetricSeries& series) {
 }
 
 std::string in_quotes(std::string_view text) {
-    return fmt::format("'{}'", model::printable(text, 200));
+    return fmt::format("'{}'", util::printable(text, 200));
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ std::string measured_as_another(const model::CaseResult& result,
     return fmt::format(
         "the suite changed what is measured since the baseline ({}): accept its values with "
         "'perfgate baseline refresh {}'",
-        difference, result.place.file.empty() ? "SUITE" : model::shell_word(result.place.file));
+        difference, result.place.file.empty() ? "SUITE" : util::shell_word(result.place.file));
 }
 
 std::optional<model::Direction> direction_then(const StoredBaseline& stored,
@@ -81,7 +81,7 @@ std::string fewer_samples(const model::CaseResult& result, const model::Baseline
         const std::size_t after = samples_per_process(now->second);
         if (after >= before || (after > 1 && 2 * after >= before)) continue;
         return fmt::format("each process gives {} of {}, the baseline's gave {}: fewer show less",
-                           model::counted(after, "sample"), gate.metric, before);
+                           util::counted(after, "sample"), gate.metric, before);
     }
     return {};
 }

@@ -22,10 +22,10 @@
 #include "gate/significance.hpp"
 #include "gate/suite_verdict.hpp"
 #include "gate/too_fast.hpp"
-#include "model/error.hpp"
 #include "model/quantity.hpp"
 #include "model/roofline.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::gate {
 
@@ -90,17 +90,17 @@ class Judging {
         if (baseline != nullptr) {
             require_same_device(run_.environment.device, baseline->baseline.device, baseline->file);
             if (baseline->baseline.suite != suite.name) {
-                throw model::InputError(fmt::format("baseline {}: suite is '{}', the run's is '{}'",
-                                                    model::printable(baseline->file),
-                                                    model::printable(baseline->baseline.suite),
-                                                    model::printable(suite.name)));
+                throw util::InputError(fmt::format("baseline {}: suite is '{}', the run's is '{}'",
+                                                   util::printable(baseline->file),
+                                                   util::printable(baseline->baseline.suite),
+                                                   util::printable(suite.name)));
             }
             verdict.baseline_file = baseline->file;
             verdict.notes = baseline->notes;
         } else {
             verdict.notes.push_back(
                 fmt::format("no baseline for device '{}': accept a run's values with {}",
-                            model::printable(run_.environment.device.key), refresh_remedy));
+                            util::printable(run_.environment.device.key), refresh_remedy));
         }
         verdict.cases.reserve(suite.cases.size());
         for (std::size_t i = 0; i < suite.cases.size(); ++i) {
@@ -269,7 +269,7 @@ VerdictDocument judge(const Run& run, const BaselineSet& baselines, const model:
     const bool empty = std::all_of(run.suites.begin(), run.suites.end(),
                                    [](const SuiteResult& suite) { return suite.cases.empty(); });
     if (empty && !run.interrupted) {
-        throw model::InputError(
+        throw util::InputError(
             "the run has no case: nothing was selected, so nothing was measured");
     }
 

@@ -14,7 +14,7 @@
 
 #include "model/kernel_name.hpp"
 #include "model/quantity.hpp"
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::gate {
 
@@ -139,7 +139,7 @@ std::optional<std::string> library_difference(const Code& now, const Code& basel
     if (!both) return std::nullopt;
     const auto& [before, after] = *both;
     const auto named = [](const std::string& name, std::string_view what) {
-        return fmt::format("library {} {}", model::printable(name), what);
+        return fmt::format("library {} {}", util::printable(name), what);
     };
     for (const auto& [name, code] : after) {
         const auto was = before.find(name);
@@ -215,8 +215,8 @@ std::string launch_provenance_difference(const Code& now, const Code& baseline) 
     if (!difference.empty()) return difference;
     if (now.seed != baseline.seed) return "the inputs have another seed";
     if (now.driver != baseline.driver) {
-        return fmt::format("driver changed: {} → {}", model::printable(baseline.driver),
-                           model::printable(now.driver));
+        return fmt::format("driver changed: {} → {}", util::printable(baseline.driver),
+                           util::printable(now.driver));
     }
     return {};
 }

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "gate/sentence.hpp"
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::gate {
 
@@ -40,7 +40,7 @@ std::vector<model::SuiteVerdict> missing_suites(const model::Run& run,
             missing_case.reason = fmt::format(
                 "in the baseline of the suite '{}', which was not given: measure it too, or drop "
                 "its baseline with 'perfgate baseline prune --all-suites'",
-                model::printable(name));
+                util::printable(name));
         }
     }
     return missing;
@@ -53,7 +53,7 @@ std::string other_suites_note(const model::Run& run, const std::vector<std::stri
     return fmt::format(
         "{} with a baseline of this device {} not given and not judged as missing: "
         "{} ({})",
-        model::counted(suites.size(), "suite"), suites.size() == 1 ? "was" : "were",
+        util::counted(suites.size(), "suite"), suites.size() == 1 ? "was" : "were",
         name_list(suites),
         policy.complete ? "only a part of the cases was to be measured"
                         : "with 'complete: true' in the profile, run and merge make them missing");

@@ -22,7 +22,7 @@
 #include "gate/significance.hpp"
 #include "model/board.hpp"
 #include "model/case.hpp"
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::gate {
 
@@ -211,8 +211,8 @@ class Proving {
 
     void problem(const Comparison& comparison, const std::string& what) {
         proof_.problems.push_back(fmt::format("{} of {} {}",
-                                              model::printable(comparison.definition->name),
-                                              model::printable(id_), what));
+                                              util::printable(comparison.definition->name),
+                                              util::printable(id_), what));
     }
 
     void try_gate(const Alone& alone, const Comparison& comparison,
@@ -327,7 +327,7 @@ class Proving {
             if (expected.empty() || !std::all_of(expected.begin(), expected.end(), is_noted)) {
                 proof_.problems.push_back(
                     fmt::format("{}: another {} is not in the notes, which the policy asks for",
-                                model::printable(id_), circumstance.name));
+                                util::printable(id_), circumstance.name));
             }
         }
     }
@@ -384,16 +384,16 @@ Proof prove(const model::Run& run, const BaselineSet& baselines, const model::Po
 
 std::string Proof::sentence() const {
     std::string text =
-        fmt::format("{} of {} tried", model::counted(gates, "gate"), model::counted(cases, "case"));
+        fmt::format("{} of {} tried", util::counted(gates, "gate"), util::counted(cases, "case"));
     if (gates == 0) text = invalid > 0 ? "no gate was tried" : "no gate has a baseline";
     if (relations > 0) {
-        text += fmt::format(", {}{}", model::counted(relations, "relation"),
-                            gates == 0 ? " tried" : "");
+        text +=
+            fmt::format(", {}{}", util::counted(relations, "relation"), gates == 0 ? " tried" : "");
     }
     if (gates + relations == 0) {
         text += invalid > 0 ? ": nothing was proved" : ": nothing to prove";
     } else if (!problems.empty()) {
-        text += ": " + model::counted(problems.size(), "problem");
+        text += ": " + util::counted(problems.size(), "problem");
     } else {
         if (gates > 0) {
             text +=
@@ -409,7 +409,7 @@ std::string Proof::sentence() const {
     }
     if (invalid > 0) {
         text += fmt::format("; {} without a valid value could not be tried",
-                            model::counted(invalid, "gate"));
+                            util::counted(invalid, "gate"));
     }
     if (without_baseline > 0) {
         text += fmt::format("; {} {} no baseline", without_baseline,

@@ -13,7 +13,7 @@
 #include "gate/boards.hpp"
 #include "model/board.hpp"
 #include "model/quantity.hpp"
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::gate {
 
@@ -43,8 +43,8 @@ std::set<std::string> all_boards_of(const BaselineCase& expected) {
 /// Empty if either is not known: that is not a change.
 std::string change_note(std::string_view what, const std::string& before, const std::string& now) {
     if (before.empty() || now.empty() || before == now) return {};
-    return fmt::format("{} changed since the baseline: {} → {}", what, model::printable(before),
-                       model::printable(now));
+    return fmt::format("{} changed since the baseline: {} → {}", what, util::printable(before),
+                       util::printable(now));
 }
 
 std::array<ProvenanceChange, 5> provenance_changes(const model::Run& run,
@@ -58,8 +58,8 @@ std::array<ProvenanceChange, 5> provenance_changes(const model::Run& run,
         board = "measured on another host than the baseline's";  // of its name there is a hash
     } else if (other_board(run, result, expected)) {
         board =
-            fmt::format("another board than the baseline's: {} → {}", model::printable(then.board),
-                        model::printable(model::board_of(run, result)));
+            fmt::format("another board than the baseline's: {} → {}", util::printable(then.board),
+                        util::printable(model::board_of(run, result)));
         const std::size_t boards = all_boards_of(expected).size();
         if (boards < least_boards) {
             board += fmt::format(

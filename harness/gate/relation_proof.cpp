@@ -16,7 +16,7 @@
 #include "model/case.hpp"
 #include "model/hottest_kernel.hpp"
 #include "model/roofline.hpp"
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::gate {
 
@@ -124,7 +124,7 @@ RelationProof prove_relations(const model::Run& run, const BaselineSet& baseline
                 if (can_be_broken(frame, only)) continue;
                 proof.problems.push_back(fmt::format(
                     "the relation {} of {} cannot be broken: it holds whatever is measured",
-                    model::printable(to_text(relation)), model::printable(instance.front())));
+                    util::printable(to_text(relation)), util::printable(instance.front())));
             }
         }
     }

@@ -21,7 +21,7 @@
 #include "model/quantity.hpp"
 #include "model/roofline.hpp"
 #include "model/stated_work.hpp"
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::gate {
 
@@ -43,8 +43,8 @@ struct Unjudged {
 /// Why the case has no values; nothing if it may have.
 std::optional<Unjudged> unmeasured(const CaseResult& result, const std::string& id) {
     if (result.status == CaseStatus::skipped) {
-        return Unjudged{Verdict::skipped, fmt::format("{} was skipped: {}", model::printable(id),
-                                                      model::printable(result.reason))};
+        return Unjudged{Verdict::skipped, fmt::format("{} was skipped: {}", util::printable(id),
+                                                      util::printable(result.reason))};
     }
     std::string_view what;
     if (result.status == CaseStatus::error) {
@@ -57,10 +57,9 @@ std::optional<Unjudged> unmeasured(const CaseResult& result, const std::string& 
     } else {
         return std::nullopt;
     }
-    return Unjudged{
-        Verdict::error,
-        fmt::format("{} was not measured: it {}{}{}", model::printable(id), what,
-                    result.reason.empty() ? "" : ": ", model::printable(result.reason))};
+    return Unjudged{Verdict::error,
+                    fmt::format("{} was not measured: it {}{}{}", util::printable(id), what,
+                                result.reason.empty() ? "" : ": ", util::printable(result.reason))};
 }
 
 const model::MetricSeries* find_series(const CaseResult& result, const std::string& metric) {
@@ -73,26 +72,25 @@ std::optional<Unjudged> unmeasured(const CaseResult& result, const std::string& 
     const auto& inapplicable = result.not_applicable;
     if (std::find(inapplicable.begin(), inapplicable.end(), metric) != inapplicable.end()) {
         return Unjudged{Verdict::skipped,
-                        fmt::format("{} has no {} on this device", model::printable(id),
-                                    model::printable(metric))};
+                        fmt::format("{} has no {} on this device", util::printable(id),
+                                    util::printable(metric))};
     }
     const model::MetricSeries* series = find_series(result, metric);
     if (const std::string why = distortion(result.metrics, result.max_overhead, metric);
         !why.empty()) {
         return Unjudged{Verdict::error,
-                        fmt::format("{} of {} is invalid: {}", model::printable(metric),
-                                    model::printable(id), why)};
+                        fmt::format("{} of {} is invalid: {}", util::printable(metric),
+                                    util::printable(id), why)};
     }
     if (series != nullptr && std::isfinite(estimate_of(*series))) return std::nullopt;
     std::string why = "the run has no value of it; measure again";
     for (const model::NotCollected& missing : result.not_collected) {
         if (missing.metric == metric && !missing.reason.empty()) {
-            why = model::printable(missing.reason);
+            why = util::printable(missing.reason);
         }
     }
-    return Unjudged{Verdict::error,
-                    fmt::format("{} of {} was not collected: {}", model::printable(metric),
-                                model::printable(id), why)};
+    return Unjudged{Verdict::error, fmt::format("{} of {} was not collected: {}",
+                                                util::printable(metric), util::printable(id), why)};
 }
 
 /// The case, which states its work, below the ceilings.
@@ -114,7 +112,7 @@ std::optional<Unjudged> unplaced(const CaseResult& result, const std::string& id
         why = "its time or its stated work is 0";
     }
     return Unjudged{Verdict::error,
-                    fmt::format("bound of {} is not known: {}", model::printable(id), why)};
+                    fmt::format("bound of {} is not known: {}", util::printable(id), why)};
 }
 
 /// Why it is not known which kernel is the hottest; nothing if it is.
@@ -123,7 +121,7 @@ std::optional<Unjudged> without_kernels(const CaseResult& result, const std::str
     return Unjudged{Verdict::error,
                     fmt::format("hottest_kernel of {} is not known: the case lists no kernels; it "
                                 "has none, or too many different ones",
-                                model::printable(id))};
+                                util::printable(id))};
 }
 
 using Instance = std::vector<const CaseResult*>;
@@ -170,7 +168,7 @@ std::string ingredients(const Relation& relation, const model::PostfixExpression
     if (is_lone_metric(expression)) {
         const auto& metric = std::get<model::OperandMetric>(expression.front());
         const std::string& detail = find_series(*instance[metric.operand], metric.metric)->detail;
-        return detail.empty() ? text : fmt::format(" ({})", model::printable(detail, 300));
+        return detail.empty() ? text : fmt::format(" ({})", util::printable(detail, 300));
     }
     for (const model::ExpressionStep& step : expression) {
         const auto* metric = std::get_if<model::OperandMetric>(&step);
@@ -178,8 +176,8 @@ std::string ingredients(const Relation& relation, const model::PostfixExpression
         const model::MetricSeries& series =
             *find_series(*instance[metric->operand], metric->metric);
         const std::string part = fmt::format(
-            "{}.{} is {}", model::printable(relation.operands[metric->operand]),
-            model::printable(metric->metric),
+            "{}.{} is {}", util::printable(relation.operands[metric->operand]),
+            util::printable(metric->metric),
             model::quantity_text(operand_value(metric->metric, series, definitions), series.unit));
         if (text.find(part) != std::string::npos) continue;
         text += (text.empty() ? " (" : ", ") + part;
@@ -251,10 +249,10 @@ class SuiteJudging {
                 note(unmeasured(*found->second, id));
             } else if (suite_.partial) {
                 note(Unjudged{Verdict::skipped, fmt::format("{} was not selected (--filter, --tag)",
-                                                            model::printable(id))});
+                                                            util::printable(id))});
             } else {
                 note(Unjudged{Verdict::error,
-                              fmt::format("{} is not in the run", model::printable(id))});
+                              fmt::format("{} is not in the run", util::printable(id))});
             }
         }
         if (worst) return worst;
@@ -290,10 +288,10 @@ class SuiteJudging {
     static void compare_kernel(const Relation& relation, const std::string& pattern,
                                const CaseResult& result, RelationVerdict& verdict) {
         const model::HottestKernel hottest = *model::hottest_kernel(result.kernels);
-        compare_property(relation, model::glob_match(pattern, hottest.name),
+        compare_property(relation, util::glob_match(pattern, hottest.name),
                          fmt::format("{} ({:.1f} % of the kernels' time)",
-                                     model::printable(hottest.name, 200), 100 * hottest.share),
-                         model::printable(pattern, 200), verdict);
+                                     util::printable(hottest.name, 200), 100 * hottest.share),
+                         util::printable(pattern, 200), verdict);
     }
 
     static void compare_property(const Relation& relation, bool equal, std::string_view found,
@@ -302,10 +300,10 @@ class SuiteJudging {
         verdict.verdict = good ? Verdict::pass : Verdict::regressed;
         const std::string_view where = parameters_of(verdict.leading);
         verdict.sentence =
-            fmt::format("{} is {}{} {}{}{}", model::printable(relation.left_text), found,
+            fmt::format("{} is {}{} {}{}{}", util::printable(relation.left_text), found,
                         good ? ", expected" : " and should be",
                         relation.comparator == model::Comparator::equal ? "" : "anything but ",
-                        expected, where.empty() ? "" : ", for " + model::printable(where));
+                        expected, where.empty() ? "" : ", for " + util::printable(where));
     }
 
     void compare(const Relation& relation, const Instance& instance,
@@ -317,7 +315,7 @@ class SuiteJudging {
             verdict.verdict = Verdict::error;
             verdict.sentence = fmt::format(
                 "cannot be judged: {} has no value{}: a division by 0, or a number too large",
-                model::printable(left_is_bad ? relation.left_text : relation.right_text),
+                util::printable(left_is_bad ? relation.left_text : relation.right_text),
                 ingredients(relation, left_is_bad ? relation.left : relation.right, instance,
                             definitions_));
             return;
@@ -340,15 +338,15 @@ class SuiteJudging {
         const bool is_constant = relation.right.size() == 1 && !is_lone_metric(relation.right);
         const std::string where(parameters_of(verdict.leading));
         const std::string reason =
-            good || relation.reason.empty() ? "" : "; " + model::printable(relation.reason);
+            good || relation.reason.empty() ? "" : "; " + util::printable(relation.reason);
         return fmt::format(
-            "{} is {}{}{} {} {}{}{}{}{}{}", model::printable(relation.left_text), values.after,
+            "{} is {}{}{} {} {}{}{}{}{}{}", util::printable(relation.left_text), values.after,
             ingredients(relation, relation.left, instance, definitions_),
             good ? ", expected" : " and should be", in_words(relation.comparator), values.before,
             change ? fmt::format(" ({})", model::change_text(*change)) : "",
-            is_constant ? "" : ": " + model::printable(relation.right_text),
+            is_constant ? "" : ": " + util::printable(relation.right_text),
             ingredients(relation, relation.right, instance, definitions_),
-            where.empty() ? "" : ", for " + model::printable(where), reason);
+            where.empty() ? "" : ", for " + util::printable(where), reason);
     }
 
     const model::SuiteResult& suite_;

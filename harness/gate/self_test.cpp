@@ -5,8 +5,8 @@
 
 #include <numeric>
 
-#include "model/text.hpp"
 #include "stats/distributions.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::gate {
 
@@ -111,7 +111,7 @@ SelfTestReport tally(const std::vector<Trial>& trials) {
                     (is_found(judged.verdict) || judged.verdict == Verdict::improved)) {
                     report.problems.push_back(
                         fmt::format("{} is reported as {} and had no added work",
-                                    model::printable(judged.id), model::to_text(judged.verdict)));
+                                    util::printable(judged.id), model::to_text(judged.verdict)));
                 }
             }
         }

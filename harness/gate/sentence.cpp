@@ -10,7 +10,7 @@
 
 #include "gate/batch_rule.hpp"
 #include "model/quantity.hpp"
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::gate {
 
@@ -20,7 +20,7 @@ using model::Verdict;
 
 /// Names and methods come from documents, which are untrusted.
 std::string name_text(std::string_view name) {
-    return model::printable(name);
+    return util::printable(name);
 }
 
 /// To two digits, never below the value: the text must not claim a better minimum detectable
@@ -199,7 +199,7 @@ std::string name_list(const std::vector<std::string>& names) {
     constexpr std::size_t shown = 10;
     std::string text;
     for (std::size_t i = 0; i < std::min(names.size(), shown); ++i) {
-        text += (i == 0 ? "" : ", ") + model::printable(names[i]);
+        text += (i == 0 ? "" : ", ") + util::printable(names[i]);
     }
     if (names.size() > shown) text += fmt::format(" and {} more", names.size() - shown);
     return text;
@@ -232,7 +232,7 @@ std::string invalid_sentence(std::string_view metric, const model::MetricSeries&
 
 std::string not_collected_sentence(std::string_view metric, std::string_view reason) {
     return fmt::format("{} was not collected: {}", name_text(metric),
-                       reason.empty() ? "the run gives no reason" : model::printable(reason, 1000));
+                       reason.empty() ? "the run gives no reason" : util::printable(reason, 1000));
 }
 
 }  // namespace perfgate::gate

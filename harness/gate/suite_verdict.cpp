@@ -15,8 +15,8 @@
 #include "gate/provenance_change.hpp"
 #include "gate/sentence.hpp"
 #include "model/selection.hpp"
-#include "model/text.hpp"
 #include "model/unknown_cases.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::gate {
 
@@ -103,7 +103,7 @@ bool is_partial(const model::Run& run, const model::SuiteResult& suite) {
 /// should.
 std::string not_judged_note(const std::vector<std::string>& ids, bool selection_known) {
     return fmt::format("{} of the baseline {} not in the run and not judged as missing: {} ({})",
-                       model::counted(ids.size(), "case"), ids.size() == 1 ? "is" : "are",
+                       util::counted(ids.size(), "case"), ids.size() == 1 ? "is" : "are",
                        selection_known
                            ? "the run was selected with --tag and the baseline stores no tags; "
                              "'perfgate baseline refresh' stores them"
@@ -144,7 +144,7 @@ void add_missing(const model::Run& run, const model::SuiteResult& suite,
             const bool failed = unknown->status == model::CaseStatus::error;
             missing.verdict = failed ? Verdict::error : Verdict::skipped;
             missing.reason = (failed ? "not measured, because its benchmark failed: " : "") +
-                             model::printable(unknown->reason, 1000);
+                             util::printable(unknown->reason, 1000);
             continue;
         }
         missing.verdict = Verdict::missing;

@@ -10,7 +10,7 @@
 #include "gate/batch_rule.hpp"
 #include "model/quantity.hpp"
 #include "model/roofline.hpp"
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::gate {
 
@@ -55,10 +55,10 @@ std::string too_fast(const model::CaseResult& result, const model::Environment& 
     if (rate != ceilings.matrix_flops_per_s.end() && rate->second > 0) {
         const double least_s = work.flops / rate->second;
         if (least_s > ceiling_margin * seconds) {
-            return impossible(least_s, model::quantity_text(work.flops, "flop"),
-                              fmt::format("this run's {} matrix rate of {}",
-                                          model::printable(work.arithmetic, 40),
-                                          model::quantity_text(rate->second, "flop/s")));
+            return impossible(
+                least_s, model::quantity_text(work.flops, "flop"),
+                fmt::format("this run's {} matrix rate of {}", util::printable(work.arithmetic, 40),
+                            model::quantity_text(rate->second, "flop/s")));
         }
     }
     return {};

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::inject {
 
@@ -46,7 +46,7 @@ std::uint32_t RangeWatch::begin(activity::StringId domain, activity::StringId na
             Label& label = labels_[i];
             if (label.within.empty()) continue;
             const auto [match, added] = label.matches.try_emplace(full, false);
-            if (added) match->second = model::glob_match(label.within, full);
+            if (added) match->second = util::glob_match(label.within, full);
             if (!match->second) continue;
             if (label.to_skip > 0) {
                 --label.to_skip;
@@ -101,10 +101,10 @@ LabelStates::LabelStates(const std::vector<CounterLabel>& labels, RangeWatch& ra
 const std::vector<std::size_t>& LabelStates::matching(const std::string& symbol) {
     const auto [known, added] = matching_.try_emplace(symbol);
     if (added) {
-        const std::string name = model::demangled(symbol);
+        const std::string name = util::demangled(symbol);
         for (std::size_t i = 0; i < states_.size(); ++i) {
             const std::string& pattern = states_[i].label.kernel;
-            if (model::glob_match(pattern, symbol) || model::glob_match(pattern, name)) {
+            if (util::glob_match(pattern, symbol) || util::glob_match(pattern, name)) {
                 known->second.push_back(i);
             }
         }
@@ -144,7 +144,7 @@ bool LabelStates::refuse(std::size_t label) {
 }
 
 std::string readable(const std::string& symbol) {
-    return model::printable(model::demangled(symbol), longest_name);
+    return util::printable(util::demangled(symbol), longest_name);
 }
 
 }  // namespace perfgate::inject

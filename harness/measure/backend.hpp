@@ -2,7 +2,7 @@
 // The abstract Backend: how a worker sets up cases, times them and reads counters. Implemented by
 // backend/host and backend/cuda; this header knows neither.
 //
-// All functions throw model::Error (one line, with the place and the remedy). After a DeviceLost
+// All functions throw util::Error (one line, with the place and the remedy). After a DeviceLost
 // the worker process must end: the device context cannot be used again.
 #pragma once
 
@@ -20,14 +20,14 @@
 #include "model/case.hpp"
 #include "model/catalogue.hpp"
 #include "model/environment.hpp"
-#include "model/error.hpp"
 #include "model/run.hpp"
 #include "model/source_kernel.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::measure {
 
 /// An error after which this process must not run anything else.
-class DeviceLost : public model::Error {
+class DeviceLost : public util::Error {
   public:
     using Error::Error;
 };
@@ -224,7 +224,7 @@ class Backend {
     }
     /// The same for a source's kernel. By default there is no device that could run it.
     virtual std::unique_ptr<Case> open_source(const model::SourceKernel& /*kernel*/) {
-        throw model::Error("a source's kernel needs a GPU: use the CUDA backend");
+        throw util::Error("a source's kernel needs a GPU: use the CUDA backend");
     }
     /// Call it after a launch, so that it includes what the launch loads.
     virtual HostCode host_code(const model::CaseSpec& spec) = 0;
@@ -273,7 +273,7 @@ struct ListedDevice {
 
 /// A backend module (a shared library) exports these with C linkage. ListDevices appends the
 /// devices that `wanted` names: "" for the first, "all", or a comma-separated list of what
-/// BackendOptions::device takes. Throws model::InputError if one does not exist.
+/// BackendOptions::device takes. Throws util::InputError if one does not exist.
 using CreateBackend = Backend*(const BackendOptions&);
 using ListDevices = void(const std::string& wanted, std::vector<ListedDevice>& devices);
 using CreateCounterCatalogue = CounterCatalogue*();

@@ -17,8 +17,8 @@
 #include "measure/footprint.hpp"
 #include "measure/sampling.hpp"
 #include "metrics/catalogue.hpp"
-#include "model/error.hpp"
 #include "stats/quantiles.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::measure {
 namespace {
@@ -134,7 +134,7 @@ const model::VariantInfo& CaseMeasurement::variant(const model::CaseResult& resu
     const model::VariantInfo* variant =
         workload ? model::find_variant(*workload, spec.variant) : nullptr;
     if (!variant) {
-        throw model::InputError(fmt::format("no plugin offers {}/{}", spec.workload, spec.variant));
+        throw util::InputError(fmt::format("no plugin offers {}/{}", spec.workload, spec.variant));
     }
     return *variant;
 }
@@ -169,11 +169,11 @@ void CaseMeasurement::measure(model::CaseResult& result, const CaseSettings& set
 
         const CaseFacts facts = this->facts(result, settings);
         if (!facts.unsupported.empty()) {
-            throw model::Error(fmt::format("variant '{}' cannot run these parameters: {}",
-                                           result.spec.variant, facts.unsupported));
+            throw util::Error(fmt::format("variant '{}' cannot run these parameters: {}",
+                                          result.spec.variant, facts.unsupported));
         }
         if (const std::uint64_t free = backend_.free_memory(); facts.memory_bytes > free) {
-            throw model::Error(fmt::format(
+            throw util::Error(fmt::format(
                 "does not fit the device: it needs {:.0f} MiB, {:.0f} MiB are free; use smaller "
                 "parameters or free the device",
                 static_cast<double>(facts.memory_bytes) / 1048576,
@@ -284,7 +284,7 @@ void CaseMeasurement::time_case(Case& opened, model::CaseResult& result,
         while (const int count = next_samples(batch.samples, seconds_since(start), goal)) {
             TimeSamples samples = opened.time(time.kind, result.spec.cache, count);
             if (samples.values_ns.empty()) {
-                throw model::Error(fmt::format("{}: no sample arrived", time.metric));
+                throw util::Error(fmt::format("{}: no sample arrived", time.metric));
             }
             batch.samples.insert(batch.samples.end(), samples.values_ns.begin(),
                                  samples.values_ns.end());

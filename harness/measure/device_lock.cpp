@@ -16,8 +16,8 @@
 #include <ctime>
 
 #include "measure/workers.hpp"
-#include "model/error.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::measure {
 namespace {
@@ -49,7 +49,7 @@ std::string holder(int fd) {
     const ssize_t size = ::pread(fd, text.data(), text.size() - 1, 0);
     std::string line(text.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
     line.resize(std::min(line.find('\n'), line.size()));
-    return line.empty() ? "another process" : model::printable(line, 60);
+    return line.empty() ? "another process" : util::printable(line, 60);
 }
 
 }  // namespace
@@ -64,13 +64,13 @@ DeviceLock::DeviceLock(const std::string& board, const std::string& name, const 
     const fs::path folder = lock_folder();
     std::error_code ignored;
     fs::create_directories(folder, ignored);
-    const fs::path path = folder / fmt::format("perfgate-{}.lock", model::slug(board));
+    const fs::path path = folder / fmt::format("perfgate-{}.lock", util::slug(board));
     fd_ = open_lock(path);
     struct stat about {};
     if (fd_ < 0 || fstat(fd_, &about) != 0 || !S_ISREG(about.st_mode)) {
         const std::string why = fd_ < 0 ? std::strerror(errno) : "it is not a regular file";
         if (fd_ >= 0) ::close(fd_);
-        throw model::Error(
+        throw util::Error(
             fmt::format("the lock of {}: {}: {}; name another folder with PERFGATE_LOCK_DIR", name,
                         path.string(), why));
     }
@@ -92,11 +92,11 @@ DeviceLock::DeviceLock(const std::string& board, const std::string& name, const 
         ::close(fd_);
         fd_ = -1;
         if (!busy) {
-            throw model::Error(
+            throw util::Error(
                 fmt::format("the lock of {}: {}: {}", name, path.string(), std::strerror(error)));
         }
         if (stopped) throw Interrupted();
-        throw model::Error(fmt::format(
+        throw util::Error(fmt::format(
             "{} is in use by {} (lock {}), and was for {:g} s; wait longer with --lock-wait", name,
             who, path.string(), waiting.limit_s));
     }

@@ -20,7 +20,7 @@ class DeviceLock {
         std::function<bool()> stop;                           ///< true: interrupted
         std::function<void(const std::string& holder)> tell;  ///< once, when it has to wait
     };
-    /// Locks the board (Device::board). Throws model::Error naming the holder after the limit, and
+    /// Locks the board (Device::board). Throws util::Error naming the holder after the limit, and
     /// Interrupted.
     DeviceLock(const std::string& board, const std::string& name, const Waiting& waiting);
     ~DeviceLock();

@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "model/file.hpp"
-#include "model/sha256.hpp"
-#include "model/text.hpp"
+#include "util/file.hpp"
+#include "util/sha256.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::measure {
 namespace {
@@ -61,9 +61,9 @@ std::string reading_text(const model::BenchmarkReading& reading) {
 /// The program that a word without '/' names: found through its own PATH if it has one.
 std::filesystem::path program_of(const std::string& word, const model::Command& command) {
     for (const auto& [name, value] : command.environment) {
-        if (name == "PATH") return model::found_on_path(word, value, command.folder);
+        if (name == "PATH") return util::found_on_path(word, value, command.folder);
     }
-    return model::found_on_path(word);
+    return util::found_on_path(word);
 }
 
 /// The file that a word of a command names: the first word is found through PATH, the others may
@@ -89,7 +89,7 @@ std::string files_text(const std::vector<std::string>& words, const model::Comma
         const bool first = i == 0 || !has_program;
         if (i > 0 || words[0].find('/') != std::string::npos) has_program = true;
         if (!first && access(file.c_str(), X_OK) != 0) continue;
-        text += fmt::format(", {} is {}", words[i], model::fingerprint_of_file(file));
+        text += fmt::format(", {} is {}", words[i], util::fingerprint_of_file(file));
     }
     return text;
 }
@@ -99,7 +99,7 @@ std::string command_text(const model::Command& command) {
         "{} in {}, exit status {}, {} warm-up runs, {}, overhead up to {}, "
         "checked by {}",
         command.words, command.folder, command.exit_status, command.warm_up_runs,
-        model::counted(static_cast<std::size_t>(command.gpus), "GPU"), command.max_overhead,
+        util::counted(static_cast<std::size_t>(command.gpus), "GPU"), command.max_overhead,
         command.check);
     for (const auto& [name, value] : command.environment) {
         text += fmt::format(", {}={}", name, value);
@@ -147,11 +147,10 @@ std::string difference(const Identity& before, const Identity& now) {
     // At the first difference, by field: names a case that was added, not the one that it
     // displaced.
     const auto quoted = [](const std::string* value) {
-        return value ? fmt::format("'{}'", model::printable(*value)) : std::string("absent");
+        return value ? fmt::format("'{}'", util::printable(*value)) : std::string("absent");
     };
     const auto say = [&](const std::string& field, const std::string* was, const std::string* is) {
-        return fmt::format("{} was {}, is now {}", model::printable(field), quoted(was),
-                           quoted(is));
+        return fmt::format("{} was {}, is now {}", util::printable(field), quoted(was), quoted(is));
     };
     for (std::size_t i = 0; i < std::max(before.size(), now.size()); ++i) {
         if (i < before.size() && i < now.size() && before[i] == now[i]) continue;

@@ -12,10 +12,10 @@
 
 #include "document/shared.hpp"
 #include "measure/batches.hpp"
-#include "model/error.hpp"
-#include "model/file.hpp"
-#include "model/folder.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/file.hpp"
+#include "util/folder.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::measure {
 namespace {
@@ -79,7 +79,7 @@ void describe(Archive& archive, Described<Archive, JournalHeader>& header) {
 
 JournalContent read_journal(const fs::path& folder) {
     const fs::path path = folder / file_name;
-    const std::string text = model::read_file(path, journal_limit_bytes, "journal");
+    const std::string text = util::read_file(path, journal_limit_bytes, "journal");
     JournalContent content;
     bool first = true;
     std::string_view rest = text;
@@ -108,7 +108,7 @@ JournalContent read_journal(const fs::path& folder) {
         rest.remove_prefix(end + 1);
     }
     if (first) {
-        throw model::InputError(
+        throw util::InputError(
             fmt::format("{}: it has no header; there is nothing to resume", path.string()));
     }
     content.whole_bytes = text.size() - rest.size();
@@ -117,16 +117,16 @@ JournalContent read_journal(const fs::path& folder) {
 
 Journal::Journal(const fs::path& folder, const JournalHeader& header) : path_(folder / file_name) {
     try {
-        file_ = model::Folder(folder).create(file_name);
-    } catch (const model::Error& error) {
-        throw model::InputError(fmt::format("{}; name another folder with --out", error.what()));
+        file_ = util::Folder(folder).create(file_name);
+    } catch (const util::Error& error) {
+        throw util::InputError(fmt::format("{}; name another folder with --out", error.what()));
     }
     append(document::write_line(header));
 }
 
 Journal::Journal(const fs::path& folder, const JournalContent& content)
     : path_(folder / file_name) {
-    file_ = model::Folder(folder).append(file_name);
+    file_ = util::Folder(folder).append(file_name);
     if (::ftruncate(file_.get(), static_cast<off_t>(content.whole_bytes)) != 0) {
         problem_ = fmt::format("{}: cannot be cut: {}", path_.string(), std::strerror(errno));
     }

@@ -16,8 +16,8 @@
 #include <utility>
 
 #include "measure/identity.hpp"
-#include "model/descriptor.hpp"
 #include "model/run.hpp"
+#include "util/descriptor.hpp"
 
 namespace perfgate::measure {
 
@@ -34,15 +34,15 @@ struct JournalContent {
     std::uintmax_t whole_bytes = 0;  ///< up to the end of the last complete line
 };
 
-/// Reads `folder`'s journal. A truncated last line is ignored. Throws model::InputError if there is
+/// Reads `folder`'s journal. A truncated last line is ignored. Throws util::InputError if there is
 /// none or if it is not a journal.
 JournalContent read_journal(const std::filesystem::path& folder);
 
 class Journal {
   public:
-    /// Creates the folder and a journal with this header in it. Throws model::InputError.
+    /// Creates the folder and a journal with this header in it. Throws util::InputError.
     Journal(const std::filesystem::path& folder, const JournalHeader& header);
-    /// Continues a journal that has been read. Throws model::InputError if it is no plain file.
+    /// Continues a journal that has been read. Throws util::InputError if it is no plain file.
     Journal(const std::filesystem::path& folder, const JournalContent& content);
     Journal(const Journal&) = delete;
     Journal& operator=(const Journal&) = delete;
@@ -62,7 +62,7 @@ class Journal {
     void append(const std::string& line);
 
     std::filesystem::path path_;
-    model::Descriptor file_;
+    util::Descriptor file_;
     mutable std::mutex mutex_;
     std::string problem_;
 };

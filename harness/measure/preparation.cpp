@@ -14,7 +14,7 @@
 #include "measure/clock_stability.hpp"
 #include "metrics/catalogue.hpp"
 #include "model/benchmark_instance.hpp"
-#include "model/error.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::measure {
 
@@ -131,7 +131,7 @@ Workers::Answer ask_facts_of(const std::vector<const Item*>& items, Workers& wor
         request, facts_limit_s + more_for_each_case_s * static_cast<double>(items.size()), nullptr);
     if (answer.interrupted) throw Interrupted();
     const auto* failed = answer.reply ? std::get_if<FailedReply>(&*answer.reply) : nullptr;
-    if (failed && failed->usage) throw model::InputError(failed->message);
+    if (failed && failed->usage) throw util::InputError(failed->message);
     if (failed) answer.why = failed->message;
     return answer;
 }
@@ -206,7 +206,7 @@ void require_supported(const std::vector<Item>& items) {
         }
     }
     if (!unsupported.empty()) {
-        throw model::InputError(
+        throw util::InputError(
             "cases that their variants cannot run; take them out of the matrix:" + unsupported);
     }
 }

@@ -21,11 +21,11 @@ model::Run empty_run(const model::Plan& plan, const Capabilities& capabilities,
 std::vector<Item> items_of(const model::Plan& plan, model::Run& run);
 
 /// Asks plugins for the facts of their cases; those of sources are known. A case that ends the
-/// worker, or takes seconds, is an error. Throws model::InputError if a plugin cannot be loaded, or
+/// worker, or takes seconds, is an error. Throws util::InputError if a plugin cannot be loaded, or
 /// Interrupted.
 void ask_facts(std::vector<Item>& items, Workers& workers, Shared& shared);
 
-/// Throws model::InputError naming the cases that their variants cannot run.
+/// Throws util::InputError naming the cases that their variants cannot run.
 void require_supported(const std::vector<Item>& items);
 
 /// How the first or a further batch of the case is taken.

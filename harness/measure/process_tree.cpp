@@ -15,7 +15,7 @@
 #include <cstdlib>
 #include <ctime>
 
-#include "model/process_list.hpp"
+#include "util/process_list.hpp"
 
 namespace perfgate::measure {
 namespace {
@@ -31,8 +31,8 @@ struct Process {
 
 std::vector<Process> all_processes() {
     std::vector<Process> processes;
-    for (const model::ListedProcess& listed : model::list_processes()) {
-        if (const auto state = model::state_of(listed)) {
+    for (const util::ListedProcess& listed : util::list_processes()) {
+        if (const auto state = util::state_of(listed)) {
             processes.push_back({listed.pid, state->parent, state->session});
         }
     }

@@ -17,7 +17,7 @@
 #include "measure/preparation.hpp"
 #include "model/board.hpp"
 #include "model/case.hpp"
-#include "model/error.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::measure {
 namespace {

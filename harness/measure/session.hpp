@@ -35,7 +35,7 @@ struct RecordedLaunch {
 /// Every case has a result in the run, in the plan's order. All batches of a case are from one
 /// device; with several devices, the cases with the most work are first assigned to whichever is
 /// free. An error of a worker costs only its case; if no worker can be started, operations throw
-/// model::Error. After an interruption operations return early.
+/// util::Error. After an interruption operations return early.
 class Session final : public Measuring {
   public:
     /// `plan`, `capabilities` (of the first device), the devices' workers and the journal outlive
@@ -46,7 +46,7 @@ class Session final : public Measuring {
     Session& operator=(const Session&) = delete;
 
     enum class Unsupported {
-        refuse,  ///< throws model::InputError naming all of them
+        refuse,  ///< throws util::InputError naming all of them
         skip,    ///< the case is skipped, with the reason
     };
     /// Call it first: asks the plugins about the cases, handles those whose parameters their

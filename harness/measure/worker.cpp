@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "measure/protocol.hpp"
-#include "model/error.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::measure {
 namespace {
@@ -88,7 +88,7 @@ class Server {
         } catch (const DeviceLost& error) {
             answer = FailedReply{error.what(), false, true};
             lost = true;
-        } catch (const model::InputError& error) {
+        } catch (const util::InputError& error) {
             answer = FailedReply{error.what(), true, false};
         } catch (const std::exception& error) {
             answer = FailedReply{error.what(), false, false};

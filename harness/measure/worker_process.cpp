@@ -17,8 +17,8 @@
 #include <set>
 
 #include "measure/process_tree.hpp"
-#include "model/error.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::measure {
 namespace {
@@ -53,7 +53,7 @@ Pipe make_pipe() {
     // Close-on-exec: a second worker must not inherit the first one's ends, or it would keep them
     // open after the first has died.
     if (pipe2(ends.data(), O_CLOEXEC) != 0) {
-        throw model::Error(fmt::format("worker: cannot make a pipe: {}", std::strerror(errno)));
+        throw util::Error(fmt::format("worker: cannot make a pipe: {}", std::strerror(errno)));
     }
     return {ends[0], ends[1]};
 }
@@ -110,7 +110,7 @@ WorkerProcess::WorkerProcess(const std::vector<std::string>& command) {
         close_fd(to_worker_);
         close_fd(from_worker_);
         close_fd(stderr_fd_);
-        throw model::Error(fmt::format("worker: cannot fork: {}", std::strerror(fork_error)));
+        throw util::Error(fmt::format("worker: cannot fork: {}", std::strerror(fork_error)));
     }
     fcntl(to_worker_, F_SETFL, O_NONBLOCK);
     fcntl(from_worker_, F_SETFL, O_NONBLOCK);
@@ -252,7 +252,7 @@ std::string WorkerProcess::stderr_tail() const {
     while (begin < tail.size()) {
         std::size_t end = tail.find('\n', begin);
         if (end == std::string::npos) end = tail.size();
-        lines += model::printable(std::string_view(tail).substr(begin, end - begin), 1000) + "\n";
+        lines += util::printable(std::string_view(tail).substr(begin, end - begin), 1000) + "\n";
         begin = end + 1;
     }
     return lines;

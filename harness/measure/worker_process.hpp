@@ -20,7 +20,7 @@ inline constexpr int reply_fd = 3;
 
 class WorkerProcess {
   public:
-    /// Starts `command` (absolute path and arguments). Throws model::Error if that fails.
+    /// Starts `command` (absolute path and arguments). Throws util::Error if that fails.
     explicit WorkerProcess(const std::vector<std::string>& command);
     /// As kill().
     ~WorkerProcess();

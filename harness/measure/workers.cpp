@@ -112,7 +112,7 @@ Workers::Answer Workers::ask(const Request& request, double limit_s,
         Reply reply;
         try {
             reply = parse_reply(line.message);
-        } catch (const model::Error& error) {
+        } catch (const util::Error& error) {
             process_->kill();
             return gone(fmt::format("the worker's reply is malformed: {}", error.what()));
         }
@@ -157,11 +157,11 @@ Reply Workers::must_ask(const Request& request, double limit_s) {
         while (!log.empty() && log.back() == '\n') log.pop_back();
         const std::size_t line = log.rfind('\n');
         const std::string last = line == std::string::npos ? log : log.substr(line + 1);
-        throw model::Error(last.empty() ? answer.why : answer.why + ": " + last);
+        throw util::Error(last.empty() ? answer.why : answer.why + ": " + last);
     }
     if (const auto* failed = std::get_if<FailedReply>(&*answer.reply)) {
-        if (failed->usage) throw model::InputError(failed->message);
-        throw model::Error(failed->message);
+        if (failed->usage) throw util::InputError(failed->message);
+        throw util::Error(failed->message);
     }
     return std::move(*answer.reply);
 }

@@ -11,12 +11,12 @@
 
 #include "measure/protocol.hpp"
 #include "measure/worker_process.hpp"
-#include "model/error.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::measure {
 
 /// The user has ended the run before there was anything to report.
-class Interrupted : public model::Error {
+class Interrupted : public util::Error {
   public:
     Interrupted() : Error("interrupted before anything was measured") {}
 };
@@ -52,8 +52,8 @@ class Workers {
                const std::function<void(const std::string&)>& observe);
 
     /// The same for requests whose failure ends the run; if the worker dies, a few others are
-    /// tried. Throws model::InputError if the worker reports wrong input, Interrupted, or
-    /// model::Error if workers died, or one hung or failed.
+    /// tried. Throws util::InputError if the worker reports wrong input, Interrupted, or
+    /// util::Error if workers died, or one hung or failed.
     Reply must_ask(const Request& request, double limit_s);
 
     /// Ends the process, if any, and everything it started; the next request starts another.

@@ -7,7 +7,7 @@
 
 #include "metrics/catalogue.hpp"
 #include "model/kernel_name.hpp"
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::metrics {
 
@@ -132,7 +132,7 @@ std::optional<Metric> on_chip(const Metric& metric, const CounterExists& exists)
 
 bool absent_on(const Metric& metric, std::string_view chip) {
     return std::any_of(metric.absent_on.begin(), metric.absent_on.end(),
-                       [&](const std::string& glob) { return model::glob_match(glob, chip); });
+                       [&](const std::string& glob) { return util::glob_match(glob, chip); });
 }
 
 std::set<std::string> counters_of(const Metric& metric) {
@@ -164,7 +164,7 @@ Selection select_counters(std::span<const Metric> metrics, const CounterExists& 
                  fmt::format("{} has no counter {}, or this machine does not offer it; leave the "
                              "metric out for this device",
                              chip.empty() ? "the chip" : chip,
-                             model::printable(missing_counters(metric, exists)))});
+                             util::printable(missing_counters(metric, exists)))});
         }
     }
     return selection;

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::model {
 
@@ -12,7 +12,7 @@ std::string in_words(const CaptureRange& capture) {
     const auto add = [&](const std::string& text) { words += (words.empty() ? "" : ", ") + text; };
     if (capture.profiler_api) add("profiler_api");
     if (capture.after_launches != 0) add(fmt::format("after_launches {}", capture.after_launches));
-    if (!capture.range.empty()) add(fmt::format("range '{}'", printable(capture.range)));
+    if (!capture.range.empty()) add(fmt::format("range '{}'", util::printable(capture.range)));
     return words;
 }
 

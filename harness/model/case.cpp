@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <set>
 
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::model {
 
@@ -22,7 +22,7 @@ bool is_plain(char c) {
 std::string id_text(const std::string& text) {
     if (!text.empty() && std::all_of(text.begin(), text.end(), is_plain)) return text;
     std::string quoted = "\"";
-    for (const char c : valid_utf8(text)) {
+    for (const char c : util::valid_utf8(text)) {
         if (c == '"' || c == '\\') quoted += '\\';
         quoted += c;
     }
@@ -32,7 +32,7 @@ std::string id_text(const std::string& text) {
 struct ValueText {
     std::string operator()(bool value) const { return value ? "true" : "false"; }
     std::string operator()(std::int64_t value) const { return std::to_string(value); }
-    std::string operator()(double value) const { return number_text(value); }
+    std::string operator()(double value) const { return util::number_text(value); }
     std::string operator()(const std::string& value) const { return id_text(value); }
 };
 

@@ -12,7 +12,7 @@
 
 #include "model/kernel_name.hpp"
 #include "model/quantity.hpp"
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::model {
 
@@ -163,7 +163,7 @@ std::optional<KernelChangeKind> change_between(const KernelUse& before, const Ke
 }
 
 std::string launches_text(double launches) {
-    return number_text(std::round(launches * 100) / 100);
+    return util::number_text(std::round(launches * 100) / 100);
 }
 
 std::string_view others(std::size_t count) {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::model {
 
@@ -68,7 +68,7 @@ std::string_view difference(std::string_view text, std::string_view other) {
 }  // namespace
 
 std::string short_kernel_name(std::string_view name) {
-    return printable(core_of(name), longest);
+    return util::printable(core_of(name), longest);
 }
 
 std::string brief_kernel_name(std::string_view name) {
@@ -78,7 +78,7 @@ std::string brief_kernel_name(std::string_view name) {
     const std::size_t begin = colons == std::string::npos ? 0 : colons + 2;
     const bool tells = arguments - begin >= telling;
     const std::string brief = core.substr(begin, tells ? arguments - begin : std::string::npos);
-    return printable(brief.empty() ? core : brief, longest);
+    return util::printable(brief.empty() ? core : brief, longest);
 }
 
 std::string distinct_kernel_name(std::string_view name, std::string_view other) {
@@ -87,7 +87,7 @@ std::string distinct_kernel_name(std::string_view name, std::string_view other) 
     const std::string_view own = difference(name, other);
     if (own.empty()) return brief;
     const std::size_t arguments = std::min(brief.find('<'), brief.size());
-    return brief.substr(0, arguments) + "<…" + printable(own, longest_difference) + "…>";
+    return brief.substr(0, arguments) + "<…" + util::printable(own, longest_difference) + "…>";
 }
 
 }  // namespace perfgate::model

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "model/sha256.hpp"
-#include "model/text.hpp"
+#include "util/sha256.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::model {
 
@@ -29,11 +29,11 @@ std::string both_shown(const std::string& before, const std::string& now) {
     constexpr std::ptrdiff_t context = 15;
     const auto shown = [&](const std::string& text) {
         if (text.size() <= longest_shown || differs <= context) {
-            return printable(text, longest_shown);
+            return util::printable(text, longest_shown);
         }
         std::size_t begin = static_cast<std::size_t>(differs - context);
         while (begin > 0 && (static_cast<unsigned char>(text[begin]) & 0xC0U) == 0x80U) --begin;
-        return "…" + printable(std::string_view(text).substr(begin), longest_shown);
+        return "…" + util::printable(std::string_view(text).substr(begin), longest_shown);
     };
     return fmt::format("{} → {}", shown(before), shown(now));
 }
@@ -46,10 +46,10 @@ std::string direction_key(std::string_view metric) {
 
 std::string shortened_value(const std::string& text) {
     if (text.size() <= longest_value) return text;
-    Sha256 hash;
+    util::Sha256 hash;
     hash.add(text);
-    return fmt::format("{} (all {} bytes: {})", printable(text, longest_value / 2), text.size(),
-                       hash.fingerprint());
+    return fmt::format("{} (all {} bytes: {})", util::printable(text, longest_value / 2),
+                       text.size(), hash.fingerprint());
 }
 
 std::vector<DifferingKey> differing_keys(const MeasuredAs& before, const MeasuredAs& now) {
@@ -77,7 +77,7 @@ std::string difference(const MeasuredAs& before, const MeasuredAs& now) {
     std::vector<std::string> differences;
     for (const DifferingKey& one : differing_keys(before, now)) {
         if (one.adds_metrics || one.removes_metrics) continue;
-        differences.push_back(printable(one.key, longest_shown) + ' ' +
+        differences.push_back(util::printable(one.key, longest_shown) + ' ' +
                               both_shown(one.was, one.is));
     }
     const std::size_t further =

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <span>
 
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::model {
 
@@ -65,7 +65,7 @@ std::span<const Step> steps_of(std::string_view unit) {
 /// The suffix of a number that no scale applies to.
 std::string plain_suffix(std::string_view unit) {
     if (unit.empty() || unit == "ratio" || unit == "count" || unit == "registers") return "";
-    return " " + printable(unit == "bytes" ? "B" : unit, 40);
+    return " " + util::printable(unit == "bytes" ? "B" : unit, 40);
 }
 
 std::string four_digits(double value) {
@@ -88,7 +88,7 @@ const Step& step_for(double value, std::span<const Step> steps) {
 }
 
 std::string all_digits(double value, std::string_view unit) {
-    return number_text(value) + plain_suffix(unit);
+    return util::number_text(value) + plain_suffix(unit);
 }
 
 /// Both with enough digits to distinguish them, or nothing if that takes more digits than people
@@ -117,11 +117,12 @@ std::string quantity_text(double value, std::string_view unit) {
     const std::span<const Step> steps = steps_of(unit);
     if (!std::isfinite(value) || steps.empty()) {
         const bool every_digit = whole && unit != "%";
-        return (every_digit ? number_text(value) : four_digits(value)) + plain_suffix(unit);
+        return (every_digit ? util::number_text(value) : four_digits(value)) + plain_suffix(unit);
     }
     const Step& step = step_for(value, steps);
     const bool every_digit = value == 0 || (whole && step.size == 1 && unit == "bytes");
-    return fmt::format("{} {}", every_digit ? number_text(value) : four_digits(value / step.size),
+    return fmt::format("{} {}",
+                       every_digit ? util::number_text(value) : four_digits(value / step.size),
                        step.suffix);
 }
 

@@ -7,7 +7,7 @@
 
 #include "model/quantity.hpp"
 #include "model/stated_work.hpp"
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::model {
 
@@ -67,14 +67,16 @@ const MetricSeries* device_time(const CaseResult& result) {
 }
 
 std::string missing_ceiling(const Work& work, const Ceilings& ceilings) {
-    const std::string why = ceilings.problem.empty() ? "" : ": " + printable(ceilings.problem, 300);
+    const std::string why =
+        ceilings.problem.empty() ? "" : ": " + util::printable(ceilings.problem, 300);
     if (!(ceilings.copy_bytes_per_s > 0)) return "the run has no copy bandwidth" + why;
     if (!(work.flops > 0) || matrix_rate(work, ceilings) > 0) return {};
     if (work.arithmetic.empty()) {
         return fmt::format("the workload states operations but not their type: {}",
                            where_to_state_work);
     }
-    return fmt::format("the run has no matrix rate of {}{}", printable(work.arithmetic, 40), why);
+    return fmt::format("the run has no matrix rate of {}{}", util::printable(work.arithmetic, 40),
+                       why);
 }
 
 std::optional<CeilingShare> ceiling_share(const CaseResult& result, const Ceilings& ceilings) {
@@ -101,7 +103,7 @@ std::optional<CeilingShare> ceiling_share(const Work& work, double seconds,
 std::string in_words(const CeilingShare& share) {
     const std::string ceiling = share.ceiling == copy_ceiling
                                     ? "copy bandwidth"
-                                    : printable(share.ceiling, 40) + " matrix rate";
+                                    : util::printable(share.ceiling, 40) + " matrix rate";
     // The copy is larger than the L2 cache, the case need not be.
     const bool from_cache = share.ceiling == copy_ceiling && std::round(share.share * 100) > 100;
     const std::string of = fmt::format("{:.0f} % of {}{}", share.share * 100, ceiling,
@@ -114,7 +116,7 @@ std::string in_words(const Ceilings& ceilings) {
     std::string text;
     const auto add = [&](std::string_view name, double value, std::string_view unit) {
         if (!(value > 0)) return;
-        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", printable(name, 40),
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", util::printable(name, 40),
                             quantity_text(value, unit));
     };
     add(copy_ceiling, ceilings.copy_bytes_per_s, "bytes/s");

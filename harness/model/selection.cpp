@@ -7,8 +7,8 @@
 #include <cstddef>
 
 #include "model/case.hpp"
-#include "model/error.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::model {
 
@@ -16,7 +16,7 @@ namespace {
 
 bool matches_any(const std::vector<std::string>& globs, const std::string& id) {
     return std::any_of(globs.begin(), globs.end(),
-                       [&](const std::string& glob) { return glob_match(glob, id); });
+                       [&](const std::string& glob) { return util::glob_match(glob, id); });
 }
 
 bool shares_any(const std::vector<std::string>& wanted, const std::vector<std::string>& tags) {
@@ -50,7 +50,7 @@ std::string unused(const Run& run, const Selection& selection) {
 std::string quoted_list(const std::vector<std::string>& texts) {
     std::string list;
     for (const std::string& text : texts) {
-        list += fmt::format("{}'{}'", list.empty() ? "" : ", ", printable(text));
+        list += fmt::format("{}'{}'", list.empty() ? "" : ", ", util::printable(text));
     }
     return list;
 }
@@ -76,15 +76,15 @@ Run select_cases(Run run, const Selection& selection) {
                                  [](const SuiteResult& suite) { return !suite.cases.empty(); });
     if (any && typo.empty()) return run;
     if (any) {
-        throw InputError(fmt::format("{} selects no case of the run", printable(typo)));
+        throw util::InputError(fmt::format("{} selects no case of the run", util::printable(typo)));
     }
 
     std::string asked;
     if (!selection.filters.empty()) asked += " --filter " + quoted_list(selection.filters);
     if (!selection.tags.empty()) asked += " --tag " + quoted_list(selection.tags);
-    throw InputError(fmt::format(
-        "{} of the run: none is selected by{}{}", counted(before, "case"), asked,
-        example.empty() ? "" : fmt::format("; an id looks like '{}'", printable(example))));
+    throw util::InputError(fmt::format(
+        "{} of the run: none is selected by{}{}", util::counted(before, "case"), asked,
+        example.empty() ? "" : fmt::format("; an id looks like '{}'", util::printable(example))));
 }
 
 std::optional<bool> covers(const std::vector<Selection>& selections, const std::string& id,

@@ -5,7 +5,7 @@
 #include <bit>
 #include <limits>
 
-#include "model/sha256.hpp"
+#include "util/sha256.hpp"
 
 namespace perfgate::model {
 
@@ -144,7 +144,7 @@ std::uint64_t memory_bytes_of(const SourceKernel& kernel) {
 }
 
 std::string set_up_fingerprint(const SourceKernel& kernel) {
-    Sha256 hash;
+    util::Sha256 hash;
     const auto add = [&](auto... numbers) {
         (hash.add_number(static_cast<std::uint64_t>(numbers)), ...);
     };

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::model {
 
@@ -15,9 +15,9 @@ std::string percent(double fraction) {
 }
 
 std::string amount(double value, const std::string& unit) {
-    if (unit == "%") return number_text(value) + " percentage points";
-    if (unit.empty() || unit == "count" || unit == "ratio") return number_text(value);
-    return fmt::format("{} {}", number_text(value), unit);
+    if (unit == "%") return util::number_text(value) + " percentage points";
+    if (unit.empty() || unit == "count" || unit == "ratio") return util::number_text(value);
+    return fmt::format("{} {}", util::number_text(value), unit);
 }
 
 }  // namespace

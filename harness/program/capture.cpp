@@ -12,18 +12,18 @@
 #include <string_view>
 #include <utility>
 
-#include "model/error.hpp"
-#include "model/folder.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/folder.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::program {
 
 Capture::Capture(std::filesystem::path file) : path_(std::move(file)) {
-    file_ = model::Folder(path_.parent_path()).create(path_.filename());
+    file_ = util::Folder(path_.parent_path()).create(path_.filename());
     std::array<int, 2> ends{};
     if (pipe2(ends.data(), O_CLOEXEC) != 0) {
-        throw model::Error(fmt::format("cannot write {}: {}", model::printable(path_.native()),
-                                       std::strerror(errno)));
+        throw util::Error(fmt::format("cannot write {}: {}", util::printable(path_.native()),
+                                      std::strerror(errno)));
     }
     reader_ = ends[0];
     writer_ = ends[1];
@@ -93,8 +93,8 @@ void Capture::finish() {
     }
     if (file_.close() != 0 && error_ == 0) error_ = errno;
     if (error_ != 0) {
-        throw model::Error(fmt::format("cannot write {}: {}", model::printable(path_.native()),
-                                       std::strerror(error_)));
+        throw util::Error(fmt::format("cannot write {}: {}", util::printable(path_.native()),
+                                      std::strerror(error_)));
     }
 }
 

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string>
 
-#include "model/descriptor.hpp"
+#include "util/descriptor.hpp"
 
 namespace perfgate::program {
 
@@ -15,7 +15,7 @@ class Capture {
     static constexpr std::size_t head_bytes = std::size_t{1} << 20;
     static constexpr std::size_t tail_bytes = std::size_t{64} << 10;
 
-    /// Creates the file, in place of what has its name, and a pipe. Throws model::Error.
+    /// Creates the file, in place of what has its name, and a pipe. Throws util::Error.
     explicit Capture(std::filesystem::path file);
     ~Capture();
     Capture(const Capture&) = delete;
@@ -29,7 +29,7 @@ class Capture {
 
     /// Reads what is available without waiting.
     void drain();
-    /// Reads the rest and completes the file. Throws model::Error if it could not be
+    /// Reads the rest and completes the file. Throws util::Error if it could not be
     /// written.
     void finish();
 
@@ -41,7 +41,7 @@ class Capture {
     void write(const char* data, std::size_t size);
 
     std::filesystem::path path_;
-    model::Descriptor file_;
+    util::Descriptor file_;
     int reader_ = -1, writer_ = -1;
     std::size_t written_ = 0;  ///< of the head
     std::size_t total_ = 0;

@@ -40,26 +40,26 @@ void adopt_orphans() {
 
 ProcessTree::ProcessTree(pid_t root, std::string mark)
     : mark_(std::move(mark)), own_executable_(executable_of("/proc/self")) {
-    const auto state = model::state_of({root, "/proc/" + std::to_string(root)});
+    const auto state = util::state_of({root, "/proc/" + std::to_string(root)});
     root_ = {root, state ? state->start : 0};
 }
 
 const std::vector<Process>& ProcessTree::look() {
     struct Candidate {
-        model::ListedProcess listed;
-        model::ProcessState state;
+        util::ListedProcess listed;
+        util::ProcessState state;
     };
     std::vector<Process> members;
     std::vector<Candidate> candidates;
     std::vector<pid_t> others;
-    for (model::ListedProcess& listed : model::list_processes()) {
+    for (util::ListedProcess& listed : util::list_processes()) {
         // No pid is used again within the time between two looks.
         if (listed.pid == getpid() ||
             std::binary_search(others_.begin(), others_.end(), listed.pid)) {
             others.push_back(listed.pid);
             continue;
         }
-        const auto state = model::state_of(listed);
+        const auto state = util::state_of(listed);
         if (!state) continue;
         const Process process{listed.pid, state->start};
         const bool known = std::find(members_.begin(), members_.end(), process) != members_.end();
@@ -90,7 +90,7 @@ const std::vector<Process>& ProcessTree::look() {
     return members_;
 }
 
-bool ProcessTree::belongs(const model::ListedProcess& listed, const model::ProcessState& state,
+bool ProcessTree::belongs(const util::ListedProcess& listed, const util::ProcessState& state,
                           const std::vector<Process>& members) const {
     const auto is_parent = [&](const Process& member) { return member.pid == state.parent; };
     return Process{listed.pid, state.start} == root_ ||
@@ -99,8 +99,8 @@ bool ProcessTree::belongs(const model::ListedProcess& listed, const model::Proce
 }
 
 /// Our other children are older than the program, or run our own executable.
-bool ProcessTree::is_adopted(const model::ListedProcess& listed,
-                             const model::ProcessState& state) const {
+bool ProcessTree::is_adopted(const util::ListedProcess& listed,
+                             const util::ProcessState& state) const {
     return state.parent == getpid() && state.start >= root_.start &&
            executable_of(listed.folder) != own_executable_;
 }

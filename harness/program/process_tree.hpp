@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "model/process_list.hpp"
+#include "util/process_list.hpp"
 
 namespace perfgate::program {
 
 struct Process {
     pid_t pid = 0;
-    std::uint64_t start = 0;  ///< as in model::ProcessState
+    std::uint64_t start = 0;  ///< as in util::ProcessState
 
     bool operator==(const Process&) const = default;
 };
@@ -37,10 +37,10 @@ class ProcessTree {
     void signal_all(int signal);
 
   private:
-    [[nodiscard]] bool belongs(const model::ListedProcess& listed, const model::ProcessState& state,
+    [[nodiscard]] bool belongs(const util::ListedProcess& listed, const util::ProcessState& state,
                                const std::vector<Process>& members) const;
-    [[nodiscard]] bool is_adopted(const model::ListedProcess& listed,
-                                  const model::ProcessState& state) const;
+    [[nodiscard]] bool is_adopted(const util::ListedProcess& listed,
+                                  const util::ProcessState& state) const;
 
     Process root_;
     std::string mark_;

@@ -20,11 +20,11 @@
 #include <system_error>
 #include <thread>
 
-#include "model/error.hpp"
-#include "model/file.hpp"
-#include "model/text.hpp"
 #include "program/capture.hpp"
 #include "program/process_tree.hpp"
+#include "util/error.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::program {
 namespace {
@@ -97,22 +97,21 @@ std::string file_of(const Program& program) {
                                    [](const auto& variable) { return variable.first == "PATH"; });
     if (path == program.environment.end() || word.find('/') != std::string::npos) return word;
     const auto folder = std::filesystem::absolute(program.folder.empty() ? "." : program.folder);
-    const auto file = model::found_on_path(word, path->second, folder);
+    const auto file = util::found_on_path(word, path->second, folder);
     if (file.empty()) {
-        throw model::InputError(fmt::format("cannot run {}: no folder of its PATH ({}) has it",
-                                            model::printable(word),
-                                            model::printable(path->second)));
+        throw util::InputError(fmt::format("cannot run {}: no folder of its PATH ({}) has it",
+                                           util::printable(word), util::printable(path->second)));
     }
     return file.native();
 }
 
 pid_t start(const Program& program, const std::string& mark, const Streams& streams) {
-    if (program.words.empty()) throw model::InputError("no program was named");
+    if (program.words.empty()) throw util::InputError("no program was named");
     std::error_code unknown;
     if (!program.folder.empty() && !std::filesystem::is_directory(program.folder, unknown)) {
-        throw model::InputError(fmt::format("cannot run {} in {}: there is no such folder",
-                                            model::printable(program.words.front()),
-                                            model::printable(program.folder)));
+        throw util::InputError(fmt::format("cannot run {} in {}: there is no such folder",
+                                           util::printable(program.words.front()),
+                                           util::printable(program.folder)));
     }
     const std::string file = file_of(program);
     const std::vector<std::string> environment = environment_of(program, mark);
@@ -120,7 +119,7 @@ pid_t start(const Program& program, const std::string& mark, const Streams& stre
     const std::vector<char*> variables = pointers(environment);
     std::array<int, 2> failure{};
     if (pipe2(failure.data(), O_CLOEXEC) != 0) {
-        throw model::Error(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+        throw util::Error(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
     }
     const pid_t parent = ::getpid();
     const pid_t child = fork();
@@ -139,16 +138,16 @@ pid_t start(const Program& program, const std::string& mark, const Streams& stre
         } while (got < 0 && errno == EINTR);
     }
     ::close(failure[0]);
-    if (child < 0) throw model::Error(fmt::format("cannot fork: {}", std::strerror(fork_error)));
+    if (child < 0) throw util::Error(fmt::format("cannot fork: {}", std::strerror(fork_error)));
     if (got == sizeof(error)) {
         waitpid(child, nullptr, 0);
         // A relative path is one from the program's folder.
         const std::string& word = program.words.front();
-        throw model::InputError(fmt::format(
-            "cannot run {}{}: {}", model::printable(word),
+        throw util::InputError(fmt::format(
+            "cannot run {}{}: {}", util::printable(word),
             word.find('/') == std::string::npos || word.front() == '/' || program.folder.empty()
                 ? std::string()
-                : " in " + model::printable(program.folder),
+                : " in " + util::printable(program.folder),
             std::strerror(error)));
     }
     return child;

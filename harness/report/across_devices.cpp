@@ -15,12 +15,12 @@
 #include <vector>
 
 #include "document/shared.hpp"
-#include "model/error.hpp"
 #include "model/quantity.hpp"
 #include "model/roofline.hpp"
 #include "report/columns.hpp"
 #include "report/plain_text.hpp"
 #include "report/summary.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::report {
 
@@ -77,7 +77,7 @@ void require_common_case(const std::vector<SuitePairs>& suites) {
             if (pair.first != nullptr && pair.second != nullptr) return;
         }
     }
-    throw model::InputError(
+    throw util::InputError(
         "the two runs have no case in common: measure the same suites on both devices");
 }
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "model/utf8.hpp"
+#include "util/utf8.hpp"
 
 namespace perfgate::report {
 
@@ -37,7 +37,7 @@ bool contains(const Range (&ranges)[count], char32_t c) {
     return after != std::begin(ranges) && c <= std::prev(after)->last;
 }
 
-std::size_t width_of(const model::Utf8Step& step) {
+std::size_t width_of(const util::Utf8Step& step) {
     const char32_t c = step.code_point;
     if (!step.valid || c < 0x300) return 1;
     if (contains(zero_width, c)) return 0;
@@ -49,7 +49,7 @@ std::size_t width_of(const model::Utf8Step& step) {
 std::size_t display_width(std::string_view text) {
     std::size_t width = 0;
     for (std::size_t position = 0; position < text.size();) {
-        const model::Utf8Step step = model::utf8_step(text, position);
+        const util::Utf8Step step = util::utf8_step(text, position);
         width += width_of(step);
         position += step.length;
     }
@@ -62,7 +62,7 @@ std::string cut_middle(std::string_view text, std::size_t width) {
     std::vector<std::size_t> starts;  // of the characters
     std::vector<std::size_t> widths;
     for (std::size_t position = 0; position < text.size();) {
-        const model::Utf8Step step = model::utf8_step(text, position);
+        const util::Utf8Step step = util::utf8_step(text, position);
         starts.push_back(position);
         widths.push_back(width_of(step));
         position += step.length;

@@ -10,10 +10,10 @@
 #include <set>
 #include <string_view>
 
-#include "model/text.hpp"
 #include "report/joined.hpp"
 #include "report/plain_text.hpp"
 #include "report/summary.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::report {
 
@@ -53,7 +53,7 @@ std::string with(const std::string& line, std::string_view option,
                  const std::vector<std::string>& values) {
     std::string text = line;
     for (const std::string& value : values) {
-        text += fmt::format(" {} {}", option, model::shell_word(value));
+        text += fmt::format(" {} {}", option, util::shell_word(value));
     }
     return text;
 }
@@ -99,7 +99,7 @@ std::optional<std::string> joined(const std::vector<std::string>& words) {
     std::string text;
     for (const std::string& word : words) {
         if (!is_plain(word)) return std::nullopt;
-        text += ' ' + model::shell_word(word);
+        text += ' ' + util::shell_word(word);
     }
     return text;
 }
@@ -153,7 +153,7 @@ std::string accepting(const model::VerdictDocument& document, const CommandWords
     for (const CaseVerdict* verdict : cases) {
         if (!is_plain(verdict->id)) return {};
         if (!named.insert(verdict->id).second) continue;
-        line += " --case " + model::shell_word(verdict->id);
+        line += " --case " + util::shell_word(verdict->id);
     }
     line += " --reason 'WHY'";
     return line.size() <= longest_accepting ? line : std::string();
@@ -168,7 +168,7 @@ std::vector<Command> next_commands(const model::VerdictDocument& document, const
     const std::optional<std::string> measuring = joined(words.run_words);
     if (!gate || !measuring) return {};
     std::vector<Command> commands;
-    const std::string run = ' ' + model::shell_word(words.run_file);
+    const std::string run = ' ' + util::shell_word(words.run_file);
     const auto again = cases_of(document, [](const CaseVerdict& verdict) {
         const Effect effect = effect_of(verdict);
         return effect <= Effect::warned && effect != Effect::missing;
@@ -176,7 +176,7 @@ std::vector<Command> next_commands(const model::VerdictDocument& document, const
     const std::vector<std::string> files = suite_files(document);
     if (!again.empty() && !files.empty()) {
         std::string line = "perfgate " + words.verb;
-        for (const std::string& file : files) line += ' ' + model::shell_word(file);
+        for (const std::string& file : files) line += ' ' + util::shell_word(file);
         commands.push_back(
             {"reproduce", with(line, "--filter", globs_of(again)) + *measuring + *gate});
     }
@@ -189,7 +189,7 @@ std::vector<Command> next_commands(const model::VerdictDocument& document, const
     });
     if (!moved.empty() && is_plain(moved.front()->id)) {
         commands.push_back({"explain", fmt::format("perfgate explain{} {}{}", run,
-                                                   model::shell_word(moved.front()->id), *gate)});
+                                                   util::shell_word(moved.front()->id), *gate)});
     }
     const std::string line = accepting(document, words, run);
     if (!line.empty()) commands.push_back({"accept", line + *gate});

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "model/quantity.hpp"
-#include "model/text.hpp"
 #include "report/columns.hpp"
 #include "report/commands.hpp"
 #include "report/console_text.hpp"
@@ -21,6 +20,7 @@
 #include "report/joined.hpp"
 #include "report/plain_text.hpp"
 #include "report/summary.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::report {
 
@@ -271,7 +271,7 @@ class Console {
         const std::size_t folded = of_suite.size() - shown + of_cases.size();
         if (folded + not_applicable.size() == 0) return;
         std::string text;
-        if (folded > 0) text = model::counted(folded, "note");
+        if (folded > 0) text = util::counted(folded, "note");
         if (!not_applicable.empty()) {
             text += text.empty() ? "some metrics" : "; some metrics";
             text += " do not apply to these cases";
@@ -288,7 +288,7 @@ class Console {
             if (document.suites.size() > 1) text_.wrapped(last);
         }
         if (document.suites.size() != 1) {
-            last = fmt::format("{}: {}", model::counted(document.suites.size(), "suite"),
+            last = fmt::format("{}: {}", util::counted(document.suites.size(), "suite"),
                                counts_text(document));
         }
         if (document.verify_only) last.append("; ").append(verify_only_text);

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "model/text.hpp"
 #include "report/columns.hpp"
 #include "report/plain_text.hpp"
 #include "report/summary.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::report {
 
@@ -100,7 +100,7 @@ void ConsoleText::counted(std::string_view label, const std::map<std::string, st
     });
     for (std::size_t i = 0; i < std::min(sorted.size(), most_texts); ++i) {
         const auto& [text, count] = sorted[i];
-        wrapped(fmt::format("{}: {} ({})", label, text, model::counted(count, "case")));
+        wrapped(fmt::format("{}: {} ({})", label, text, util::counted(count, "case")));
     }
     if (sorted.size() > most_texts) {
         out_ += fmt::format("{}: {} more of these\n", label, sorted.size() - most_texts);

@@ -15,11 +15,11 @@
 #include <string_view>
 #include <vector>
 
-#include "model/text.hpp"
 #include "report/formats.hpp"
 #include "report/joined.hpp"
 #include "report/plain_text.hpp"
 #include "report/summary.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::report {
 
@@ -61,7 +61,7 @@ std::string text_field(std::string_view text) {
 }
 
 void append_number(std::string& out, const std::optional<double>& value) {
-    if (value) model::append_number(out, *value);
+    if (value) util::append_number(out, *value);
 }
 
 std::string number_field(const std::optional<double>& value) {
@@ -95,7 +95,7 @@ std::string_view reason_of(const MetricRow& row) {
 std::string ceiling_fields(const model::CaseVerdict& verdict) {
     if (!verdict.ceiling) return ",";
     return fmt::format("{},{}", to_text(verdict.ceiling->bound),
-                       model::number_text(verdict.ceiling->share));
+                       util::number_text(verdict.ceiling->share));
 }
 
 bool is_share(const MetricRow& row) {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "model/error.hpp"
+#include "util/error.hpp"
 
 // PERFGATE_HTML_PAGES is the folder that has them.
 #define PERFGATE_EMBED(symbol, file)                             \
@@ -83,7 +83,7 @@ void append_fit_for_script(std::string& out, std::string_view json) {
 std::string fill_page(std::string_view page, std::string_view json) {
     constexpr std::string_view placeholder = "@PERFGATE_DATA@";
     const std::size_t place = page.find(placeholder);
-    if (place == std::string_view::npos) throw model::InputError(no_html_page);
+    if (place == std::string_view::npos) throw util::InputError(no_html_page);
     std::string text;
     text.reserve(page.size() + json.size() + json.size() / 32);
     text += page.substr(0, place);

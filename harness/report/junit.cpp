@@ -12,13 +12,13 @@
 #include <vector>
 
 #include "model/quantity.hpp"
-#include "model/text.hpp"
 #include "report/columns.hpp"
 #include "report/formats.hpp"
 #include "report/joined.hpp"
 #include "report/junit_xml.hpp"
 #include "report/plain_text.hpp"
 #include "report/summary.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::report {
 
@@ -180,7 +180,7 @@ std::string metric_table(const model::CaseVerdict& verdict, Outcome outcome) {
 
 /// A value and its unit, with every digit: dashboards read numbers.
 std::string property_value(double value, std::string_view unit) {
-    std::string text = model::number_text(value);
+    std::string text = util::number_text(value);
     if (!unit.empty()) text.append(" ").append(unit);
     return text;
 }
@@ -204,7 +204,7 @@ void add_annotations(pugi::xml_node testcase, const JoinedCase& joined, bool onl
         // A case that measures it as a metric has that below, in %.
         if (joined.result == nullptr || !joined.result->metrics.contains("ceiling_share")) {
             add_property(properties, "ceiling_share",
-                         model::number_text(joined.verdict->ceiling->share));
+                         util::number_text(joined.verdict->ceiling->share));
         }
     }
     for (const MetricRow& row : metric_rows(joined)) {

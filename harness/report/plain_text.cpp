@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "model/text.hpp"
-#include "model/utf8.hpp"
+#include "util/text.hpp"
+#include "util/utf8.hpp"
 
 namespace perfgate::report {
 
@@ -60,7 +60,7 @@ bool starts_character(char byte) {
 
 bool is_kept(char32_t c) {
     if (c == '\n' || c == '\t') return true;
-    return !model::is_terminal_control(c) && c != 0xFFFE && c != 0xFFFF;
+    return !util::is_terminal_control(c) && c != 0xFFFE && c != 0xFFFF;
 }
 
 /// Whether it is a plain line already, with nothing to drop or replace.
@@ -74,7 +74,7 @@ bool is_plain_line(std::string_view text) {
             ++position;
             continue;
         }
-        const model::Utf8Step step = model::utf8_step(text, position);
+        const util::Utf8Step step = util::utf8_step(text, position);
         if (step.length == 1 || !step.valid || !is_kept(step.code_point)) return false;
         after_space = false;
         position += step.length;
@@ -106,7 +106,7 @@ std::string plain_text(std::string_view text) {
     plain.reserve(text.size());
     std::size_t position = 0;
     while (true) {
-        const std::size_t ascii = model::printable_ascii_length(text.substr(position));
+        const std::size_t ascii = util::printable_ascii_length(text.substr(position));
         plain += text.substr(position, ascii);
         position += ascii;
         if (position == text.size()) return plain;
@@ -114,7 +114,7 @@ std::string plain_text(std::string_view text) {
             position = skip_escape_sequence(text, position);
             continue;
         }
-        const model::Utf8Step step = model::utf8_step(text, position);
+        const util::Utf8Step step = util::utf8_step(text, position);
         const std::string_view bytes = text.substr(position, step.length);
         position += step.length;
         if (!step.valid) continue;
@@ -148,7 +148,7 @@ std::string_view plain_line(std::string_view text, std::size_t limit, std::strin
 }
 
 std::string log_line(std::string_view text, std::size_t limit) {
-    std::string line = model::printable(text, limit);
+    std::string line = util::printable(text, limit);
     // The runner first skips Unicode white space.
     const auto visible =
         std::find_if(line.begin(), line.end(), [](char c) { return in_range(c, '\x21', '\x7e'); });

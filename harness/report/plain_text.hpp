@@ -24,7 +24,7 @@ std::string_view plain_line(std::string_view text, std::size_t limit, std::strin
 /// The last lines of `text`, plain, of at most `limit` bytes.
 std::string plain_tail(std::string_view text, std::size_t limit);
 
-/// One line for a terminal or the log of a CI job, as model::printable makes it, and not a command
+/// One line for a terminal or the log of a CI job, as util::printable makes it, and not a command
 /// for GitHub's runner, which reads "::add-mask::x" and "##[add-mask]x" wherever they are printed.
 std::string log_line(std::string_view text, std::size_t limit = 1000);
 

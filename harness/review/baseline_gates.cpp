@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "metrics/catalogue.hpp"
-#include "model/text.hpp"
 #include "review/device_settings.hpp"
 #include "suite/settings.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::review {
 
@@ -48,7 +48,7 @@ class SuiteCases {
         SuiteCase result = *reported;
         result.overrides.clear();
         for (const suite::Override& over : suite_.overrides) {
-            if (model::glob_match(over.match, id)) result.overrides.push_back(&over);
+            if (util::glob_match(over.match, id)) result.overrides.push_back(&over);
         }
         return result;
     }

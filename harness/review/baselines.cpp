@@ -21,11 +21,11 @@
 #include "gate/rule.hpp"
 #include "model/measured_as.hpp"
 #include "model/quantity.hpp"
-#include "model/text.hpp"
 #include "review/baseline_gates.hpp"
 #include "review/findings.hpp"
 #include "review/planted.hpp"
 #include "stats/quantiles.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::review {
 
@@ -170,7 +170,7 @@ struct ProcessFacts {
 
 ProcessFacts facts_of(const model::Batch& batch) {
     return {batch.device,
-            batch.sm_clock_mhz ? model::number_text(*batch.sm_clock_mhz) + " MHz" : "not known"};
+            batch.sm_clock_mhz ? util::number_text(*batch.sm_clock_mhz) + " MHz" : "not known"};
 }
 
 /// Processes by their samples: measured again, no two agree in all of them.
@@ -320,7 +320,7 @@ class Refreshed {
         }
         for (const std::string& id : ids_) {
             findings.add(Loosening::baseline_refreshed, place, suite, "",
-                         fmt::format("{} of {}: {}", ids_.size(), model::counted(cases, "case"),
+                         fmt::format("{} of {}: {}", ids_.size(), util::counted(cases, "case"),
                                      fmt::join(parts, ", ")),
                          id);
         }
@@ -336,7 +336,7 @@ class Refreshed {
             largest = std::fabs(*change);
             most = fmt::format(" by up to {} ({})", model::change_text(*change), raise.metric);
         }
-        return model::counted(raises_.size(), "value") + " worse" + most;
+        return util::counted(raises_.size(), "value") + " worse" + most;
     }
 
     std::vector<Raise> raises_;
@@ -506,7 +506,7 @@ void compare_baselines(const Expectations& before, const Expectations& after, Fi
         if (found == after.baselines.end()) {
             if (after.unreadable.contains(path)) continue;
             findings.add(Loosening::baseline_removed, place, old_baseline.suite,
-                         model::counted(old_baseline.cases.size(), "case"), "none");
+                         util::counted(old_baseline.cases.size(), "case"), "none");
             continue;
         }
         const std::map<std::string, CaseGates> gates = gates_of(before, old_baseline);

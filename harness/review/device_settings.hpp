@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "model/text.hpp"
 #include "suite/problems.hpp"
 #include "suite/settings.hpp"
 #include "suite/suite.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::review {
 
@@ -23,7 +23,7 @@ class DeviceSettings {
 
     const suite::ResolvedSettings& of(const suite::SuiteCase& suite_case) {
         auto layers = suite::layers_of(suite_, suite_case, [&](const std::string& glob) {
-            return model::glob_match(glob, device_);
+            return util::glob_match(glob, device_);
         });
         const auto [found, added] = resolved_.try_emplace(std::move(layers));
         if (added) {

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "document/baseline.hpp"
-#include "model/error.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::review {
 
@@ -48,7 +48,7 @@ Expectations read_expectations(const Files& files, const Files& other,
         }
         try {
             read(path, file, workloads, result);
-        } catch (const model::InputError& error) {
+        } catch (const util::InputError& error) {
             if (unchanged) {
                 result.left_out.emplace_back(error.what());
             } else {

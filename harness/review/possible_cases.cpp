@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::review {
 
@@ -24,12 +24,12 @@ constexpr std::size_t most_patterns = 100;
 /// '?'. A '*' of the pattern can only stand where `wider` has one.
 bool covers(const std::string& wider, const std::string& pattern) {
     return wider == pattern ||
-           (wider.find('?') == std::string::npos && model::glob_match(wider, pattern));
+           (wider.find('?') == std::string::npos && util::glob_match(wider, pattern));
 }
 
 void add_patterns(const Suite& suite, const SuiteCase& unknown, std::set<std::string>& patterns) {
     for (const Override& over : suite.overrides) {
-        if (model::glob_may_match(over.match, unknown.spec.workload + '/')) {
+        if (util::glob_may_match(over.match, unknown.spec.workload + '/')) {
             patterns.insert(over.match);
         }
     }

@@ -13,11 +13,11 @@
 #include "metrics/catalogue.hpp"
 #include "model/hottest_kernel.hpp"
 #include "model/measured_as.hpp"
-#include "model/text.hpp"
 #include "review/device_settings.hpp"
 #include "review/findings.hpp"
 #include "review/possible_cases.hpp"
 #include "suite/plan.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::review {
 
@@ -37,7 +37,7 @@ std::string words(const model::GateRule& rule, const std::string& unit, bool wit
     std::string text = model::to_text(rule.tolerance, unit);
     if (with_board) {
         text +=
-            fmt::format(", {} % more on another board", model::number_text(rule.cross_board * 100));
+            fmt::format(", {} % more on another board", util::number_text(rule.cross_board * 100));
     }
     return text;
 }
@@ -102,15 +102,15 @@ void compare_settings(const SuiteCase& before, const suite::ResolvedSettings& ol
         compare_gates(before, old_settings.gates(target), new_settings.gates(target), place,
                       findings);
     }
-    const auto percent = [](double fraction) { return model::number_text(fraction * 100) + " %"; };
+    const auto percent = [](double fraction) { return util::number_text(fraction * 100) + " %"; };
     if (new_settings.precision > old_settings.precision) {
         findings.add(Loosening::measured_less, place, "precision", percent(old_settings.precision),
                      percent(new_settings.precision), before.id);
     }
     if (new_settings.time_budget_s < old_settings.time_budget_s) {
         findings.add(Loosening::measured_less, place, "time_budget",
-                     model::number_text(old_settings.time_budget_s) + " s",
-                     model::number_text(new_settings.time_budget_s) + " s", before.id);
+                     util::number_text(old_settings.time_budget_s) + " s",
+                     util::number_text(new_settings.time_budget_s) + " s", before.id);
     }
     if (old_settings.deterministic.value && !new_settings.deterministic.value) {
         findings.add(Loosening::check_removed, place, "deterministic", "true", "false", before.id);
@@ -137,8 +137,8 @@ std::string kind_of(const SuiteCase& suite_case) {
 
 std::string words(const model::SourceCheck& check) {
     if (check.kind == model::SourceCheck::Kind::none) return "none";
-    return fmt::format("{}, rtol {}, atol {}", check.against, model::number_text(check.rtol),
-                       model::number_text(check.atol));
+    return fmt::format("{}, rtol {}, atol {}", check.against, util::number_text(check.rtol),
+                       util::number_text(check.atol));
 }
 
 std::string words(const std::vector<std::pair<std::string, std::string>>& definitions) {
@@ -230,7 +230,7 @@ void compare_programs(const Suite& before, const SuiteCase& old_case, const Suit
     }
     if (!new_one.benchmark && new_one.max_overhead > old_one.max_overhead) {
         const auto percent = [](double fraction) {
-            return model::number_text(fraction * 100) + " %";
+            return util::number_text(fraction * 100) + " %";
         };
         changes.compare("max_overhead", percent(old_one.max_overhead),
                         percent(new_one.max_overhead));
@@ -405,7 +405,7 @@ void add_repeated(const Expectations& before, const Expectations& after, Finding
             old_files == before_files.end() ? 0 : old_files->second.size();
         if (files.size() < 2 || files.size() <= old_count) continue;
         findings.add(Loosening::suite_repeated, {files.back(), 0}, name,
-                     model::counted(old_count, "suite"), fmt::format("{}", fmt::join(files, ", ")));
+                     util::counted(old_count, "suite"), fmt::format("{}", fmt::join(files, ", ")));
     }
 }
 
@@ -429,7 +429,7 @@ void compare_suites(const Expectations& before, const Expectations& after, Findi
         }
         if (found || after.unreadable.contains(old_suite.file)) continue;
         findings.add(Loosening::suite_removed, {old_suite.file, 0}, old_suite.name,
-                     model::counted(old_suite.cases.size(), "case"), "none");
+                     util::counted(old_suite.cases.size(), "case"), "none");
     }
 }
 

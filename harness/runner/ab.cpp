@@ -14,9 +14,6 @@
 #include "gate/base_run.hpp"
 #include "gate/gate.hpp"
 #include "gate/paired_rule.hpp"
-#include "model/error.hpp"
-#include "model/folder.hpp"
-#include "model/text.hpp"
 #include "runner/back_to_back.hpp"
 #include "runner/confirm.hpp"
 #include "runner/devices.hpp"
@@ -30,6 +27,9 @@
 #include "runner/run_file.hpp"
 #include "runner/same_sides.hpp"
 #include "runner/side_environment.hpp"
+#include "util/error.hpp"
+#include "util/folder.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::runner {
 
@@ -71,9 +71,9 @@ std::vector<std::string> plugins_of(std::string_view option, const std::string& 
     if (!std::filesystem::is_directory(value)) return {value};
     std::vector<std::string> plugins = plugins_in(value);
     if (plugins.empty()) {
-        throw model::InputError(
+        throw util::InputError(
             fmt::format("{} {}: the folder has no plugin (*.so other than *_cuda.so)", option,
-                        model::printable(value)));
+                        util::printable(value)));
     }
     return plugins;
 }
@@ -102,7 +102,7 @@ bool environments_differ(const AbRequest& request) {
     return !differing_names(sides.base.variables, sides.head.variables).empty();
 }
 
-/// Throws model::InputError unless a build, a place or an environment is named, if both sides are
+/// Throws util::InputError unless a build, a place or an environment is named, if both sides are
 /// the same, and if a suite has cases that stay the same on both sides.
 void check_sides(const AbRequest& request) {
     const bool builds = !request.base.empty();
@@ -122,12 +122,12 @@ void check_sides(const AbRequest& request) {
                        "two builds (--base, --head), for sources a git revision (--base-rev) or "
                        "two checkouts (--base-root, --head-root)");
         if (!environments_differ(request)) {
-            throw model::InputError(
+            throw util::InputError(
                 "--base-env and --head-env give both sides the same variables, and nothing else "
                 "differs");
         }
     } else {
-        throw model::InputError(
+        throw util::InputError(
             "nothing to compare: name two builds (--base, --head), for programs and sources a git "
             "revision (--base-rev) or two checkouts (--base-root, --head-root), or for programs "
             "two environments (--base-env, --head-env)");
@@ -175,12 +175,12 @@ BothRuns measure_both(const AbRequest& request, const gate::Rule& rule) {
     const MeasuringChoice of_head = side_of(choice, head_plugins, progress, "head");
     OpenedBackend head = open_to_measure(of_head, request.suites);
     if (head.devices.size() > 1) {
-        throw model::InputError(
+        throw util::InputError(
             "--devices: builds are compared back to back on one device; name one");
     }
     MeasuringChoice of_base = side_of(choice, base_plugins, progress, "base");
     of_base.backend.backend = head.name;
-    of_base.out = model::Folder(choice.out).below("base").path();
+    of_base.out = util::Folder(choice.out).below("base").path();
     // The head's lock covers both.
     OpenedBackend base = open_backend(of_base.backend);
 
@@ -231,7 +231,7 @@ int compare_builds(const AbRequest& request) {
     BothRuns runs = measure_both(request, rule);
     const std::filesystem::path out = request.measuring.out;
     const int stored = model::combine_exit_codes(
-        store_run(runs.base, model::Folder(out).below("base").path()), store_run(runs.head, out));
+        store_run(runs.base, util::Folder(out).below("base").path()), store_run(runs.head, out));
     gate::BaselineSet baselines = gate::baselines_of(runs.base, base_name(request));
     for (auto& [suite, of_base] : baselines) of_base.notes = runs.notes[suite];
     model::VerdictDocument document = gate::judge(runs.head, baselines, request.policy, rule);

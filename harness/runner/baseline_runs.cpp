@@ -9,11 +9,11 @@
 #include "baseline/pooling.hpp"
 #include "baseline/refresh.hpp"
 #include "model/case_index.hpp"
-#include "model/folder.hpp"
 #include "runner/devices.hpp"
 #include "runner/execution.hpp"
 #include "runner/plan.hpp"
 #include "runner/run_file.hpp"
+#include "util/folder.hpp"
 
 namespace perfgate::runner {
 
@@ -50,11 +50,11 @@ std::string folder_of(std::size_t number) {
 
 /// Runs of an earlier call must not be taken for this one's.
 void remove_runs(const MeasuringChoice& choice) {
-    model::remove_below(choice.out, "run.json");
+    util::remove_below(choice.out, "run.json");
     std::error_code ignored;
     for (std::size_t number = 1; fs::exists(fs::path(choice.out) / folder_of(number), ignored);
          ++number) {
-        model::remove_below(choice.out, fs::path(folder_of(number)) / "run.json");
+        util::remove_below(choice.out, fs::path(folder_of(number)) / "run.json");
     }
 }
 
@@ -73,7 +73,7 @@ std::vector<model::Run> measure_baseline_runs(const std::vector<std::string>& su
     remove_runs(choice);
     std::vector<model::Run> measured;
     for (std::size_t i = 0; i < runs; ++i) {
-        if (runs > 1) each.out = model::Folder(choice.out).below(folder_of(i + 1)).path();
+        if (runs > 1) each.out = util::Folder(choice.out).below(folder_of(i + 1)).path();
         measured.push_back(measure_one(suites, each, i == 0 ? nullptr : &measured.front()));
         store_run(measured.back(), each.out);  // on another machine it can be added (--add-board)
         if (measured.back().interrupted) break;

@@ -17,13 +17,13 @@
 #include "document/run.hpp"
 #include "gate/batch_rule.hpp"
 #include "gate/gate.hpp"
-#include "model/error.hpp"
-#include "model/file.hpp"
-#include "model/text.hpp"
 #include "model/unknown_cases.hpp"
 #include "runner/baseline_runs.hpp"
 #include "runner/run_file.hpp"
 #include "suite/suite.hpp"
+#include "util/error.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::runner {
 
@@ -36,7 +36,7 @@ baseline::BaselineLock::Waiting waiting_for_baselines(const std::string& folder)
     waiting.tell = [folder, limit_s = waiting.limit_s] {
         fmt::print(stderr,
                    "perfgate: another perfgate is writing {}: waiting up to {:g} s for it\n",
-                   model::printable(folder), limit_s);
+                   util::printable(folder), limit_s);
     };
     waiting.recovered = [](const std::string& line) { fmt::print(stderr, "perfgate: {}\n", line); };
     return waiting;
@@ -66,8 +66,8 @@ std::vector<baseline::Refreshed> refresh_all(const model::Run& run, const Refres
     std::set<std::string> names;
     for (const model::SuiteResult& suite : run.suites) {
         if (!names.insert(suite.name).second) {
-            throw model::InputError(
-                fmt::format("the run has the suite '{}' twice", model::printable(suite.name)));
+            throw util::InputError(
+                fmt::format("the run has the suite '{}' twice", util::printable(suite.name)));
         }
         const model::Device& device = run.environment.device;
         std::optional<model::Baseline> existing;
@@ -95,14 +95,14 @@ std::string chosen_device(const BaselineChoice& choice) {
         baseline::devices_with_baseline(choice.baselines, choice.suite);
     if (keys.size() == 1) return keys.front();
     if (keys.empty()) {
-        throw model::InputError(fmt::format("{}: no device has a baseline of suite '{}'",
-                                            model::printable(choice.baselines),
-                                            model::printable(choice.suite)));
+        throw util::InputError(fmt::format("{}: no device has a baseline of suite '{}'",
+                                           util::printable(choice.baselines),
+                                           util::printable(choice.suite)));
     }
-    throw model::InputError(fmt::format(
+    throw util::InputError(fmt::format(
         "suite '{}' has baselines for several devices; choose one with --device-key: {}",
-        model::printable(choice.suite),
-        model::printable(fmt::format("{}", fmt::join(keys, ", ")), 1000)));
+        util::printable(choice.suite),
+        util::printable(fmt::format("{}", fmt::join(keys, ", ")), 1000)));
 }
 
 StoredDiff diff_against_stored(const model::Baseline& after, bool partial,
@@ -132,12 +132,12 @@ std::optional<std::vector<model::Run>> runs_of(const RefreshRequest& request) {
         return runs;
     }
     if (suites != 0) {
-        throw model::InputError(
+        throw util::InputError(
             "baseline refresh takes run documents, or suite files (.yaml) to be measured now");
     }
     DistinctFiles distinct;
     for (const std::string& input : request.inputs) {
-        std::string text = model::read_file(input, run_limit_bytes, "run");
+        std::string text = util::read_file(input, run_limit_bytes, "run");
         distinct.add(input, text);
         runs.push_back(model::select_cases(document::parse_run(std::move(text), input),
                                            {request.measuring.filters, request.measuring.tags}));
@@ -250,10 +250,10 @@ gate::StoredBaseline stored_baseline(const BaselineChoice& given) {
     if (auto stored = baseline::load_baseline(choice.baselines, key, choice.suite)) {
         return std::move(*stored);
     }
-    throw model::InputError(fmt::format(
+    throw util::InputError(fmt::format(
         "there is no baseline {}{}",
-        model::printable(baseline::baseline_path(choice.baselines, key, choice.suite).string()),
-        model::did_you_mean(key, baseline::devices_with_baseline(choice.baselines, choice.suite))));
+        util::printable(baseline::baseline_path(choice.baselines, key, choice.suite).string()),
+        util::did_you_mean(key, baseline::devices_with_baseline(choice.baselines, choice.suite))));
 }
 
 std::vector<model::LedgerEntry> ledger_entries(const BaselineChoice& given,
@@ -262,14 +262,14 @@ std::vector<model::LedgerEntry> ledger_entries(const BaselineChoice& given,
     const std::string key = chosen_device(choice);
     auto ledger = baseline::load_ledger(choice.baselines, key, choice.suite);
     if (!ledger) {
-        throw model::InputError(fmt::format(
+        throw util::InputError(fmt::format(
             "there is no ledger {}: it begins with the first refresh or acceptance",
-            model::printable(baseline::ledger_path(choice.baselines, key, choice.suite).string())));
+            util::printable(baseline::ledger_path(choice.baselines, key, choice.suite).string())));
     }
     std::vector<model::LedgerEntry> entries = std::move(ledger->entries);
     std::erase_if(entries, [&](const model::LedgerEntry& entry) {
         return !cases.empty() && std::none_of(cases.begin(), cases.end(), [&](const auto& glob) {
-            return model::glob_match(glob, entry.id);
+            return util::glob_match(glob, entry.id);
         });
     });
     // Of entries of the same second, the last in the ledger is the newest.
@@ -282,7 +282,7 @@ std::vector<model::LedgerEntry> ledger_entries(const BaselineChoice& given,
 std::vector<StoredDiff> diff_against_stored(const std::string& document,
                                             const model::Selection& selection,
                                             const std::string& baselines) {
-    const std::string text = model::read_file(document, run_limit_bytes, "document");
+    const std::string text = util::read_file(document, run_limit_bytes, "document");
     if (document::JsonDocument(text, document).root().at("schema").text() == "perfgate.baseline") {
         return {diff_against_stored(document::parse_baseline(text, document), false, baselines)};
     }

@@ -15,13 +15,13 @@
 #include "gate/proof.hpp"
 #include "model/board.hpp"
 #include "model/case.hpp"
-#include "model/folder.hpp"
-#include "model/text.hpp"
 #include "runner/devices.hpp"
 #include "runner/execution.hpp"
 #include "runner/plan.hpp"
 #include "runner/run_file.hpp"
 #include "runner/self_test.hpp"
+#include "util/folder.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::runner {
 
@@ -153,11 +153,11 @@ int try_canary(const model::Run& run, const std::vector<std::string>& suites,
         fmt::print(stderr,
                    "perfgate: canary: {} was measured in so few processes that the gate cannot "
                    "fail, so its passes prove nothing: use more with --processes\n",
-                   model::printable(canary->id));
+                   util::printable(canary->id));
         return 3;
     }
     measuring.processes = canary->processes;
-    measuring.out = model::Folder(measuring.out).below("canary").path();
+    measuring.out = util::Folder(measuring.out).below("canary").path();
     measuring.resume.clear();
     measuring.ceilings = false;
     measuring.changed_only = false;

@@ -11,10 +11,10 @@
 #include <system_error>
 #include <utility>
 
-#include "model/error.hpp"
-#include "model/text.hpp"
 #include "runner/installation.hpp"
 #include "runner/interruption.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::runner {
 
@@ -27,7 +27,7 @@ constexpr double describe_limit_s = 60;
 measure::Capabilities describe(measure::Workers& workers) {
     const measure::Reply reply = workers.must_ask(measure::DescribeRequest{}, describe_limit_s);
     const auto* described = std::get_if<measure::DescribeReply>(&reply);
-    if (!described) throw model::Error("worker: its reply does not match the request");
+    if (!described) throw util::Error("worker: its reply does not match the request");
     return described->capabilities;
 }
 
@@ -44,7 +44,7 @@ Listed list_devices(const BackendChoice& choice, const std::string& backend) {
         workers->must_ask(measure::DevicesRequest{choice.devices}, describe_limit_s);
     const auto* listed = std::get_if<measure::DevicesReply>(&reply);
     if (!listed || listed->devices.empty()) {
-        throw model::Error("worker: its reply does not match the request");
+        throw util::Error("worker: its reply does not match the request");
     }
     return {listed->devices, std::move(workers)};
 }
@@ -54,7 +54,7 @@ void require_one_key(const std::vector<measure::ListedDevice>& devices) {
     const measure::ListedDevice& first = devices.front();
     for (const measure::ListedDevice& other : devices) {
         if (other.device.key != first.device.key) {
-            throw model::InputError(fmt::format(
+            throw util::InputError(fmt::format(
                 "--devices: {} is a {} and {} is a {}: one run measures boards of one kind; run "
                 "once for each kind",
                 first.id, first.device.name, other.id, other.device.name));
@@ -78,9 +78,9 @@ std::vector<measure::DeviceLock> lock_all(std::vector<measure::ListedDevice> dev
         measure::DeviceLock::Waiting waiting = how;
         waiting.tell = [&](const std::string& holder) {
             fmt::print(stderr, "perfgate: {} is in use by {}: waiting up to {:g} s for it\n",
-                       model::printable(name), holder, how.limit_s);
+                       util::printable(name), holder, how.limit_s);
         };
-        locks.emplace_back(listed.device.board, model::printable(name), waiting);
+        locks.emplace_back(listed.device.board, util::printable(name), waiting);
     }
     return locks;
 }
@@ -142,8 +142,8 @@ OpenedBackend open_backend(const BackendChoice& choice, const measure::DeviceLoc
         OpenedBackend opened =
             open_devices(choice, choice.backend, list_devices(choice, choice.backend), lock);
         if (!opened.capabilities.timing) {
-            throw model::Error(fmt::format("backend '{}' cannot measure here: {}", choice.backend,
-                                           opened.capabilities.kernel_records_problem));
+            throw util::Error(fmt::format("backend '{}' cannot measure here: {}", choice.backend,
+                                          opened.capabilities.kernel_records_problem));
         }
         return opened;
     }
@@ -151,17 +151,17 @@ OpenedBackend open_backend(const BackendChoice& choice, const measure::DeviceLoc
     Listed listed;
     try {
         listed = list_devices(choice, "cuda");
-    } catch (const model::InputError&) {
+    } catch (const util::InputError&) {
         throw;
     } catch (const measure::Interrupted&) {
         throw;
-    } catch (const model::Error& error) {
+    } catch (const util::Error& error) {
         why = error.what();
     }
     // From here on a GPU exists, so its failure is an error.
     if (why.empty()) return open_devices(choice, "cuda", std::move(listed), lock);
     if (has_nvidia_gpu()) {
-        throw model::Error(
+        throw util::Error(
             fmt::format("this machine has an NVIDIA GPU, and it cannot be measured: {}; --backend "
                         "host measures "
                         "host variants",
@@ -184,7 +184,7 @@ void share_gpus(OpenedBackend& backend, const MeasuringChoice& choice, std::size
     std::string& key = backend.capabilities.environment.device.key;
     std::erase_if(devices, [&](const auto& listed) { return listed.device.key != key; });
     if (devices.size() < count) {
-        throw model::InputError(
+        throw util::InputError(
             fmt::format("a program needs {} GPUs ('gpus'), but {} {} of the same model: use a "
                         "machine with enough GPUs",
                         count, named ? "--devices names" : "this machine has", devices.size()));
@@ -206,8 +206,7 @@ OpenedBackend open_to_measure(const MeasuringChoice& choice,
     for (const std::string& file : files) {
         std::error_code ignored;
         if (std::filesystem::exists(file, ignored)) continue;
-        throw model::InputError(
-            fmt::format("{}: No such file or directory", model::printable(file)));
+        throw util::InputError(fmt::format("{}: No such file or directory", util::printable(file)));
     }
     const auto since = std::chrono::steady_clock::now();
     catch_interruptions();

@@ -51,18 +51,18 @@ struct OpenedBackend {
 bool has_nvidia_gpu(const std::filesystem::path& root = "/");
 
 /// `auto` takes the GPU if there is one, and otherwise says so in one line on stderr. With `lock`,
-/// the devices are locked before they are opened. Throws model::Error, with the remedy, if the
+/// the devices are locked before they are opened. Throws util::Error, with the remedy, if the
 /// chosen backend cannot measure, or `auto` cannot on a machine with a GPU.
 OpenedBackend open_backend(const BackendChoice& choice,
                            const measure::DeviceLock::Waiting* lock = nullptr);
 
 /// Makes `count` GPUs of the first device's model visible to programs: those that `choice` names,
 /// else the first ones. Locks them if the backend's devices are locked, and appends the count to
-/// the device key. Throws model::InputError if there are too few.
+/// the device key. Throws util::InputError if there are too few.
 void share_gpus(OpenedBackend& backend, const MeasuringChoice& choice, std::size_t count);
 
 /// For a run: locks the devices, and from now on interruptions end it gracefully. `files` will be
-/// read later: if one is absent, nothing is opened or waited for (model::InputError).
+/// read later: if one is absent, nothing is opened or waited for (util::InputError).
 OpenedBackend open_to_measure(const MeasuringChoice& choice,
                               const std::vector<std::string>& files = {});
 

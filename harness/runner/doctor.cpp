@@ -10,11 +10,11 @@
 
 #include "document/json_writer.hpp"
 #include "measure/workers.hpp"
-#include "model/error.hpp"
-#include "model/text.hpp"
 #include "runner/devices.hpp"
 #include "runner/source_code.hpp"
 #include "source/nvrtc.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::runner {
 
@@ -57,7 +57,7 @@ std::vector<measure::Diagnosis> diagnose(const BackendChoice& choice) {
     const bool chosen = choice.backend != "auto";
     try {
         return diagnosed_by(chosen ? choice.backend : "cuda", choice);
-    } catch (const model::InputError&) {
+    } catch (const util::InputError&) {
         throw;
     } catch (const std::exception& error) {
         if (chosen || !choice.devices.empty() || has_nvidia_gpu()) {
@@ -81,10 +81,10 @@ measure::Diagnosis diagnose_nvrtc(int newest_major) {
         const auto [major, minor] = nvrtc.version();
         return {
             Level::ok, "NVRTC",
-            fmt::format("{}.{}, {}{}", major, minor, model::printable(nvrtc.file().string()),
+            fmt::format("{}.{}, {}{}", major, minor, util::printable(nvrtc.file().string()),
                         nvrtc.include_folders().empty() ? ", without the toolkit's headers" : ""),
             ""};
-    } catch (const model::Error& error) {
+    } catch (const util::Error& error) {
         return {Level::warning, "NVRTC",
                 "none that can be used: it compiles a suite's sources (.cu)", error.what()};
     }

@@ -14,15 +14,15 @@
 #include "command/measurement.hpp"
 #include "measure/ceiling_shares.hpp"
 #include "measure/identity.hpp"
-#include "model/error.hpp"
-#include "model/folder.hpp"
-#include "model/sha256.hpp"
-#include "model/text.hpp"
 #include "runner/clock.hpp"
 #include "runner/git.hpp"
 #include "runner/installation.hpp"
 #include "runner/interruption.hpp"
 #include "runner/plan.hpp"
+#include "util/error.hpp"
+#include "util/folder.hpp"
+#include "util/sha256.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::runner {
 
@@ -52,7 +52,7 @@ std::vector<std::filesystem::path> modules_of(const std::filesystem::path& plugi
 /// Results of an earlier execution must not be mistaken for this one's if it ends early.
 void remove_results(const std::filesystem::path& folder) {
     for (const char* name : {"run.json", "verdict.json", "junit.xml"}) {
-        model::remove_below(folder, name);
+        util::remove_below(folder, name);
     }
 }
 
@@ -84,7 +84,7 @@ measure::Identity identity_of(const MeasuringChoice& choice, const OpenedBackend
     for (const std::string& plugin : plugins_of(choice.backend)) {
         for (const std::filesystem::path& module : modules_of(plugin)) {
             identity.emplace_back("plugin " + module.filename().string(),
-                                  model::fingerprint_of_file(module));
+                                  util::fingerprint_of_file(module));
         }
     }
     for (const auto& [name, code] : backend.capabilities.libraries) {
@@ -96,14 +96,14 @@ measure::Identity identity_of(const MeasuringChoice& choice, const OpenedBackend
     return identity;
 }
 
-/// What --resume continues. Throws model::InputError if that was another run.
+/// What --resume continues. Throws util::InputError if that was another run.
 std::optional<measure::JournalContent> read_resumed(const MeasuringChoice& choice,
                                                     const measure::Identity& now) {
     if (choice.resume.empty()) return std::nullopt;
     measure::JournalContent content = measure::read_journal(choice.resume);
     const std::string differs = measure::difference(content.header.identity, now);
     if (!differs.empty()) {
-        throw model::InputError(
+        throw util::InputError(
             fmt::format("--resume {}: {}: its measurements do not "
                         "belong to this run; measure again",
                         choice.resume, differs));
@@ -128,7 +128,7 @@ Execution::Execution(const MeasuringChoice& choice, OpenedBackend& backend, cons
                identity_of(choice, backend, plan)};
     if (has_programs(plan)) {
         programs_ = std::make_unique<command::Measurement>(command::MeasurementOptions{
-            injection_library(), model::Folder(choice.out).below("commands").path(),
+            injection_library(), util::Folder(choice.out).below("commands").path(),
             fmt::format("{}", fmt::join(backend.visible, ",")), interrupted,
             records_programs(plan)});
     }
@@ -169,7 +169,7 @@ model::Run Execution::conclude() {
     model::Run run = session_->finish();
     end_progress();
     const std::string problem = journal_->problem();
-    if (!problem.empty()) fmt::print(stderr, "perfgate: {}\n", model::printable(problem, 1000));
+    if (!problem.empty()) fmt::print(stderr, "perfgate: {}\n", util::printable(problem, 1000));
     return run;
 }
 

@@ -24,7 +24,7 @@ class Execution {
     using Unsupported = measure::Session::Unsupported;
 
     /// Removes the results of an earlier execution from the output folder, starts the journal, and
-    /// prepares the session. All arguments outlive the execution. Throws model::InputError if
+    /// prepares the session. All arguments outlive the execution. Throws util::InputError if
     /// another run is to be resumed, and as Session::prepare does.
     Execution(const MeasuringChoice& choice, OpenedBackend& backend, const model::Plan& plan,
               Unsupported unsupported = Unsupported::refuse);

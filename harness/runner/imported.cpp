@@ -20,14 +20,14 @@
 #include "metrics/catalogue.hpp"
 #include "model/benchmark_instance.hpp"
 #include "model/case.hpp"
-#include "model/error.hpp"
-#include "model/file.hpp"
-#include "model/sha256.hpp"
-#include "model/text.hpp"
 #include "runner/clock.hpp"
 #include "runner/run_file.hpp"
 #include "stats/quantiles.hpp"
 #include "suite/settings.hpp"
+#include "util/error.hpp"
+#include "util/file.hpp"
+#include "util/sha256.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::runner {
 
@@ -36,7 +36,7 @@ namespace {
 /// A machine as a board: equal for files from one machine, without its name.
 std::string board_of(const std::string& machine) {
     if (machine.empty()) return "imported";
-    model::Sha256 sum;
+    util::Sha256 sum;
     sum.add(machine);
     return sum.fingerprint();
 }
@@ -44,15 +44,15 @@ std::string board_of(const std::string& machine) {
 const benchmark::Format& format_of(const std::string& text, const std::string& file,
                                    const ImportChoice& choice) {
     const benchmark::Format* format = choice.format.empty()
-                                          ? benchmark::recognised(text, model::printable(file))
+                                          ? benchmark::recognised(text, util::printable(file))
                                           : benchmark::find_format(choice.format);
     if (format == nullptr) {
-        throw model::InputError(
+        throw util::InputError(
             fmt::format("{}: results in no format that is recognised; name it with --format",
-                        model::printable(file)));
+                        util::printable(file)));
     }
     if (format->metrics.empty()) {
-        throw model::InputError(
+        throw util::InputError(
             fmt::format("--format {}: its columns or paths are stated in a suite: run the "
                         "benchmark with 'perfgate run'",
                         format->name));
@@ -65,7 +65,7 @@ std::filesystem::path folder_of(const std::string& file) {
 }
 
 std::string device_words(const std::string& device) {
-    return device.empty() ? "a device that it does not name" : model::printable(device, 300);
+    return device.empty() ? "a device that it does not name" : util::printable(device, 300);
 }
 
 class Import {
@@ -73,13 +73,13 @@ class Import {
     Import(std::size_t files, const ImportChoice& choice) : files_(files), choice_(choice) {}
 
     void add(const std::string& file) {
-        const std::string text = model::read_file(file, benchmark::most_bytes, "results");
+        const std::string text = util::read_file(file, benchmark::most_bytes, "results");
         distinct_.add(file, text);
         const benchmark::Format& format = format_of(text, file, choice_);
         model::BenchmarkReading reading;
         reading.format = format.name;
         const benchmark::Results read =
-            benchmark::read_results(text, model::printable(file), reading, folder_of(file));
+            benchmark::read_results(text, util::printable(file), reading, folder_of(file));
         require_one_device(file, read.device);
         const std::string board = board_of(read.machine);
         if (process_ == 0) board_ = board;
@@ -127,10 +127,10 @@ class Import {
             first_file_ = file;
         }
         if (device == device_) return;
-        throw model::InputError(
+        throw util::InputError(
             fmt::format("{} was measured on {}, and {} on {}: name files of one device",
-                        model::printable(first_file_), device_words(device_),
-                        model::printable(file), device_words(device)));
+                        util::printable(first_file_), device_words(device_), util::printable(file),
+                        device_words(device)));
     }
 
     void add(const std::string& file, const benchmark::Format& format,
@@ -145,7 +145,7 @@ class Import {
             imported.result.reason = found.skipped;
         }
         if (!found.problem.empty() && imported.problem.empty()) {
-            imported.problem = fmt::format("{}: {}", model::printable(file), found.problem);
+            imported.problem = fmt::format("{}: {}", util::printable(file), found.problem);
         }
         for (const std::string& note : notes) {
             auto& known = imported.result.notes;
@@ -157,7 +157,7 @@ class Import {
                 imported.problem.empty()) {
                 imported.problem =
                     fmt::format("{}: {} was obtained by {} and in another file by {}",
-                                model::printable(file), metric, samples.method, series.method);
+                                util::printable(file), metric, samples.method, series.method);
             }
             series.method = samples.method;
             series.unit = metrics::find_metric(metric)->definition.unit;
@@ -183,7 +183,7 @@ class Import {
     std::string hosts_note() const {
         if (first_of_host_.size() < 2) return {};
         std::vector<std::string> files;
-        for (const auto& [host, file] : first_of_host_) files.push_back(model::printable(file));
+        for (const auto& [host, file] : first_of_host_) files.push_back(util::printable(file));
         std::sort(files.begin(), files.end());
         return fmt::format("the files were measured on {} hosts; the first file of each: {}",
                            first_of_host_.size(), fmt::join(files, ", "));
@@ -233,8 +233,8 @@ class Import {
 
 /// Whether the file is a document of perfgate.
 bool is_document(const std::string& file) {
-    const std::string text = model::read_file(file, run_limit_bytes, "run or results");
-    const document::JsonDocument document(text, model::printable(file));
+    const std::string text = util::read_file(file, run_limit_bytes, "run or results");
+    const document::JsonDocument document(text, util::printable(file));
     return document.root().kind() == document::JsonKind::object && document.root().find("schema");
 }
 
@@ -271,7 +271,7 @@ namespace {
 /// Refuses the comparison, and names the option that shows both.
 [[noreturn]] void refuse_to_judge(std::string_view what, std::string_view of_base,
                                   std::string_view of_head) {
-    throw model::InputError(
+    throw util::InputError(
         fmt::format("base and head cannot be compared: {} is {} in the base and {} in the head; "
                     "measure both alike, or add --across-devices to show them side by side",
                     what, of_base, of_head));
@@ -308,7 +308,7 @@ int judge_against(const model::Run& base, const std::string& base_name, const mo
         require_one_build(*before->second, *result);
     }
     if (!common) {
-        throw model::InputError("base and head have no case in common: nothing can be compared");
+        throw util::InputError("base and head have no case in common: nothing can be compared");
     }
     model::VerdictDocument document = gate::judge(
         head, gate::baselines_of(base, "base " + base_name), policy, gate::BatchRule(policy));

@@ -21,14 +21,14 @@ struct ImportChoice {
 };
 
 /// A run in which each file is a process. A case that a file lacks, or reports as failed, is an
-/// error. Throws model::InputError for a file that cannot be read, and for two of the same content.
+/// error. Throws util::InputError for a file that cannot be read, and for two of the same content.
 model::Run import_results(const std::vector<std::string>& files, const ImportChoice& choice);
 
 /// A run document, or a run of results.
 model::Run read_run_or_results(const std::vector<std::string>& files, const ImportChoice& choice);
 
 /// Judges the head by the base, which takes the place of the baseline, and writes the reports.
-/// Returns the exit code. Throws model::InputError if they have no case in common.
+/// Returns the exit code. Throws util::InputError if they have no case in common.
 int judge_against(const model::Run& base, const std::string& base_name, const model::Run& head,
                   const model::Policy& policy, const OutputOptions& reports);
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <system_error>
 
-#include "model/error.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::runner {
 
@@ -29,7 +29,7 @@ std::filesystem::path library_folder() {
 std::filesystem::path own_binary() {
     std::error_code error;
     std::filesystem::path path = std::filesystem::read_symlink("/proc/self/exe", error);
-    if (error) throw model::Error("cannot find the running binary through /proc/self/exe");
+    if (error) throw util::Error("cannot find the running binary through /proc/self/exe");
     return path;
 }
 
@@ -83,15 +83,15 @@ bool has_cuda_module() {
 void* cuda_symbol(const char* symbol) {
     const std::filesystem::path module = cuda_backend_module();
     if (!has_cuda_module()) {
-        throw model::Error(
+        throw util::Error(
             fmt::format("the CUDA backend was not built: {} is absent; build with a "
                         "CUDA toolkit (13.0 update 1 or newer), in a new build folder",
                         module.string()));
     }
     void* handle = dlopen(module.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) {
-        const std::string why = model::printable(dlerror());
-        throw model::Error(fmt::format(
+        const std::string why = util::printable(dlerror());
+        throw util::Error(fmt::format(
             "the CUDA backend cannot be loaded: {}{}", why,
             why.find("libcupti") == std::string::npos
                 ? ""
@@ -100,7 +100,7 @@ void* cuda_symbol(const char* symbol) {
     }
     void* found = dlsym(handle, symbol);
     if (found == nullptr) {
-        throw model::Error(
+        throw util::Error(
             fmt::format("{} is not a backend: it exports no {}", module.string(), symbol));
     }
     return found;

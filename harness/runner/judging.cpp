@@ -20,8 +20,8 @@
 #include "gate/other_suites.hpp"
 #include "gate/proof.hpp"
 #include "metrics/catalogue.hpp"
-#include "model/error.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::runner {
 namespace {
@@ -39,11 +39,11 @@ void note_absent_baselines(const model::Run& run, const std::string& folder,
         const std::vector<std::string> keys = baseline::devices_with_baseline(folder, suite.name);
         suite.notes.push_back(fmt::format(
             "the baseline would be {}; {}",
-            model::printable(baseline::baseline_path(folder, key, suite.name).string(), 300),
+            util::printable(baseline::baseline_path(folder, key, suite.name).string(), 300),
             keys.empty()
                 ? "no other device has one there"
                 : fmt::format("there is one for {}",
-                              model::printable(fmt::format("{}", fmt::join(keys, ", ")), 500))));
+                              util::printable(fmt::format("{}", fmt::join(keys, ", ")), 500))));
     }
 }
 
@@ -123,7 +123,7 @@ std::vector<model::CaseIndex> flagged_by_baselines(const model::Run& run,
     try {
         return flagged_cases(run, baseline::load_baselines(choice.baselines, run), choice.policy,
                              gate::BatchRule(choice.policy));
-    } catch (const model::InputError&) {
+    } catch (const util::InputError&) {
         return {};
     }
 }
@@ -134,7 +134,7 @@ std::vector<model::CaseIndex> unsettled_by_baselines(const model::Run& run,
     try {
         verdict = gate::judge(run, baseline::load_baselines(choice.baselines, run), choice.policy,
                               gate::BatchRule(choice.policy));
-    } catch (const model::InputError&) {
+    } catch (const util::InputError&) {
         // Without a verdict nothing is settled.
     }
     std::vector<model::CaseIndex> found;

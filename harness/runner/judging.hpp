@@ -14,7 +14,7 @@
 
 namespace perfgate::runner {
 
-/// Judges the current run, and explains what changed. Throws model::InputError for a baseline that
+/// Judges the current run, and explains what changed. Throws util::InputError for a baseline that
 /// cannot be used.
 model::VerdictDocument judge_run(const model::Run& run, const JudgingChoice& choice);
 

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "model/case.hpp"
-#include "model/error.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::runner {
 
@@ -23,17 +23,17 @@ using model::Run;
 using model::Shard;
 
 [[noreturn]] void refuse(const std::string& why) {
-    throw model::InputError("the runs cannot be merged: " + why);
+    throw util::InputError("the runs cannot be merged: " + why);
 }
 
 void require_shard(const NamedRun& named) {
     if (!named.run.shard) {
         refuse(fmt::format("{} is not a shard: measure each part with --shard",
-                           model::printable(named.file)));
+                           util::printable(named.file)));
     }
     if (named.run.interrupted) {
         refuse(fmt::format("{} (shard {}/{}) was interrupted: measure it again, or --resume it",
-                           model::printable(named.file), named.run.shard->index,
+                           util::printable(named.file), named.run.shard->index,
                            named.run.shard->count));
     }
 }
@@ -50,26 +50,26 @@ std::string difference(const Shard& first, const Shard& other) {
     for (std::size_t i = 0; i < std::max(first.whole.size(), other.whole.size()); ++i) {
         if (i >= first.whole.size() || i >= other.whole.size()) {
             const Shard& more = i < first.whole.size() ? first : other;
-            return fmt::format("only one is of suite '{}'", model::printable(more.whole[i].name));
+            return fmt::format("only one is of suite '{}'", util::printable(more.whole[i].name));
         }
         const model::ShardedSuite& left = first.whole[i];
         const model::ShardedSuite& right = other.whole[i];
         if (left == right) continue;
         if (left.name != right.name) {
             return fmt::format("one is of suite '{}', the other of '{}'",
-                               model::printable(left.name), model::printable(right.name));
+                               util::printable(left.name), util::printable(right.name));
         }
         const auto [one, two] = std::mismatch(left.cases.begin(), left.cases.end(),
                                               right.cases.begin(), right.cases.end());
         if (one == left.cases.end() && two == right.cases.end()) {
             if (left.partial == right.partial) {
                 return fmt::format("suite '{}' has different tolerances or relations",
-                                   model::printable(left.name));
+                                   util::printable(left.name));
             }
-            return fmt::format("suite '{}' was filtered in one", model::printable(left.name));
+            return fmt::format("suite '{}' was filtered in one", util::printable(left.name));
         }
-        return fmt::format("suite '{}' differs from case '{}' on", model::printable(left.name),
-                           model::printable(one == left.cases.end() ? *two : *one));
+        return fmt::format("suite '{}' differs from case '{}' on", util::printable(left.name),
+                           util::printable(one == left.cases.end() ? *two : *one));
     }
     return {};
 }
@@ -78,9 +78,9 @@ void require_alike(const NamedRun& first, const NamedRun& other) {
     const auto require = [&](std::string_view what, const std::string& then,
                              const std::string& now) {
         if (then == now) return;
-        refuse(fmt::format("{} is '{}' in {} and '{}' in {}", what, model::printable(then),
-                           model::printable(first.file), model::printable(now),
-                           model::printable(other.file)));
+        refuse(fmt::format("{} is '{}' in {} and '{}' in {}", what, util::printable(then),
+                           util::printable(first.file), util::printable(now),
+                           util::printable(other.file)));
     };
     const auto yes_no = [](bool value) { return std::string(value ? "yes" : "no"); };
     const model::Environment& then = first.run.environment;
@@ -95,12 +95,12 @@ void require_alike(const NamedRun& first, const NamedRun& other) {
     require("verify_only", yes_no(first.run.verify_only), yes_no(other.run.verify_only));
     const std::string different = difference(*first.run.shard, *other.run.shard);
     if (!different.empty()) {
-        refuse(fmt::format("{} and {} are not of the same suites: {}", model::printable(first.file),
-                           model::printable(other.file), different));
+        refuse(fmt::format("{} and {} are not of the same suites: {}", util::printable(first.file),
+                           util::printable(other.file), different));
     }
     if (first.run.selections != other.run.selections) {
         refuse(fmt::format("{} and {} were selected with different --filter or --tag",
-                           model::printable(first.file), model::printable(other.file)));
+                           util::printable(first.file), util::printable(other.file)));
     }
 }
 
@@ -126,8 +126,8 @@ void note_other_builds(std::vector<NamedRun>& shards) {
                 if (built.code == result.host_code) continue;
                 result.notes.push_back(fmt::format(
                     "{} and {} measured different builds of {}/{}, maybe of different code",
-                    model::printable(built.named->file), model::printable(named.file),
-                    model::printable(result.spec.workload), model::printable(result.spec.variant)));
+                    util::printable(built.named->file), util::printable(named.file),
+                    util::printable(result.spec.workload), util::printable(result.spec.variant)));
                 built = {result.host_code, &named};
             }
         }
@@ -141,7 +141,7 @@ void require_all(const std::vector<NamedRun>& shards) {
         const auto [place, is_new] = found.emplace(named.run.shard->index, &named);
         if (!is_new) {
             refuse(fmt::format("{} and {} are both shard {}/{}",
-                               model::printable(place->second->file), model::printable(named.file),
+                               util::printable(place->second->file), util::printable(named.file),
                                named.run.shard->index, named.run.shard->count));
         }
     }
@@ -167,7 +167,7 @@ std::vector<CaseResult> in_order(const model::ShardedSuite& whole, Found& found)
         const auto place = found.find(id);
         if (place == found.end()) {
             refuse(fmt::format("no shard has case {} of suite '{}': one of them was filtered since",
-                               model::printable(id), model::printable(whole.name)));
+                               util::printable(id), util::printable(whole.name)));
         }
         cases.push_back(std::move(place->second.first));
         found.erase(place);
@@ -175,8 +175,8 @@ std::vector<CaseResult> in_order(const model::ShardedSuite& whole, Found& found)
     if (!found.empty()) {
         const auto& [id, from] = *found.begin();
         refuse(fmt::format("{} has case {}, which suite '{}' does not",
-                           model::printable(from.second), model::printable(id),
-                           model::printable(whole.name)));
+                           util::printable(from.second), util::printable(id),
+                           util::printable(whole.name)));
     }
     return cases;
 }
@@ -195,8 +195,8 @@ model::SuiteResult merged_suite(const model::ShardedSuite& whole, std::vector<Na
                     refuse(fmt::format(
                         "{} and {} both have case {} of suite '{}': measure all shards "
                         "with the same suites, plugins and options",
-                        model::printable(place->second.second), model::printable(named.file),
-                        model::printable(id), model::printable(whole.name)));
+                        util::printable(place->second.second), util::printable(named.file),
+                        util::printable(id), util::printable(whole.name)));
                 }
             }
             suite.cases.clear();
@@ -220,7 +220,7 @@ void add_definitions(const NamedRun& from, Run& to) {
         const auto [place, is_new] = to.metric_definitions.emplace(name, definition);
         if (is_new || place->second == definition) continue;
         refuse(fmt::format("{} defines {} differently than the shards before it",
-                           model::printable(from.file), model::printable(name)));
+                           util::printable(from.file), util::printable(name)));
     }
 }
 

@@ -10,9 +10,9 @@
 
 #include "document/json_writer.hpp"
 #include "measure/backend.hpp"
-#include "model/error.hpp"
-#include "model/text.hpp"
 #include "runner/installation.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::runner {
 
@@ -33,9 +33,9 @@ std::unique_ptr<measure::CounterCatalogue> load_counter_catalogue() {
 void require_chip(measure::CounterCatalogue& chips, const std::string& chip) {
     const std::vector<std::string> known = chips.chips();
     if (std::find(known.begin(), known.end(), chip) != known.end()) return;
-    throw model::InputError(fmt::format("--chip: CUPTI knows no chip '{}'; it knows {}{}",
-                                        model::printable(chip, 40), fmt::join(known, ", "),
-                                        model::did_you_mean(chip, known)));
+    throw util::InputError(fmt::format("--chip: CUPTI knows no chip '{}'; it knows {}{}",
+                                       util::printable(chip, 40), fmt::join(known, ", "),
+                                       util::did_you_mean(chip, known)));
 }
 
 ListedMetric listed_metric(const metrics::Metric& metric, measure::CounterCatalogue* chips,
@@ -73,8 +73,8 @@ std::size_t passes_of(const metrics::MetricSet& set, measure::CounterCatalogue& 
 
 metrics::Metric metric_of(const std::string& name) {
     if (const auto metric = metrics::find_metric(name)) return *metric;
-    throw model::InputError(fmt::format("no metric '{}'{}", model::printable(name, 80),
-                                        model::did_you_mean(name, metrics::metric_names())));
+    throw util::InputError(fmt::format("no metric '{}'{}", util::printable(name, 80),
+                                       util::did_you_mean(name, metrics::metric_names())));
 }
 
 /// Which counter of a term the chip has; terms of absent optional counters are left out.

@@ -8,12 +8,12 @@
 #include <optional>
 #include <system_error>
 
-#include "model/error.hpp"
-#include "model/file.hpp"
-#include "model/folder.hpp"
-#include "model/replacement.hpp"
-#include "model/text.hpp"
 #include "runner/installation.hpp"
+#include "util/error.hpp"
+#include "util/file.hpp"
+#include "util/folder.hpp"
+#include "util/replacement.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::runner {
 namespace {
@@ -24,7 +24,7 @@ constexpr std::size_t template_limit = std::size_t{1} << 20;
 
 /// Whether the name alone starts this program: its folder is the first on PATH that has one.
 bool is_on_path(const fs::path& binary) {
-    const fs::path first = model::found_on_path(binary.filename());
+    const fs::path first = util::found_on_path(binary.filename());
     std::error_code error;
     return !first.empty() && fs::equivalent(first, binary, error);
 }
@@ -41,17 +41,17 @@ std::string filled_in(std::string_view command) {
     const fs::path prefix = binary.parent_path().parent_path();
     const bool found = is_on_path(binary);
     std::string text(command);
-    replace_all(text, "{perfgate}", found ? "perfgate" : model::shell_word(binary.string()));
+    replace_all(text, "{perfgate}", found ? "perfgate" : util::shell_word(binary.string()));
     // CMake finds packages in the folders that PATH's bin folders are in.
     replace_all(text, "{cmake_prefix}",
-                found ? "" : " " + model::shell_word("-DCMAKE_PREFIX_PATH=" + prefix.string()));
-    replace_all(text, "{include}", model::shell_word((prefix / "include/perfgate").string()));
+                found ? "" : " " + util::shell_word("-DCMAKE_PREFIX_PATH=" + prefix.string()));
+    replace_all(text, "{include}", util::shell_word((prefix / "include/perfgate").string()));
     return text;
 }
 
 std::vector<fs::path> files_in(const fs::path& folder) {
     if (!fs::is_directory(folder)) {
-        throw model::Error(
+        throw util::Error(
             fmt::format("the templates are not installed: {} is absent; install perfgate again",
                         folder.string()));
     }
@@ -103,22 +103,22 @@ NewProject start_project(const ProjectKind& kind, const fs::path& folder) {
     NewProject project;
     project.files = files_in(from);
     std::string taken;
-    const std::optional<model::Folder> there = model::Folder::find(folder);
+    const std::optional<util::Folder> there = util::Folder::find(folder);
     for (const fs::path& file : project.files) {
         const auto place = there ? there->find_below(file.parent_path()) : std::nullopt;
-        if (place) model::remove_left_temporaries(place->descriptor(), file.filename());
+        if (place) util::remove_left_temporaries(place->descriptor(), file.filename());
         std::error_code error;
         if (fs::symlink_status(folder / file, error).type() == fs::file_type::not_found) continue;
-        taken += (taken.empty() ? "" : ", ") + model::printable((folder / file).string());
+        taken += (taken.empty() ? "" : ", ") + util::printable((folder / file).string());
     }
     if (!taken.empty()) {
-        throw model::InputError(fmt::format(
+        throw util::InputError(fmt::format(
             "init overwrites nothing, and these exist: {}; name another folder", taken));
     }
-    const model::Folder target(folder);
+    const util::Folder target(folder);
     for (const fs::path& file : project.files) {
         target.below(file.parent_path())
-            .write(file.filename(), model::read_file(from / file, template_limit, "template"));
+            .write(file.filename(), util::read_file(from / file, template_limit, "template"));
     }
     for (const std::string_view command : kind.commands) {
         project.commands.push_back(filled_in(command));

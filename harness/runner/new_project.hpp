@@ -29,8 +29,8 @@ struct NewProject {
     std::string instead;                       ///< of the first; may be empty
 };
 
-/// Copies the kind's files into the folder, which it makes. Throws model::InputError, and writes
-/// nothing, if a file exists, which it names; model::Error if the templates are absent.
+/// Copies the kind's files into the folder, which it makes. Throws util::InputError, and writes
+/// nothing, if a file exists, which it names; util::Error if the templates are absent.
 NewProject start_project(const ProjectKind& kind, const std::filesystem::path& folder);
 
 }  // namespace perfgate::runner

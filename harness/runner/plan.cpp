@@ -15,10 +15,6 @@
 #include "command/benchmark_batch.hpp"
 #include "command/recorder.hpp"
 #include "measure/worker_process.hpp"
-#include "model/error.hpp"
-#include "model/file.hpp"
-#include "model/folder.hpp"
-#include "model/text.hpp"
 #include "runner/checkout_paths.hpp"
 #include "runner/interruption.hpp"
 #include "runner/side_environment.hpp"
@@ -27,6 +23,10 @@
 #include "suite/plan.hpp"
 #include "suite/suite.hpp"
 #include "suite/yaml_reader.hpp"
+#include "util/error.hpp"
+#include "util/file.hpp"
+#include "util/folder.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::runner {
 
@@ -70,11 +70,11 @@ int gpus_of(const model::Plan& plan) {
                 first = &planned;
                 gpus = own;
             } else if (own != gpus) {
-                throw model::InputError(fmt::format(
+                throw util::InputError(fmt::format(
                     "{}:{}: {} uses {}, but {} uses {}: a run has one device key, which "
                     "includes the number of GPUs; measure them in separate runs with --filter",
                     planned.place.file, planned.place.line, case_id(planned.spec),
-                    model::counted(static_cast<std::size_t>(own), "GPU"), case_id(first->spec),
+                    util::counted(static_cast<std::size_t>(own), "GPU"), case_id(first->spec),
                     gpus));
             }
         }
@@ -112,7 +112,7 @@ class Planning {
         make();
         // Overrides for the other key may have brought back cases that were skipped.
         if (gpus_of(plan_) != gpus) {
-            throw model::InputError(
+            throw util::InputError(
                 fmt::format("overrides of the suites select other cases for {} than for one GPU: "
                             "select cases that see {} GPUs with --filter",
                             options_.device_key, gpus));
@@ -134,7 +134,7 @@ class Planning {
         command::require_no_other_tools();
         const command::MeasurementOptions options{
             .library = {},
-            .out = model::Folder(choice_.out).below("commands").path(),
+            .out = util::Folder(choice_.out).below("commands").path(),
             .visible_devices = fmt::format("{}", fmt::join(backend_.visible, ",")),
             .stop = interrupted,
             .records = false};
@@ -292,15 +292,15 @@ void refuse_entries(const std::vector<std::string>& files,
                     const std::vector<suite::EntryKind>& kinds, std::string_view why) {
     for (const std::string& file : files) {
         suite::Problems problems(file);
-        const std::string yaml = model::read_file(file, suite::most_yaml_bytes, "suite");
+        const std::string yaml = util::read_file(file, suite::most_yaml_bytes, "suite");
         const suite::YamlDocument document = suite::read_yaml(yaml, problems);
         for (const suite::YamlNode::Entry& key : document.root->entries) {
             if (key.key->text != "workloads") continue;
             for (const suite::YamlNode* entry : key.value->items) {
                 const suite::EntryKind kind = suite::kind_of_entry(*entry, problems);
                 if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) continue;
-                throw model::InputError(fmt::format(
-                    "{}:{}:{}: a {}, and {}", model::printable(file), entry->at.line,
+                throw util::InputError(fmt::format(
+                    "{}:{}:{}: a {}, and {}", util::printable(file), entry->at.line,
                     entry->at.column,
                     kind == suite::EntryKind::source ? "source" : "plugin's workload", why));
             }
@@ -314,7 +314,7 @@ BothPlans plan_for_both(const std::vector<std::string>& files, const MeasuringCh
     planning.see_gpus();
     const bool variables = !checkouts.base.variables.empty() || !checkouts.head.variables.empty();
     if (variables && !has_programs(planning.plan())) {
-        throw model::InputError(
+        throw util::InputError(
             "--base-env and --head-env: the suites have no programs or benchmarks, and only these "
             "have an environment of their own");
     }
@@ -322,7 +322,7 @@ BothPlans plan_for_both(const std::vector<std::string>& files, const MeasuringCh
         return {warned_of_missing(planning.plan()), planning.plan()};
     }
     if (checkouts.base.root.empty() && (!variables || has_sources(planning.plan()))) {
-        throw model::InputError(
+        throw util::InputError(
             "the suites have programs, benchmarks or sources: name a git revision to compare with "
             "(--base-rev), the checkouts that these are in (--base-root, --head-root), or for "
             "programs and benchmarks an environment (--base-env, --head-env)");
@@ -380,11 +380,11 @@ model::Plan in_checkout(model::Plan plan, const Checkout& checkout) {
         const auto move = [&](std::string& folder) {
             const auto below = std::filesystem::path(folder).lexically_relative(replaced);
             if (!checkout.replaced.empty() && (below.empty() || *below.begin() == "..")) {
-                throw model::InputError(
+                throw util::InputError(
                     fmt::format("{}: the folder {} is outside of {}, so no revision has its own: "
                                 "expected one in the repository",
-                                model::printable(suite.file), model::printable(folder),
-                                model::printable(checkout.replaced)));
+                                util::printable(suite.file), util::printable(folder),
+                                util::printable(checkout.replaced)));
             }
             folder = (root / below).lexically_normal().native();
             // Where it is the replaced folder itself: "/base/." is "/base/".
@@ -407,7 +407,7 @@ model::Plan without_programs(model::Plan plan) {
         left = left || !suite.cases.empty();
     }
     if (!left) {
-        throw model::InputError(
+        throw util::InputError(
             "the suites have only programs: work of a known length can be added to the launches "
             "of plugins' cases, not to programs");
     }

@@ -12,11 +12,11 @@
 #include "command/device_watch.hpp"
 #include "command/draft.hpp"
 #include "command/recorder.hpp"
-#include "model/error.hpp"
-#include "model/text.hpp"
 #include "program/program.hpp"
 #include "runner/installation.hpp"
 #include "runner/interruption.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::runner {
 
@@ -81,7 +81,7 @@ std::optional<std::string> record(const ProfileRequest& request, const fs::path&
     }
     if (end.survivors != 0) {
         return fmt::format("{} of the program still ran after it and had to be ended",
-                           model::counted(static_cast<std::size_t>(end.survivors), "process"));
+                           util::counted(static_cast<std::size_t>(end.survivors), "process"));
     }
     return std::nullopt;
 }
@@ -90,14 +90,14 @@ std::optional<std::string> record(const ProfileRequest& request, const fs::path&
 void check_suite_request(const ProfileRequest& request) {
     const activity::ProfileOptions& part = request.analysis;
     if (part.restricted() || part.own_thread || request.settings.level == inject::Level::records) {
-        throw model::InputError(
+        throw util::InputError(
             "--suite-out needs the whole recording: leave out --delay, --duration, --range, "
             "--profiler-api, --after-launches, --own-thread and --level records");
     }
     command::check_suite_words(request.words);
     if (fs::exists(request.suite)) {
-        throw model::InputError(fmt::format("{} exists: name a new file for the suite",
-                                            model::printable(request.suite)));
+        throw util::InputError(fmt::format("{} exists: name a new file for the suite",
+                                           util::printable(request.suite)));
     }
 }
 
@@ -114,7 +114,7 @@ void analyse(const fs::path& folder, const activity::ProfileOptions& options,
         std::string why = activity::part_of(timeline, options).missing;
         if (!why.empty()) {
             missing.push_back(
-                fmt::format("process {}: {}", model::printable(recording.field("pid")), why));
+                fmt::format("process {}: {}", util::printable(recording.field("pid")), why));
             continue;
         }
         result.profiles.push_back(activity::profile_of(timeline, options));
@@ -134,17 +134,17 @@ ProfiledProgram profile_program(const ProfileRequest& request) {
     ProfiledProgram result;
     if (!request.recording.empty()) {
         if (!request.words.empty()) {
-            throw model::InputError("--recording reads what is stored: name no program with it");
+            throw util::InputError("--recording reads what is stored: name no program with it");
         }
         if (!request.suite.empty()) {
-            throw model::InputError(
+            throw util::InputError(
                 "--suite-out needs the program's words: record it again, without --recording");
         }
         analyse(request.recording, request.analysis, result);
         return result;
     }
     if (request.words.empty()) {
-        throw model::InputError("name the program to record after --: perfgate profile -- ./app");
+        throw util::InputError("name the program to record after --: perfgate profile -- ./app");
     }
     if (!request.suite.empty()) check_suite_request(request);
     const command::RecordingFolder folder(request.out);

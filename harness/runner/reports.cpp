@@ -16,12 +16,12 @@
 #include <system_error>
 #include <vector>
 
-#include "model/error.hpp"
-#include "model/file.hpp"
-#include "model/folder.hpp"
-#include "model/text.hpp"
 #include "report/formats.hpp"
 #include "report/html.hpp"
+#include "util/error.hpp"
+#include "util/file.hpp"
+#include "util/folder.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::runner {
 
@@ -80,7 +80,7 @@ void clear(const OutputOptions& options, const fs::path& file) {
 
 /// A file in the output folder whose name perfgate chose.
 void clear_below(const OutputOptions& options, const fs::path& name) {
-    if (!is_input(options, options.out / name)) model::remove_below(options.out, name);
+    if (!is_input(options, options.out / name)) util::remove_below(options.out, name);
 }
 
 bool takes_standard_output(const OutputOptions& options) {
@@ -102,9 +102,9 @@ int try_folder(const fs::path& folder) {
 void require_writable(const Destination& destination) {
     const fs::path file = destination.file;
     const auto refuse = [&](const fs::path& place, const std::string& why) {
-        const std::string at = place == file ? "" : model::printable(place.string()) + ": ";
-        throw model::InputError(
-            fmt::format("cannot write {}: {}{}", model::printable(file.string()), at, why));
+        const std::string at = place == file ? "" : util::printable(place.string()) + ": ";
+        throw util::InputError(
+            fmt::format("cannot write {}: {}{}", util::printable(file.string()), at, why));
     };
     const auto refuse_errno = [&](const fs::path& place, int error) {
         refuse(place, std::generic_category().message(error));
@@ -173,7 +173,7 @@ void print_for_people(const OutputOptions& options,
     if (to_stderr) {
         print_error(text);
     } else {
-        model::write_file_atomically("-", text);
+        util::write_file_atomically("-", text);
     }
 }
 
@@ -208,27 +208,27 @@ void clear_outputs(const OutputOptions& options) {
 void check_outputs(const OutputOptions& options) {
     clear_outputs(options);
     if (!options.report_url.empty() && !report::is_web_address(options.report_url)) {
-        throw model::InputError(
+        throw util::InputError(
             fmt::format("--report-url {}: expected an address that begins with https:// or http://",
-                        model::printable(options.report_url)));
+                        util::printable(options.report_url)));
     }
     const Destination* on_stdout = nullptr;
     const std::vector<Destination> all = destinations(options);
     for (const Destination& destination : all) {
         if (destination.format->name == "html" && !report::has_html_page()) {
-            throw model::InputError(fmt::format("--html: {}", report::no_html_page));
+            throw util::InputError(fmt::format("--html: {}", report::no_html_page));
         }
         if (destination.file != "-") {
             if (is_input(options, destination.file)) {
-                throw model::InputError(
+                throw util::InputError(
                     fmt::format("cannot write {}: it is an input; choose another file",
-                                model::printable(destination.file)));
+                                util::printable(destination.file)));
             }
             require_writable(destination);
             continue;
         }
         if (on_stdout != nullptr) {
-            throw model::InputError(
+            throw util::InputError(
                 fmt::format("--{} - and --{} - both want standard output: give one a file",
                             on_stdout->format->name, destination.format->name));
         }
@@ -243,7 +243,7 @@ int write_reports(const model::VerdictDocument& document, const model::Run& run,
         try {
             write();
         } catch (const std::exception& error) {
-            print_error(fmt::format("perfgate: {}\n", model::printable(error.what(), 2000)));
+            print_error(fmt::format("perfgate: {}\n", util::printable(error.what(), 2000)));
             result = 3;
         }
     };
@@ -257,9 +257,9 @@ int write_reports(const model::VerdictDocument& document, const model::Run& run,
         attempt([&] {
             const std::string text = destination.format->write(document, run, how);
             if (destination.name.empty()) {
-                model::write_file_atomically(destination.file, text);
+                util::write_file_atomically(destination.file, text);
             } else {
-                model::Folder(options.out).write(destination.name, text);
+                util::Folder(options.out).write(destination.name, text);
             }
         });
     }

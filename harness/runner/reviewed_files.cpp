@@ -15,12 +15,12 @@
 
 #include "baseline/file_changes.hpp"
 #include "baseline/store.hpp"
-#include "model/error.hpp"
-#include "model/file.hpp"
-#include "model/text.hpp"
 #include "runner/git.hpp"
 #include "suite/profile.hpp"
 #include "suite/yaml_reader.hpp"
+#include "util/error.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::runner {
 
@@ -158,10 +158,10 @@ std::optional<FileRole> role_of(const std::vector<Place>& places, const std::str
         if (!place.has(path, entry)) continue;
         if (place.role() == FileRole::profile && place.names(path)) return FileRole::profile;
         if (role && *role != place.role() && entry == Entry::regular) {
-            throw model::InputError(fmt::format(
+            throw util::InputError(fmt::format(
                 "{} is in two of --suites, --profiles and --baselines; expected one, or the "
                 "profile named by its file",
-                model::printable(path)));
+                util::printable(path)));
         }
         role = role.value_or(place.role());
     }
@@ -186,7 +186,7 @@ std::string too_large(FileRole role) {
 
 void add(review::Files& files, const std::string& path, File file) {
     if (files.size() == most_files) {
-        throw model::InputError(
+        throw util::InputError(
             fmt::format("more than {} files to review; expected fewer: "
                         "--suites, --profiles and --baselines name folders",
                         most_files));
@@ -211,9 +211,9 @@ void add_git_file(review::Files& files, const runner::GitFile& listed,
     } else {
         auto content = runner::git_content(listed);
         if (!content) {
-            throw model::InputError(
+            throw util::InputError(
                 fmt::format("git does not have {} any more; expected a whole repository",
-                            model::printable(listed.path)));
+                            util::printable(listed.path)));
         }
         file.content = std::move(*content);
         if (entry == Entry::link) file.fault = "a link, which is not followed";
@@ -232,8 +232,8 @@ void add_file(review::Files& files, const std::string& path, Entry entry,
         file.content = fs::read_symlink(path, error).string();
     } else {
         try {
-            file.content = model::read_file(path, limit_of(*role), "file");
-        } catch (const model::InputError& problem) {
+            file.content = util::read_file(path, limit_of(*role), "file");
+        } catch (const util::InputError& problem) {
             file.fault = problem.what();
         }
     }
@@ -265,8 +265,8 @@ void add_tree(review::Files& files, const std::string& root, const std::vector<P
     add_file(files, root, entry_of(status), places);
     if (status.type() != fs::file_type::directory || !may_be_in(root)) return;
     const auto refuse = [&] {
-        throw model::InputError(
-            fmt::format("cannot read the folder {}: {}", model::printable(root), error.message()));
+        throw util::InputError(
+            fmt::format("cannot read the folder {}: {}", util::printable(root), error.message()));
     };
     fs::recursive_directory_iterator entry(root, error);
     if (error) refuse();
@@ -288,7 +288,7 @@ void add_baselines(const review::Files& files, std::set<std::string>& folders) {
         if (file.role != FileRole::profile || !file.fault.empty()) continue;
         try {
             folders.insert(suite::baselines_of(suite::parse_profile(file.content, path)));
-        } catch (const model::InputError&) {
+        } catch (const util::InputError&) {
             // The review lists it as unreadable.
         }
     }
@@ -302,16 +302,16 @@ review::Files files_of_revision(const std::string& revision, const ReviewedPlace
     for (const std::string& root : listed_by(all)) {
         const auto listed = runner::git_files(revision, {root});
         if (!listed && !runner::git_commit(".", revision).empty()) {
-            throw model::InputError(
+            throw util::InputError(
                 fmt::format("git lists no files of {} in {}; expected a place in the repository "
                             "that perfgate runs in",
-                            model::printable(revision), model::printable(root)));
+                            util::printable(revision), util::printable(root)));
         }
         if (!listed) {
-            throw model::InputError(fmt::format(
+            throw util::InputError(fmt::format(
                 "git has no commit {} here; expected a branch, tag or commit of the repository "
                 "that perfgate runs in",
-                model::printable(revision)));
+                util::printable(revision)));
         }
         for (const runner::GitFile& file : *listed) add_git_file(files, file, all);
     }

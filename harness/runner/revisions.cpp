@@ -9,11 +9,11 @@
 #include <system_error>
 
 #include "measure/workers.hpp"
-#include "model/error.hpp"
-#include "model/file.hpp"
-#include "model/text.hpp"
 #include "runner/git.hpp"
 #include "runner/interruption.hpp"
+#include "util/error.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::runner {
 
@@ -37,7 +37,7 @@ fs::path without_end(fs::path folder, const fs::path& below) {
 
 /// The first line of what git said.
 std::string first_line(const std::string& text) {
-    return model::printable(text.substr(0, text.find('\n')));
+    return util::printable(text.substr(0, text.find('\n')));
 }
 
 /// What a user can fetch by: nothing that a shell or git reads in another way.
@@ -52,7 +52,7 @@ bool is_plain_name(std::string_view revision) {
 std::string no_such_revision(const fs::path& top, const std::string& option,
                              const std::string& revision) {
     const std::string what = fmt::format("{} {}: the repository has no such revision", option,
-                                         model::printable(revision));
+                                         util::printable(revision));
     if (!git_is_shallow(top)) return what + ": correct its name, or fetch it (git fetch)";
     std::string_view name = revision;
     if (name.starts_with("origin/")) name.remove_prefix(7);
@@ -69,15 +69,15 @@ Revisions::Revisions(const std::vector<std::string>& suites) : temporary_("perfg
         const fs::path folder = suite_folder(suite);
         const GitPlace place = git_place(folder);
         if (!place.problem.empty()) {
-            throw model::InputError(
+            throw util::InputError(
                 fmt::format("{} is in no git repository that can be used ({}): name two checkouts "
                             "with --base-root and --head-root",
-                            model::printable(suite), first_line(place.problem)));
+                            util::printable(suite), first_line(place.problem)));
         }
         if (!git_top_.empty() && place.top != git_top_) {
-            throw model::InputError(
+            throw util::InputError(
                 fmt::format("{} is in another repository than {}: compare them one after the other",
-                            model::printable(suite), model::printable(suites.front())));
+                            util::printable(suite), util::printable(suites.front())));
         }
         git_top_ = place.top;
         std::error_code error;
@@ -85,9 +85,9 @@ Revisions::Revisions(const std::vector<std::string>& suites) : temporary_("perfg
         const fs::path top = without_end(folder, below);
         const bool found = !error && !top.empty() && fs::equivalent(top, git_top_, error) && !error;
         if (!found || (!top_.empty() && top != top_)) {
-            throw model::InputError(fmt::format(
-                "{}: a symbolic link leads to its folder: name it as {}", model::printable(suite),
-                model::printable(
+            throw util::InputError(fmt::format(
+                "{}: a symbolic link leads to its folder: name it as {}", util::printable(suite),
+                util::printable(
                     (git_top_ / below / fs::path(suite).filename()).lexically_normal().string())));
         }
         top_ = top;
@@ -102,13 +102,13 @@ Revisions::~Revisions() {
         fmt::print(stderr,
                    "perfgate: warning: git did not remove a worktree ({}): 'git worktree prune' in "
                    "{} forgets it\n",
-                   first_line(problem), model::printable(top_.string()));
+                   first_line(problem), util::printable(top_.string()));
     }
 }
 
 Checkout Revisions::check_out(const std::string& option, const std::string& revision) {
     const std::string commit = git_commit(top_, revision);
-    if (commit.empty()) throw model::InputError(no_such_revision(top_, option, revision));
+    if (commit.empty()) throw util::InputError(no_such_revision(top_, option, revision));
     // The name by which git lists it.
     const fs::path path =
         temporary_.path() / (temporary_.path().filename().string() + option.substr(1, 5));
@@ -117,8 +117,8 @@ Checkout Revisions::check_out(const std::string& option, const std::string& revi
     if (!problem.empty()) worktrees_.pop_back();
     if (interrupted()) throw measure::Interrupted();
     if (!problem.empty()) {
-        throw model::InputError(fmt::format("{} {}: git did not check it out: {}", option,
-                                            model::printable(revision), first_line(problem)));
+        throw util::InputError(fmt::format("{} {}: git did not check it out: {}", option,
+                                           util::printable(revision), first_line(problem)));
     }
     // A revision from before a suite has none of its programs and sources.
     for (const fs::path& folder : folders_) {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "model/temporary_folder.hpp"
 #include "runner/plan.hpp"
+#include "util/temporary_folder.hpp"
 
 namespace perfgate::runner {
 
@@ -15,13 +15,13 @@ namespace perfgate::runner {
 /// index and branches stay as they are.
 class Revisions {
   public:
-    /// Throws model::InputError unless all suites are in one repository.
+    /// Throws util::InputError unless all suites are in one repository.
     explicit Revisions(const std::vector<std::string>& suites);
     ~Revisions();
     Revisions(const Revisions&) = delete;
     Revisions& operator=(const Revisions&) = delete;
 
-    /// Throws model::InputError with the remedy if the repository does not have the revision, or
+    /// Throws util::InputError with the remedy if the repository does not have the revision, or
     /// git cannot check it out, and measure::Interrupted. `option` named it.
     Checkout check_out(const std::string& option, const std::string& revision);
     /// What the user works on, as it is.
@@ -31,7 +31,7 @@ class Revisions {
     std::filesystem::path git_top_;               ///< of the repository, as git has it
     std::filesystem::path top_;                   ///< the same as the suites' paths have it
     std::vector<std::filesystem::path> folders_;  ///< of the suites, below it
-    model::TemporaryFolder temporary_;
+    util::TemporaryFolder temporary_;
     std::vector<std::filesystem::path> worktrees_;
 };
 

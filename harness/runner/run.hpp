@@ -21,7 +21,7 @@ struct RunRequest {
     bool canary = false;
 };
 
-/// Returns the exit code. Throws model::InputError (exit 2) before anything is measured if
+/// Returns the exit code. Throws util::InputError (exit 2) before anything is measured if
 /// suites are wrong or nothing is selected.
 int run_suites(const RunRequest& request);
 

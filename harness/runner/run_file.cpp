@@ -7,48 +7,48 @@
 #include <string>
 
 #include "document/run.hpp"
-#include "model/error.hpp"
-#include "model/file.hpp"
-#include "model/folder.hpp"
-#include "model/sha256.hpp"
-#include "model/temporary_folder.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/file.hpp"
+#include "util/folder.hpp"
+#include "util/sha256.hpp"
+#include "util/temporary_folder.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::runner {
 
 model::Run read_run(const std::filesystem::path& file) {
-    return document::parse_run(model::read_file(file, run_limit_bytes, "run"), file.string());
+    return document::parse_run(util::read_file(file, run_limit_bytes, "run"), file.string());
 }
 
 int store_run(const model::Run& run, const std::filesystem::path& folder) {
     const std::string text = document::write_run(run);
     try {
-        model::Folder(folder).write("run.json", text);
+        util::Folder(folder).write("run.json", text);
         return 0;
-    } catch (const model::Error& error) {
-        fmt::print(stderr, "perfgate: {}\n", model::printable(error.what(), 1000));
+    } catch (const util::Error& error) {
+        fmt::print(stderr, "perfgate: {}\n", util::printable(error.what(), 1000));
     }
     try {
-        model::TemporaryFolder private_folder("perfgate-run");
+        util::TemporaryFolder private_folder("perfgate-run");
         const std::filesystem::path elsewhere = private_folder.path() / "run.json";
-        model::write_file_atomically(elsewhere, text);
+        util::write_file_atomically(elsewhere, text);
         private_folder.keep();
         fmt::print(stderr, "perfgate: the run is in {} instead\n", elsewhere.string());
-    } catch (const model::Error& error) {
-        fmt::print(stderr, "perfgate: {}\n", model::printable(error.what(), 1000));
+    } catch (const util::Error& error) {
+        fmt::print(stderr, "perfgate: {}\n", util::printable(error.what(), 1000));
     }
     return 3;
 }
 
 void DistinctFiles::add(const std::string& file, std::string_view content) {
-    model::Sha256 sum;
+    util::Sha256 sum;
     sum.add(content);
     const auto [first, added] = files_.emplace(sum.fingerprint(), file);
     if (added) return;
-    throw model::InputError(fmt::format(
+    throw util::InputError(fmt::format(
         "{} and {} have the same content, which is one measurement and not two: name each file "
         "once",
-        model::printable(first->second), model::printable(file)));
+        util::printable(first->second), util::printable(file)));
 }
 
 }  // namespace perfgate::runner

@@ -26,7 +26,7 @@ int store_run(const model::Run& run, const std::filesystem::path& folder);
 /// Files that count as measurements of their own: the same one twice would look like precision.
 class DistinctFiles {
   public:
-    /// Throws model::InputError, naming both files, if another one has the same content.
+    /// Throws util::InputError, naming both files, if another one has the same content.
     void add(const std::string& file, std::string_view content);
 
   private:

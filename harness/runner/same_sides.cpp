@@ -9,9 +9,9 @@
 #include <set>
 #include <system_error>
 
-#include "model/error.hpp"
-#include "model/sha256.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/sha256.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::runner {
 
@@ -42,8 +42,8 @@ bool is_elf(const fs::path& file) {
 bool equal_content(const fs::path& a, const fs::path& b) {
     std::error_code error;
     if (fs::file_size(a, error) != fs::file_size(b, error) || error) return false;
-    const std::string print = model::fingerprint_of_file(a);
-    return !print.empty() && print == model::fingerprint_of_file(b);
+    const std::string print = util::fingerprint_of_file(a);
+    return !print.empty() && print == util::fingerprint_of_file(b);
 }
 
 /// Empty: a file that the command names differs, or it names none. Of scripts equal content says
@@ -66,9 +66,9 @@ std::string note_on(const model::Command& base, const model::Command& head) {
     if (first.empty()) return {};
     return same_files
                ? fmt::format("base and head run the same file {}: a change of it is not seen",
-                             model::printable(first.native()))
+                             util::printable(first.native()))
                : fmt::format("base and head run the same program: {} has the same content in both",
-                             model::printable(first.native()));
+                             util::printable(first.native()));
 }
 
 }  // namespace
@@ -77,10 +77,10 @@ void require_different(std::string_view base_option, const std::string& base,
                        std::string_view head_option, const std::string& head) {
     std::error_code error;
     if (base.empty() || head.empty() || !fs::equivalent(base, head, error)) return;
-    throw model::InputError(fmt::format(
+    throw util::InputError(fmt::format(
         "{} {} and {} {} are the same: it would be compared with itself; to measure how much "
         "equal builds differ, copy it",
-        base_option, model::printable(base), head_option, model::printable(head)));
+        base_option, util::printable(base), head_option, util::printable(head)));
 }
 
 std::map<std::string, std::vector<std::string>> same_program_notes(const BothPlans& plans) {

@@ -12,7 +12,7 @@
 
 namespace perfgate::runner {
 
-/// Throws model::InputError if both name the same file or folder, through whatever links. The
+/// Throws util::InputError if both name the same file or folder, through whatever links. The
 /// options are for the message.
 void require_different(std::string_view base_option, const std::string& base,
                        std::string_view head_option, const std::string& head);

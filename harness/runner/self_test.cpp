@@ -20,10 +20,8 @@
 #include "gate/batch_rule.hpp"
 #include "gate/gate.hpp"
 #include "model/case.hpp"
-#include "model/folder.hpp"
 #include "model/plan.hpp"
 #include "model/run.hpp"
-#include "model/text.hpp"
 #include "report/formats.hpp"
 #include "runner/baseline_runs.hpp"
 #include "runner/confirm.hpp"
@@ -32,6 +30,8 @@
 #include "runner/judging.hpp"
 #include "runner/plan.hpp"
 #include "runner/run_file.hpp"
+#include "util/folder.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::runner {
 
@@ -113,7 +113,7 @@ class SelfTest {
     /// Once the suites are known to be there: what is refused writes nothing.
     OpenedBackend open_for(const std::string& name, MeasuringChoice& choice) const {
         OpenedBackend backend = open_to_measure(choice, request_.suites);
-        choice.out = model::Folder(choice.out).below(name).path();
+        choice.out = util::Folder(choice.out).below(name).path();
         return backend;
     }
 
@@ -268,7 +268,7 @@ std::string write_json(const SelfTestOutcome& outcome, const SelfTestRequest& re
         json.key("verdicts");
         json.begin_object(JsonLayout::compact);
         for (const auto& [size, verdict] : of_case.by_size) {
-            write_field(json, model::number_text(size), model::to_text(verdict));
+            write_field(json, util::number_text(size), model::to_text(verdict));
         }
         json.end_object();
         json.end_object();

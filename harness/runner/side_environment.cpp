@@ -8,9 +8,9 @@
 #include <iterator>
 #include <set>
 
-#include "model/error.hpp"
-#include "model/text.hpp"
 #include "suite/command_reader.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::runner {
 
@@ -28,8 +28,8 @@ model::Variables variables_of(std::string_view option, const std::vector<std::st
     for (const std::string& word : words) {
         const std::size_t end = word.find('=');
         if (end == std::string::npos) {
-            throw model::InputError(
-                fmt::format("{} {}: expected NAME=VALUE", option, model::printable(word)));
+            throw util::InputError(
+                fmt::format("{} {}: expected NAME=VALUE", option, util::printable(word)));
         }
         const std::string name = word.substr(0, end);
         const std::string value = word.substr(end + 1);
@@ -41,7 +41,7 @@ model::Variables variables_of(std::string_view option, const std::vector<std::st
             problem = fmt::format("'{}' in the value of '{}' is replaced only in a suite's 'env'",
                                   model::out_word, name);
         }
-        if (!problem.empty()) throw model::InputError(fmt::format("{}: {}", option, problem));
+        if (!problem.empty()) throw util::InputError(fmt::format("{}: {}", option, problem));
         variables.emplace_back(name, value);
     }
     return variables;

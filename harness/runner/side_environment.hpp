@@ -11,7 +11,7 @@
 namespace perfgate::runner {
 
 /// From the NAME=VALUE that were given to an option. Values are taken as they are. Throws
-/// model::InputError, naming the option, for a name that a suite's `env` may not have either.
+/// util::InputError, naming the option, for a name that a suite's `env` may not have either.
 model::Variables variables_of(std::string_view option, const std::vector<std::string>& words);
 
 /// Gives them to the programs of the plan, in place of the suites' variables of the same names.

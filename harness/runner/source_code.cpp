@@ -13,12 +13,12 @@
 #include <set>
 
 #include "measure/workers.hpp"
-#include "model/error.hpp"
-#include "model/temporary_folder.hpp"
-#include "model/text.hpp"
 #include "runner/installation.hpp"
 #include "runner/interruption.hpp"
 #include "source/compiler.hpp"
+#include "util/error.hpp"
+#include "util/temporary_folder.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::runner {
 
@@ -34,7 +34,7 @@ class Validation {
         model::SourceKernel kernel = *suite_case.source;
         kernel.folder =
             std::filesystem::absolute(std::filesystem::path(suite.file)).parent_path().string();
-        const std::string place = fmt::format("{}:{}:{}", model::printable(suite.file),
+        const std::string place = fmt::format("{}:{}:{}", util::printable(suite.file),
                                               suite_case.at.line, suite_case.at.column);
         const auto& wanted = architectures_.empty() ? kernel.architectures : architectures_;
         const bool compiled = model::kind_of_source(kernel.file) == model::SourceKind::cuda;
@@ -44,7 +44,7 @@ class Validation {
                 add_problem(place + ": " + code.problem, "");
             } else {
                 findings_.warnings.push_back(
-                    fmt::format("{}: {}", model::printable(kernel.file),
+                    fmt::format("{}: {}", util::printable(kernel.file),
                                 compiled ? "not compiled: name architectures with --architecture, "
                                            "or in the entry (architectures: [90])"
                                          : "not compiled, and not loaded without a GPU"));
@@ -69,7 +69,7 @@ class Validation {
         const auto file = std::filesystem::path(kernel.folder) / kernel.file;
         if (!std::filesystem::is_regular_file(file, absent)) {
             code.problem = fmt::format("{}: no such file; expected it beside the suite",
-                                       model::printable(file.lexically_normal().string()));
+                                       util::printable(file.lexically_normal().string()));
         }
         return code;
     }
@@ -81,7 +81,7 @@ class Validation {
         while (begin < log.size()) {
             const std::size_t end = std::min(log.find('\n', begin), log.size());
             findings_.problems.push_back(
-                "  " + model::printable(std::string_view(log).substr(begin, end - begin)));
+                "  " + util::printable(std::string_view(log).substr(begin, end - begin)));
             begin = end + 1;
         }
     }
@@ -108,13 +108,13 @@ class Validation {
             add_problem(place + ": " + code.problem, code.log);
         } else {
             findings_.done.push_back(
-                fmt::format("{}: {} compiles for sm_{} ({})", model::printable(kernel.file),
-                            model::printable(kernel.kernel), architecture, compiler.compiler()));
+                fmt::format("{}: {} compiles for sm_{} ({})", util::printable(kernel.file),
+                            util::printable(kernel.kernel), architecture, compiler.compiler()));
         }
     }
 
     const std::vector<std::string>& architectures_;
-    std::optional<model::TemporaryFolder> folder_;  ///< once something is compiled
+    std::optional<util::TemporaryFolder> folder_;  ///< once something is compiled
     std::map<std::string, source::Compiler> compilers_;
     std::set<std::string> told_;
     SourceFindings findings_;
@@ -140,7 +140,7 @@ void compile_sources(const MeasuringChoice& choice, const OpenedBackend& backend
     options.stop = interrupted;
     if (choice.progress) {
         options.compiling = [](const std::string& file) {
-            fmt::print(stderr, "perfgate: compiling {}\n", model::printable(file));
+            fmt::print(stderr, "perfgate: compiling {}\n", util::printable(file));
         };
     }
     source::Compiler compiler(std::move(options));

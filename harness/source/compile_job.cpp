@@ -9,9 +9,9 @@
 #include <new>
 #include <optional>
 
-#include "model/error.hpp"
-#include "model/file.hpp"
 #include "source/nvrtc.hpp"
+#include "util/error.hpp"
+#include "util/file.hpp"
 
 namespace perfgate::source {
 
@@ -25,7 +25,7 @@ void limit_this_process() {
         if (getrlimit(resource, &bounded) != 0) return;
         bounded.rlim_cur = std::min(value, bounded.rlim_max);
         if (setrlimit(resource, &bounded) != 0) {
-            throw model::Error("the compiler's process cannot be limited (setrlimit)");
+            throw util::Error("the compiler's process cannot be limited (setrlimit)");
         }
     };
     limit(RLIMIT_AS, most_compiler_bytes);
@@ -49,7 +49,7 @@ std::vector<std::string> options_of(const CompileJob& job, const Nvrtc& nvrtc) {
 }
 
 void write(const CompileJob& job, const char* name, std::string_view content) {
-    model::write_file_atomically(job.out / name, content);
+    util::write_file_atomically(job.out / name, content);
 }
 
 }  // namespace
@@ -64,19 +64,19 @@ int carry_out(const CompileJob& job) {
         std::optional<Nvrtc> nvrtc;
         try {
             nvrtc.emplace(job.newest_major);
-        } catch (const model::Error& error) {
+        } catch (const util::Error& error) {
             return end(job_no_nvrtc, error.what());
         }
         const NvrtcVersion version = nvrtc->version();
         write(job, compiler_file, fmt::format("NVRTC {}.{}", version.major, version.minor));
         NvrtcOutcome outcome;
         try {
-            const std::string text = model::read_file(job.file, most_source_bytes, "source");
+            const std::string text = util::read_file(job.file, most_source_bytes, "source");
             if (text.find('\0') != std::string::npos) {
                 return end(job_failed, "a zero byte in the source; expected text");
             }
             outcome = nvrtc->compile(text, job.file.string(), options_of(job, *nvrtc), job.kernels);
-        } catch (const model::Error& error) {
+        } catch (const util::Error& error) {
             return end(job_failed, error.what());
         }
         if (!outcome.compiled) return end(job_refused, outcome.log);

@@ -46,7 +46,7 @@ inline constexpr int job_no_memory = 12;  ///< the limit was reached
 inline constexpr std::size_t most_compiler_bytes = std::size_t{6} << 30;
 
 /// Limits this process, which should do nothing else, and compiles. Returns its exit code. Throws
-/// model::Error if files cannot be written.
+/// util::Error if files cannot be written.
 int carry_out(const CompileJob& job);
 
 }  // namespace perfgate::source

@@ -9,13 +9,13 @@
 #include <sstream>
 #include <system_error>
 
-#include "model/error.hpp"
-#include "model/file.hpp"
-#include "model/sha256.hpp"
-#include "model/temporary_folder.hpp"
-#include "model/text.hpp"
 #include "program/program.hpp"
 #include "source/compile_job.hpp"
+#include "util/error.hpp"
+#include "util/file.hpp"
+#include "util/sha256.hpp"
+#include "util/temporary_folder.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::source {
 
@@ -78,15 +78,15 @@ std::string refusal(const model::SourceKernel& kernel, const std::string& archit
                     const std::string& messages) {
     const std::string error = first_error(messages);
     if (!error.starts_with(names_file)) {
-        return fmt::format("{} does not compile for sm_{}: {}", model::printable(kernel.file),
-                           architecture, model::printable(error));
+        return fmt::format("{} does not compile for sm_{}: {}", util::printable(kernel.file),
+                           architecture, util::printable(error));
     }
-    std::string wanted = fmt::format("'{}'", model::printable(kernel.kernel));
+    std::string wanted = fmt::format("'{}'", util::printable(kernel.kernel));
     if (kernel.check.kind == model::SourceCheck::Kind::kernel) {
-        wanted += fmt::format(" or no '{}'", model::printable(kernel.check.against));
+        wanted += fmt::format(" or no '{}'", util::printable(kernel.check.against));
     }
-    return fmt::format("{} has no kernel {}: {}", model::printable(kernel.file), wanted,
-                       model::printable(error.substr(error.find("error: ") + 7)));
+    return fmt::format("{} has no kernel {}: {}", util::printable(kernel.file), wanted,
+                       util::printable(error.substr(error.find("error: ") + 7)));
 }
 
 /// Messages that name the file as the suite does.
@@ -101,7 +101,7 @@ std::string with_short_name(std::string messages, const model::SourceKernel& ker
 
 std::string read_if_any(const fs::path& file, std::size_t limit) {
     std::error_code absent;
-    return fs::exists(file, absent) ? model::read_file(file, limit, "compiler's output") : "";
+    return fs::exists(file, absent) ? util::read_file(file, limit, "compiler's output") : "";
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -159,7 +159,7 @@ model::SourceCode Compiler::code_of(const model::SourceKernel& kernel) {
     if (!fs::is_regular_file(file, absent)) {
         model::SourceCode code;
         code.problem = fmt::format("{}: no such file; the suite names it as {}",
-                                   model::printable(file.string()), model::printable(kernel.file));
+                                   util::printable(file.string()), util::printable(kernel.file));
         return code;
     }
     if (model::kind_of_source(kernel.file) != model::SourceKind::cuda) return as_it_is(kernel);
@@ -169,9 +169,9 @@ model::SourceCode Compiler::code_of(const model::SourceKernel& kernel) {
     model::SourceCode code;
     try {
         code = compiled(kernel);
-    } catch (const model::InputError& error) {
+    } catch (const util::InputError& error) {
         code.problem =
-            fmt::format("{} was not compiled: {}", model::printable(kernel.file), error.what());
+            fmt::format("{} was not compiled: {}", util::printable(kernel.file), error.what());
     }
     if (!lacks_compiler_) known_.emplace(words, code);
     return code;
@@ -195,11 +195,11 @@ model::SourceCode Compiler::as_it_is(const model::SourceKernel& kernel) const {
     const bool text = model::kind_of_source(kernel.file) == model::SourceKind::ptx;
     try {
         const std::string content =
-            model::read_file(file, text ? most_source_bytes : most_code_bytes, "source");
-        model::Sha256 hash;
+            util::read_file(file, text ? most_source_bytes : most_code_bytes, "source");
+        util::Sha256 hash;
         hash.add(content);
         code.digest = hash.fingerprint();
-    } catch (const model::InputError& error) {
+    } catch (const util::InputError& error) {
         code.problem = error.what();
         return code;
     }
@@ -212,7 +212,7 @@ model::SourceCode Compiler::as_it_is(const model::SourceKernel& kernel) const {
 }
 
 model::SourceCode Compiler::compiled(const model::SourceKernel& kernel) {
-    const model::TemporaryFolder folder(options_.out, "compile");
+    const util::TemporaryFolder folder(options_.out, "compile");
     if (options_.compiling) options_.compiling(kernel.file);
     program::Program program;
     program.words = words_of(kernel, options_);
@@ -231,10 +231,10 @@ model::SourceCode Compiler::compiled(const model::SourceKernel& kernel) {
         return code;
     }
     if (const std::string found = read_if_any(folder.path() / compiler_file, 64); !found.empty()) {
-        compiler_ = model::printable(found, 64);
+        compiler_ = util::printable(found, 64);
     }
     code.log = with_short_name(
-        model::valid_utf8(read_if_any(folder.path() / messages_file, most_message_bytes)), kernel);
+        util::valid_utf8(read_if_any(folder.path() / messages_file, most_message_bytes)), kernel);
     const bool exited = end.outcome == program::Outcome::exited;
     if (exited && end.status == job_refused) {
         code.problem = refusal(kernel, options_.architecture, code.log);
@@ -242,12 +242,12 @@ model::SourceCode Compiler::compiled(const model::SourceKernel& kernel) {
     }
     if (exited && (end.status == job_no_nvrtc || end.status == job_failed)) {
         lacks_compiler_ = end.status == job_no_nvrtc;
-        code.problem = fmt::format("{} was not compiled: {}", model::printable(kernel.file),
-                                   model::printable(code.log));
+        code.problem = fmt::format("{} was not compiled: {}", util::printable(kernel.file),
+                                   util::printable(code.log));
         return code;
     }
     if (!exited || end.status != job_compiled) {
-        code.problem = fmt::format("{} was not compiled: {}", model::printable(kernel.file),
+        code.problem = fmt::format("{} was not compiled: {}", util::printable(kernel.file),
                                    how_it_failed(end, program));
         if (code.log.empty()) code.log = end.last_errors;
         return code;
@@ -257,10 +257,10 @@ model::SourceCode Compiler::compiled(const model::SourceKernel& kernel) {
     const std::string content = read_if_any(folder.path() / code_file, most_code_bytes);
     if (symbols.size() != kernels_of(kernel).size() || content.empty()) {
         code.problem = fmt::format("{} was not compiled: the compiler's files are incomplete",
-                                   model::printable(kernel.file));
+                                   util::printable(kernel.file));
         return code;
     }
-    model::Sha256 hash;
+    util::Sha256 hash;
     hash.add(content);
     code.digest = hash.fingerprint();
     code.kernel_symbol = symbols.front();
@@ -268,12 +268,12 @@ model::SourceCode Compiler::compiled(const model::SourceKernel& kernel) {
     if (code.reference_symbol == code.kernel_symbol) {
         code.problem = fmt::format(
             "{}: the check compares '{}' with itself, written as '{}': name another kernel",
-            model::printable(kernel.file), model::printable(kernel.kernel),
-            model::printable(kernel.check.against));
+            util::printable(kernel.file), util::printable(kernel.kernel),
+            util::printable(kernel.check.against));
         return code;
     }
     const fs::path kept = options_.out / (code.digest + code_extension);
-    model::write_file_atomically(kept, content);
+    util::write_file_atomically(kept, content);
     code.file = fs::absolute(kept).string();
     return code;
 }

@@ -28,7 +28,7 @@ class Compiler {
     explicit Compiler(CompilerOptions options) : options_(std::move(options)) {}
 
     /// The code of a kernel. Problems of the source or the compiler are in the result; throws
-    /// model::Error only where files of ours cannot be written. `interrupted` becomes true if
+    /// util::Error only where files of ours cannot be written. `interrupted` becomes true if
     /// `stop` ended it.
     model::SourceCode code_of(const model::SourceKernel& kernel);
 

@@ -9,7 +9,7 @@
 #include <memory>
 #include <system_error>
 
-#include "model/error.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::source {
 
@@ -40,7 +40,7 @@ void* open_library(int newest_major) {
             if (void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
         }
     }
-    throw model::Error(fmt::format(
+    throw util::Error(fmt::format(
         "libnvrtc.so.{} was not found: install the CUDA toolkit's NVRTC (Debian and Ubuntu: "
         "cuda-nvrtc-{}-0), or set CUDA_HOME or LD_LIBRARY_PATH",
         newest_major == 12 ? 12 : 13, newest_major == 12 ? 12 : 13));
@@ -67,7 +67,7 @@ Nvrtc::Nvrtc(int newest_major) {
     look_up(api_.nvrtcGetCUBINSize, "nvrtcGetCUBINSize");
     look_up(api_.nvrtcGetCUBIN, "nvrtcGetCUBIN");
     if (missing != nullptr) {
-        throw model::Error(
+        throw util::Error(
             fmt::format("libnvrtc has no {}: install that of CUDA 12.0 or newer", missing));
     }
     Dl_info info{};
@@ -80,7 +80,7 @@ Nvrtc::Nvrtc(int newest_major) {
 
 void Nvrtc::check(int result, const char* what) const {
     if (result == 0) return;
-    throw model::Error(fmt::format("NVRTC: {}: {}", what, api_.nvrtcGetErrorString(result)));
+    throw util::Error(fmt::format("NVRTC: {}: {}", what, api_.nvrtcGetErrorString(result)));
 }
 
 std::vector<fs::path> Nvrtc::include_folders() const {
@@ -126,7 +126,7 @@ NvrtcOutcome Nvrtc::compile(const std::string& text, const std::string& file,
     while (outcome.log.ends_with('\0') || outcome.log.ends_with('\n')) outcome.log.pop_back();
     if (result == compilation_error) return outcome;
     if (result != 0 && !outcome.log.empty()) {
-        throw model::Error(
+        throw util::Error(
             fmt::format("NVRTC: {}: {}", api_.nvrtcGetErrorString(result), outcome.log));
     }
     check(result, "cannot compile");

@@ -25,7 +25,7 @@ struct NvrtcOutcome {
 class Nvrtc {
   public:
     /// Opens the first of libnvrtc.so.13 and .12 that the loader or a usual folder has, and that
-    /// `newest_major` (0: any) allows. Throws model::Error with the remedy if there is none.
+    /// `newest_major` (0: any) allows. Throws util::Error with the remedy if there is none.
     explicit Nvrtc(int newest_major);
 
     NvrtcVersion version() const { return version_; }
@@ -36,7 +36,7 @@ class Nvrtc {
     std::vector<std::filesystem::path> include_folders() const;
 
     /// Compiles for one real architecture; `names` are kernels as C++ names them. Throws
-    /// model::Error if the library fails other than by an error of the source.
+    /// util::Error if the library fails other than by an error of the source.
     NvrtcOutcome compile(const std::string& text, const std::string& file,
                          const std::vector<std::string>& options,
                          const std::vector<std::string>& names) const;

@@ -9,11 +9,11 @@
 #include <set>
 #include <utility>
 
-#include "model/text.hpp"
 #include "suite/problems.hpp"
 #include "suite/relations.hpp"
 #include "suite/settings.hpp"
 #include "suite/suite_checks.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::suite {
 
@@ -23,7 +23,7 @@ namespace {
 std::vector<const Override*> overrides_for(const Suite& suite, const std::string& id) {
     std::vector<const Override*> found;
     for (const Override& over : suite.overrides) {
-        if (model::glob_match(over.match, id)) found.push_back(&over);
+        if (util::glob_match(over.match, id)) found.push_back(&over);
     }
     return found;
 }
@@ -64,8 +64,8 @@ std::vector<SuiteCase> known_cases(const Suite& suite, const SuiteCase& unknown,
             const auto [param, fresh] = added.spec.params.emplace(axis, value);
             if (fresh || model::to_text(param->second) == model::to_text(value)) continue;
             problem = fmt::format("the benchmark reports {}={} and was given {}={}", axis,
-                                  model::printable(model::to_text(value), 80), axis,
-                                  model::printable(model::to_text(param->second), 80));
+                                  util::printable(model::to_text(value), 80), axis,
+                                  util::printable(model::to_text(param->second), 80));
             return {};
         }
         added.program->piece.kind = model::Piece::Kind::result;
@@ -81,7 +81,7 @@ void check_overrides(const Suite& suite) {
     for (const Override& over : suite.overrides) {
         const bool used = std::any_of(
             suite.cases.begin(), suite.cases.end(),
-            [&](const SuiteCase& known) { return model::glob_match(over.match, known.id); });
+            [&](const SuiteCase& known) { return util::glob_match(over.match, known.id); });
         if (!used && !may_match_unknown(suite, over)) {
             problems.add(over.at, matches_none_message(over, "suite"));
         }

@@ -22,7 +22,7 @@ struct ReportedCases {
 /// Replaces what stands for the cases of a command by these, and resolves the suite's open
 /// relations. A benchmark with a problem keeps its one case, which fails with it when it is
 /// measured, as one that is not in `by_command` does; relations with it cannot be judged. Throws
-/// model::InputError for an override that matches no case, for a label of `measure` with the name
+/// util::InputError for an override that matches no case, for a label of `measure` with the name
 /// of a result, for a relation with a case that no benchmark reports, and if there are too many
 /// cases.
 void set_reported_cases(const std::map<std::size_t, ReportedCases>& by_command, Suite& suite);

@@ -15,9 +15,9 @@
 #include "benchmark/json_path.hpp"
 #include "metrics/catalogue.hpp"
 #include "model/command_words.hpp"
-#include "model/error.hpp"
 #include "suite/amount.hpp"
 #include "suite/settings.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::suite {
 
@@ -86,7 +86,7 @@ class BenchmarkReader {
         if (format_->has_rows) {
             try {
                 const benchmark::JsonPath path(*text);
-            } catch (const model::InputError& error) {
+            } catch (const util::InputError& error) {
                 problems_.add(node.at, error.what());
             }
         }

@@ -5,8 +5,8 @@
 
 #include <utility>
 
-#include "model/text.hpp"
 #include "suite/placed_text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::suite {
 
@@ -104,7 +104,7 @@ void CaseBuilder::add_case(model::CaseSpec spec, Position at, const model::Workl
         if (info.default_value || spec.params.contains(info.name)) continue;
         problems_.add(at, fmt::format("parameter {} of {} is not set and has no default; "
                                       "expected it in 'params' or 'matrix'",
-                                      in_quotes(info.name), model::printable(workload.name, 80)));
+                                      in_quotes(info.name), util::printable(workload.name, 80)));
     }
     if (suite_.cases.size() == most_cases) {
         problems_.fail(

@@ -9,11 +9,11 @@
 
 #include "metrics/catalogue.hpp"
 #include "model/command_words.hpp"
-#include "model/text.hpp"
 #include "suite/amount.hpp"
 #include "suite/fields.hpp"
 #include "suite/label_reader.hpp"
 #include "suite/matrix.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::suite {
 
@@ -306,16 +306,16 @@ class CommandReader {
         for (const auto& [name, at] : used_) {
             used.insert(name);
             if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-            problems_.add(
-                at, fmt::format("'{{{}}}' is not a parameter of 'matrix'; expected one{}",
-                                model::printable(name, 80), model::did_you_mean(name, names)));
+            problems_.add(at,
+                          fmt::format("'{{{}}}' is not a parameter of 'matrix'; expected one{}",
+                                      util::printable(name, 80), util::did_you_mean(name, names)));
         }
         for (const std::string& name : names) {
             if (used.contains(name)) continue;
             problems_.add(read_.matrix->at,
                           fmt::format("parameter {} of 'matrix' is used nowhere; expected '{{{}}}' "
                                       "in '{}', 'env' or 'check'",
-                                      in_quotes(name), model::printable(name, 80),
+                                      in_quotes(name), util::printable(name, 80),
                                       benchmark_ ? "benchmark" : "command"));
         }
     }

@@ -12,10 +12,10 @@
 #include "model/dimension.hpp"
 #include "model/hottest_kernel.hpp"
 #include "model/roofline.hpp"
-#include "model/text.hpp"
 #include "suite/amount.hpp"
 #include "suite/fields.hpp"
 #include "suite/placed_text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::suite {
 
@@ -204,7 +204,7 @@ class SideParser {
             cursor_.fail(cursor_.at(),
                          fmt::format("unknown unit {}; expected one such as us, MiB, GB/s, %, or "
                                      "none for a plain number{}",
-                                     in_quotes(suffix), model::did_you_mean(suffix, unit_names())));
+                                     in_quotes(suffix), util::did_you_mean(suffix, unit_names())));
         }
         const model::UnitMeaning meaning = model::meaning_of(unit ? unit->base : "");
         const double scaled = sign * *value * (unit ? unit->factor : 1) * meaning.scale;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "metrics/catalogue.hpp"
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::suite {
 
@@ -17,7 +17,7 @@ namespace {
 std::string words_of(const std::vector<std::string>& words) {
     std::vector<std::string> quoted;
     quoted.reserve(words.size());
-    for (const std::string& word : words) quoted.push_back(model::shell_word(word));
+    for (const std::string& word : words) quoted.push_back(util::shell_word(word));
     return fmt::format("{}", fmt::join(quoted, " "));
 }
 
@@ -26,9 +26,9 @@ std::string text_of(const model::Piece& piece) {
     using Kind = model::Piece::Kind;
     if (piece.kind == Kind::program || piece.kind == Kind::result) return {};
     std::string text = fmt::format("{} {}", piece.kind == Kind::range ? "nvtx" : "kernel",
-                                   model::shell_word(piece.pattern));
+                                   util::shell_word(piece.pattern));
     if (!piece.size.is_any()) text += " with " + model::in_words(piece.size);
-    if (!piece.within.empty()) text += " within " + model::shell_word(piece.within);
+    if (!piece.within.empty()) text += " within " + util::shell_word(piece.within);
     if (piece.skip != 0) text += fmt::format(", skip {}", piece.skip);
     if (piece.own_thread) text += ", own thread";
     if (piece.counted != 1) text += fmt::format(", count {}", piece.counted);
@@ -48,9 +48,8 @@ void add(const model::BenchmarkReading& reading, model::MeasuredAs& to) {
     if (!reading.name.empty()) to["case"] = reading.name;
     for (const auto& [axis, place] : reading.axes) to["axes." + axis] = place;
     for (const model::BenchmarkValue& value : reading.values) {
-        to[std::string(model::value_key) + value.definition.name] =
-            fmt::format("{}, times {}, {}", value.from, model::number_text(value.factor),
-                        value.definition.unit);
+        to[std::string(model::value_key) + value.definition.name] = fmt::format(
+            "{}, times {}, {}", value.from, util::number_text(value.factor), value.definition.unit);
         // The catalogue's never changes.
         if (metrics::find_metric(value.definition.name)) continue;
         to[model::direction_key(value.definition.name)] = to_text(value.definition.direction);
@@ -60,7 +59,7 @@ void add(const model::BenchmarkReading& reading, model::MeasuredAs& to) {
 std::string text_of(const model::SourceArgument& argument) {
     std::string text = fmt::format("{} {}", to_text(argument.role), to_text(argument.type));
     const std::string value = is_integer(argument.type) ? std::to_string(argument.integer)
-                                                        : model::number_text(argument.real);
+                                                        : util::number_text(argument.real);
     if (argument.role == model::SourceArgument::Role::value) return text + ' ' + value;
     text += fmt::format("[{}]", argument.elements);
     if (argument.role == model::SourceArgument::Role::out) return text;
@@ -96,9 +95,9 @@ model::MeasuredAs measured_as(const model::SourceKernel& kernel) {
         {"arguments", arguments.empty() ? "none" : fmt::format("{}", fmt::join(arguments, ", "))}};
     if (kernel.work != model::Work{}) {
         all[std::string(model::work_key)] =
-            fmt::format("flops {} {}, bytes {}", model::number_text(kernel.work.flops),
+            fmt::format("flops {} {}, bytes {}", util::number_text(kernel.work.flops),
                         kernel.work.arithmetic.empty() ? "of no type" : kernel.work.arithmetic,
-                        model::number_text(kernel.work.bytes));
+                        util::number_text(kernel.work.bytes));
     }
     return all;
 }

@@ -11,8 +11,8 @@
 #include <memory>
 #include <set>
 
-#include "model/error.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::suite {
 
@@ -37,8 +37,8 @@ bool is_selected(const SuiteCase& suite_case, const std::vector<std::string>& ta
     const auto matches = [&](const std::string& filter) {
         // It may be about cases that are not known yet.
         return has_unknown_cases(suite_case)
-                   ? model::glob_may_match(filter, suite_case.spec.workload + '/')
-                   : model::glob_match(filter, suite_case.id);
+                   ? util::glob_may_match(filter, suite_case.spec.workload + '/')
+                   : util::glob_match(filter, suite_case.id);
     };
     for (std::size_t i = 0; i < options.filters.size(); ++i) {
         if (!matches(options.filters[i])) continue;
@@ -71,7 +71,7 @@ constexpr std::string_view not_built_start = "not built: ";
 
 std::string not_built_reason(const SuiteCase& suite_case) {
     return fmt::format("{}{}; build it with a CUDA toolkit", not_built_start,
-                       model::printable(suite_case.not_built));
+                       util::printable(suite_case.not_built));
 }
 
 std::vector<std::string> lines_of(const std::string& file,
@@ -79,8 +79,8 @@ std::vector<std::string> lines_of(const std::string& file,
     std::vector<std::string> lines;
     lines.reserve(cases.size());
     for (const auto& [reason, count] : cases) {
-        lines.push_back(fmt::format("{}: {} {} {}", model::printable(file),
-                                    model::counted(count, "case"), count == 1 ? "is" : "are",
+        lines.push_back(fmt::format("{}: {} {} {}", util::printable(file),
+                                    util::counted(count, "case"), count == 1 ? "is" : "are",
                                     reason));
     }
     return lines;
@@ -106,7 +106,7 @@ class SettingsCache {
 
     const ResolvedSettings& of(const SuiteCase& suite_case) {
         auto layers = layers_of(suite_, suite_case, [&](const std::string& glob) {
-            return !options_.device_key.empty() && model::glob_match(glob, options_.device_key);
+            return !options_.device_key.empty() && util::glob_match(glob, options_.device_key);
         });
         auto found = resolved_.find(layers);
         if (found == resolved_.end()) {
@@ -258,7 +258,7 @@ void check_used(const std::vector<bool>& used, const std::vector<std::string>& w
                 std::string_view option) {
     for (std::size_t i = 0; i < wanted.size(); ++i) {
         if (used[i]) continue;
-        throw model::InputError(
+        throw util::InputError(
             fmt::format("{} {} selects no case; perfgate list shows the cases and their tags",
                         option, in_quotes(wanted[i])));
     }
@@ -275,7 +275,7 @@ void check_own_metrics(const model::Plan& plan) {
                 const auto [first, added] =
                     known.try_emplace(own.name, own, suite.name + '/' + command.name);
                 if (added || first->second.first == own) continue;
-                throw model::InputError(fmt::format(
+                throw util::InputError(fmt::format(
                     "{}: {} of {} has another unit or direction than that of {}; expected a name "
                     "of its own",
                     suite.file, in_quotes(own.name), command.name, first->second.second));
@@ -306,7 +306,7 @@ std::string stated_skip(const SuiteCase& suite_case, const std::string& device_k
     std::string reason;
     for (const Override* over : suite_case.overrides) {
         const bool holds = over->device.empty() ||
-                           (!device_key.empty() && model::glob_match(over->device, device_key));
+                           (!device_key.empty() && util::glob_match(over->device, device_key));
         if (holds && !over->skip.empty()) reason = over->skip;
     }
     return reason;
@@ -329,7 +329,7 @@ model::Plan plan_suites(const std::vector<Suite>& suites, const PlanOptions& opt
         counts.not_matched += planned.counts.not_matched;
         counts.planned += planned.counts.planned;
     }
-    if (counts.planned == 0) throw model::InputError(empty_message(counts, options));
+    if (counts.planned == 0) throw util::InputError(empty_message(counts, options));
     check_used(used.filters, options.filters, "--filter");
     check_used(used.tags, options.tags, "--tag");
     check_own_metrics(plan);

@@ -45,7 +45,7 @@ std::string stated_skip(const SuiteCase& suite_case, const std::string& device_k
 
 /// The suite is `partial` if filters or tags left cases out. Cases of the other target do not make
 /// it partial: a baseline belongs to a device, and a device has cases of one target. Throws
-/// model::InputError if an override of this device leaves a case without a gate, or gates a metric
+/// util::InputError if an override of this device leaves a case without a gate, or gates a metric
 /// that is not collected.
 SuitePlan plan_suite(const Suite& suite, const PlanOptions& options);
 
@@ -55,7 +55,7 @@ std::vector<std::string> not_built(const Suite& suite);
 /// Likewise of those that are planned.
 std::vector<std::string> not_built(const model::PlannedSuite& suite);
 
-/// Throws model::InputError if no case is left, with the counts, and if a filter or a tag selects
+/// Throws util::InputError if no case is left, with the counts, and if a filter or a tag selects
 /// nothing in any suite.
 model::Plan plan_suites(const std::vector<Suite>& suites, const PlanOptions& options);
 

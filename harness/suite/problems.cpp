@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "model/error.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::suite {
 
@@ -21,17 +21,17 @@ std::string listed(const std::vector<std::string>& candidates) {
     const std::size_t shown = candidates.size() > most_listed ? most_listed : candidates.size();
     std::vector<std::string> names;
     names.reserve(shown);
-    for (std::size_t i = 0; i < shown; ++i) names.push_back(model::printable(candidates[i], 60));
+    for (std::size_t i = 0; i < shown; ++i) names.push_back(util::printable(candidates[i], 60));
     return fmt::format("{}{}", fmt::join(names, ", "), shown < candidates.size() ? ", …" : "");
 }
 
 }  // namespace
 
 std::string in_quotes(std::string_view text) {
-    return fmt::format("'{}'", model::printable(text, 80));
+    return fmt::format("'{}'", util::printable(text, 80));
 }
 
-Problems::Problems(std::string_view file) : file_(model::printable(file, 300)) {}
+Problems::Problems(std::string_view file) : file_(util::printable(file, 300)) {}
 
 void Problems::add(Position at, std::string message) {
     problems_.emplace(at, std::move(message));
@@ -50,7 +50,7 @@ void Problems::add_unknown(Position at, std::string_view what, std::string_view 
     } else {
         message += "; expected none";
     }
-    if (problems_.size() < most_suggestions) message += model::did_you_mean(name, candidates);
+    if (problems_.size() < most_suggestions) message += util::did_you_mean(name, candidates);
     add(at, std::move(message));
 }
 
@@ -70,12 +70,12 @@ std::string Problems::text() const {
 }
 
 void Problems::throw_if_any() const {
-    if (!problems_.empty()) throw model::InputError(text());
+    if (!problems_.empty()) throw util::InputError(text());
 }
 
 void Problems::fail(Position at, std::string message) {
     add(at, std::move(message));
-    throw model::InputError(text());
+    throw util::InputError(text());
 }
 
 }  // namespace perfgate::suite

@@ -43,7 +43,7 @@ class Problems {
     /// Grows with every problem that is added, also with one that is already known.
     std::size_t count() const { return added_; }
 
-    /// Throws model::InputError with one line per problem, sorted by place.
+    /// Throws util::InputError with one line per problem, sorted by place.
     void throw_if_any() const;
 
     /// For a problem after which reading cannot continue: adds it and throws all.

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "model/baseline.hpp"
-#include "model/file.hpp"
-#include "model/text.hpp"
 #include "suite/amount.hpp"
 #include "suite/fields.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::suite {
 
@@ -109,7 +109,7 @@ std::string on_text(bool on) {
 }
 
 std::string percent(double fraction) {
-    return model::number_text(fraction * 100) + " %";
+    return util::number_text(fraction * 100) + " %";
 }
 
 std::string processes_text(const Profile& profile) {
@@ -143,7 +143,7 @@ constexpr auto profile_keys = std::to_array<ProfileKey>({
      [](const Profile& of) { return fails_text(of.policy.not_shown_fails, "pass"); }},
     {"policy.too_good",
      [](const KeyValue& value, Profile& to) { read_too_good(value, to.policy.too_good); },
-     [](const Profile& of) { return model::number_text(of.policy.too_good); }},
+     [](const Profile& of) { return util::number_text(of.policy.too_good); }},
     {"policy.false_alarms",
      [](const KeyValue& value, Profile& to) { read_false_alarms(value, to.policy.false_alarms); },
      [](const Profile& of) { return percent(of.policy.false_alarms); }},
@@ -265,7 +265,7 @@ Profile parse_profile(std::string_view yaml, std::string_view file) {
 }
 
 Profile load_profile(const std::string& file) {
-    return parse_profile(model::read_file(file, most_yaml_bytes, "profile"), file);
+    return parse_profile(util::read_file(file, most_yaml_bytes, "profile"), file);
 }
 
 }  // namespace perfgate::suite

@@ -74,7 +74,7 @@ std::string baselines_of(const Profile& profile);
 /// profile does not state it.
 std::map<std::string, std::string> in_effect(const Profile& profile);
 
-/// Throws model::InputError with every problem, as parse_suite does.
+/// Throws util::InputError with every problem, as parse_suite does.
 Profile parse_profile(std::string_view yaml, std::string_view file);
 Profile load_profile(const std::string& file);
 

@@ -9,7 +9,7 @@
 
 #include "model/hottest_kernel.hpp"
 #include "model/roofline.hpp"
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::suite {
 
@@ -247,7 +247,7 @@ void RelationMatcher::refuse_ambiguous(const Operand& operand, std::size_t lead,
     problems_.add(operand.at, fmt::format("{} cases of {} belong to {}: they differ in {}; "
                                           "expected one; rule out the others in brackets",
                                           partners.size(), in_quotes(operand.text),
-                                          model::printable(scope_.cases[lead].id, 200),
+                                          util::printable(scope_.cases[lead].id, 200),
                                           differences(scope_.cases, partners)));
 }
 
@@ -264,7 +264,7 @@ void RelationMatcher::check_metrics(const std::vector<Operand>& operands,
             problems_.add(
                 use.at,
                 fmt::format("{} does not collect {}; expected it in its 'metrics'",
-                            model::printable(scope_.cases[instance[k]].id, 200),
+                            util::printable(scope_.cases[instance[k]].id, 200),
                             use.metric == model::bound_operand ? "gpu_time, which its bound needs"
                             : use.metric == model::hottest_operand
                                 ? "kernels, which its hottest_kernel needs"

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "model/case.hpp"
-#include "model/error.hpp"
-#include "model/sha256.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/sha256.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::suite {
 
@@ -57,7 +57,7 @@ std::vector<Item> items_of(const model::Plan& plan) {
 
 /// Shards are judged as one run: they must gate alike.
 std::string gates_of(const model::PlannedSuite& suite) {
-    model::Sha256 digest;
+    util::Sha256 digest;
     for (const model::PlannedCase& planned : suite.cases) {
         for (const model::GateRule& gate : planned.gates) {
             digest.add(fmt::format(
@@ -95,9 +95,9 @@ ShardChoice parse_shard(std::string_view text) {
     const auto index = number_of(text.substr(0, slash));
     const auto count = number_of(text.substr(std::min(slash + 1, text.size())));
     if (!index || !count || *index < 1 || *index > *count || *count > most_shards) {
-        throw model::InputError(
+        throw util::InputError(
             fmt::format("--shard '{}': expected which of how many, from 1/{} on, as 2/3",
-                        model::printable(text, 100), count && *count > 0 ? *count : 1));
+                        util::printable(text, 100), count && *count > 0 ? *count : 1));
     }
     return {*index, *count};
 }
@@ -108,7 +108,7 @@ model::Shard take_shard(model::Plan& plan, const ShardChoice& choice) {
     const auto runnable =
         std::count_if(items.begin(), items.end(), [](const Item& item) { return !item.skipped; });
     if (runnable < choice.count) {
-        throw model::InputError(fmt::format(
+        throw util::InputError(fmt::format(
             "--shard {}/{}: {} of the {} cases run here: divide them into no more shards",
             choice.index, choice.count, runnable, items.size()));
     }

@@ -15,14 +15,14 @@ struct ShardChoice {
     std::int64_t index = 1, count = 1;  ///< the first is 1
 };
 
-/// "2/3". Throws model::InputError for anything else.
+/// "2/3". Throws util::InputError for anything else.
 ShardChoice parse_shard(std::string_view text);
 
 /// Keeps the shard's cases in the plan, in their order. Suites without any are dropped, the others
 /// are `partial`. Records what all shards together have.
 ///
 /// Cases are dealt out in turn, in the order of the suites' names and their ids, first those that
-/// run: the result depends only on the plan's cases. Throws model::InputError if there are fewer
+/// run: the result depends only on the plan's cases. Throws util::InputError if there are fewer
 /// cases to run than shards.
 model::Shard take_shard(model::Plan& plan, const ShardChoice& choice);
 

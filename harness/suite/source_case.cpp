@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "model/command_words.hpp"
-#include "model/text.hpp"
 #include "suite/source_entry.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::suite {
 
@@ -70,7 +70,7 @@ class SourceFiller {
             text +=
                 fmt::format("{}{}={}", text.empty() ? " for " : ",", name, model::to_text(value));
         }
-        return model::printable(text, 120);
+        return util::printable(text, 120);
     }
 
     std::optional<std::int64_t> value(const IntegerExpression& expression, std::int64_t least,

@@ -10,11 +10,11 @@
 #include <utility>
 
 #include "model/command_words.hpp"
-#include "model/text.hpp"
 #include "suite/entry_reader.hpp"
 #include "suite/fields.hpp"
 #include "suite/matrix.hpp"
 #include "suite/settings.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::suite {
 
@@ -122,7 +122,7 @@ class SourceReader {
                       std::size_t longest) {
         const auto text = read_text(node, what, expected, longest, problems_);
         if (!text) return {};
-        if (model::printable(*text, longest) != *text) {
+        if (util::printable(*text, longest) != *text) {
             problems_.add(node.at, fmt::format("a control character in {}; expected {}",
                                                in_quotes(what), expected));
             return {};
@@ -294,7 +294,7 @@ class SourceReader {
             }
             const YamlNode& value = *entry.value;
             const bool fits = value.kind == YamlNode::Kind::scalar &&
-                              model::printable(value.text, model::longest_word) == value.text;
+                              util::printable(value.text, model::longest_word) == value.text;
             if (!fits) {
                 add_wrong_type(value, name, "text or a number", problems_);
                 continue;
@@ -311,7 +311,7 @@ class SourceReader {
         for (const auto& [name, at] : uses_.anywhere) {
             if (std::find(names.begin(), names.end(), name) != names.end()) continue;
             problems_.add(at, fmt::format("{} is not a parameter of 'matrix'; expected one{}",
-                                          in_quotes(name), model::did_you_mean(name, names)));
+                                          in_quotes(name), util::did_you_mean(name, names)));
         }
         for (const model::ParamInfo& info : read_.workload.params) {
             const auto is_it = [&](const auto& use) { return use.first == info.name; };
@@ -329,7 +329,7 @@ class SourceReader {
                 fmt::format("parameter {} of 'matrix' is used nowhere; expected it in "
                             "'launch', 'arguments' or 'work', or as '{{{}}}' in 'kernel', "
                             "'define' or 'against'",
-                            in_quotes(info.name), model::printable(info.name, 80)));
+                            in_quotes(info.name), util::printable(info.name, 80)));
         }
     }
 

@@ -6,11 +6,11 @@
 #include <map>
 #include <utility>
 
-#include "model/error.hpp"
-#include "model/file.hpp"
-#include "model/text.hpp"
 #include "suite/placed_text.hpp"
 #include "suite/yaml_reader.hpp"
+#include "util/error.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::suite {
 
@@ -24,7 +24,7 @@ std::map<std::string, const Settings*> benchmarks_of(const Suite& suite) {
 
 std::string name_in(const std::string& file) {
     std::vector<std::string> left_out;
-    return parse_known_part(model::read_file(file, most_yaml_bytes, "suite"), file, {}, left_out)
+    return parse_known_part(util::read_file(file, most_yaml_bytes, "suite"), file, {}, left_out)
         .name;
 }
 
@@ -39,21 +39,20 @@ std::vector<Suite> load_suites(const std::vector<std::string>& files,
     for (const std::string& file : files) {
         try {
             Suite suite =
-                parse_suite(model::read_file(file, most_yaml_bytes, "suite"), file, workloads);
+                parse_suite(util::read_file(file, most_yaml_bytes, "suite"), file, workloads);
             const auto [other, inserted] = file_of_name.emplace(suite.name, file);
             if (!inserted) {
-                add_message(
-                    fmt::format("{}: suite {} is in {} too; expected every suite's name "
-                                "once",
-                                model::printable(file), in_quotes(suite.name),
-                                model::printable(other->second)));
+                add_message(fmt::format(
+                    "{}: suite {} is in {} too; expected every suite's name "
+                    "once",
+                    util::printable(file), in_quotes(suite.name), util::printable(other->second)));
             }
             suites.push_back(std::move(suite));
-        } catch (const model::InputError& error) {
+        } catch (const util::InputError& error) {
             add_message(error.what());
         }
     }
-    if (!messages.empty()) throw model::InputError(messages);
+    if (!messages.empty()) throw util::InputError(messages);
     return suites;
 }
 

@@ -46,7 +46,7 @@ struct Suite {
     std::map<std::string, std::size_t> benchmarks;  ///< index of its results' entry, by name
 };
 
-/// `file` names the text in messages and documents. Throws model::InputError with one line
+/// `file` names the text in messages and documents. Throws util::InputError with one line
 /// `file:line:column: message; expected …; did you mean 'x'?` for each problem, sorted by place.
 Suite parse_suite(std::string_view yaml, std::string_view file,
                   const model::WorkloadCatalogue& workloads);

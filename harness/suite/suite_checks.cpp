@@ -7,8 +7,8 @@
 #include <map>
 #include <utility>
 
-#include "model/text.hpp"
 #include "suite/placed_text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::suite {
 
@@ -107,8 +107,8 @@ void check_duplicates(const Suite& suite, const model::WorkloadCatalogue& worklo
         const bool same = pair.first->id == pair.second->id;
         problems.add(
             at, fmt::format("duplicate case {}; expected each case once, {} in line {} already{}",
-                            model::printable(pair.second->id, 200),
-                            same ? "it is" : model::printable(pair.first->id, 200) + " is",
+                            util::printable(pair.second->id, 200),
+                            same ? "it is" : util::printable(pair.first->id, 200) + " is",
                             pair.first->at.line,
                             pair.more == 0 ? "" : fmt::format(" (and {} more)", pair.more)));
     }
@@ -119,7 +119,7 @@ void apply_overrides(Suite& suite, bool all_known, Work& work, Problems& problem
     const auto apply = [&](const std::vector<Override>& overrides, SuiteCase& suite_case) {
         for (const Override& over : overrides) {
             work.spend(1 + over.match.size() * suite_case.id.size() / 128, over.at);
-            if (!model::glob_match(over.match, suite_case.id)) continue;
+            if (!util::glob_match(over.match, suite_case.id)) continue;
             suite_case.overrides.push_back(&over);
             matched.insert(&over);
         }
@@ -148,7 +148,7 @@ void check_settings(const Suite& suite, const std::vector<bool>& entry_is_good, 
 bool may_match_unknown(const Suite& suite, const Override& over) {
     return std::any_of(suite.cases.begin(), suite.cases.end(), [&](const SuiteCase& suite_case) {
         return has_unknown_cases(suite_case) &&
-               model::glob_may_match(over.match, suite_case.spec.workload + '/');
+               util::glob_may_match(over.match, suite_case.spec.workload + '/');
     });
 }
 
@@ -172,7 +172,7 @@ std::string no_gate_message(const SuiteCase& suite_case, const std::string& devi
         return "";
     };
     return fmt::format("no gated metric applies to {}{}; expected a tolerance for {}",
-                       model::printable(suite_case.id, 200),
+                       util::printable(suite_case.id, 200),
                        device.empty() ? "" : " on " + in_quotes(device), expected());
 }
 
@@ -180,7 +180,7 @@ std::string unknown_outputs_message(const SuiteCase& suite_case) {
     return fmt::format(
         "'deterministic' for {}, whose outputs perfgate does not know; expected it for plugins and "
         "sources only",
-        model::printable(suite_case.id, 200));
+        util::printable(suite_case.id, 200));
 }
 
 }  // namespace perfgate::suite

@@ -7,8 +7,6 @@
 #include <set>
 #include <utility>
 
-#include "model/error.hpp"
-#include "model/text.hpp"
 #include "suite/case_builder.hpp"
 #include "suite/command_reader.hpp"
 #include "suite/entry_reader.hpp"
@@ -21,6 +19,8 @@
 #include "suite/source_entry.hpp"
 #include "suite/suite.hpp"
 #include "suite/suite_checks.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::suite {
 
@@ -86,7 +86,7 @@ class SuiteParser {
         try {
             problems.throw_if_any();
             return false;
-        } catch (const model::InputError& error) {
+        } catch (const util::InputError& error) {
             left_out_->push_back(fmt::format("{}{}", error.what(), remark));
             return true;
         }

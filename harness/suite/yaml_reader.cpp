@@ -13,8 +13,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "model/text.hpp"
-#include "model/utf8.hpp"
+#include "util/text.hpp"
+#include "util/utf8.hpp"
 
 namespace perfgate::suite {
 
@@ -39,7 +39,7 @@ void check_text(std::string_view text, Problems& problems) {
                                       most_yaml_bytes / 1024));
     }
     for (std::size_t i = 0; i < text.size();) {
-        const model::Utf8Step step = model::utf8_step(text, i);
+        const util::Utf8Step step = util::utf8_step(text, i);
         const auto byte = static_cast<unsigned char>(text[i]);
         if (!step.valid) {
             problems.fail(position_at(text, i),
@@ -252,7 +252,7 @@ YamlDocument read_yaml(std::string_view text, Problems& problems) {
         if (error.msg.starts_with(YAML::ErrorMsg::UNKNOWN_ANCHOR)) {
             problems.fail(at, "an alias without anchor; expected an anchor of that name before it");
         }
-        problems.fail(at, "no valid YAML: " + model::printable(error.msg, 200));
+        problems.fail(at, "no valid YAML: " + util::printable(error.msg, 200));
     }
     if (document.root == nullptr) problems.fail({}, "an empty file; expected a map");
     return document;

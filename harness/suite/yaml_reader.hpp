@@ -44,7 +44,7 @@ struct YamlDocument {
 };
 
 /// Problems after which there is still a tree (a duplicate key, a tag) are added to `problems`;
-/// others throw model::InputError at once.
+/// others throw util::InputError at once.
 YamlDocument read_yaml(std::string_view text, Problems& problems);
 
 }  // namespace perfgate::suite

@@ -25,8 +25,8 @@
 #include "explain/explain.hpp"
 #include "gate/batch_rule.hpp"
 #include "gate/gate.hpp"
-#include "model/file.hpp"
 #include "model/run.hpp"
+#include "util/file.hpp"
 
 namespace {
 
@@ -193,7 +193,7 @@ void print_same(const model::Run& first, const model::Run& second) {
 }
 
 model::Run read(const char* path) {
-    return document::parse_run(model::read_file(path, file_limit, "run"), path);
+    return document::parse_run(util::read_file(path, file_limit, "run"), path);
 }
 
 }  // namespace

@@ -25,12 +25,12 @@
 #include "gate/batch_rule.hpp"
 #include "gate/gate.hpp"
 #include "model/baseline.hpp"
-#include "model/file.hpp"
 #include "model/run.hpp"
 #include "model/verdict.hpp"
 #include "report/formats.hpp"
 #include "report/html.hpp"
 #include "report_fixture.hpp"
+#include "util/file.hpp"
 
 namespace {
 
@@ -89,7 +89,7 @@ model::Run recorded_run(int cases, int metrics, int processes) {
 
 void write_documents(const fs::path& folder, int cases, int metrics) {
     const model::Run base = recorded_run(cases, metrics, baseline_processes);
-    model::write_file_atomically(
+    util::write_file_atomically(
         folder / "baseline.json",
         document::write_baseline(baseline::refresh(base, base.suites[0], {}, {}).baseline));
     model::Run run = recorded_run(cases, metrics, run_processes);
@@ -102,7 +102,7 @@ void write_documents(const fs::path& folder, int cases, int metrics) {
             }
         }
     }
-    model::write_file_atomically(folder / "run.json", document::write_run(run));
+    util::write_file_atomically(folder / "run.json", document::write_run(run));
 }
 
 /// In a process of its own: its memory is not that of what is measured.
@@ -147,7 +147,7 @@ void measure_all(const fs::path& folder, int cases, int metrics) {
     model::Run run;
     bench.measure("read run", [&] {
         const fs::path file = folder / "run.json";
-        run = document::parse_run(model::read_file(file, file_limit, "run"), "run.json");
+        run = document::parse_run(util::read_file(file, file_limit, "run"), "run.json");
         return static_cast<std::size_t>(fs::file_size(file));
     });
     gate::BaselineSet baselines;

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/error.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::fuzz {
 
@@ -23,7 +23,7 @@ void check_round_trip(std::string_view input, const Read& read, const Write& wri
     std::string first;
     try {
         first = write(read(input));
-    } catch (const model::InputError&) {
+    } catch (const util::InputError&) {
         return;
     }
     // What we have written ourselves must be readable: an exception ends the process.

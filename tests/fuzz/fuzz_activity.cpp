@@ -58,7 +58,7 @@ void analyse(std::string_view input) {
     std::vector<activity::Recording> recordings;
     try {
         recordings.push_back(activity::parse_recording(input, "fuzz.activity"));
-    } catch (const model::InputError&) {
+    } catch (const util::InputError&) {
         return;
     }
     if (recordings[0].end.empty() && recordings[0].incomplete.empty()) {

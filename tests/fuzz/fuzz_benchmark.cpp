@@ -7,7 +7,7 @@
 
 #include "benchmark/formats.hpp"
 #include "fuzz.hpp"
-#include "model/file.hpp"
+#include "util/file.hpp"
 
 namespace {
 
@@ -17,7 +17,7 @@ std::filesystem::path folder_with_samples() {
     std::string numbers;
     for (int i = 0; i < 10; ++i) numbers += std::string("\x00\x00\x80\x3f", 4);
     for (int i = 0; i < 7; ++i) {
-        perfgate::model::write_file_atomically(
+        perfgate::util::write_file_atomically(
             folder / "nvbench.json-bin" / (std::to_string(i) + ".bin"), numbers);
     }
     return folder;
@@ -43,7 +43,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                  benchmark::read_results(text, "file", reading, folder).results) {
                 if (!ids.insert(benchmark::id_of(result)).second) std::abort();
             }
-        } catch (const model::InputError&) {
+        } catch (const util::InputError&) {
         }
     }
     return 0;

@@ -6,7 +6,7 @@
 #include "backend/cuda/cubin.hpp"
 #include "backend/cuda/line_table.hpp"
 #include "fuzz.hpp"
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace {
 
@@ -22,7 +22,7 @@ void read(std::span<const char> input) {
     const backend::cuda::ElfImage image(input);
     for (const auto& [symbol, place] : backend::cuda::function_places(image)) {
         require(place.file.starts_with('/') && place.line > 0, "a place is not absolute");
-        require(model::printable(place.file, place.file.size()) == place.file,
+        require(util::printable(place.file, place.file.size()) == place.file,
                 "a place cannot be printed");
     }
     const auto stacks = backend::cuda::stack_sizes(image);
@@ -40,7 +40,7 @@ void read(std::span<const char> input) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     try {
         read({reinterpret_cast<const char*>(data), size});
-    } catch (const model::InputError&) {
+    } catch (const util::InputError&) {
         return 0;
     }
     return 0;

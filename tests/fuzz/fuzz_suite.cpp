@@ -9,7 +9,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const suite::Suite parsed =
             suite::parse_suite(fuzz::text_of(data, size), "s.yaml", suite::test::workloads());
         suite::plan_suite(parsed, {{}, "nvidia-h100-80gb-hbm3", "9.0", {}, {}});
-    } catch (const model::InputError&) {
+    } catch (const util::InputError&) {
         // Refused, in words.
     }
     return 0;

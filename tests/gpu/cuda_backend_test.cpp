@@ -82,7 +82,7 @@ TEST_F(CudaBackendTest, DescribesTheDevice) {
 
 TEST_F(CudaBackendTest, RefusesADeviceThatIsNotThere) {
     EXPECT_THROW(make_cuda_backend({.device = "999", .plugins = {}, .cupti = true}),
-                 model::InputError);
+                 util::InputError);
 }
 
 TEST_F(CudaBackendTest, VerifiesRightAndWrongResults) {
@@ -227,7 +227,7 @@ TEST_F(CudaBackendTest, FindsOutThatAnAsyncLaunchWaits) {
     try {
         liar->time(TimeKind::gpu_span, Cache::cold, 5);
         FAIL() << "the launch waited, and nobody noticed";
-    } catch (const model::Error& error) {
+    } catch (const util::Error& error) {
         EXPECT_NE(std::string(error.what()).find("declare it synchronous"), std::string::npos);
     }
     // The device is none the worse for it.
@@ -239,7 +239,7 @@ TEST_F(CudaBackendTest, LaunchesThatDifferHaveNoTime) {
     try {
         fickle->time(TimeKind::gpu_time, Cache::hot, 4);
         FAIL() << "every second launch has a kernel more";
-    } catch (const model::Error& error) {
+    } catch (const util::Error& error) {
         EXPECT_NE(std::string(error.what()).find("between 1 and 2 records"), std::string::npos)
             << error.what();
     }
@@ -374,7 +374,7 @@ TEST_F(CudaBackendTest, TimesWithoutCupti) {
     auto one = open("one");
     EXPECT_TRUE(one->record_launch().kernels.empty());
     EXPECT_EQ(one->time(TimeKind::gpu_span, Cache::cold, 5).method, "event/cold/unblocked");
-    EXPECT_THROW(one->time(TimeKind::gpu_time, Cache::cold, 5), model::Error);
+    EXPECT_THROW(one->time(TimeKind::gpu_time, Cache::cold, 5), util::Error);
     EXPECT_FALSE(backend_->counters_problem().empty());
 }
 

@@ -23,7 +23,7 @@
 #include "activity/timeline.hpp"
 #include "inject/settings.hpp"
 #include "injected_program.hpp"
-#include "model/error.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::inject {
 namespace {
@@ -495,7 +495,7 @@ TEST_F(Injection, fifty_kills_at_random_moments) {
                         recording.incomplete[0].ends_with("it is cut within a block"))
                 << recording.incomplete[0];
             if (!recording.records.kernels.empty()) ++with_kernels;
-        } catch (const model::InputError&) {
+        } catch (const util::InputError&) {
             // Killed before the first bytes were written.
             EXPECT_EQ(0u, std::filesystem::file_size(files()[0]));
         }

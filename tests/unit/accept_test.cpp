@@ -14,9 +14,9 @@
 #include "gate/batch_rule.hpp"
 #include "gate/flagged.hpp"
 #include "median_rule.hpp"
-#include "model/error.hpp"
 #include "unit/gate_documents.hpp"
 #include "unit/gate_pair.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::baseline {
 namespace {
@@ -73,7 +73,7 @@ std::string refusal(const model::Run& run, const AcceptChoice& choice = {},
                     const Acceptance& acceptance = by_ada()) {
     try {
         all_accepted(run, stored(baseline_of(before())), choice, acceptance);
-    } catch (const model::InputError& error) {
+    } catch (const util::InputError& error) {
         return error.what();
     }
     return "not refused";
@@ -263,7 +263,7 @@ TEST(Accept, OtherCodeIsNotStoredBesideATimeThatIsNotShown) {
     const auto refused = [&](const model::Run& run) {
         try {
             accepted(run, old);
-        } catch (const model::InputError& error) {
+        } catch (const util::InputError& error) {
             return std::string(error.what());
         }
         return std::string("not refused");
@@ -379,7 +379,7 @@ TEST(Accept, RefusesAnInconclusiveCase) {
     try {
         accept(run, document, stored(baseline_of(before())), {}, by_ada(), MedianRule());
         FAIL();
-    } catch (const model::InputError& error) {
+    } catch (const util::InputError& error) {
         EXPECT_NE(std::string(error.what()).find("gemm/tiled[m=2] (gpu_time is inconclusive)"),
                   std::string::npos);
     }
@@ -415,7 +415,7 @@ TEST(Creep, AcceptedChangesAddUpAgainstTheAnchor) {
     try {
         again(1120, by_ada());
         FAIL();
-    } catch (const model::InputError& error) {
+    } catch (const util::InputError& error) {
         EXPECT_EQ(std::string(error.what()),
                   "accepted changes add up: accept these with --reset-anchor if that is meant, or "
                   "others with --case\n"
@@ -440,7 +440,7 @@ TEST(Creep, ABetterValueIsTheAnchorFromThenOn) {
     const Accepted slower = accepted(back, stored(faster.baseline), third);
     EXPECT_EQ(slower.baseline.cases.at(third_id).anchors.at("gpu_time"), 900);
     back.suites[0].cases[2].metrics["gpu_time"] = series({1000});
-    EXPECT_THROW(accepted(back, stored(slower.baseline), third), model::InputError)
+    EXPECT_THROW(accepted(back, stored(slower.baseline), third), util::InputError)
         << "11 % slower than 900 ns";
 }
 
@@ -453,9 +453,9 @@ TEST(Creep, AFirstChangeMayBeLargerAndTheNextOnesCountTogetherWithIt) {
     const model::Baseline large = next(1500, old);
     EXPECT_EQ(large.cases.at(second_id).anchors.at("gpu_time"), 1000);
     for (const double time : {1550.0, 1700.0, 3000.0}) {
-        EXPECT_THROW(next(time, large), model::InputError) << time;
+        EXPECT_THROW(next(time, large), util::InputError) << time;
     }
-    EXPECT_THROW(next(1300, next(1060, old)), model::InputError) << "the second change";
+    EXPECT_THROW(next(1300, next(1060, old)), util::InputError) << "the second change";
     EXPECT_EQ(next(1300, large).cases.at(second_id).metrics.at("gpu_time").value, 1300)
         << "better than what was accepted";
 
@@ -487,8 +487,8 @@ TEST(Creep, ARefreshCannotCreepEither) {
     };
     const model::Baseline once = refreshed(1060, old, by_ada()).baseline;
     EXPECT_EQ(once.cases.at(second_id).anchors.at("gpu_time"), 1000);
-    EXPECT_THROW(refreshed(1120, once, by_ada()), model::InputError);
-    EXPECT_THROW(refreshed(1120, old, by_ada()), model::InputError) << "nobody chose this case";
+    EXPECT_THROW(refreshed(1120, once, by_ada()), util::InputError);
+    EXPECT_THROW(refreshed(1120, old, by_ada()), util::InputError) << "nobody chose this case";
     const Refreshed reset = refreshed(1120, once, by_ada(true));
     EXPECT_TRUE(reset.baseline.cases.at(second_id).anchors.empty());
     ASSERT_TRUE(reset.entry);

@@ -12,8 +12,8 @@
 
 #include "activity/timeline.hpp"
 #include "activity/waiting.hpp"
-#include "model/error.hpp"
 #include "recorded_program.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::activity {
 namespace {
@@ -22,7 +22,7 @@ const RangeSummary& range_named(const Profile& profile, const std::string& name)
     for (const RangeSummary& range : profile.ranges) {
         if (range.name == name) return range;
     }
-    throw model::Error("no range " + name);
+    throw util::Error("no range " + name);
 }
 
 TEST(Analysis, time_of_two_streams_at_once_counts_once) {
@@ -293,7 +293,7 @@ TEST(Analysis, a_part_of_the_program_by_range_or_by_time) {
     EXPECT_EQ(1u, program.profile(options).program.kernels);
     options = {};
     options.capture.range = "Measured";
-    EXPECT_THROW(program.profile(options), model::Error);
+    EXPECT_THROW(program.profile(options), util::Error);
 }
 
 TEST(Analysis, work_without_a_launch_on_record_belongs_to_when_it_ran) {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "activity/analysis.hpp"
-#include "model/error.hpp"
 #include "recorded_program.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::activity {
 namespace {
@@ -88,7 +88,7 @@ TEST(CapturedPart, what_leaves_nothing_says_why) {
                 options.capture = capture;
                 program.profile(options);
             },
-            model::Error);
+            util::Error);
         return captured.missing;
     };
     EXPECT_EQ(why({.range = "Measured"}), "the program opened no NVTX range 'Measured'");
@@ -129,7 +129,7 @@ TEST(CapturedPart, launches_are_left_out_in_the_order_of_the_host) {
     EXPECT_EQ(4u, profile.ranges[0].total.kernels);
     EXPECT_EQ(1u, program.profile(after(3)).program.kernels);
     EXPECT_TRUE(program.profile(after(3)).ranges.empty());
-    EXPECT_THROW(program.profile(after(4)), model::Error);
+    EXPECT_THROW(program.profile(after(4)), util::Error);
 }
 
 TEST(CapturedPart, a_launch_that_returns_after_its_kernel_is_in_the_last_part) {
@@ -202,7 +202,7 @@ TEST(CapturedPart, restrictions_apply_together) {
     options.capture.after_launches = 4;
     EXPECT_EQ(2u, profiled_twice().profile(options).program.kernels);
     options.duration_s = 1e-6;
-    EXPECT_THROW(profiled_twice().profile(options), model::Error);
+    EXPECT_THROW(profiled_twice().profile(options), util::Error);
     options = profiler_api();
     options.duration_s = 1.5e-6;
     EXPECT_EQ(2u, profiled_twice().profile(options).program.kernels);

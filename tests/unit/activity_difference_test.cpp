@@ -12,8 +12,8 @@
 
 #include "activity/analysis.hpp"
 #include "activity/outputs.hpp"
-#include "model/error.hpp"
 #include "recorded_program.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::activity {
 namespace {
@@ -59,7 +59,7 @@ const KernelDifference& kernel_named(const ProfileDifference& difference, const 
     for (const KernelDifference& kernel : difference.kernels) {
         if (kernel.name == name) return kernel;
     }
-    throw model::Error("no kernel " + name);
+    throw util::Error("no kernel " + name);
 }
 
 using Texts = std::vector<std::string>;
@@ -125,7 +125,7 @@ TEST(Difference, a_document_without_the_kernels_of_ranges_is_read_and_that_is_sa
 TEST(Difference, a_range_names_no_kernel_that_is_not_there) {
     EXPECT_THROW(edited(steps({"norm"}),
                         [](json& process) { process["ranges"][0]["kernels"][0]["kernel"] = 1; }),
-                 model::InputError);
+                 util::InputError);
 }
 
 TEST(RangeKernels, are_in_the_order_of_the_first_launches_and_refer_to_the_table) {

@@ -18,8 +18,8 @@
 
 #include "activity/recording.hpp"
 #include "activity/writer.hpp"
-#include "model/error.hpp"
 #include "unit/temporary_folder.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::activity {
 namespace {
@@ -97,7 +97,7 @@ TEST_F(Stream, every_cut_is_incomplete_and_keeps_what_came_before) {
         ASSERT_TRUE(recording.records.kernels.size() % 3 == 0);
     }
     for (std::size_t size = 0; size < sizeof(Prologue); ++size) {
-        EXPECT_THROW(parse_recording(whole.substr(0, size), "cut"), model::InputError);
+        EXPECT_THROW(parse_recording(whole.substr(0, size), "cut"), util::InputError);
     }
 }
 
@@ -123,8 +123,8 @@ TEST_F(Stream, random_bytes_are_survived) {
 
 TEST_F(Stream, other_files_and_versions_are_refused) {
     std::string bytes = content(small(path()));
-    EXPECT_THROW(parse_recording("", "empty"), model::InputError);
-    EXPECT_THROW(parse_recording("{\"schema\": \"perfgate.run\"}   ", "run"), model::InputError);
+    EXPECT_THROW(parse_recording("", "empty"), util::InputError);
+    EXPECT_THROW(parse_recording("{\"schema\": \"perfgate.run\"}   ", "run"), util::InputError);
     for (const char version : {1, 2, 3, 4}) {
         bytes[20] = version;
         EXPECT_EQ(6u, parse_recording(bytes, "old.activity").records.kernels.size());
@@ -133,16 +133,16 @@ TEST_F(Stream, other_files_and_versions_are_refused) {
     try {
         parse_recording(bytes, "new.activity");
         FAIL();
-    } catch (const model::InputError& error) {
+    } catch (const util::InputError& error) {
         EXPECT_STREQ(
             "new.activity is a recording of version 5, this perfgate reads versions 1 to 4; "
             "record it again",
             error.what());
     }
-    EXPECT_THROW(read_recording(path("absent")), model::InputError);
-    EXPECT_THROW(read_recording("/dev/zero"), model::InputError);
-    EXPECT_THROW(recordings_in(path("absent")), model::InputError);
-    EXPECT_THROW(recordings_in("/proc/self/fd"), model::InputError);
+    EXPECT_THROW(read_recording(path("absent")), util::InputError);
+    EXPECT_THROW(read_recording("/dev/zero"), util::InputError);
+    EXPECT_THROW(recordings_in(path("absent")), util::InputError);
+    EXPECT_THROW(recordings_in("/proc/self/fd"), util::InputError);
 }
 
 /// A block that is valid but for what is in it.

@@ -14,8 +14,8 @@
 #include <thread>
 #include <vector>
 
-#include "model/error.hpp"
 #include "unit/temporary_folder.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::baseline {
 namespace {
@@ -27,7 +27,7 @@ class BaselineLocks : public ::testing::Test {
     std::string refusal(BaselineLock::Waiting waiting) const {
         try {
             const BaselineLock lock(folder_, waiting);
-        } catch (const model::Error& error) {
+        } catch (const util::Error& error) {
             return error.what();
         }
         return "locked";

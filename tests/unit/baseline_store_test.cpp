@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "document/baseline.hpp"
-#include "model/error.hpp"
-#include "model/file.hpp"
 #include "unit/gate_documents.hpp"
 #include "unit/temporary_folder.hpp"
+#include "util/error.hpp"
+#include "util/file.hpp"
 
 namespace perfgate::baseline {
 namespace {
@@ -39,7 +39,7 @@ class BaselineStore : public ::testing::Test {
     std::string refusal() const {
         try {
             load_baseline(folder_, key, "s");
-        } catch (const model::InputError& error) {
+        } catch (const util::InputError& error) {
             return error.what();
         }
         return "not refused";
@@ -77,7 +77,7 @@ TEST_F(BaselineStore, KnowsTheDevicesThatASuiteHasABaselineFor) {
     baseline_.device.key = "nvidia-a100";
     save_baseline(folder_, baseline_);
     EXPECT_EQ(devices_with_baseline(folder_, "s"), (std::vector<std::string>{"host-x", key}));
-    EXPECT_THROW(devices_with_baseline(folder_, "../s"), model::InputError);
+    EXPECT_THROW(devices_with_baseline(folder_, "../s"), util::InputError);
 }
 
 TEST_F(BaselineStore, KeepsALedgerBesideTheBaseline) {
@@ -113,7 +113,7 @@ TEST_F(BaselineStore, StoresBaselineAndLedgerOrNeither) {
     entry.at = "2026-11-21T10:00:00Z";
     const BaselineLock lock(folder_, {});
     fs::create_directories(file());  // so that the baseline cannot be written
-    EXPECT_THROW(store_accepted(lock, {{baseline, {entry}}}), model::Error);
+    EXPECT_THROW(store_accepted(lock, {{baseline, {entry}}}), util::Error);
     EXPECT_EQ(load_ledger(folder_, key, "s"), std::nullopt);
     fs::remove(file());
     store_accepted(lock, {{baseline, {entry}}});
@@ -131,7 +131,7 @@ TEST_F(BaselineStore, ALedgerInTheWrongPlaceIsRefused) {
     entry.at = "2026-11-22T09:00:00Z";
     append_to_ledger(folder_, key, "other", {entry});
     fs::rename(ledger_path(folder_, key, "other"), ledger_path(folder_, key, "s"));
-    EXPECT_THROW(load_ledger(folder_, key, "s"), model::InputError);
+    EXPECT_THROW(load_ledger(folder_, key, "s"), util::InputError);
 }
 
 TEST_F(BaselineStore, ListsItsPlaces) {
@@ -147,7 +147,7 @@ TEST_F(BaselineStore, ListsItsPlaces) {
               (std::vector<BaselinePlace>{{"host-x", "gone"}, {key, "s"}}));
     ASSERT_EQ(faults.size(), 1U);
     EXPECT_TRUE(says(faults.front(), "A b.json")) << faults.front();
-    EXPECT_THROW(stored_places(folder_ / "nowhere"), model::InputError);
+    EXPECT_THROW(stored_places(folder_ / "nowhere"), util::InputError);
 }
 
 TEST_F(BaselineStore, SavingLeavesNothingElseBehind) {
@@ -170,13 +170,13 @@ TEST_F(BaselineStore, AFileThatWouldStayTheSameIsNotTouched) {
 
 TEST_F(BaselineStore, NothingThatADocumentSaysLeadsOutOfTheFolder) {
     for (const char* evil : {"", "..", "../x", "a/b", "/etc/passwd", "a.b", "A", "a b", "a\n"}) {
-        EXPECT_THROW(baseline_path(folder_, evil, "s"), model::InputError) << evil;
-        EXPECT_THROW(baseline_path(folder_, key, evil), model::InputError) << evil;
+        EXPECT_THROW(baseline_path(folder_, evil, "s"), util::InputError) << evil;
+        EXPECT_THROW(baseline_path(folder_, key, evil), util::InputError) << evil;
     }
-    EXPECT_THROW(baseline_path(folder_, std::string("a\0b", 3), "s"), model::InputError);
-    EXPECT_THROW(baseline_path(folder_, std::string(201, 'a'), "s"), model::InputError);
+    EXPECT_THROW(baseline_path(folder_, std::string("a\0b", 3), "s"), util::InputError);
+    EXPECT_THROW(baseline_path(folder_, std::string(201, 'a'), "s"), util::InputError);
     baseline_.device.key = "../../evil";
-    EXPECT_THROW(save_baseline(folder_, baseline_), model::InputError);
+    EXPECT_THROW(save_baseline(folder_, baseline_), util::InputError);
     EXPECT_TRUE(fs::is_empty(folder_));
 }
 
@@ -215,7 +215,7 @@ TEST_F(BaselineStore, ALinkToNowhereIsNoMissingBaseline) {
 
 TEST_F(BaselineStore, AFileInPlaceOfTheFolderIsRefused) {
     std::ofstream(folder_ / "plain") << "x";
-    EXPECT_THROW(load_baseline(folder_ / "plain", key, "s"), model::InputError);
+    EXPECT_THROW(load_baseline(folder_ / "plain", key, "s"), util::InputError);
 }
 
 TEST_F(BaselineStore, AFileInTheWrongPlaceIsRefused) {
@@ -233,7 +233,7 @@ TEST_F(BaselineStore, WhereNothingCanBeWrittenSavingFailsByName) {
     try {
         save_baseline(folder_, baseline_);
         FAIL() << "expected an Error";
-    } catch (const model::Error& error) {
+    } catch (const util::Error& error) {
         EXPECT_TRUE(says(error.what(), file().parent_path().string())) << error.what();
     }
 }
@@ -241,7 +241,7 @@ TEST_F(BaselineStore, WhereNothingCanBeWrittenSavingFailsByName) {
 TEST_F(BaselineStore, ALinkInPlaceOfADevicesFolderIsNotWrittenThrough) {
     fs::create_directories(folder_ / "elsewhere");
     fs::create_symlink("elsewhere", folder_ / key);
-    EXPECT_THROW(save_baseline(folder_, baseline_), model::InputError);
+    EXPECT_THROW(save_baseline(folder_, baseline_), util::InputError);
     EXPECT_TRUE(fs::is_empty(folder_ / "elsewhere"));
     fs::remove(folder_ / key);
     std::ofstream(folder_ / "victim") << "precious";

@@ -13,10 +13,10 @@
 #include "baseline/store.hpp"
 #include "document/baseline.hpp"
 #include "document/run.hpp"
-#include "model/error.hpp"
-#include "model/file.hpp"
 #include "unit/gate_documents.hpp"
 #include "unit/temporary_folder.hpp"
+#include "util/error.hpp"
+#include "util/file.hpp"
 
 namespace perfgate::runner {
 namespace {
@@ -36,13 +36,13 @@ class Baselines : public testing::Test {
 
     std::string document(const std::string& text) const {
         const std::string file = (fs::path(folder_) / "document.json").string();
-        model::write_file_atomically(file, text);
+        util::write_file_atomically(file, text);
         return file;
     }
     std::string message_of_stored() const {
         try {
             stored_baseline(choice_);
-        } catch (const model::InputError& error) {
+        } catch (const util::InputError& error) {
             return error.what();
         }
         return "";
@@ -79,7 +79,7 @@ TEST_F(Baselines, ThatDoNotExistAreNamed) {
                                        "/nvidia-h100-80gb-hbm2/s.json; did you mean "
                                        "'nvidia-h100-80gb-hbm3'?");
     choice_ = {folder_, "s", ""};
-    EXPECT_THROW(ledger_entries(choice_, {}), model::InputError);
+    EXPECT_THROW(ledger_entries(choice_, {}), util::InputError);
 }
 
 model::LedgerEntry entry(const std::string& id, const std::string& at, const std::string& reason) {
@@ -150,7 +150,7 @@ TEST_F(Baselines, ADiffWithAnotherDeviceIsRefused) {
     run.environment.device.chip = "GH200";
     run.environment.device.name = "other";
     const std::string file = document(document::write_run(run));
-    EXPECT_THROW(diff_against_stored(file, {}, folder_), model::InputError);
+    EXPECT_THROW(diff_against_stored(file, {}, folder_), util::InputError);
 }
 
 }  // namespace

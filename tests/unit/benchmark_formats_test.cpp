@@ -16,8 +16,8 @@
 
 #include "benchmark/json_path.hpp"
 #include "document/json_reader.hpp"
-#include "model/error.hpp"
-#include "model/file.hpp"
+#include "util/error.hpp"
+#include "util/file.hpp"
 
 namespace perfgate::benchmark {
 namespace {
@@ -60,18 +60,18 @@ std::string text_of(const Results& results) {
 
 void expect_golden(const std::string& file, const BenchmarkReading& reading,
                    const std::string& golden) {
-    const std::string text = text_of(read_results(
-        model::read_file(folder + file, most_bytes, "results"), file, reading, folder));
+    const std::string text = text_of(
+        read_results(util::read_file(folder + file, most_bytes, "results"), file, reading, folder));
     const std::string path = folder + golden;
-    if (std::getenv("PERFGATE_UPDATE_GOLDEN") != nullptr) model::write_file_atomically(path, text);
-    EXPECT_EQ(text, model::read_file(path, most_bytes, "golden file")) << golden;
+    if (std::getenv("PERFGATE_UPDATE_GOLDEN") != nullptr) util::write_file_atomically(path, text);
+    EXPECT_EQ(text, util::read_file(path, most_bytes, "golden file")) << golden;
 }
 
 std::string refusal(const std::string& text, const BenchmarkReading& reading) {
     try {
         const Results results = read_text(text, "file", reading);
         return "read: " + text_of(results);
-    } catch (const model::InputError& error) {
+    } catch (const util::InputError& error) {
         return error.what();
     }
 }
@@ -119,11 +119,11 @@ TEST(BenchmarkFormats, AreRecognised) {
     for (const Format& format : formats()) {
         if (format.recognised_by.empty()) continue;
         const std::string file = folder + std::string(format.name) + ".json";
-        EXPECT_EQ(name_of(model::read_file(file, most_bytes, "results")), format.name);
+        EXPECT_EQ(name_of(util::read_file(file, most_bytes, "results")), format.name);
     }
     EXPECT_EQ(name_of("{}"), "");
     EXPECT_EQ(name_of("[]"), "");
-    EXPECT_THROW(recognised("name,time\n", "file"), model::InputError);
+    EXPECT_THROW(recognised("name,time\n", "file"), util::InputError);
 }
 
 std::string google(const std::string& entries, const std::string& context = "") {
@@ -411,9 +411,9 @@ TEST(JsonPath, IsAPointerWithStars) {
     EXPECT_EQ(followed("/a/x", R"({"a": [1, 2]})"), "");
     EXPECT_EQ(followed("/a/7", R"({"a": [1, 2]})"), "");
     for (const char* wrong : {"a", "/a~", "/a~2"}) {
-        EXPECT_THROW(JsonPath{wrong}, model::InputError) << wrong;
+        EXPECT_THROW(JsonPath{wrong}, util::InputError) << wrong;
     }
-    EXPECT_THROW(JsonPath{'/' + std::string(300, 'a')}, model::InputError);
+    EXPECT_THROW(JsonPath{'/' + std::string(300, 'a')}, util::InputError);
 }
 
 }  // namespace

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "benchmark/formats.hpp"
-#include "model/error.hpp"
-#include "model/file.hpp"
 #include "temporary_folder.hpp"
+#include "util/error.hpp"
+#include "util/file.hpp"
 
 namespace perfgate::benchmark {
 namespace {
@@ -73,7 +73,7 @@ template <typename Call>
 std::string refusal(const Call& call) {
     try {
         call();
-    } catch (const model::InputError& error) {
+    } catch (const util::InputError& error) {
         return error.what();
     }
     return "not refused";
@@ -224,7 +224,7 @@ class SampleFiles : public testing::Test {
 
     void write(const std::string& name, const std::string& bytes) {
         fs::create_directories((folder_.path() / name).parent_path());
-        model::write_file_atomically(folder_.path() / name, bytes);
+        util::write_file_atomically(folder_.path() / name, bytes);
     }
 
     Results read(const std::string& name, std::size_t count) {

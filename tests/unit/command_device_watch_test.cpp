@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "command/device_watch.hpp"
-#include "model/process_list.hpp"
 #include "temporary_folder.hpp"
+#include "util/process_list.hpp"
 
 namespace perfgate::command {
 namespace {
@@ -67,7 +67,7 @@ class DeviceWatchTest : public ::testing::Test {
             return all;
         };
         while (!has_all()) std::this_thread::yield();
-        all_.push_back({pid, model::state_of({pid, "/proc/" + std::to_string(pid)})->start});
+        all_.push_back({pid, util::state_of({pid, "/proc/" + std::to_string(pid)})->start});
         return all_.back();
     }
 

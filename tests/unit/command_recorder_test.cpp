@@ -8,7 +8,7 @@
 #include <string>
 
 #include "command/measurement.hpp"
-#include "model/error.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::command {
 namespace {
@@ -25,7 +25,7 @@ class RequireRecorder : public testing::Test {
         try {
             require_recorder(library);
             return {};
-        } catch (const model::InputError& error) {
+        } catch (const util::InputError& error) {
             return error.what();
         }
     }
@@ -55,13 +55,13 @@ TEST_F(RequireRecorder, WhatIsOnlyRunIsToRunAloneToo) {
     EXPECT_NO_THROW(Measurement{options});
     for (const char* name : {"CUDA_MPS_PIPE_DIRECTORY", "CUDA_INJECTION64_PATH"}) {
         setenv(name, "/somewhere", 1);
-        EXPECT_THROW(Measurement{options}, model::InputError) << name;
+        EXPECT_THROW(Measurement{options}, util::InputError) << name;
         unsetenv(name);
     }
 }
 
 TEST_F(RequireRecorder, NamesALibraryThatIsMissing) {
-    EXPECT_THROW(require_recorder("/no/such/library.so"), model::Error);
+    EXPECT_THROW(require_recorder("/no/such/library.so"), util::Error);
 }
 
 }  // namespace

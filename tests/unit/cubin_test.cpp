@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "backend/cuda/loaded_code.hpp"
-#include "model/error.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::backend::cuda {
 namespace {
@@ -38,7 +38,7 @@ Code code(const std::string& name) {
 std::string message_of(const Image& cubin) {
     try {
         machine_code(ElfImage(cubin));
-    } catch (const model::InputError& error) {
+    } catch (const util::InputError& error) {
         return error.what();
     }
     return "(no error)";

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backend/cuda/activity.hpp"
-#include "model/error.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::backend::cuda {
 namespace {
@@ -31,7 +31,7 @@ std::string problem(const std::vector<ObservedLaunch>& launches,
     try {
         require_records(launches, {records});
         return {};
-    } catch (const model::Error& error) {
+    } catch (const util::Error& error) {
         return error.what();
     }
 }
@@ -77,7 +77,7 @@ TEST(LaunchRecords, LaunchesOfTheSameWorkLeaveAsManyRecords) {
     try {
         require_equal_launches(std::vector{two, one, two});
         FAIL() << "a record is missing";
-    } catch (const model::Error& error) {
+    } catch (const util::Error& error) {
         EXPECT_NE(std::string(error.what()).find("between 1 and 2 records"), std::string::npos)
             << error.what();
     }

@@ -162,7 +162,7 @@ TEST(Driver, SaysWhyThereIsNone) {
     std::string why;
     if (driver_available(&why)) GTEST_SKIP() << "there is one";
     EXPECT_NE(why, "");
-    EXPECT_THROW(driver(), model::Error);
+    EXPECT_THROW(driver(), util::Error);
 }
 
 TEST(Cupti, TellsWhatToDoAboutMissingPermission) {

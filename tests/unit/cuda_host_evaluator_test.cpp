@@ -110,7 +110,7 @@ TEST(HostEvaluator, RefusesAnUnknownChip) {
     try {
         catalogue.exists("GH10", "dram__bytes.sum");
         FAIL();
-    } catch (const model::InputError& error) {
+    } catch (const util::InputError& error) {
         EXPECT_NE(std::string(error.what()).find("GH100"), std::string::npos) << error.what();
     }
 }
@@ -148,7 +148,7 @@ TEST(HostEvaluator, DividesWhatCannotBeCountedTogether) {
     EXPECT_THROW((void)evaluator.configure(all), CuptiError);
     EXPECT_EQ(evaluator.groups(all), (std::vector<Names>{sms, links}));
     EXPECT_EQ(evaluator.passes(all), evaluator.passes(sms) + evaluator.passes(links));
-    EXPECT_THROW((void)evaluator.groups({"dram__bytes.sum", "no__such_metric.sum"}), model::Error);
+    EXPECT_THROW((void)evaluator.groups({"dram__bytes.sum", "no__such_metric.sum"}), util::Error);
 }
 
 TEST(CounterGroups, OfACaseAreJoinedKernelByKernel) {
@@ -180,10 +180,10 @@ TEST(HostEvaluator, NamesTheMetricThatIsUnknown) {
     try {
         (void)evaluator.configure({"dram__bytes.sum", "no__such_metric.sum"});
         FAIL();
-    } catch (const model::Error& error) {
+    } catch (const util::Error& error) {
         EXPECT_STREQ(error.what(), "GH100 has no metric no__such_metric.sum");
     }
-    EXPECT_THROW((void)evaluator.configure({}), model::Error);
+    EXPECT_THROW((void)evaluator.configure({}), util::Error);
 }
 
 TEST(HostEvaluator, DescribesMetrics) {
@@ -210,7 +210,7 @@ TEST(CounterCatalogue, AnswersForChipsThatAreNotThere) {
     EXPECT_EQ(catalogue.passes("GA100", {}), 0u);
     EXPECT_GE(catalogue.passes("GA100", {"smsp__inst_executed.sum"}), 1u);
     EXPECT_EQ(catalogue.describe("GA100", "gpu__time_duration.sum").unit, "nanosecond");
-    EXPECT_THROW(catalogue.passes("GA100", {"no__such_metric.sum"}), model::Error);
+    EXPECT_THROW(catalogue.passes("GA100", {"no__such_metric.sum"}), util::Error);
 }
 
 }  // namespace

@@ -77,7 +77,7 @@ TEST(Occupancy, CountsRaisedDynamicSharedMemory) {
 TEST(Occupancy, RefusesAnUnknownDevice) {
     DeviceFacts device = h100();
     device.cc_major = 99;
-    EXPECT_THROW(theoretical_occupancy(device, kernel(256, 16)), model::Error);
+    EXPECT_THROW(theoretical_occupancy(device, kernel(256, 16)), util::Error);
 }
 
 }  // namespace

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "backend/cuda/cubin.hpp"
-#include "model/error.hpp"
 #include "source/compiler.hpp"
 #include "source/nvrtc.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::backend::cuda {
 namespace {
@@ -25,7 +25,7 @@ std::vector<char> content_of(const std::string& file) {
 TEST(SourceCode, IsThatOfABuild) {
     try {
         const source::Nvrtc nvrtc(0);
-    } catch (const model::Error& error) {
+    } catch (const util::Error& error) {
         GTEST_SKIP() << error.what();
     }
     const auto folder =

@@ -17,8 +17,8 @@
 
 #include "measure/batches.hpp"
 #include "measure/session.hpp"
-#include "model/file.hpp"
 #include "unit/temporary_folder.hpp"
+#include "util/file.hpp"
 
 namespace perfgate::measure {
 namespace {
@@ -119,7 +119,7 @@ class DeviceChainTest : public testing::Test {
         for (;;) {
             const fs::path file = folder_ / "asked" / std::to_string(requests.size());
             if (!fs::exists(file)) return requests;
-            requests.push_back(parse_request(model::read_file(file, 1 << 20, "request")));
+            requests.push_back(parse_request(util::read_file(file, 1 << 20, "request")));
         }
     }
     /// Of each request for counters, the number of its cases.

@@ -13,8 +13,8 @@
 #include <string>
 
 #include "measure/workers.hpp"
-#include "model/error.hpp"
 #include "unit/temporary_folder.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::measure {
 namespace {
@@ -37,7 +37,7 @@ TEST_F(DeviceLockTest, OneBoardIsLockedOnceAndTheHolderIsNamed) {
     try {
         const DeviceLock second("abc", "a GPU", at_once());
         FAIL() << "it was locked twice";
-    } catch (const model::Error& error) {
+    } catch (const util::Error& error) {
         const std::string message = error.what();
         EXPECT_NE(message.find("a GPU is in use by pid " + std::to_string(getpid())),
                   std::string::npos)
@@ -75,9 +75,9 @@ TEST_F(DeviceLockTest, WaitingSaysSoOnceAndCanBeInterrupted) {
 
 TEST_F(DeviceLockTest, WhatIsNoLockFileIsRefused) {
     std::filesystem::create_directory(folder_ / "perfgate-abc.lock");
-    EXPECT_THROW(DeviceLock("abc", "a GPU", at_once()), model::Error);
+    EXPECT_THROW(DeviceLock("abc", "a GPU", at_once()), util::Error);
     std::filesystem::create_symlink("/etc/passwd", folder_ / "perfgate-def.lock");
-    EXPECT_THROW(DeviceLock("def", "a GPU", at_once()), model::Error);
+    EXPECT_THROW(DeviceLock("def", "a GPU", at_once()), util::Error);
 }
 
 TEST_F(DeviceLockTest, WithoutStandardInputTheLockMayHaveItsDescriptor) {
@@ -87,7 +87,7 @@ TEST_F(DeviceLockTest, WithoutStandardInputTheLockMayHaveItsDescriptor) {
             const DeviceLock lock("abc", "a GPU", at_once());
             try {
                 const DeviceLock second("abc", "a GPU", at_once());
-            } catch (const model::Error&) {
+            } catch (const util::Error&) {
                 std::exit(0);
             }
             std::exit(1);

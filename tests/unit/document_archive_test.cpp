@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "model/error.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::document {
 namespace {
@@ -72,7 +72,7 @@ Outer parsed(std::string_view text) {
 std::string refusal(std::string_view text) {
     try {
         parsed(text);
-    } catch (const model::InputError& error) {
+    } catch (const util::InputError& error) {
         return error.what();
     }
     return "(no error)";
@@ -119,7 +119,7 @@ TEST(Archive, AFieldHasItsOldNameInOldVersions) {
     };
     EXPECT_EQ(text_of(R"({"schema":"s","version":3,"now":"a","before":"b"})"), "a");
     EXPECT_EQ(text_of(R"({"schema":"s","version":2,"now":"a","before":"b"})"), "b");
-    EXPECT_THROW(text_of(R"({"schema":"s","version":1,"now":"a"})"), model::InputError);
+    EXPECT_THROW(text_of(R"({"schema":"s","version":1,"now":"a"})"), util::InputError);
     const auto written_as = [](std::int64_t version) {
         return write_document({"s", 1, version}, Renamed{"a"}, JsonLayout::compact);
     };

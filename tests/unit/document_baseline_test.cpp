@@ -4,8 +4,8 @@
 #include "awkward_values.hpp"
 #include "document/baseline.hpp"
 #include "model/baseline.hpp"
-#include "model/error.hpp"
-#include "model/sha256.hpp"
+#include "util/error.hpp"
+#include "util/sha256.hpp"
 
 namespace perfgate::document {
 namespace {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <string>
 
-#include "model/error.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::document {
 namespace {

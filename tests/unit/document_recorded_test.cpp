@@ -15,7 +15,7 @@
 #include "document/ledger.hpp"
 #include "document/run.hpp"
 #include "document/verdict.hpp"
-#include "model/file.hpp"
+#include "util/file.hpp"
 
 namespace perfgate::document {
 namespace {
@@ -85,7 +85,7 @@ TEST(RecordedDocuments, AreWrittenAgainToTheSameBytes) {
     int same = 0;
     for (const fs::path& path : recorded()) {
         SCOPED_TRACE(path.string());
-        const std::string text = model::read_file(path, std::size_t{1} << 30, "document");
+        const std::string text = util::read_file(path, std::size_t{1} << 30, "document");
         const std::string again = written_again(text, path.filename().string());
         if (again == text || as_before(again, text) == text) {
             ++same;

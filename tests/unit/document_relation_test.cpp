@@ -7,9 +7,9 @@
 
 #include "document/run.hpp"
 #include "document/verdict.hpp"
-#include "model/error.hpp"
 #include "model/run.hpp"
 #include "model/verdict.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::document {
 namespace {

@@ -6,8 +6,8 @@
 #include "awkward_values.hpp"
 #include "document/run.hpp"
 #include "document/shared.hpp"
-#include "model/error.hpp"
 #include "model/run.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::document {
 namespace {

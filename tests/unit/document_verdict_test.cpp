@@ -3,8 +3,8 @@
 
 #include "awkward_values.hpp"
 #include "document/verdict.hpp"
-#include "model/error.hpp"
 #include "model/verdict.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::document {
 namespace {

@@ -12,14 +12,14 @@
 #include "explain/explain.hpp"
 #include "gate/batch_rule.hpp"
 #include "gate/gate.hpp"
-#include "model/file.hpp"
+#include "util/file.hpp"
 
 namespace perfgate::explain {
 namespace {
 
 model::Run recorded(const std::string& name) {
     const std::string path = std::string(PERFGATE_TEST_DATA_DIR) + "/aa/" + name;
-    return document::parse_run(model::read_file(path, std::size_t{64} << 20U, "run"), path);
+    return document::parse_run(util::read_file(path, std::size_t{64} << 20U, "run"), path);
 }
 
 /// What a refresh from `run` stores.

@@ -36,7 +36,7 @@ struct FakeVariant {
     bool repeatable = true;     ///< repeats have the same outputs
     bool ignores_work = false;  ///< added work takes no time
     std::string note{};         ///< of verifying with repeats
-    /// The call that throws model::Error: "open", "fill", "verify", "launch", "record" or "time".
+    /// The call that throws util::Error: "open", "fill", "verify", "launch", "record" or "time".
     std::string fails_in{};
     bool loses_device = false;  ///< it throws DeviceLost instead
 };
@@ -106,7 +106,7 @@ class FakeCase : public Case {
         calls_.push_back(what);
         if (variant_.fails_in != what) return;
         if (variant_.loses_device) throw DeviceLost(what + " failed");
-        throw model::Error(what + " failed");
+        throw util::Error(what + " failed");
     }
 
     const FakeVariant& variant_;

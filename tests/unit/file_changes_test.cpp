@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "model/error.hpp"
-#include "model/file.hpp"
 #include "unit/temporary_folder.hpp"
+#include "util/error.hpp"
+#include "util/file.hpp"
 
 namespace perfgate::baseline {
 namespace {
@@ -35,7 +35,7 @@ class FileChanges : public ::testing::Test {
     }
     std::string text(const fs::path& name) const {
         if (!fs::exists(folder_ / name)) return "";
-        return model::read_file(folder_ / name, 100000, "file");
+        return util::read_file(folder_ / name, 100000, "file");
     }
     bool is_old() const {
         return text("key/s.json") == "old" && text("key/s.ledger.jsonl").empty() &&
@@ -49,7 +49,7 @@ class FileChanges : public ::testing::Test {
     static std::string message_of(const Act& act) {
         try {
             act();
-        } catch (const model::Error& error) {
+        } catch (const util::Error& error) {
             return error.what();
         }
         return "nothing was thrown";
@@ -151,11 +151,11 @@ TEST_F(FileChanges, OneThatCameWithACheckoutIsNotMade) {
 TEST_F(FileChanges, ADamagedChangeIsRefused) {
     interrupt(0);
     put(staging_.filename() / "1", "other");
-    EXPECT_THROW(finish_interrupted_change(folder_), model::InputError);
+    EXPECT_THROW(finish_interrupted_change(folder_), util::InputError);
     fs::remove_all(staging_);
     interrupt(0);
     put(staging_.filename() / "list", "{");
-    EXPECT_THROW(finish_interrupted_change(folder_), model::InputError);
+    EXPECT_THROW(finish_interrupted_change(folder_), util::InputError);
     fs::remove_all(staging_);
     for (const char* evil : {"../x.json", "/etc/x.json", "a/../x.json", "x.json", ".git/x.json"}) {
         fs::create_directories(staging_);
@@ -172,8 +172,8 @@ TEST_F(FileChanges, ADamagedChangeIsRefused) {
 TEST_F(FileChanges, ALinkInPlaceOfTheStagingFolderIsRefused) {
     fs::create_directories(folder_ / "elsewhere");
     fs::create_symlink("elsewhere", staging_);
-    EXPECT_THROW(change_files(folder_, changes_), model::InputError);
-    EXPECT_THROW(finish_interrupted_change(folder_), model::InputError);
+    EXPECT_THROW(change_files(folder_, changes_), util::InputError);
+    EXPECT_THROW(finish_interrupted_change(folder_), util::InputError);
     EXPECT_TRUE(fs::is_empty(folder_ / "elsewhere"));
     EXPECT_TRUE(is_old());
 }

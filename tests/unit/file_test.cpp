@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/file.hpp"
+#include "util/file.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@
 #include <functional>
 #include <iterator>
 
-#include "model/error.hpp"
 #include "unit/temporary_folder.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::model {
 namespace {
@@ -30,14 +30,14 @@ class File : public testing::Test {
             std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
     }
 
-    TemporaryFolder temporary_;
+    util::TemporaryFolder temporary_;
     fs::path folder_ = temporary_.path();
 };
 
 std::string message_of(const std::function<void()>& action) {
     try {
         action();
-    } catch (const Error& error) {
+    } catch (const util::Error& error) {
         return error.what();
     }
     return "(no error)";
@@ -45,8 +45,8 @@ std::string message_of(const std::function<void()>& action) {
 
 std::string read_message(const fs::path& path, std::size_t limit = 100) {
     try {
-        read_file(path, limit, "suite");
-    } catch (const InputError& error) {
+        util::read_file(path, limit, "suite");
+    } catch (const util::InputError& error) {
         return error.what();
     }
     return "(no error)";
@@ -54,22 +54,22 @@ std::string read_message(const fs::path& path, std::size_t limit = 100) {
 
 TEST_F(File, ReadsBackWhatWasWritten) {
     const std::string content("two\nlines\0and a nul", 19);
-    write_file_atomically(path("a.json"), content);
-    EXPECT_EQ(read_file(path("a.json"), 100, "suite"), content);
-    write_file_atomically(path("a.json"), "");
-    EXPECT_EQ(read_file(path("a.json"), 0, "suite"), "");
+    util::write_file_atomically(path("a.json"), content);
+    EXPECT_EQ(util::read_file(path("a.json"), 100, "suite"), content);
+    util::write_file_atomically(path("a.json"), "");
+    EXPECT_EQ(util::read_file(path("a.json"), 0, "suite"), "");
     EXPECT_EQ(entries(), 1u);
 }
 
 TEST_F(File, ReadsUpToTheLimitAndNotBeyond) {
-    write_file_atomically(path("a"), std::string(100, 'x'));
-    EXPECT_EQ(read_file(path("a"), 100, "suite").size(), 100u);
+    util::write_file_atomically(path("a"), std::string(100, 'x'));
+    EXPECT_EQ(util::read_file(path("a"), 100, "suite").size(), 100u);
     EXPECT_EQ(read_message(path("a"), 99),
               "suite " + path("a").string() + ": larger than 99 bytes, the most a suite may have");
 }
 
 TEST_F(File, RefusesAHugeFileWithoutReadingIt) {
-    write_file_atomically(path("huge"), "");
+    util::write_file_atomically(path("huge"), "");
     fs::resize_file(path("huge"), std::uintmax_t{1} << 40);  // sparse
     EXPECT_NE(read_message(path("huge"), 4 << 20).find("larger than 4 MiB"), std::string::npos);
 }
@@ -90,7 +90,7 @@ TEST_F(File, NamesWhatIsNotAFile) {
 
 TEST_F(File, ReadsFilesThatAnnounceNoSize) {
     // /proc files say 0 bytes and have some.
-    EXPECT_FALSE(read_file("/proc/self/status", 1 << 20, "status").empty());
+    EXPECT_FALSE(util::read_file("/proc/self/status", 1 << 20, "status").empty());
     EXPECT_NE(read_message("/proc/self/status", 10).find("larger than 10 bytes"),
               std::string::npos);
 }
@@ -100,13 +100,13 @@ TEST_F(File, NamesInMessagesCannotObeyATerminal) {
 }
 
 TEST_F(File, CreatesFoldersOnTheWay) {
-    write_file_atomically(path("x/y/z.json"), "1");
-    EXPECT_EQ(read_file(path("x/y/z.json"), 10, "suite"), "1");
+    util::write_file_atomically(path("x/y/z.json"), "1");
+    EXPECT_EQ(util::read_file(path("x/y/z.json"), 10, "suite"), "1");
 }
 
 TEST_F(File, HasThePermissionsThatUmaskSays) {
     const mode_t before = ::umask(027);
-    write_file_atomically(path("a"), "1");
+    util::write_file_atomically(path("a"), "1");
     ::umask(before);
     struct stat status {};
     ASSERT_EQ(::stat(path("a").c_str(), &status), 0);
@@ -114,19 +114,19 @@ TEST_F(File, HasThePermissionsThatUmaskSays) {
 }
 
 TEST_F(File, FullDeviceIsAnErrorThatSaysSo) {
-    EXPECT_EQ(message_of([] { write_file_atomically("/dev/full", "x"); }),
+    EXPECT_EQ(message_of([] { util::write_file_atomically("/dev/full", "x"); }),
               "cannot write /dev/full: No space left on device");
 }
 
 TEST_F(File, APipeThatNobodyReadsIsRefusedAtOnce) {
     ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
-    EXPECT_EQ(message_of([this] { write_file_atomically(path("pipe"), "x"); }),
+    EXPECT_EQ(message_of([this] { util::write_file_atomically(path("pipe"), "x"); }),
               "cannot write " + path("pipe").string() + ": this pipe has no reader; name a file");
 }
 
 TEST_F(File, DeviceIsWrittenToNotReplaced) {
     fs::create_symlink("/dev/null", path("link"));
-    write_file_atomically(path("link"), "gone");
+    util::write_file_atomically(path("link"), "gone");
     EXPECT_TRUE(fs::is_symlink(path("link")));
     EXPECT_TRUE(fs::is_character_file("/dev/null"));
 }
@@ -135,7 +135,7 @@ TEST_F(File, PipeOfAShellIsWrittenTo) {
     // `--json >(command)` and `--json /dev/stdout | command` are such paths.
     int ends[2] = {};
     ASSERT_EQ(::pipe(ends), 0);
-    write_file_atomically("/dev/fd/" + std::to_string(ends[1]), "hello");
+    util::write_file_atomically("/dev/fd/" + std::to_string(ends[1]), "hello");
     ::close(ends[1]);
     char text[16] = {};
     EXPECT_EQ(::read(ends[0], text, sizeof text), 5);
@@ -147,40 +147,41 @@ TEST_F(File, RedirectedStandardOutputKeepsWhatWasPrinted) {
     const int file = ::open(path("out").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     ASSERT_GE(file, 0);
     ASSERT_EQ(::write(file, "printed\n", 8), 8);
-    write_file_atomically("/dev/fd/" + std::to_string(file), "json\n");
+    util::write_file_atomically("/dev/fd/" + std::to_string(file), "json\n");
     ::close(file);
-    EXPECT_EQ(read_file(path("out"), 100, "suite"), "printed\njson\n");
+    EXPECT_EQ(util::read_file(path("out"), 100, "suite"), "printed\njson\n");
 }
 
 TEST_F(File, LinkKeepsPointingAtItsTarget) {
-    write_file_atomically(path("target"), "old");
+    util::write_file_atomically(path("target"), "old");
     fs::create_symlink("target", path("link"));
-    write_file_atomically(path("link"), "new");
+    util::write_file_atomically(path("link"), "new");
     EXPECT_TRUE(fs::is_symlink(path("link")));
-    EXPECT_EQ(read_file(path("target"), 10, "suite"), "new");
+    EXPECT_EQ(util::read_file(path("target"), 10, "suite"), "new");
 }
 
 TEST_F(File, FolderInThePlaceOfTheFileIsAnError) {
     fs::create_directory(path("d"));
-    EXPECT_EQ(message_of([&] { write_file_atomically(path("d"), "x"); }),
+    EXPECT_EQ(message_of([&] { util::write_file_atomically(path("d"), "x"); }),
               "cannot write " + path("d").string() + ": Is a directory");
 }
 
 TEST_F(File, FileInThePlaceOfTheFolderIsAnError) {
-    write_file_atomically(path("f"), "x");
-    const std::string message = message_of([&] { write_file_atomically(path("f/a"), "x"); });
+    util::write_file_atomically(path("f"), "x");
+    const std::string message = message_of([&] { util::write_file_atomically(path("f/a"), "x"); });
     EXPECT_NE(message.find("cannot write " + path("f/a").string()), std::string::npos) << message;
     EXPECT_NE(message.find("Not a directory"), std::string::npos) << message;
 }
 
 TEST_F(File, FolderThatTakesNoFilesIsAnError) {
     // /proc refuses new files even to root.
-    const std::string message = message_of([] { write_file_atomically("/proc/perfgate", "x"); });
+    const std::string message =
+        message_of([] { util::write_file_atomically("/proc/perfgate", "x"); });
     EXPECT_NE(message.find("cannot write /proc/perfgate: "), std::string::npos) << message;
 }
 
 TEST_F(File, FailedWriteLeavesTheOldContentAndNoTemporaryFile) {
-    write_file_atomically(path("a"), "old");
+    util::write_file_atomically(path("a"), "old");
     // A limit on file size fails the write in the middle, as a full disk does.
     const auto previous = std::signal(SIGXFSZ, SIG_IGN);
     rlimit limit{};
@@ -189,49 +190,49 @@ TEST_F(File, FailedWriteLeavesTheOldContentAndNoTemporaryFile) {
     small.rlim_cur = 4096;
     ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
     const std::string message =
-        message_of([&] { write_file_atomically(path("a"), std::string(10000, 'n')); });
+        message_of([&] { util::write_file_atomically(path("a"), std::string(10000, 'n')); });
     ::setrlimit(RLIMIT_FSIZE, &limit);
     std::signal(SIGXFSZ, previous);
     EXPECT_EQ(message, "cannot write " + path("a").string() + ": File too large");
-    EXPECT_EQ(read_file(path("a"), 10, "suite"), "old");
+    EXPECT_EQ(util::read_file(path("a"), 10, "suite"), "old");
     EXPECT_EQ(entries(), 1u);
 }
 
 TEST_F(File, ALibraryFillsAFileThatThenReplacesTheOldOne) {
-    write_file_atomically(path("a"), "old");
-    make_file_atomically(path("a"), [&](const fs::path& temporary) {
+    util::write_file_atomically(path("a"), "old");
+    util::make_file_atomically(path("a"), [&](const fs::path& temporary) {
         EXPECT_EQ(temporary.parent_path(), folder_);
-        EXPECT_EQ(read_file(path("a"), 10, "suite"), "old");
+        EXPECT_EQ(util::read_file(path("a"), 10, "suite"), "old");
         std::ofstream(temporary) << "new";
     });
-    EXPECT_EQ(read_file(path("a"), 10, "suite"), "new");
+    EXPECT_EQ(util::read_file(path("a"), 10, "suite"), "new");
     EXPECT_EQ(entries(), 1u);
 }
 
 TEST_F(File, WhatALibraryDoesNotFinishIsRemoved) {
-    write_file_atomically(path("a"), "old");
+    util::write_file_atomically(path("a"), "old");
     const auto make = [](const fs::path& temporary) {
         std::ofstream(temporary) << "half";
-        throw Error("stopped");
+        throw util::Error("stopped");
     };
-    EXPECT_EQ(message_of([&] { make_file_atomically(path("a"), make); }), "stopped");
-    EXPECT_EQ(read_file(path("a"), 10, "suite"), "old");
+    EXPECT_EQ(message_of([&] { util::make_file_atomically(path("a"), make); }), "stopped");
+    EXPECT_EQ(util::read_file(path("a"), 10, "suite"), "old");
     EXPECT_EQ(entries(), 1u);
     for (const char* target : {"-", "/dev/null"}) {
-        EXPECT_NE(message_of([&] { make_file_atomically(target, make); }).find("of its own"),
+        EXPECT_NE(message_of([&] { util::make_file_atomically(target, make); }).find("of its own"),
                   std::string::npos);
     }
 }
 
 TEST_F(File, LongestFileNameCanBeWritten) {
     const std::string name(255, 'n');
-    write_file_atomically(folder_ / name, "x");
-    EXPECT_EQ(read_file(folder_ / name, 10, "suite"), "x");
+    util::write_file_atomically(folder_ / name, "x");
+    EXPECT_EQ(util::read_file(folder_ / name, 10, "suite"), "x");
 }
 
 TEST_F(File, DashIsStandardOutput) {
     testing::internal::CaptureStdout();
-    write_file_atomically("-", "hello\n");
+    util::write_file_atomically("-", "hello\n");
     EXPECT_EQ(testing::internal::GetCapturedStdout(), "hello\n");
     EXPECT_FALSE(fs::exists("-"));
 }
@@ -242,7 +243,7 @@ TEST_F(File, FullStandardOutputIsAnError) {
     const int full = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
     ASSERT_GE(full, 0);
     ::dup2(full, STDOUT_FILENO);
-    const std::string message = message_of([] { write_file_atomically("-", "x"); });
+    const std::string message = message_of([] { util::write_file_atomically("-", "x"); });
     ::dup2(saved, STDOUT_FILENO);
     ::close(saved);
     ::close(full);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/folder.hpp"
+#include "util/folder.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -11,11 +11,11 @@
 #include <fstream>
 #include <string>
 
-#include "model/error.hpp"
-#include "model/file.hpp"
 #include "unit/temporary_folder.hpp"
+#include "util/error.hpp"
+#include "util/file.hpp"
 
-namespace perfgate::model {
+namespace perfgate::util {
 namespace {
 
 namespace fs = std::filesystem;
@@ -151,4 +151,4 @@ TEST_F(Folders, WhatALivingWriterHasIsNotRemoved) {
 }
 
 }  // namespace
-}  // namespace perfgate::model
+}  // namespace perfgate::util

@@ -9,8 +9,8 @@
 
 #include "gate/gate.hpp"
 #include "median_rule.hpp"
-#include "model/error.hpp"
 #include "unit/gate_documents.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::gate::pairs {
 
@@ -76,7 +76,7 @@ struct Pair {
 inline std::string error_of(const model::Run& run, const BaselineSet& baselines) {
     try {
         judged(run, baselines);
-    } catch (const model::InputError& error) {
+    } catch (const util::InputError& error) {
         return error.what();
     }
     return "no InputError";

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "model/error.hpp"
-#include "model/file.hpp"
 #include "unit/temporary_folder.hpp"
+#include "util/error.hpp"
+#include "util/file.hpp"
 
 namespace perfgate::measure {
 namespace {
@@ -28,7 +28,7 @@ class JournalTest : public testing::Test {
     std::string refusal() const {
         try {
             read_journal(folder_);
-        } catch (const model::InputError& error) {
+        } catch (const util::InputError& error) {
             return error.what();
         }
         return "";
@@ -140,7 +140,7 @@ TEST_F(JournalTest, ALinkIsNotContinued) {
     const JournalContent content = read_journal(folder_);
     fs::rename(file(), folder_ / "victim");
     fs::create_symlink("victim", file());
-    EXPECT_THROW(Journal(folder_, content), model::InputError);
+    EXPECT_THROW(Journal(folder_, content), util::InputError);
 }
 
 TEST(Identity, TheFirstDifferenceIsNamedWithBothValues) {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "model/error.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::document {
 namespace {

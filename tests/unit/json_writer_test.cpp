@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "document/json_reader.hpp"
-#include "model/error.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::document {
 namespace {

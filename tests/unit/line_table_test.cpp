@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "backend/cuda/loaded_code.hpp"
-#include "model/error.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::backend::cuda {
 namespace {
@@ -37,7 +37,7 @@ Places places(const Image& image) {
     std::optional<ElfImage> elf;
     try {
         elf.emplace(image);
-    } catch (const model::InputError&) {
+    } catch (const util::InputError&) {
         return {};
     }
     return function_places(*elf);
@@ -294,7 +294,7 @@ TEST(LineTable, WrongHeadersAreRefused) {
 void expect_presentable(const Places& found) {
     for (const auto& [symbol, place] : found) {
         EXPECT_TRUE(place.file.starts_with('/')) << place.file;
-        EXPECT_EQ(place.file, model::printable(place.file, place.file.size()));
+        EXPECT_EQ(place.file, util::printable(place.file, place.file.size()));
         EXPECT_GT(place.line, 0);
     }
 }

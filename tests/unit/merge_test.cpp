@@ -9,8 +9,8 @@
 
 #include "document/run.hpp"
 #include "gate/batch_rule.hpp"
-#include "model/error.hpp"
 #include "unit/gate_documents.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::runner {
 namespace {
@@ -53,7 +53,7 @@ std::vector<NamedRun> shards() {
 std::string refusal(const std::vector<NamedRun>& runs) {
     try {
         merge_shards(runs);
-    } catch (const model::InputError& error) {
+    } catch (const util::InputError& error) {
         return error.what();
     }
     return "not refused";

@@ -10,7 +10,7 @@
 
 #include "document/json_reader.hpp"
 #include "measure/backend.hpp"
-#include "model/error.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::runner {
 namespace {
@@ -105,7 +105,7 @@ TEST(MetricList, RefusesUnknownChipsAndMetrics) {
     const auto refusal = [&](const std::string& name, const std::string& of_chip) -> std::string {
         try {
             list_metrics({name}, of_chip, &chips);
-        } catch (const model::InputError& error) {
+        } catch (const util::InputError& error) {
             return error.what();
         }
         return "";

@@ -127,7 +127,7 @@ TEST(Chips, ReachFromVoltaToBlackwell) {
         EXPECT_NE(std::find(chips.begin(), chips.end(), chip), chips.end()) << chip;
     }
     for (const std::string& chip : without_counters) {
-        EXPECT_THROW(HostEvaluator{chip}, model::Error);
+        EXPECT_THROW(HostEvaluator{chip}, util::Error);
     }
 }
 

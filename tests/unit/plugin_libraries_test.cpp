@@ -6,8 +6,8 @@
 #include <cstdlib>
 
 #include "backend/plugin/loader.hpp"
-#include "model/sha256.hpp"
 #include "unit/temporary_folder.hpp"
+#include "util/sha256.hpp"
 
 namespace perfgate::backend {
 namespace {
@@ -56,7 +56,7 @@ TEST(LibrariesOfPlugins, AreLinkedOrLoadedInALaunch) {
     const model::CaseSpec links{"helped", "linked", {{"ns", std::int64_t{1}}}, model::Cache::cold};
     const model::CaseSpec other{"probe", "host", {}, model::Cache::cold};
     const model::Libraries helper{
-        {"libhelper.so", model::fingerprint_of_file(folder / "libhelper.so")}};
+        {"libhelper.so", util::fingerprint_of_file(folder / "libhelper.so")}};
     {
         const PluginSet plugins = load({"probe_base.so", "helped_pinned.so"});
         EXPECT_EQ(plugins.host_code(links).libraries, helper);
@@ -64,10 +64,10 @@ TEST(LibrariesOfPlugins, AreLinkedOrLoadedInALaunch) {
         EXPECT_EQ(plugins.host_code(other).libraries, model::Libraries{});
         EXPECT_EQ(plugins.libraries(), helper);
         EXPECT_EQ(plugins.host_code(links).modules,
-                  model::fingerprint_of_file(folder / "helped_pinned.so"));
+                  util::fingerprint_of_file(folder / "helped_pinned.so"));
 
         plugins.open(loads)->launch(nullptr);
-        const std::string later = model::fingerprint_of_file(folder / "liblater.so");
+        const std::string later = util::fingerprint_of_file(folder / "liblater.so");
         model::Libraries both = helper;
         both["liblater.so"] = later;
         EXPECT_EQ(plugins.host_code(loads).libraries, both);

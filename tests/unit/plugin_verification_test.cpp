@@ -11,7 +11,7 @@
 
 #include "backend/plugin/loader.hpp"
 #include "backend/plugin/output.hpp"
-#include "model/error.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::backend {
 namespace {
@@ -228,7 +228,7 @@ TEST(Verification, AWrongResultIsNotRepeated) {
 TEST(Verification, WithoutOutputsItIsAnErrorAndNeverAPass) {
     Verifying one;
     one.instance.names = nullptr;
-    EXPECT_THROW(one.verify(), model::Error);
+    EXPECT_THROW(one.verify(), util::Error);
     one.instance.right = false;
     EXPECT_EQ(one.why_not(), "element 0") << "a wrong result remains one";
 }
@@ -330,7 +330,7 @@ std::string refused(const pg_output* output, int times = 1) {
         collect_outputs([&](const pg_outputs& list) {
             for (int i = 0; i < times; ++i) list.add(list.context, output);
         });
-    } catch (const model::Error& error) {
+    } catch (const util::Error& error) {
         return error.what();
     }
     return "";

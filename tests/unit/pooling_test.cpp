@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "model/error.hpp"
 #include "unit/gate_documents.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::baseline {
 namespace {
@@ -30,7 +30,7 @@ model::Run second_case_on(const std::string& board) {
 std::string refusal(const std::vector<model::Run>& runs) {
     try {
         combine_runs(runs);
-    } catch (const model::InputError& error) {
+    } catch (const util::InputError& error) {
         return error.what();
     }
     return "not refused";

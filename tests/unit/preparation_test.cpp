@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "measure/case_reply.hpp"
-#include "model/error.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::measure {
 namespace {
@@ -175,7 +175,7 @@ TEST(Preparation, CasesThatTheirVariantCannotRunAreNamedWithTheirPlace) {
     try {
         require_supported(made.items);
         ADD_FAILURE() << "not refused";
-    } catch (const model::InputError& error) {
+    } catch (const util::InputError& error) {
         EXPECT_NE(std::string(error.what())
                       .find("\nsuites/gemm.yaml:12: gemm/tiled[m=7]: m must be even"),
                   std::string::npos)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/process_list.hpp"
+#include "util/process_list.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <string>
 
-namespace perfgate::model {
+namespace perfgate::util {
 namespace {
 
 bool is_listed(pid_t pid) {
@@ -70,4 +70,4 @@ TEST(ProcessList, TheStateOfAProcessOfAnyName) {
 }
 
 }  // namespace
-}  // namespace perfgate::model
+}  // namespace perfgate::util

@@ -54,7 +54,7 @@ std::vector<pid_t> wait_for_pids(const std::filesystem::path& file, std::size_t 
 }
 
 bool is_alive(pid_t pid) {
-    const auto state = model::state_of({pid, "/proc/" + std::to_string(pid)});
+    const auto state = util::state_of({pid, "/proc/" + std::to_string(pid)});
     return state && state->state != 'Z';
 }
 

@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "model/error.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::measure {
 namespace {
@@ -215,8 +215,8 @@ TEST(Protocol, FailuresAndDiagnosesComeBackAsTheyWere) {
 TEST(Protocol, WhatIsNoMessageIsRefused) {
     for (const char* line : {"", "{", "[]", "{}", R"({"reply":"dance"})", R"({"do":"measure"})",
                              R"({"reply":"measure","result":7})", "\xff"}) {
-        EXPECT_THROW(parse_reply(line), model::Error) << line;
-        EXPECT_THROW(parse_request(line), model::Error) << line;
+        EXPECT_THROW(parse_reply(line), util::Error) << line;
+        EXPECT_THROW(parse_request(line), util::Error) << line;
     }
 }
 

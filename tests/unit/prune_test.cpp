@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "model/error.hpp"
 #include "unit/gate_documents.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::baseline {
 namespace {
@@ -104,10 +104,10 @@ TEST(Prune, RefusesARunOfAPartOfTheSuite) {
     KnownCases cases = cases_of_a_benchmark();
     model::Run run = run_of({measured_case(1)});
     run.suites[0].partial = true;
-    EXPECT_THROW(add_reported(run, "s", cases), model::InputError);
+    EXPECT_THROW(add_reported(run, "s", cases), util::InputError);
     run.suites[0].partial = false;
     run.interrupted = true;
-    EXPECT_THROW(add_reported(run, "s", cases), model::InputError);
+    EXPECT_THROW(add_reported(run, "s", cases), util::InputError);
 }
 
 }  // namespace

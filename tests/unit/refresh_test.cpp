@@ -14,8 +14,8 @@
 #include "gate/boards.hpp"
 #include "gate/gate.hpp"
 #include "median_rule.hpp"
-#include "model/error.hpp"
 #include "unit/gate_documents.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::baseline {
 namespace {
@@ -38,7 +38,7 @@ Refreshed refreshed(const model::Run& run, const std::optional<model::Baseline>&
 std::string refusal(const model::Run& run) {
     try {
         refreshed(run);
-    } catch (const model::InputError& error) {
+    } catch (const util::InputError& error) {
         return error.what();
     }
     return "not refused";
@@ -176,7 +176,7 @@ TEST(Refresh, AddBoardRefusesWhatIsNotTheSameCode) {
     const auto refused = [](const model::Run& run, const std::optional<model::Baseline>& existing) {
         try {
             refreshed(run, existing, adding());
-        } catch (const model::InputError& error) {
+        } catch (const util::InputError& error) {
             return std::string(error.what());
         }
         return std::string("not refused");
@@ -663,7 +663,7 @@ TEST(Refresh, OfACaseThatMeasuresSomethingElseNothingIsKept) {
                   .baseline.cases.begin()
                   ->second.anchors.at("gpu_time"),
               950);
-    EXPECT_THROW(refreshed(measuring("./app 4", 5000), before), model::InputError) << "creep";
+    EXPECT_THROW(refreshed(measuring("./app 4", 5000), before), util::InputError) << "creep";
 
     const Refreshed after = refreshed(measuring("./app 5", 5000), before);
     const model::BaselineCase& stored = after.baseline.cases.begin()->second;
@@ -675,7 +675,7 @@ TEST(Refresh, OfACaseThatMeasuresSomethingElseNothingIsKept) {
 
     // What an older baseline measured is not known: it may be the same.
     known.measured_as.clear();
-    EXPECT_THROW(refreshed(measuring("./app 5", 5000), before), model::InputError);
+    EXPECT_THROW(refreshed(measuring("./app 5", 5000), before), util::InputError);
     EXPECT_EQ(refreshed(measuring("./app 5", 1010), before)
                   .baseline.cases.begin()
                   ->second.measured_as.at("command"),

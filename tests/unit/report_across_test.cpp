@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "document/json_reader.hpp"
-#include "model/error.hpp"
 #include "report_hostile.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::report {
 namespace {
@@ -108,8 +108,8 @@ TEST(AcrossDevices, ANarrowTerminalCutsTheIds) {
 TEST(AcrossDevices, RunsWithoutACommonCaseAreRefused) {
     Runs runs;
     runs.b.suites[0].name = "other";
-    EXPECT_THROW(runs.console(), model::InputError);
-    EXPECT_THROW(runs.json(), model::InputError);
+    EXPECT_THROW(runs.console(), util::InputError);
+    EXPECT_THROW(runs.json(), util::InputError);
 }
 
 TEST(AcrossDevices, HostileTextStaysInItsLine) {

@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "model/utf8.hpp"
 #include "report/columns.hpp"
 #include "report/commands.hpp"
 #include "report/formats.hpp"
 #include "report_fixture.hpp"
 #include "report_hostile.hpp"
+#include "util/utf8.hpp"
 
 namespace perfgate::report {
 namespace {
@@ -278,9 +278,9 @@ TEST(Console, NeutralisesHostileText) {
             const std::string out = write_console(documents.verdict, documents.run, options);
             EXPECT_LT(out.size(), 200000U) << text.substr(0, 40);
             for (std::size_t i = 0; i < out.size();) {
-                const model::Utf8Step step = model::utf8_step(out, i);
+                const util::Utf8Step step = util::utf8_step(out, i);
                 ASSERT_TRUE(step.valid) << text.substr(0, 40);
-                ASSERT_TRUE(step.code_point == '\n' || !model::is_terminal_control(step.code_point))
+                ASSERT_TRUE(step.code_point == '\n' || !util::is_terminal_control(step.code_point))
                     << text.substr(0, 40);
                 i += step.length;
             }

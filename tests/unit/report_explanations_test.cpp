@@ -5,9 +5,9 @@
 
 #include <string>
 
-#include "model/utf8.hpp"
 #include "report_fixture.hpp"
 #include "report_hostile.hpp"
+#include "util/utf8.hpp"
 
 namespace perfgate::report {
 namespace {
@@ -38,9 +38,9 @@ TEST(Explanations, StayOnTheirLines) {
         const std::string out = write_explanations(hostile(text).verdict, {});
         EXPECT_LT(out.size(), 50000U);
         for (std::size_t i = 0; i < out.size();) {
-            const model::Utf8Step step = model::utf8_step(out, i);
+            const util::Utf8Step step = util::utf8_step(out, i);
             ASSERT_TRUE(step.valid) << text.substr(0, 40);
-            ASSERT_TRUE(step.code_point == '\n' || !model::is_terminal_control(step.code_point));
+            ASSERT_TRUE(step.code_point == '\n' || !util::is_terminal_control(step.code_point));
             i += step.length;
         }
     }

@@ -7,10 +7,10 @@
 #include <numeric>
 #include <string>
 
-#include "model/error.hpp"
 #include "report/formats.hpp"
 #include "report_fixture.hpp"
 #include "report_hostile.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::report {
 namespace {
@@ -76,7 +76,7 @@ TEST(ReportHtml, ThePageOfAProfileHoldsItsDataAndLoadsNothing) {
 }
 
 TEST(ReportHtml, AnEmptyPageIsRefused) {
-    EXPECT_THROW(fill_page("", "{}"), model::InputError);
+    EXPECT_THROW(fill_page("", "{}"), util::InputError);
 }
 
 TEST(ReportHtml, ABuildWithoutThePageSaysWhatItNeeds) {
@@ -84,7 +84,7 @@ TEST(ReportHtml, ABuildWithoutThePageSaysWhatItNeeds) {
     try {
         page_of(every_verdict());
         FAIL() << "there is no page to write";
-    } catch (const model::InputError& error) {
+    } catch (const util::InputError& error) {
         EXPECT_STREQ(error.what(), no_html_page);
     }
 }

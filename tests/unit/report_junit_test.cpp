@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "model/utf8.hpp"
 #include "report/formats.hpp"
 #include "report_fixture.hpp"
 #include "report_hostile.hpp"
+#include "util/utf8.hpp"
 
 namespace perfgate::report {
 namespace {
@@ -79,7 +79,7 @@ void expect_exact_counts(const pugi::xml_document& document, const std::string& 
 /// XML 1.0's Char, byte for byte valid UTF-8: stricter readers than pugixml reject the whole file.
 void expect_only_xml_characters(const std::string& text, const std::string& what) {
     for (std::size_t i = 0; i < text.size();) {
-        const model::Utf8Step step = model::utf8_step(text, i);
+        const util::Utf8Step step = util::utf8_step(text, i);
         const char32_t c = step.code_point;
         ASSERT_TRUE(step.valid) << what;
         ASSERT_TRUE(c >= 0x20 || c == '\n' || c == '\t') << what;

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "baseline/store.hpp"
-#include "model/error.hpp"
 #include "suite/yaml_reader.hpp"
 #include "unit/temporary_folder.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::runner {
 namespace {
@@ -132,7 +132,7 @@ TEST_F(ReviewedFiles, AProfileThatIsNamedIsNoSuite) {
     const review::Files files = files_of_working_tree({{"suites/*.yaml"}, {"suites/ci.yaml"}, {}});
     EXPECT_EQ(files.at("suites/ci.yaml").role, FileRole::profile);
     EXPECT_EQ(files.at("suites/a.yaml").role, FileRole::suite);
-    EXPECT_THROW(files_of_working_tree({{"suites/*.yaml"}, {"suites"}, {}}), model::InputError);
+    EXPECT_THROW(files_of_working_tree({{"suites/*.yaml"}, {"suites"}, {}}), util::InputError);
 }
 
 TEST_F(ReviewedFiles, BaselinesAreWhereTheProfilesOfEitherStateSay) {
@@ -209,13 +209,13 @@ TEST_F(ReviewedFiles, ARevisionThatIsNotThereIsRefusedByName) {
     try {
         files_of_revision("nowhere", {});
         ADD_FAILURE() << "not refused";
-    } catch (const model::InputError& error) {
+    } catch (const util::InputError& error) {
         EXPECT_NE(std::string(error.what()).find("nowhere"), std::string::npos);
     }
     try {
         files_of_revision("HEAD", suites_in("../../elsewhere/*.yaml"));
         ADD_FAILURE() << "not refused";
-    } catch (const model::InputError& error) {
+    } catch (const util::InputError& error) {
         EXPECT_NE(std::string(error.what()).find("../../elsewhere"), std::string::npos);
     }
     EXPECT_TRUE(files_of_working_tree({{"a"}, {"b"}, {"c"}}).empty());

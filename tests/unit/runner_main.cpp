@@ -14,8 +14,8 @@
 
 #include "measure/worker.hpp"
 #include "measure/worker_process.hpp"
-#include "model/error.hpp"
 #include "unit/fake_backend.hpp"
+#include "util/error.hpp"
 
 namespace {
 
@@ -78,7 +78,7 @@ class RunnersBackend final : public measure::fakes::FakeBackend {
     }
 
     measure::Capabilities capabilities() override {
-        if (arguments_.plugins.contains("undescribed")) throw model::Error("no description");
+        if (arguments_.plugins.contains("undescribed")) throw util::Error("no description");
         if (arguments_.plugins.contains("dying")) std::raise(SIGKILL);
         measure::Capabilities result = FakeBackend::capabilities();
         result.environment.device = list(arguments_.device).front().device;

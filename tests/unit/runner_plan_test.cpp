@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <string>
 
-#include "model/error.hpp"
 #include "runner/checkout_paths.hpp"
 #include "temporary_folder.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::runner {
 namespace {
@@ -118,7 +118,7 @@ TEST(RunnersPlan, ACheckoutOfARepositoryHasItsFolders) {
     EXPECT_EQ(in_checkout(with, checkout).suites[0].commands[0].folder, "/tmp/base");
     // Both sides would run the same.
     with.suites[0].commands[0].folder = "/elsewhere";
-    EXPECT_THROW(in_checkout(with, checkout), model::InputError);
+    EXPECT_THROW(in_checkout(with, checkout), util::InputError);
 }
 
 TEST(RunnersPlan, WithoutItsProgramsAPlanNeedsOtherCases) {
@@ -127,7 +127,7 @@ TEST(RunnersPlan, WithoutItsProgramsAPlanNeedsOtherCases) {
     EXPECT_EQ(left.suites[0].cases[0].spec.workload, "gemm");
     model::Plan programs = plan();
     programs.suites[0].cases.erase(programs.suites[0].cases.begin());
-    EXPECT_THROW(without_programs(programs), model::InputError);
+    EXPECT_THROW(without_programs(programs), util::InputError);
     programs.suites.push_back(plan().suites[0]);
     EXPECT_EQ(without_programs(programs).suites.size(), 2U);
 }

@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "model/error.hpp"
-#include "model/file.hpp"
 #include "unit/temporary_folder.hpp"
+#include "util/error.hpp"
+#include "util/file.hpp"
 
 namespace perfgate::runner {
 namespace {
@@ -35,7 +35,7 @@ class RunnersReports : public testing::Test {
     static std::string refusal(const OutputOptions& options) {
         try {
             check_outputs(options);
-        } catch (const model::InputError& error) {
+        } catch (const util::InputError& error) {
             return error.what();
         }
         return "";

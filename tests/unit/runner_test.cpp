@@ -18,8 +18,6 @@
 #include "baseline/refresh.hpp"
 #include "baseline/store.hpp"
 #include "document/verdict.hpp"
-#include "model/error.hpp"
-#include "model/file.hpp"
 #include "runner/ab.hpp"
 #include "runner/baseline_runs.hpp"
 #include "runner/devices.hpp"
@@ -29,6 +27,8 @@
 #include "runner/run_file.hpp"
 #include "runner/self_test.hpp"
 #include "unit/temporary_folder.hpp"
+#include "util/error.hpp"
+#include "util/file.hpp"
 
 namespace perfgate::runner {
 namespace {
@@ -102,7 +102,7 @@ class Runner : public testing::Test {
     std::string refusal(const RunRequest& asked) {
         try {
             run(asked);
-        } catch (const model::Error& error) {
+        } catch (const util::Error& error) {
             return error.what();
         }
         return "not refused";
@@ -113,7 +113,7 @@ class Runner : public testing::Test {
     }
     model::VerdictDocument verdict() const {
         const std::string file = folder("out/verdict.json");
-        return document::parse_verdict(model::read_file(file, 1 << 20, "verdict"), file);
+        return document::parse_verdict(util::read_file(file, 1 << 20, "verdict"), file);
     }
     Verdict verdict_of(std::size_t index) const {
         return verdict().suites.at(0).cases.at(index).verdict;
@@ -391,7 +391,7 @@ TEST_F(Runner, ProgramsOnSeveralGpusHaveTheirNumberInTheKey) {
     MeasuringChoice second = measuring();
     second.backend.devices = "all";
     second.lock_wait_s = 0;
-    EXPECT_THROW(open_to_measure(second), model::Error);
+    EXPECT_THROW(open_to_measure(second), util::Error);
 }
 
 TEST_F(Runner, OneGpuLeavesTheKeyAndTheLocksAlone) {
@@ -420,7 +420,7 @@ TEST_F(Runner, RefusesProgramsWithMoreGpusThanThereAre) {
         OpenedBackend backend = open_to_measure(choice);
         try {
             plan_for({suite}, choice, backend);
-        } catch (const model::InputError& error) {
+        } catch (const util::InputError& error) {
             return error.what();
         }
         return "";
@@ -441,7 +441,7 @@ TEST_F(Runner, RefusesCasesThatSeeDifferentNumbersOfGpus) {
     try {
         plan_for({suite}, choice, backend);
         FAIL() << "it was not refused";
-    } catch (const model::InputError& error) {
+    } catch (const util::InputError& error) {
         EXPECT_NE(
             std::string(error.what()).find("other/program uses 1 GPU, but pair/program uses 2"),
             std::string::npos)
@@ -579,17 +579,17 @@ TEST_F(Runner, ACaseThatTheBaseLacksIsSkippedThereAndMeasuredInTheHead) {
 TEST_F(Runner, BuildsAreComparedOnlyIfBothAreThere) {
     AbRequest asked = ab_request(measuring(), suite_file());
     asked.base.clear();
-    EXPECT_THROW(quietly([&] { return compare_builds(asked); }), model::InputError);
+    EXPECT_THROW(quietly([&] { return compare_builds(asked); }), util::InputError);
     asked.base = folder("empty");
     fs::create_directory(asked.base);
-    EXPECT_THROW(quietly([&] { return compare_builds(asked); }), model::InputError);
+    EXPECT_THROW(quietly([&] { return compare_builds(asked); }), util::InputError);
     EXPECT_FALSE(fs::exists(folder("out")));
 }
 
 TEST_F(Runner, BuildsAreComparedOnOneDevice) {
     AbRequest asked = ab_request(measuring(), suite_file());
     asked.measuring.backend.devices = "all";
-    EXPECT_THROW(quietly([&] { return compare_builds(asked); }), model::InputError);
+    EXPECT_THROW(quietly([&] { return compare_builds(asked); }), util::InputError);
 }
 
 TEST_F(Runner, ASelfTestFindsTheSizesThatItAdds) {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "document/run.hpp"
-#include "model/error.hpp"
 #include "unit/gate_documents.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::gate {
 namespace {
@@ -58,8 +58,8 @@ TEST(Selection, OneOfSeveralFiltersIsEnough) {
 
 TEST(Selection, TagsMatchWholeAndTogetherWithFilters) {
     EXPECT_EQ(ids(select_cases(three_cases(), {{}, {"nightly", "large"}})), "gemm/tiled[m=3];");
-    EXPECT_THROW(select_cases(three_cases(), {{}, {"night"}}), model::InputError);
-    EXPECT_THROW(select_cases(three_cases(), {{"*m=1]"}, {"large"}}), model::InputError);
+    EXPECT_THROW(select_cases(three_cases(), {{}, {"night"}}), util::InputError);
+    EXPECT_THROW(select_cases(three_cases(), {{"*m=1]"}, {"large"}}), util::InputError);
 }
 
 TEST(Selection, SuitesWithoutASelectedCaseStay) {
@@ -84,7 +84,7 @@ TEST(Selection, OneThatSelectsNothingIsRefusedThoughOthersDo) {
     const auto refusal = [](const Selection& selection) -> std::string {
         try {
             select_cases(three_cases(), selection);
-        } catch (const model::InputError& error) {
+        } catch (const util::InputError& error) {
             return error.what();
         }
         return "not refused";
@@ -98,7 +98,7 @@ TEST(Selection, AnEmptySelectionIsRefusedAndShowsAnId) {
     try {
         select_cases(three_cases(), {{"gem*x"}, {"y"}});
         FAIL() << "expected an InputError";
-    } catch (const model::InputError& error) {
+    } catch (const util::InputError& error) {
         EXPECT_STREQ(error.what(),
                      "3 cases of the run: none is selected by --filter 'gem*x' --tag 'y'; an id "
                      "looks like 'gemm/tiled[m=1]'");

@@ -17,8 +17,8 @@
 
 #include "measure/journal.hpp"
 #include "model/board.hpp"
-#include "model/error.hpp"
 #include "unit/temporary_folder.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::measure {
 namespace {
@@ -216,7 +216,7 @@ TEST_F(SeveralDevices, OneThatCannotBeOpenedEndsTheRun) {
     options_.case_limit_s = 0.5;
     add_devices(1);
     add_device({"/nowhere/at/all"});
-    EXPECT_THROW(run(), model::Error);
+    EXPECT_THROW(run(), util::Error);
     EXPECT_LT(read_journal(folder_).cases.size(), 50U);  // the other did not go on to the end
 }
 

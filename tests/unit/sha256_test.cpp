@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/sha256.hpp"
+#include "util/sha256.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <fstream>
 #include <string>
 
-namespace perfgate::model {
+namespace perfgate::util {
 namespace {
 
 std::string hex(Sha256& hash) {
@@ -74,4 +74,4 @@ TEST(FingerprintOfFile, IsOfItsContentAndEmptyWhereThereIsNone) {
 }
 
 }  // namespace
-}  // namespace perfgate::model
+}  // namespace perfgate::util

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "model/error.hpp"
 #include "runner/plan.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::runner {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 std::string problem_of(const std::vector<std::string>& words) {
     try {
         variables_of("--base-env", words);
-    } catch (const model::InputError& error) {
+    } catch (const util::InputError& error) {
         return error.what();
     }
     return "";

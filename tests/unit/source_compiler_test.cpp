@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "model/error.hpp"
-#include "model/sha256.hpp"
 #include "source/compiler.hpp"
 #include "source/nvrtc.hpp"
+#include "util/error.hpp"
+#include "util/sha256.hpp"
 
 namespace perfgate::source {
 namespace {
@@ -39,7 +39,7 @@ class SourceCompiler : public testing::Test {
     void SetUp() override {
         try {
             const Nvrtc nvrtc(0);
-        } catch (const model::Error& error) {
+        } catch (const util::Error& error) {
             GTEST_SKIP() << error.what();
         }
     }
@@ -93,7 +93,7 @@ TEST_F(SourceCompiler, MakesMachineCodeWithTheSymbolsOfItsKernels) {
     ASSERT_EQ(code.problem, "") << code.log;
     EXPECT_EQ(code.kernel_symbol, "_Z5scaleILi3EEvPKfPfi");
     EXPECT_EQ(code.reference_symbol, "plain");
-    EXPECT_EQ(model::fingerprint_of_file(code.file), code.digest);
+    EXPECT_EQ(util::fingerprint_of_file(code.file), code.digest);
     std::string magic(4, '\0');
     std::ifstream(code.file, std::ios::binary).read(magic.data(), 4);
     EXPECT_EQ(magic,
@@ -247,7 +247,7 @@ TEST_F(SourceCompiler, MachineCodeIsTakenAsItIs) {
     EXPECT_EQ(code.problem, "");
     EXPECT_EQ(code.file, (folder_ / "old.ptx").string());
     EXPECT_EQ(code.kernel_symbol, "k");
-    EXPECT_EQ(code.digest, model::fingerprint_of_file(folder_ / "old.ptx"));
+    EXPECT_EQ(code.digest, util::fingerprint_of_file(folder_ / "old.ptx"));
 }
 
 TEST_F(SourceCompiler, AnInterruptionEndsIt) {
@@ -272,7 +272,7 @@ TEST(SourceNvrtc, AMissingOneNamesTheRemedy) {
     try {
         const Nvrtc nvrtc(1);
         FAIL();
-    } catch (const model::Error& error) {
+    } catch (const util::Error& error) {
         EXPECT_NE(std::string(error.what()).find("install the CUDA toolkit's NVRTC"),
                   std::string::npos);
     }

@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "backend/source/npy.hpp"
-#include "model/error.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::backend {
 namespace {
@@ -26,7 +26,7 @@ class Npy : public testing::Test {
     std::string refusal(const std::string& content, std::size_t count) {
         try {
             read_npy(write(content), count);
-        } catch (const model::InputError& error) {
+        } catch (const util::InputError& error) {
             return error.what();
         }
         return "accepted";
@@ -76,8 +76,8 @@ TEST_F(Npy, WhatIsNone) {
     EXPECT_NE(refusal(saved(header("<f4", "(1,)"), "1234", 9), 1).find("version 9"),
               std::string::npos);
     fs::remove(file_);
-    EXPECT_THROW(read_npy(file_, 1), model::InputError);
-    EXPECT_THROW(read_npy("/dev/zero", 1), model::InputError);
+    EXPECT_THROW(read_npy(file_, 1), util::InputError);
+    EXPECT_THROW(read_npy("/dev/zero", 1), util::InputError);
 }
 
 TEST_F(Npy, HeadersThatEndEarlyOrLie) {

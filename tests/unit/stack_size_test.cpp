@@ -18,7 +18,7 @@
 
 #include "backend/cuda/cubin.hpp"
 #include "backend/cuda/loaded_code.hpp"
-#include "model/error.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::backend::cuda {
 namespace {
@@ -44,7 +44,7 @@ Sizes stacks(const Image& image) {
     std::optional<ElfImage> elf;
     try {
         elf.emplace(image);
-    } catch (const model::InputError&) {
+    } catch (const util::InputError&) {
         return {};
     }
     return stack_sizes(*elf);

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <random>
 
-#include "model/file.hpp"
 #include "suite/plan.hpp"
 #include "suite/suite.hpp"
 #include "suite_catalogue.hpp"
+#include "util/file.hpp"
 
 namespace perfgate::suite {
 namespace {
@@ -21,7 +21,7 @@ struct Block {
 };
 
 std::vector<Block> read_corpus() {
-    const std::string text = model::read_file(
+    const std::string text = util::read_file(
         std::string(PERFGATE_TEST_DATA_DIR) + "/suites/cases.txt", std::size_t{1} << 20, "corpus");
     std::vector<Block> blocks;
     std::size_t line = 0;

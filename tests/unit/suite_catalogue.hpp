@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/catalogue.hpp"
-#include "model/error.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::suite::test {
 
@@ -58,7 +58,7 @@ template <typename Call>
 std::string refusal(const Call& call) {
     try {
         call();
-    } catch (const model::InputError& error) {
+    } catch (const util::InputError& error) {
         return error.what();
     }
     return {};

@@ -417,7 +417,7 @@ TEST(SuiteRelations, DamagedExpressionsAreReadOrRefused) {
                 "  '" + damaged.substr(0, middle) + "': '" + damaged.substr(middle) + "'\n";
             try {
                 parse(expect);
-            } catch (const model::InputError& error) {
+            } catch (const util::InputError& error) {
                 EXPECT_EQ(std::string(error.what()).rfind("s.yaml:", 0), 0U) << expect;
             }
         }

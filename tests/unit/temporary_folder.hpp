@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "model/temporary_folder.hpp"
+#include "util/temporary_folder.hpp"
 
 namespace perfgate {
-using model::TemporaryFolder;
+using util::TemporaryFolder;
 }  // namespace perfgate

@@ -13,10 +13,10 @@
 #include "baseline/store.hpp"
 #include "document/baseline.hpp"
 #include "model/baseline.hpp"
-#include "model/error.hpp"
 #include "model/ledger.hpp"
 #include "unit/gate_documents.hpp"
 #include "unit/temporary_folder.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::baseline {
 namespace {
@@ -105,7 +105,7 @@ TEST_F(VerifyStore, WhatPerfgateWroteIsInOrder) {
 }
 
 TEST_F(VerifyStore, AFolderThatIsNotThereIsAnError) {
-    EXPECT_THROW(verify_store(folder_ / "none", today), model::InputError);
+    EXPECT_THROW(verify_store(folder_ / "none", today), util::InputError);
 }
 
 TEST_F(VerifyStore, TheSameContentInOtherTextIsAFault) {

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "measure/protocol.hpp"
-#include "model/error.hpp"
 #include "unit/fake_backend.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::measure {
 namespace {
@@ -60,7 +60,7 @@ struct Served {
         ::close(requests.to);
         BackendSource source;
         source.list = [this](const std::string& wanted) {
-            if (refuses_devices) throw model::InputError("no device " + wanted);
+            if (refuses_devices) throw util::InputError("no device " + wanted);
             return std::vector<ListedDevice>(listed_devices, {wanted, {}});
         };
         source.open = [this](const std::function<void(const std::string&)>& loading) {

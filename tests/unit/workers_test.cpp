@@ -63,7 +63,7 @@ TEST(Workers, WhoeverMustHaveAnAnswerAsksThreeWorkers) {
     try {
         dies.must_ask(BoardStateRequest{}, 30);
         ADD_FAILURE() << "answered";
-    } catch (const model::Error& error) {
+    } catch (const util::Error& error) {
         const std::string message = error.what();
         EXPECT_NE(message.find("code 7"), std::string::npos) << message;
         EXPECT_TRUE(message.ends_with(": last words")) << message;
@@ -74,7 +74,7 @@ TEST(Workers, WhoeverMustHaveAnAnswerAsksThreeWorkers) {
     try {
         silent.must_ask(BoardStateRequest{}, 30);
         ADD_FAILURE() << "answered";
-    } catch (const model::Error& error) {
+    } catch (const util::Error& error) {
         EXPECT_TRUE(std::string(error.what()).ends_with("code 7")) << error.what();
     }
 
@@ -89,14 +89,14 @@ TEST(Workers, AFailedAnswerIsAnErrorOfTheInputOrNot) {
                         write_reply(FailedReply{"no such device", usage, false}) + "' >&3");
     };
     Workers usage = failing(true);
-    EXPECT_THROW(usage.must_ask(BoardStateRequest{}, 30), model::InputError);
+    EXPECT_THROW(usage.must_ask(BoardStateRequest{}, 30), util::InputError);
     Workers other = failing(false);
     try {
         other.must_ask(BoardStateRequest{}, 30);
         ADD_FAILURE() << "answered";
-    } catch (const model::InputError&) {
+    } catch (const util::InputError&) {
         ADD_FAILURE() << "the input is not at fault";
-    } catch (const model::Error& error) {
+    } catch (const util::Error& error) {
         EXPECT_STREQ(error.what(), "no such device");
     }
     EXPECT_EQ(other.process(), 0) << "the worker goes on";

@@ -15,9 +15,9 @@
 
 #include "backend/cuda/cupti.hpp"
 #include "backend/cuda/driver.hpp"
-#include "model/error.hpp"
 #include "model/interval.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::backend::cuda {
 
@@ -279,7 +279,7 @@ class Parser {
     // Launches use few different kernels, so a linear search is enough.
     std::size_t intern(KernelFacts facts) {
         std::string& name = name_of_[facts.symbol];
-        if (name.empty()) name = model::demangled(facts.symbol);
+        if (name.empty()) name = util::demangled(facts.symbol);
         facts.name = name;
         const auto known = std::find(trace_.kernels.begin(), trace_.kernels.end(), facts);
         if (known != trace_.kernels.end()) {
@@ -318,7 +318,7 @@ std::size_t LaunchActivity::kernel_count() const {
 
 ActivityRecorder::ActivityRecorder() {
     if (recorder_exists.exchange(true)) {
-        throw model::Error("device activity is being recorded already in this process");
+        throw util::Error("device activity is being recorded already in this process");
     }
     try {
         check(cuptiActivityRegisterCallbacks(&request_buffer, &complete_buffer),
@@ -395,7 +395,7 @@ void require_records(std::span<const ObservedLaunch> launches, const LaunchActiv
             return record.kind == ActivityKind::kernel && record.graph_node_id == 0;
         });
     if (recorded >= made) return;
-    throw model::Error(fmt::format(
+    throw util::Error(fmt::format(
         "CUPTI recorded {} of the {} kernels that one launch of the case launches, so that "
         "gpu_time would be too short: launch them all from the thread that calls launch, or gate "
         "gpu_span with --no-cupti",
@@ -408,7 +408,7 @@ void require_equal_launches(std::span<const LaunchActivity> launches) {
             return one.records.size() < two.records.size();
         });
     if (least == most || least->records.size() == most->records.size()) return;
-    throw model::Error(fmt::format(
+    throw util::Error(fmt::format(
         "gpu_time: timed launches left between {} and {} records of kernels, copies and memsets. "
         "Either records were lost (measure again), or the variant does not do the same work in "
         "each launch (gate gpu_span with --no-cupti)",

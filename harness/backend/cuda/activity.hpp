@@ -70,7 +70,7 @@ struct ActivityTrace {
 /// are collected (no kernel records would arrive). Costs about 4 µs of CPU time per launch.
 class ActivityRecorder {
   public:
-    /// Throws CuptiError, or model::Error if a recorder exists already.
+    /// Throws CuptiError, or util::Error if a recorder exists already.
     ActivityRecorder();
     ~ActivityRecorder();
     ActivityRecorder(const ActivityRecorder&) = delete;
@@ -91,11 +91,11 @@ class ActivityRecorder {
 
 // Whether the records of a launch are all that it did: gpu_time must not miss a kernel in silence.
 
-/// Throws model::Error with both counts if fewer kernels were recorded than `launches` has that
+/// Throws util::Error with both counts if fewer kernels were recorded than `launches` has that
 /// were not captured. Kernels of graphs have no launch call and do not count.
 void require_records(std::span<const ObservedLaunch> launches, const LaunchActivity& launch);
 
-/// Throws model::Error with both counts if launches of the same work left different numbers of
+/// Throws util::Error with both counts if launches of the same work left different numbers of
 /// records: gpu_time of some would be too short.
 void require_equal_launches(std::span<const LaunchActivity> launches);
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "model/error.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::backend::cuda {
 namespace {
@@ -64,7 +64,7 @@ AddedWork::AddedWork(CUstream stream) {
         shortest(short_cycles);  // the first launch loads the kernel
         const double difference = shortest(long_cycles) - shortest(short_cycles);
         if (difference <= 0) {
-            throw model::Error(
+            throw util::Error(
                 "the device's clock could not be measured: a kernel of more cycles "
                 "took no longer");
         }

@@ -29,7 +29,7 @@ void StreamBlocker::write_flag(std::uint32_t value) {
 StreamBlocker::Block StreamBlocker::block(CUstream stream) {
     {
         const std::lock_guard lock(mutex_);
-        if (armed_) throw model::Error("a stream is blocked already: release it first");
+        if (armed_) throw util::Error("a stream is blocked already: release it first");
         ++epoch_;
         armed_ = true;
         fired_ = false;

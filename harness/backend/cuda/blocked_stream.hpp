@@ -43,7 +43,7 @@ class StreamBlocker {
     };
 
     /// Work queued on `stream` from now on waits for release. One block at a time; a second throws
-    /// model::Error.
+    /// util::Error.
     [[nodiscard]] Block block(CUstream stream);
 
   private:

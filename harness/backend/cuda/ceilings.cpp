@@ -67,7 +67,7 @@ std::size_t buffer_bytes() {
     check(driver().cuMemGetInfo(&free, &total), "cannot ask for the device's free memory");
     const std::size_t bytes = std::min(copy_bytes, free / free_share);
     if (bytes < least_buffer_bytes) {
-        throw model::Error(
+        throw util::Error(
             fmt::format("ceilings need {} MiB of free device memory: end what else uses the device",
                         (least_buffer_bytes * free_share) >> 20));
     }
@@ -253,7 +253,7 @@ Cublas load_cublas() {
         }
     }
     if (handle == nullptr) {
-        throw model::Error(fmt::format("cannot load cuBLAS: {}; {}", first_error, remedy));
+        throw util::Error(fmt::format("cannot load cuBLAS: {}; {}", first_error, remedy));
     }
     // Never unloaded: its kernels belong to the context.
     Cublas cublas;
@@ -261,7 +261,7 @@ Cublas load_cublas() {
         function =
             reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
         if (function == nullptr) {
-            throw model::Error(fmt::format("cuBLAS has no function {}; {}", name, remedy));
+            throw util::Error(fmt::format("cuBLAS has no function {}; {}", name, remedy));
         }
     };
 #define PERFGATE_CUBLAS_RESOLVE(name) resolve(#name, cublas.name);
@@ -277,7 +277,7 @@ const Cublas& cublas() {
 
 void require(cublasStatus_t status, const char* what) {
     if (status == CUBLAS_STATUS_SUCCESS) return;
-    throw model::Error(fmt::format("{}: {}", what, cublas().cublasLtGetStatusString(status)));
+    throw util::Error(fmt::format("{}: {}", what, cublas().cublasLtGetStatusString(status)));
 }
 
 /// cuBLAS's handles: made by a function that fills a pointer, freed by another.
@@ -409,7 +409,7 @@ void measure_matrix_rates(CUstream stream, const DeviceBuffer& buffer, model::Ce
 
 void measure_matrix_rates(CUstream /*stream*/, const DeviceBuffer& /*buffer*/,
                           model::Ceilings& /*ceilings*/) {
-    throw model::Error(
+    throw util::Error(
         "built without cuBLAS's headers: install them (Debian and Ubuntu: libcublas-dev-13-0) and "
         "build again");
 }
@@ -427,7 +427,7 @@ model::Ceilings measure_ceilings(CUstream stream) {
     } catch (const CudaError& error) {
         if (error.sticky()) throw;
         ceilings.problem = error.what();
-    } catch (const model::Error& error) {
+    } catch (const util::Error& error) {
         ceilings.problem = error.what();
     }
     return ceilings;

@@ -11,7 +11,7 @@
 #include "backend/cuda/activity.hpp"
 #include "backend/cuda/cuda_case.hpp"
 #include "backend/cuda/nvtx.hpp"
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::backend::cuda {
 namespace {
@@ -116,7 +116,7 @@ class Collection {
             session(members);
         } catch (const measure::DeviceLost&) {
             throw;
-        } catch (const model::Error& error) {
+        } catch (const util::Error& error) {
             if (members.size() == 1 || affects_all(error)) {
                 for (const std::size_t member : members) {
                     lose(results_[member], wanted({member}), error.what());
@@ -129,7 +129,7 @@ class Collection {
         }
     }
 
-    static bool affects_all(const model::Error& error) {
+    static bool affects_all(const util::Error& error) {
         const auto* cupti = dynamic_cast<const CuptiError*>(&error);
         return cupti != nullptr &&
                (cupti->no_permission() || cupti->code() == CUPTI_ERROR_HARDWARE_BUSY);
@@ -176,7 +176,7 @@ class Collection {
         std::set<std::string> not_a_number;
         for (const CounterRange& found : data.ranges) {
             if (found.tag != member) continue;
-            result.kernels.push_back(entry.graph ? "(graph)" : model::demangled(found.symbol));
+            result.kernels.push_back(entry.graph ? "(graph)" : util::demangled(found.symbol));
             auto& values = result.values.emplace_back();
             for (std::size_t i = 0; i < metrics.size(); ++i) {
                 if (std::isnan(found.values[i])) {
@@ -203,7 +203,7 @@ class Collection {
     static std::string mismatch(const std::vector<std::string>& found,
                                 const std::vector<std::string>& expected) {
         std::string text = fmt::format("the counter pass launched {}, the dry launch {}",
-                                       model::counted(found.size(), "kernel"), expected.size());
+                                       util::counted(found.size(), "kernel"), expected.size());
         for (std::size_t i = 0; i < std::min(found.size(), expected.size()); ++i) {
             if (found[i] != expected[i]) {
                 text += fmt::format("; kernel {} was {}, then {}", i, expected[i], found[i]);

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/sha256.hpp"
+#include "util/sha256.hpp"
 
 namespace perfgate::backend::cuda {
 
@@ -68,7 +68,7 @@ class Functions {
     }
 
     std::string fingerprint(const Function& function) const {
-        model::Sha256 hash;
+        util::Sha256 hash;
         const auto add = [&](std::size_t section) {
             hash.add_number(sections_[section].content.size());
             hash.add(std::as_bytes(sections_[section].content));
@@ -95,7 +95,7 @@ class Functions {
         std::vector<std::size_t> reached = {text};
         std::vector<bool> seen(sections_.size());
         seen[text] = true;
-        model::Sha256 hash;
+        util::Sha256 hash;
         MachineCode code;
         for (std::size_t next = 0; next < reached.size(); ++next) {
             const Function& function = functions_.at(reached[next]);
@@ -144,7 +144,7 @@ struct StackSize {
 };
 constexpr std::uint32_t unknown_size = std::numeric_limits<std::uint32_t>::max();
 
-/// By the section of the function's code. Throws model::InputError.
+/// By the section of the function's code. Throws util::InputError.
 std::map<std::size_t, std::uint32_t> read_sizes(const ElfImage& image, const ElfSection& info) {
     std::map<std::size_t, std::uint32_t> sizes;
     for (std::span<const char> left = info.content; !left.empty();) {

@@ -25,7 +25,7 @@ struct MachineCode {
 /// already linked (an offset in a constant bank that the module shares) is part of its
 /// instructions.
 ///
-/// Throws model::InputError if the image is damaged.
+/// Throws util::InputError if the image is damaged.
 std::map<std::string, MachineCode> machine_code(const ElfImage& cubin);
 
 /// By symbol (mangled), bytes of stack per thread: the deepest chain of calls from the kernel that

@@ -9,7 +9,7 @@
 
 namespace perfgate::backend::cuda {
 
-/// Opens the device; throws model::Error with the remedy if there is none. Missing CUPTI is not an
+/// Opens the device; throws util::Error with the remedy if there is none. Missing CUPTI is not an
 /// error here: capabilities() and diagnose() report it, and timing works without it. The devices
 /// that `--devices` names. Opens none; the chip's name is left empty.
 std::vector<measure::ListedDevice> list_devices(const std::string& wanted);

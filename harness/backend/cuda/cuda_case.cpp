@@ -193,8 +193,8 @@ measure::LaunchRecord CudaCase::record_launch() {
         recorder.launch([&] { launches = device_.launches_made_by([&] { enqueue_launch(); }); });
         const ActivityTrace trace = recorder.finish();
         if (trace.dropped + trace.without_time != 0) {
-            throw model::Error(fmt::format("CUPTI dropped {} activity records and gave {} no time",
-                                           trace.dropped, trace.without_time));
+            throw util::Error(fmt::format("CUPTI dropped {} activity records and gave {} no time",
+                                          trace.dropped, trace.without_time));
         }
         const LaunchActivity& reset = trace.launches.at(0);
         const LaunchActivity& launch = trace.launches.at(1);
@@ -237,7 +237,7 @@ measure::LaunchRecord CudaCase::record_launch() {
 /// The stream is empty, so that a full queue delays nothing.
 measure::TimeSamples CudaCase::time_submission(int count) {
     if (device_.has_cupti()) {
-        throw model::Error("submit_time: CUPTI is on in this process, which slows launches");
+        throw util::Error("submit_time: CUPTI is on in this process, which slows launches");
     }
     const NvtxRange range("submit_time");
     measure::TimeSamples samples;
@@ -314,7 +314,7 @@ measure::TimeSamples CudaCase::time(measure::TimeKind kind, model::Cache cache, 
                 samples = time_events(cache, count);
                 break;
             case measure::TimeKind::host_time:
-                throw model::Error("host_time is of host variants; this one runs on the GPU");
+                throw util::Error("host_time is of host variants; this one runs on the GPU");
             case measure::TimeKind::submit_time:
                 samples = time_submission(count);
                 break;
@@ -342,7 +342,7 @@ measure::TimeSamples CudaCase::time_records(model::Cache cache, int count) {
     }
     const ActivityTrace trace = recorder.finish();
     if (trace.dropped + trace.without_time != 0) {
-        throw model::Error(
+        throw util::Error(
             fmt::format("gpu_time: CUPTI dropped {} activity records and gave {} no time",
                         trace.dropped, trace.without_time));
     }
@@ -350,7 +350,7 @@ measure::TimeSamples CudaCase::time_records(model::Cache cache, int count) {
     samples.method = cold ? "activity/cold" : "activity/hot";
     for (const LaunchActivity& launch : trace.launches) {
         if (launch.records.empty()) {
-            throw model::Error(
+            throw util::Error(
                 "gpu_time: a launch left no kernel, copy or memset record: does the variant launch "
                 "from another thread?");
         }

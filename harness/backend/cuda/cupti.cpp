@@ -120,7 +120,7 @@ CUptiResult subscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callbac
 }  // namespace
 
 CuptiError::CuptiError(CUptiResult code, std::string_view what, std::string_view detail)
-    : model::Error(message(code, what, detail)), code_(code) {}
+    : util::Error(message(code, what, detail)), code_(code) {}
 
 bool CuptiError::no_permission() const {
     return code_ == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES ||
@@ -177,7 +177,7 @@ void preload_metric_libraries() {
 void require_cupti_version() {
     const std::uint32_t version = cupti_version();
     if (version < required_cupti_version) {
-        throw model::Error(fmt::format(
+        throw util::Error(fmt::format(
             "CUPTI {} is too old: {} or newer is needed. Install CUDA 13.0 update 1 or newer, and "
             "check that LD_LIBRARY_PATH does not put an older libcupti first",
             version, required_cupti_version));

@@ -18,12 +18,12 @@
 #include <thread>
 
 #include "backend/cuda/cupti_facts.hpp"
-#include "model/error.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::backend::cuda {
 
 /// A failed CUPTI call: what was being done, CUPTI's name and text, and the remedy if one is known.
-class CuptiError : public model::Error {
+class CuptiError : public util::Error {
   public:
     CuptiError(CUptiResult code, std::string_view what, std::string_view detail = {});
     [[nodiscard]] CUptiResult code() const { return code_; }
@@ -52,7 +52,7 @@ std::uint32_t cupti_version();
 /// do not exist.
 void preload_metric_libraries();
 
-/// Throws model::Error if the loaded library is older than `required_cupti_version`.
+/// Throws util::Error if the loaded library is older than `required_cupti_version`.
 void require_cupti_version();
 
 /// The process's callback subscription. Holding it excludes other tools from CUPTI; if it is taken,

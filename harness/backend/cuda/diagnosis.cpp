@@ -11,7 +11,7 @@
 
 #include "backend/cuda/driver.hpp"
 #include "backend/cuda/environment.hpp"
-#include "model/process_list.hpp"
+#include "util/process_list.hpp"
 
 namespace perfgate::backend::cuda {
 namespace {
@@ -39,7 +39,7 @@ std::string cuda_text(int version) {
 
 std::vector<std::string> names_of_processes() {
     std::vector<std::string> names;
-    for (const model::ListedProcess& process : model::list_processes()) {
+    for (const util::ListedProcess& process : util::list_processes()) {
         std::ifstream file(process.folder / "comm");
         std::string name;
         if (std::getline(file, name)) names.push_back(std::move(name));

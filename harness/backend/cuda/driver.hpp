@@ -15,7 +15,7 @@
 #include <string_view>
 #include <utility>
 
-#include "model/error.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::backend::cuda {
 
@@ -55,7 +55,7 @@ struct DriverApi {
 };
 
 /// A failed driver call.
-class CudaError : public model::Error {
+class CudaError : public util::Error {
   public:
     CudaError(CUresult code, std::string_view what);
     [[nodiscard]] CUresult code() const { return code_; }
@@ -66,7 +66,7 @@ class CudaError : public model::Error {
     CUresult code_;
 };
 
-/// The table, loaded and initialised (cuInit) once per process. Throws model::Error, with the
+/// The table, loaded and initialised (cuInit) once per process. Throws util::Error, with the
 /// remedy, if there is no usable driver.
 const DriverApi& driver();
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "model/error.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::backend::cuda {
 namespace {
@@ -22,7 +22,7 @@ std::span<const char> part(std::span<const char> image, std::uint64_t offset, st
 }  // namespace
 
 void damaged_cubin(std::string_view what) {
-    throw model::InputError(fmt::format("a loaded cubin is damaged: {}", what));
+    throw util::InputError(fmt::format("a loaded cubin is damaged: {}", what));
 }
 
 std::string_view elf_text(std::span<const char> strings, std::uint64_t offset) {
@@ -38,7 +38,7 @@ ElfImage::ElfImage(std::span<const char> image) {
     if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
         header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
         header.e_machine != machine_cuda) {
-        throw model::InputError("a loaded cubin is not a 64-bit ELF file for NVIDIA devices");
+        throw util::InputError("a loaded cubin is not a 64-bit ELF file for NVIDIA devices");
     }
     if (header.e_shoff == 0) return;
     if (header.e_shentsize != sizeof(Elf64_Shdr)) {

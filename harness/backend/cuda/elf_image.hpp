@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The ELF file that a cubin is: sections, symbols and relocations. The image is untrusted: every
-// function throws model::InputError where it would leave the image.
+// function throws util::InputError where it would leave the image.
 #pragma once
 
 #include <elf.h>
@@ -15,7 +15,7 @@
 
 namespace perfgate::backend::cuda {
 
-/// Throws model::InputError: "a loaded cubin is damaged: …".
+/// Throws util::InputError: "a loaded cubin is damaged: …".
 [[noreturn]] void damaged_cubin(std::string_view what);
 
 /// The record of a table at `index`, which may be unaligned.
@@ -46,7 +46,7 @@ struct ElfRelocation {
 /// Points into the image, which must outlive it.
 class ElfImage {
   public:
-    /// Throws model::InputError if it is not a 64-bit ELF file for NVIDIA devices.
+    /// Throws util::InputError if it is not a 64-bit ELF file for NVIDIA devices.
     explicit ElfImage(std::span<const char> image);
 
     const std::vector<ElfSection>& sections() const { return sections_; }

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "backend/host/host_backend.hpp"
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::backend::cuda {
 namespace {
@@ -46,7 +46,7 @@ std::string board_id(const std::string& uuid) {
 
 model::Device describe_device(const DeviceFacts& facts, const std::string& chip) {
     model::Device device;
-    device.key = model::slug(facts.name);
+    device.key = util::slug(facts.name);
     device.name = facts.name;
     if (facts.mig) {
         const std::size_t at = facts.name.find(mig_mark);
@@ -70,7 +70,7 @@ model::Environment describe_environment(OpenDevice& device, const Nvml* nvml) {
     if (device.has_cupti()) {
         try {
             chip = chip_name(device.facts().ordinal);
-        } catch (const model::Error&) {
+        } catch (const util::Error&) {
             // A chip newer than this CUPTI: the name stays empty, and counters report why.
         }
     }

@@ -94,7 +94,7 @@ void EventTimer::measure_blocked(const TimingRequest& request, std::size_t chunk
         } else if (chunk > 1) {
             chunk = 1;  // perhaps the queue was full; a single launch will show it
         } else {
-            throw model::Error(
+            throw util::Error(
                 "the variant is declared async, but its launch waits for the device (or enqueues "
                 "more "
                 "than a stream's queue holds): declare it synchronous");

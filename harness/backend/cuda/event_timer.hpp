@@ -47,7 +47,7 @@ class EventTimer {
     EventTimer(CUstream stream, StreamBlocker& blocker, const L2Flush& flush)
         : stream_(stream), blocker_(blocker), flush_(flush) {}
 
-    /// Does not warm up. Throws CudaError if the work fails, and model::Error if a launch declared
+    /// Does not warm up. Throws CudaError if the work fails, and util::Error if a launch declared
     /// async waits for the device.
     EventSamples measure(const TimingRequest& request);
 

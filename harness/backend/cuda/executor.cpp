@@ -35,7 +35,7 @@ bool on_device(const Output& output) {
           "cannot ask for the size of an output's memory");
     const std::size_t left = size - (address - start);
     if (output.bytes > left) {
-        throw model::Error(fmt::format(
+        throw util::Error(fmt::format(
             "outputs: output '{}' of {} bytes is in device memory that ends after {} bytes",
             output.name, output.bytes, left));
     }
@@ -120,7 +120,7 @@ OwnedGraph captured(CUstream stream, const std::function<void()>& enqueue) {
     std::string failure;
     try {
         enqueue();
-    } catch (const model::Error& error) {
+    } catch (const util::Error& error) {
         failure = error.what();
     } catch (...) {
         CUgraph graph = nullptr;

@@ -13,7 +13,7 @@
 
 #include "backend/cuda/driver.hpp"
 #include "backend/plugin/verification.hpp"
-#include "model/error.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::backend::cuda {
 
@@ -37,7 +37,7 @@ class CudaExecutor final : public Executor {
 // What a function enqueues on a stream, captured as a CUDA graph.
 
 /// It cannot be captured.
-class NotCaptured : public model::Error {
+class NotCaptured : public util::Error {
   public:
     using Error::Error;
 };

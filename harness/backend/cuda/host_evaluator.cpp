@@ -11,7 +11,7 @@
 #include <map>
 #include <utility>
 
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::backend::cuda {
 
@@ -189,12 +189,12 @@ void HostEvaluator::require(const std::vector<std::string>& metrics) const {
         if (!metric_exists(metric)) unknown.push_back(metric);
     }
     if (!unknown.empty()) {
-        throw model::Error(fmt::format("{} has no metric {}", chip_, fmt::join(unknown, ", ")));
+        throw util::Error(fmt::format("{} has no metric {}", chip_, fmt::join(unknown, ", ")));
     }
 }
 
 CounterConfig HostEvaluator::configure(const std::vector<std::string>& metrics) const {
-    if (metrics.empty()) throw model::Error("no counter metric to configure");
+    if (metrics.empty()) throw util::Error("no counter metric to configure");
     // CUPTI packs metrics into passes in the order in which they are added; adding those that need
     // several passes first results in fewer passes (GH100, full set: 20 instead of 21).
     std::vector<std::string> order = metrics;
@@ -285,9 +285,9 @@ HostEvaluator& HostCounterCatalogue::evaluator(const std::string& chip) {
         const std::vector<std::string> known = supported_chips();
         if (std::find(known.begin(), known.end(), chip) == known.end()) {
             evaluators_.erase(chip);
-            throw model::InputError(fmt::format("CUPTI knows no chip '{}'{}; it knows {}", chip,
-                                                model::did_you_mean(chip, known),
-                                                fmt::join(known, ", ")));
+            throw util::InputError(fmt::format("CUPTI knows no chip '{}'{}; it knows {}", chip,
+                                               util::did_you_mean(chip, known),
+                                               fmt::join(known, ", ")));
         }
         evaluator = std::make_unique<HostEvaluator>(chip);
     }

@@ -56,7 +56,7 @@ class HostEvaluator {
     /// not count NVLink and PCIe together with the SMs. Throws as configure().
     [[nodiscard]] std::vector<std::vector<std::string>> groups(
         const std::vector<std::string>& metrics) const;
-    /// Throws model::Error naming the metrics that the chip does not have, and CuptiError if one
+    /// Throws util::Error naming the metrics that the chip does not have, and CuptiError if one
     /// configuration cannot have all of them.
     [[nodiscard]] CounterConfig configure(const std::vector<std::string>& metrics) const;
     /// Of all groups() together.
@@ -72,7 +72,7 @@ class HostEvaluator {
   private:
     class Object;
     struct Probe;
-    /// Throws model::Error naming those that the chip does not have.
+    /// Throws util::Error naming those that the chip does not have.
     void require(const std::vector<std::string>& metrics) const;
 
     std::string chip_;
@@ -90,7 +90,7 @@ class HostCounterCatalogue : public measure::CounterCatalogue {
     Description describe(const std::string& chip, const std::string& counter) override;
 
   private:
-    /// Throws model::InputError naming the chips for one that CUPTI does not know.
+    /// Throws util::InputError naming the chips for one that CUPTI does not know.
     HostEvaluator& evaluator(const std::string& chip);
     std::map<std::string, std::unique_ptr<HostEvaluator>> evaluators_;
 };

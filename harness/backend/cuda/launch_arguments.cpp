@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "backend/cuda/driver.hpp"
-#include "model/sha256.hpp"
+#include "util/sha256.hpp"
 
 namespace perfgate::backend::cuda {
 namespace {
@@ -33,9 +33,9 @@ class Fingerprint {
         while (argument.size() >= sizeof(std::uint64_t)) {
             std::uint64_t word = 0;
             std::memcpy(&word, argument.data(), sizeof(word));
-            model::Sha256 of_word;
+            util::Sha256 of_word;
             of_word.add_number(size);
-            for (model::Sha256* hash : {&whole_, &of_word}) {
+            for (util::Sha256* hash : {&whole_, &of_word}) {
                 if (word != 0 && is_known_address(word)) {
                     hash->add("pointer");
                     hash->add_number(std::min(word & (~word + 1), most_alignment));
@@ -48,7 +48,7 @@ class Fingerprint {
         }
         whole_.add(argument);
         if (!argument.empty()) {
-            model::Sha256 of_rest;
+            util::Sha256 of_rest;
             of_rest.add_number(size);
             of_rest.add(argument);
             add_word(of_rest);
@@ -58,9 +58,9 @@ class Fingerprint {
     ArgumentFingerprint finish() { return {whole_.fingerprint(), std::move(words_)}; }
 
   private:
-    void add_word(model::Sha256& hash) { words_ += hash.fingerprint().substr(0, 8); }
+    void add_word(util::Sha256& hash) { words_ += hash.fingerprint().substr(0, 8); }
 
-    model::Sha256 whole_;
+    util::Sha256 whole_;
     std::string words_;
 };
 

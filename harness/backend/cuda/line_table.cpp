@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::backend::cuda {
 namespace {
@@ -62,7 +62,7 @@ enum : std::uint8_t {
 };
 }  // namespace form
 
-/// Reads from the front. Throws model::InputError at the end.
+/// Reads from the front. Throws util::InputError at the end.
 class Cursor {
   public:
     explicit Cursor(std::span<const char> bytes) : left_(bytes) {}
@@ -283,7 +283,7 @@ std::string path_of(const Beginning& beginning) {
                                        beginning.folder / std::filesystem::path(beginning.file);
     if (!path.is_absolute() || !path.has_filename()) return {};
     std::string text = path.lexically_normal().generic_string();
-    return model::printable(text, longest_path + 2) == text ? text : std::string();
+    return util::printable(text, longest_path + 2) == text ? text : std::string();
 }
 
 class LineTable {

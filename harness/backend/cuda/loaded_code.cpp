@@ -5,12 +5,12 @@
 
 #include "backend/cuda/cubin.hpp"
 #include "backend/cuda/line_table.hpp"
-#include "model/error.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::backend::cuda {
 namespace {
 
-/// Throws model::InputError if the image is damaged.
+/// Throws util::InputError if the image is damaged.
 std::map<std::string, LoadedFunction> functions_of(std::span<const char> cubin) {
     const ElfImage image(cubin);
     std::map<std::string, LoadedFunction> functions;
@@ -41,7 +41,7 @@ void LoadedCode::add(std::span<const char> cubin) {
     std::map<std::string, LoadedFunction> functions;
     try {
         functions = functions_of(cubin);
-    } catch (const model::InputError&) {
+    } catch (const util::InputError&) {
         return;
     }
     const std::lock_guard lock(mutex_);

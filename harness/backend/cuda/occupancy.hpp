@@ -20,7 +20,7 @@ struct Occupancy {
 /// The last wave is only partly filled unless this is a whole number. 0 if an SM holds no block.
 double waves(const DeviceFacts& device, const KernelFacts& kernel, const Occupancy& occupancy);
 
-/// Throws model::Error if the calculator does not know the device's compute capability.
+/// Throws util::Error if the calculator does not know the device's compute capability.
 Occupancy theoretical_occupancy(const DeviceFacts& device, const KernelFacts& kernel);
 
 }  // namespace perfgate::backend::cuda

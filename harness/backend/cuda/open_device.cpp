@@ -44,7 +44,7 @@ bool is_captured(CUstream stream) {
 int find_device(const std::string& wanted) {
     const int count = device_count();
     if (count == 0) {
-        throw model::Error(
+        throw util::Error(
             "the CUDA driver finds no device: check CUDA_VISIBLE_DEVICES, or pass --backend host");
     }
     if (wanted.empty()) return 0;
@@ -64,7 +64,7 @@ int find_device(const std::string& wanted) {
         devices += fmt::format("{}{} ({}, {})", devices.empty() ? "" : "; ", ordinal, facts.name,
                                facts.pci_bus_id);
     }
-    throw model::InputError(
+    throw util::InputError(
         fmt::format("--devices {}: no such device; expected an index, a UUID or a PCI bus id of {}",
                     wanted, devices));
 }
@@ -81,12 +81,12 @@ std::vector<int> find_devices(const std::string& wanted) {
         const std::size_t end = std::min(wanted.find(',', begin), wanted.size());
         const std::string one = wanted.substr(begin, end - begin);
         if (one.empty() && !wanted.empty()) {
-            throw model::InputError(fmt::format(
+            throw util::InputError(fmt::format(
                 "--devices {}: a device is empty; expected a list such as 0,1, or all", wanted));
         }
         const int ordinal = find_device(one);
         if (std::find(ordinals.begin(), ordinals.end(), ordinal) != ordinals.end()) {
-            throw model::InputError(fmt::format(
+            throw util::InputError(fmt::format(
                 "--devices {}: '{}' is there twice; name each device once", wanted, one));
         }
         ordinals.push_back(ordinal);
@@ -104,7 +104,7 @@ OpenDevice::OpenDevice(int ordinal, bool use_cupti)
     try {
         require_cupti_version();
         subscriber_.emplace();
-    } catch (const model::Error& error) {
+    } catch (const util::Error& error) {
         cupti_problem_ = error.what();
     }
 }
@@ -131,7 +131,7 @@ StreamBlocker& OpenDevice::blocker() {
 }
 
 void OpenDevice::require_cupti(const char* what) const {
-    if (!has_cupti()) throw model::Error(fmt::format("{}: {}", what, cupti_problem_));
+    if (!has_cupti()) throw util::Error(fmt::format("{}: {}", what, cupti_problem_));
 }
 
 std::vector<ObservedLaunch> OpenDevice::launches_made_by(const std::function<void()>& launch) {
@@ -176,11 +176,11 @@ std::map<std::string, std::int64_t> OpenDevice::calls_made_by(const std::functio
 
 RangeProfiler& OpenDevice::profiler() {
     require_cupti("counters");
-    if (!counters_problem_.empty()) throw model::Error(counters_problem_);
+    if (!counters_problem_.empty()) throw util::Error(counters_problem_);
     if (!profiler_) {
         try {
             profiler_ = std::make_unique<RangeProfiler>(context_, facts_.ordinal, *subscriber_);
-        } catch (const model::Error& error) {
+        } catch (const util::Error& error) {
             counters_problem_ = error.what();
             throw;
         }
@@ -192,7 +192,7 @@ std::string OpenDevice::counters_problem() {
     try {
         profiler();
         return {};
-    } catch (const model::Error& error) {
+    } catch (const util::Error& error) {
         return error.what();
     }
 }

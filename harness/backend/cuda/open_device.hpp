@@ -23,11 +23,11 @@
 namespace perfgate::backend::cuda {
 
 /// The ordinal that `--device` means: empty for the first device, a number, a UUID ("GPU-…", or its
-/// beginning) or a PCI bus id. Throws model::InputError listing the devices for anything else.
+/// beginning) or a PCI bus id. Throws util::InputError listing the devices for anything else.
 int find_device(const std::string& wanted);
 
 /// The ordinals that `--devices` means: "all", or a comma-separated list of what find_device takes.
-/// Throws model::InputError for a device that is named twice.
+/// Throws util::InputError for a device that is named twice.
 std::vector<int> find_devices(const std::string& wanted);
 
 /// A kernel launch as it entered the driver.
@@ -57,7 +57,7 @@ class OpenDevice {
     const std::string& cupti_problem() const { return cupti_problem_; }
     /// Whether CUPTI was requested at all.
     bool wants_cupti() const { return use_cupti_; }
-    /// Throws model::Error with `cupti_problem` if CUPTI may not be used.
+    /// Throws util::Error with `cupti_problem` if CUPTI may not be used.
     void require_cupti(const char* what) const;
 
     /// The launches that `launch` makes, in order, without those that fail. Needs CUPTI.

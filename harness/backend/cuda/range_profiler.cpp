@@ -39,11 +39,10 @@ void require_supported(CUdevice device) {
              Reason{params.wsl, "this WSL version has no counters"},
          }) {
         if (reason.level != CUPTI_PROFILER_CONFIGURATION_SUPPORTED) {
-            throw model::Error(
-                fmt::format("the device's counters cannot be read: {}", reason.text));
+            throw util::Error(fmt::format("the device's counters cannot be read: {}", reason.text));
         }
     }
-    throw model::Error("the device's counters cannot be read: CUPTI does not support it");
+    throw util::Error("the device's counters cannot be read: CUPTI does not support it");
 }
 
 std::vector<std::uint8_t> read_availability(CUcontext context) {
@@ -150,7 +149,7 @@ class RangeProfiler::Session final : public Pass {
         std::vector<Launch> first_pass;
         for (index_ = 0; !all_submitted; ++index_) {
             if (index_ > config_.passes + extra_passes) {
-                throw model::Error(fmt::format(
+                throw util::Error(fmt::format(
                     "counters need more passes than the {} that CUPTI announced", config_.passes));
             }
             launches_.clear();
@@ -166,7 +165,7 @@ class RangeProfiler::Session final : public Pass {
             if (index_ == 0) {
                 first_pass = launches_;
             } else if (launches_ != first_pass) {
-                throw model::Error(differing(first_pass));
+                throw util::Error(differing(first_pass));
             }
         }
         return decode();
@@ -256,7 +255,7 @@ class RangeProfiler::Session final : public Pass {
         params.pRangeProfilerObject = enabled_.get();
         check(cuptiRangeProfilerDecodeData(&params), "cannot decode the counter data");
         if (params.numOfRangeDropped != 0) {
-            throw model::Error(
+            throw util::Error(
                 fmt::format("{} counter ranges were dropped: {} launched, room for {}",
                             params.numOfRangeDropped, launches_.size(), request_.max_ranges));
         }
@@ -269,7 +268,7 @@ class RangeProfiler::Session final : public Pass {
         CounterData data;
         data.passes = index_;
         if (info.numTotalRanges != launches_.size()) {
-            throw model::Error(
+            throw util::Error(
                 fmt::format("{} counter ranges for {} launches: they cannot be matched",
                             info.numTotalRanges, launches_.size()));
         }
@@ -304,7 +303,7 @@ class RangeProfiler::Session final : public Pass {
                 request_.mode == RangeMode::kernel ? i : launches_[i].tag.value_or(i);
             const auto found = range_named.find(std::to_string(number));
             if (found == range_named.end()) {
-                throw model::Error(fmt::format("there is no counter range named {}", number));
+                throw util::Error(fmt::format("there is no counter range named {}", number));
             }
             result.push_back(found->second);
         }
@@ -355,7 +354,7 @@ std::size_t RangeProfiler::bytes_per_range(const std::vector<std::string>& metri
 }
 
 CounterData RangeProfiler::collect(const Request& request, const std::function<void(Pass&)>& run) {
-    if (request.max_ranges == 0) throw model::Error("a counter session needs room for a range");
+    if (request.max_ranges == 0) throw util::Error("a counter session needs room for a range");
     Session session(*this, request, config(request.metrics));
     return session.run(run);
 }

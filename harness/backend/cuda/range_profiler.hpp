@@ -53,7 +53,7 @@ class Pass {
 class RangeProfiler {
   public:
     /// Determines what the context's device can count (about 0.5 s). Throws CuptiError, with
-    /// `no_permission()` if counters are restricted, or model::Error if the device cannot be
+    /// `no_permission()` if counters are restricted, or util::Error if the device cannot be
     /// profiled.
     RangeProfiler(const PrimaryContext& context, int ordinal, Subscriber& subscriber);
     ~RangeProfiler();
@@ -78,7 +78,7 @@ class RangeProfiler {
     };
 
     /// Calls `run` once per pass: it launches the same work in the same order each time, with
-    /// inputs restored if a launch changes them. Throws model::Error if the passes differ in their
+    /// inputs restored if a launch changes them. Throws util::Error if the passes differ in their
     /// kernels, if a range is lost, or if the work fails.
     CounterData collect(const Request& request, const std::function<void(Pass&)>& run);
 

@@ -13,9 +13,9 @@
 
 #include "backend/cuda/launch_arguments.hpp"
 #include "backend/source/npy.hpp"
-#include "model/file.hpp"
-#include "model/sha256.hpp"
-#include "model/text.hpp"
+#include "util/file.hpp"
+#include "util/sha256.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::backend::cuda {
 namespace {
@@ -33,11 +33,11 @@ constexpr unsigned char second_poison = 0x55;
 
 /// The code as it was compiled or found when the run was planned.
 std::string image_of(const model::SourceCode& code) {
-    std::string image = model::read_file(code.file, most_code_bytes, "machine code");
-    model::Sha256 hash;
+    std::string image = util::read_file(code.file, most_code_bytes, "machine code");
+    util::Sha256 hash;
     hash.add(image);
     if (hash.fingerprint() != code.digest) {
-        throw model::InputError(
+        throw util::InputError(
             fmt::format("{} has changed since the run began: measure again", code.file));
     }
     return image;
@@ -83,7 +83,7 @@ SourceModule::SourceModule(const std::string& image, const std::string& file, Lo
     if (result != CUDA_SUCCESS) {
         code_.end_layer(layer_);
         log.back() = '\0';
-        const std::string messages = model::printable(log.data(), 1000);
+        const std::string messages = util::printable(log.data(), 1000);
         check(result,
               fmt::format("cannot load {}{}{}", file, messages.empty() ? "" : ": ", messages));
     }
@@ -98,10 +98,10 @@ CUfunction SourceModule::function(const std::string& symbol, const std::string& 
     const CUresult result = driver().cuModuleGetFunction(&function, module_, symbol.c_str());
     code_.fill_layer(std::nullopt);
     if (result == CUDA_ERROR_NOT_FOUND) {
-        throw model::InputError(fmt::format(
+        throw util::InputError(fmt::format(
             "{} has no kernel '{}' (symbol {}); a kernel is __global__, and machine code has "
             "mangled names, which `cuobjdump --list-text` or `nm` shows",
-            file_, model::printable(kernel), model::printable(symbol)));
+            file_, util::printable(kernel), util::printable(symbol)));
     }
     check(result, fmt::format("cannot find '{}' in {}", kernel, file_));
     return function;
@@ -143,14 +143,14 @@ SourceInstance::SourceInstance(OpenDevice& device, const model::SourceKernel& ke
 void SourceInstance::check_parameters(CUfunction function, const std::string& name) const {
     const auto sizes = parameter_sizes(function);
     if (!sizes) {
-        throw model::Error(fmt::format("the driver does not report the parameters of '{}'", name));
+        throw util::Error(fmt::format("the driver does not report the parameters of '{}'", name));
     }
     std::vector<std::size_t> passed;
     for (const Argument& argument : arguments_) passed.push_back(argument.passed.size());
     if (*sizes == passed) return;
-    throw model::InputError(
+    throw util::InputError(
         fmt::format("kernel '{}' takes {} of {} bytes, 'arguments' has {} of {}; a buffer has 8",
-                    model::printable(name), model::counted(sizes->size(), "parameter"),
+                    util::printable(name), util::counted(sizes->size(), "parameter"),
                     fmt::join(*sizes, ", "), passed.size(), fmt::join(passed, ", ")));
 }
 
@@ -272,7 +272,7 @@ model::Verification SourceInstance::verify() {
         result = compared(outputs_of(function_, second_poison), wanted);
     }
     result.detail =
-        fmt::format("against {}: {}", model::printable(kernel_.check.against), result.detail);
+        fmt::format("against {}: {}", util::printable(kernel_.check.against), result.detail);
     return result;
 }
 

@@ -39,7 +39,7 @@ class SourceModule {
 
 class SourceInstance final : public Instance {
   public:
-    /// Loads kernel.code.file, which must have its digest, and allocates. Throws model::InputError
+    /// Loads kernel.code.file, which must have its digest, and allocates. Throws util::InputError
     /// if the file is not as it was compiled, or the kernel takes other arguments.
     SourceInstance(OpenDevice& device, const model::SourceKernel& kernel);
 

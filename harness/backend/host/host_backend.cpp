@@ -20,7 +20,7 @@
 
 #include "backend/plugin/loader.hpp"
 #include "backend/plugin/verification.hpp"
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::backend {
 
@@ -108,7 +108,7 @@ class HostCase : public measure::Case {
 
     measure::TimeSamples time(measure::TimeKind kind, model::Cache cache, int count) override {
         if (kind != measure::TimeKind::host_time) {
-            throw model::Error("the host backend measures host_time only");
+            throw util::Error("the host backend measures host_time only");
         }
         measure::TimeSamples samples;
         samples.method = fmt::format("wall/{}", model::to_text(cache));
@@ -173,7 +173,7 @@ class HostBackend : public measure::Backend {
 
     std::unique_ptr<measure::Case> open(const model::CaseSpec& spec) override {
         if (plugins_.variant(spec).target != model::Target::host) {
-            throw model::Error(
+            throw util::Error(
                 fmt::format("variant '{}' needs a GPU: the host backend runs host "
                             "variants only",
                             spec.variant));
@@ -193,7 +193,7 @@ class HostBackend : public measure::Backend {
     std::vector<measure::CounterValues> collect(
         std::span<const measure::CounterCase> /*cases*/,
         const std::vector<std::string>& /*counters*/) override {
-        throw model::Error("the host backend has no counters");
+        throw util::Error("the host backend has no counters");
     }
 
   private:
@@ -208,7 +208,7 @@ model::Device host_device() {
     describe_host(host);
     model::Device device;
     device.name = host.cpu;
-    device.key = "host-" + model::slug(fmt::format("{} {} cores", host.cpu, host.cores));
+    device.key = "host-" + util::slug(fmt::format("{} {} cores", host.cpu, host.cores));
     device.multiprocessors = host.cores;
     device.memory_bytes = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
                           static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
@@ -241,11 +241,11 @@ std::string first_value(const char* path, std::string_view key, char separator) 
 }  // namespace
 
 void describe_host(model::Environment& environment) {
-    environment.os = model::printable(first_value("/etc/os-release", "PRETTY_NAME", '='), 100);
-    environment.cpu = model::printable(first_value("/proc/cpuinfo", "model name", ':'), 100);
+    environment.os = util::printable(first_value("/etc/os-release", "PRETTY_NAME", '='), 100);
+    environment.cpu = util::printable(first_value("/proc/cpuinfo", "model name", ':'), 100);
     utsname name{};
-    if (uname(&name) == 0) environment.kernel = model::printable(name.release, 100);
-    if (environment.cpu.empty()) environment.cpu = model::printable(name.machine, 100);
+    if (uname(&name) == 0) environment.kernel = util::printable(name.release, 100);
+    if (environment.cpu.empty()) environment.cpu = util::printable(name.machine, 100);
     // The cores this process may use, which in a container are fewer than the machine has.
     cpu_set_t set;
     CPU_ZERO(&set);

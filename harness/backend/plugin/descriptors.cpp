@@ -9,8 +9,8 @@
 #include <regex>
 #include <variant>
 
-#include "model/error.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::backend {
 
@@ -19,8 +19,8 @@ namespace {
 model::ParamValue default_of(model::ParamType type, const std::string& text,
                              const std::string& where) {
     const auto refuse = [&] {
-        throw model::InputError(fmt::format("{}: the default '{}' is no {}", where,
-                                            model::printable(text, 60), model::to_text(type)));
+        throw util::InputError(fmt::format("{}: the default '{}' is no {}", where,
+                                           util::printable(text, 60), model::to_text(type)));
     };
     const char* end = text.data() + text.size();
     switch (type) {
@@ -48,7 +48,7 @@ model::ParamValue default_of(model::ParamType type, const std::string& text,
 }  // namespace
 
 std::string text_or_empty(const char* text) {
-    return text ? model::valid_utf8(text) : "";
+    return text ? util::valid_utf8(text) : "";
 }
 
 bool is_name(const std::string& name) {
@@ -60,9 +60,9 @@ model::ParamInfo describe(const pg_param& param, const std::string& where) {
     model::ParamInfo info;
     info.name = text_or_empty(param.name);
     if (!is_name(info.name)) {
-        throw model::InputError(
+        throw util::InputError(
             fmt::format("{}: '{}' is not a valid parameter name ([a-z][a-z0-9_]*)", where,
-                        model::printable(info.name, 60)));
+                        util::printable(info.name, 60)));
     }
     info.help = text_or_empty(param.help);
     switch (param.type) {
@@ -79,8 +79,8 @@ model::ParamInfo describe(const pg_param& param, const std::string& where) {
             info.type = model::ParamType::text;
             break;
         default:
-            throw model::InputError(fmt::format("{}: parameter '{}' has the unknown type {}", where,
-                                                info.name, static_cast<int>(param.type)));
+            throw util::InputError(fmt::format("{}: parameter '{}' has the unknown type {}", where,
+                                               info.name, static_cast<int>(param.type)));
     }
     info.minimum = param.minimum;
     info.maximum = param.maximum;
@@ -98,9 +98,8 @@ model::VariantInfo describe(const pg_variant& variant, const std::string& where)
     model::VariantInfo info;
     info.name = text_or_empty(variant.name);
     if (!is_name(info.name)) {
-        throw model::InputError(
-            fmt::format("{}: '{}' is not a valid variant name ([a-z][a-z0-9_]*)", where,
-                        model::printable(info.name, 60)));
+        throw util::InputError(fmt::format("{}: '{}' is not a valid variant name ([a-z][a-z0-9_]*)",
+                                           where, util::printable(info.name, 60)));
     }
     info.help = text_or_empty(variant.help);
     info.target = variant.target == PG_HOST ? model::Target::host : model::Target::cuda;
@@ -138,7 +137,7 @@ namespace {
 
 [[noreturn]] void refuse(const model::WorkloadInfo& workload, const std::string& name,
                          const std::string& why) {
-    throw model::InputError(
+    throw util::InputError(
         fmt::format("workload '{}', parameter '{}': {}", workload.name, name, why));
 }
 
@@ -218,7 +217,7 @@ PluginValues::PluginValues(const model::WorkloadInfo& workload, const model::Par
                 if (!info->choices.empty() && std::find(info->choices.begin(), info->choices.end(),
                                                         *text) == info->choices.end()) {
                     refuse(workload, info->name,
-                           fmt::format("'{}' is not one of {}", model::printable(*text, 60),
+                           fmt::format("'{}' is not one of {}", util::printable(*text, 60),
                                        fmt::join(info->choices, ", ")));
                 }
                 entry.text = keep(*text);

@@ -42,7 +42,7 @@ bool is_complete(const pg_variant& variant);
 std::string_view name_of(pg_arithmetic arithmetic);
 
 /// Owns the storage behind a pg_values: every parameter of the workload, sorted by name, those that
-/// `params` leaves out at their defaults. Throws model::InputError for an unknown parameter, a
+/// `params` leaves out at their defaults. Throws util::InputError for an unknown parameter, a
 /// value of the wrong type or out of bounds, and a required one that is absent.
 class PluginValues {
   public:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A case, set up, as a backend launches it: a plugin's, or a source's kernel. Functions throw
-// model::Error.
+// util::Error.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,7 @@
 #include <system_error>
 #include <tuple>
 
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::backend {
 namespace {
@@ -131,7 +131,7 @@ bool is_platform_library(const fs::path& file, const fs::path& plugin_folder) {
     const std::string name = file.filename().string();
     const std::string_view stem = std::string_view(name).substr(0, name.find(".so"));
     return std::any_of(std::begin(platform_names), std::end(platform_names),
-                       [&](std::string_view glob) { return model::glob_match(glob, stem); });
+                       [&](std::string_view glob) { return util::glob_match(glob, stem); });
 }
 
 std::vector<Library> libraries_loaded_by(const std::vector<fs::path>& modules,

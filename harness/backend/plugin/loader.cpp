@@ -13,9 +13,9 @@
 
 #include "backend/plugin/descriptors.hpp"
 #include "backend/plugin/libraries.hpp"
-#include "model/error.hpp"
-#include "model/sha256.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/sha256.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::backend {
 
@@ -57,7 +57,7 @@ const pg_plugin* entry_of(const std::filesystem::path& file) {
     std::error_code unreadable;
     const std::filesystem::file_status status = std::filesystem::status(file, unreadable);
     if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
-        throw model::InputError(fmt::format(
+        throw util::InputError(fmt::format(
             "plugin {}: cannot be loaded: it is not a regular file; name a shared library",
             file.string()));
     }
@@ -67,22 +67,22 @@ const pg_plugin* entry_of(const std::filesystem::path& file) {
     void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
         const char* why = dlerror();
-        throw model::InputError(fmt::format("plugin {}: cannot be loaded: {}", file.string(),
-                                            model::printable(why ? why : "unknown error")));
+        throw util::InputError(fmt::format("plugin {}: cannot be loaded: {}", file.string(),
+                                           util::printable(why ? why : "unknown error")));
     }
     const auto entry = reinterpret_cast<pg_plugin_entry_fn>(dlsym(handle, PG_PLUGIN_SYMBOL));
     if (!entry) {
-        throw model::InputError(fmt::format(
+        throw util::InputError(fmt::format(
             "plugin {}: is not a perfgate plugin: it exports no {} (end it with PERFGATE_PLUGIN)",
             file.string(), PG_PLUGIN_SYMBOL));
     }
     const pg_plugin* plugin = entry();
     if (!plugin) {
-        throw model::InputError(
+        throw util::InputError(
             fmt::format("plugin {}: its entry failed (it returned no table)", file.string()));
     }
     if (plugin->abi_major != PG_ABI_MAJOR) {
-        throw model::InputError(
+        throw util::InputError(
             fmt::format("plugin {}: made for plugin ABI {}, this perfgate has {}: rebuild it",
                         file.string(), plugin->abi_major, PG_ABI_MAJOR));
     }
@@ -149,9 +149,9 @@ PluginSet::CudaModule PluginSet::load_cuda_module(
     const std::filesystem::path& file, const std::string& name,
     const std::function<void(const std::string&)>& loading) {
     if (!is_name(name)) {
-        throw model::InputError(
+        throw util::InputError(
             fmt::format("plugin {}: '{}' is not a valid module name ([a-z][a-z0-9_]*)",
-                        file.string(), model::printable(name, 60)));
+                        file.string(), util::printable(name, 60)));
     }
     CudaModule module{second_module(file.parent_path(), name), nullptr};
     if (std::filesystem::exists(module.file)) {
@@ -168,12 +168,12 @@ void PluginSet::add(const pg_workload* table, const std::filesystem::path& file,
     model::WorkloadInfo info;
     info.name = text_or_empty(workload.name);
     const std::string where =
-        fmt::format("plugin {}: workload '{}'", file.string(), model::printable(info.name, 60));
+        fmt::format("plugin {}: workload '{}'", file.string(), util::printable(info.name, 60));
     if (!is_name(info.name)) {
-        throw model::InputError(where + " is not a valid workload name ([a-z][a-z0-9_]*)");
+        throw util::InputError(where + " is not a valid workload name ([a-z][a-z0-9_]*)");
     }
     if (model::find_workload(catalogue_, info.name)) {
-        throw model::InputError(where + " is already offered by another plugin");
+        throw util::InputError(where + " is already offered by another plugin");
     }
     info.help = text_or_empty(workload.help);
     info.plugin = file.filename().string();
@@ -186,13 +186,13 @@ void PluginSet::add(const pg_workload* table, const std::filesystem::path& file,
         const pg_variant described = known_part(*each);
         model::VariantInfo variant = describe(described, where);
         if (model::find_variant(info, variant.name)) {
-            throw model::InputError(where + ": variant '" + variant.name + "' appears twice");
+            throw util::InputError(where + ": variant '" + variant.name + "' appears twice");
         }
         const pg_variant* built =
             is_complete(described) ? *each : find_variant(cuda.plugin, info.name, variant.name);
         if (built && !is_complete(known_part(built))) {
-            throw model::InputError(where + ": variant '" + variant.name +
-                                    "' lacks functions (create, destroy, fill, launch, verify)");
+            throw util::InputError(where + ": variant '" + variant.name +
+                                   "' lacks functions (create, destroy, fill, launch, verify)");
         }
         if (!built) variant.not_built = absent(file, cuda.file, cuda.plugin != nullptr);
         info.variants.push_back(std::move(variant));
@@ -205,11 +205,11 @@ void PluginSet::add(const pg_workload* table, const std::filesystem::path& file,
 PluginSet::Found PluginSet::find(const model::CaseSpec& spec) const {
     const model::WorkloadInfo* workload = model::find_workload(catalogue_, spec.workload);
     if (!workload) {
-        throw model::InputError(fmt::format("no plugin offers the workload '{}'", spec.workload));
+        throw util::InputError(fmt::format("no plugin offers the workload '{}'", spec.workload));
     }
     const model::VariantInfo* variant = model::find_variant(*workload, spec.variant);
     if (!variant) {
-        throw model::InputError(
+        throw util::InputError(
             fmt::format("workload '{}' has no variant '{}'", spec.workload, spec.variant));
     }
     const Workload& entry = workloads_[static_cast<std::size_t>(workload - catalogue_.data())];
@@ -230,7 +230,7 @@ measure::CaseFacts PluginSet::facts(const model::CaseSpec& spec) const {
         const pg_host host = host_storing_into(error);
         const pg_status status = described.supports(variant, &host, values.get());
         const std::string why =
-            error.empty() ? "the plugin gave no reason" : model::printable(error);
+            error.empty() ? "the plugin gave no reason" : util::printable(error);
         if (status == PG_UNSUPPORTED) {
             facts.unsupported = why;
         } else if (status != PG_OK) {
@@ -255,8 +255,8 @@ const model::VariantInfo& PluginSet::variant(const model::CaseSpec& spec) const 
 std::unique_ptr<PluginInstance> PluginSet::open(const model::CaseSpec& spec) const {
     const Found found = find(spec);
     if (!found.variant->built) {
-        throw model::Error(fmt::format("variant '{}' of '{}' was not built: {}", spec.variant,
-                                       spec.workload, found.variant_info->not_built));
+        throw util::Error(fmt::format("variant '{}' of '{}' was not built: {}", spec.variant,
+                                      spec.workload, found.variant_info->not_built));
     }
     const PluginValues values(*found.workload_info, spec.params);
     return std::make_unique<PluginInstance>(*found.variant->built, values.get());
@@ -264,7 +264,7 @@ std::unique_ptr<PluginInstance> PluginSet::open(const model::CaseSpec& spec) con
 
 const std::string& PluginSet::fingerprint(const std::filesystem::path& file) const {
     const auto [known, added] = fingerprints_.try_emplace(file);
-    if (added) known->second = model::fingerprint_of_file(file);
+    if (added) known->second = util::fingerprint_of_file(file);
     return known->second;
 }
 
@@ -276,7 +276,7 @@ std::string PluginSet::module_code(const Found& found) const {
     }
     const std::string& built = fingerprint(workload.cuda_file);
     if (described.empty() || built.empty()) return {};
-    model::Sha256 both;
+    util::Sha256 both;
     both.add(described);
     both.add(built);
     return both.fingerprint();

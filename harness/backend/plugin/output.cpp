@@ -11,8 +11,8 @@
 #include <cstring>
 #include <limits>
 
-#include "model/error.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::backend {
 
@@ -55,7 +55,7 @@ std::string add(std::vector<Output>& outputs, const pg_output* from) {
         return fmt::format("output {} is no pg_output of perfgate.h", number);
     }
     Output output;
-    output.name = model::printable(from->name != nullptr ? from->name : "", longest_name);
+    output.name = util::printable(from->name != nullptr ? from->name : "", longest_name);
     if (output.name.empty()) output.name = std::to_string(number);
     output.address = reinterpret_cast<std::uintptr_t>(from->data);
     output.bytes = from->bytes;
@@ -90,7 +90,7 @@ std::vector<Output> collect_outputs(const std::function<void(const pg_outputs&)>
     Collected collected;
     const pg_outputs list{sizeof(pg_outputs), &collected, add_output};
     ask(list);
-    if (!collected.problem.empty()) throw model::Error("outputs: " + collected.problem);
+    if (!collected.problem.empty()) throw util::Error("outputs: " + collected.problem);
     return std::move(collected.outputs);
 }
 
@@ -181,7 +181,7 @@ std::string OutputDifference::text() const {
     const bool single_bytes = output_.element_bytes == 1;
     return fmt::format("output '{}' differs in {} of {} {}{}: {} {} was {}, is {}{}", output_.name,
                        elements_, all, single_bytes ? "bytes" : "elements",
-                       single_bytes ? "" : fmt::format(" ({})", model::counted(bytes_, "byte")),
+                       single_bytes ? "" : fmt::format(" ({})", util::counted(bytes_, "byte")),
                        single_bytes ? "byte" : "element", first_, was_, is_,
                        unwritten_ ? ", as before the launch: it may not write it" : "");
 }

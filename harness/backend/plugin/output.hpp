@@ -30,7 +30,7 @@ struct Output {
 inline constexpr std::size_t most_outputs = 256;
 inline constexpr std::uint64_t most_element_bytes = 64;
 
-/// The outputs that `ask` names to the list that it gets. Throws model::Error if one cannot be
+/// The outputs that `ask` names to the list that it gets. Throws util::Error if one cannot be
 /// right: no memory, no bytes, more than this machine has.
 std::vector<Output> collect_outputs(const std::function<void(const pg_outputs&)>& ask);
 

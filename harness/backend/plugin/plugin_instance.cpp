@@ -6,13 +6,13 @@
 #include <cstdio>
 
 #include "backend/plugin/descriptors.hpp"
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::backend {
 namespace {
 
 void log_line(void* /*context*/, const char* message) {
-    std::fprintf(stderr, "plugin: %s\n", model::printable(message ? message : "").c_str());
+    std::fprintf(stderr, "plugin: %s\n", util::printable(message ? message : "").c_str());
 }
 
 }  // namespace
@@ -29,7 +29,7 @@ PluginInstance::PluginInstance(const pg_variant& variant, const pg_values* value
     : host_(host_storing_into(error_)), variant_(&variant) {
     const pg_status status = variant.create(variant_, &host_, values, &instance_);
     if (status == PG_OK && !instance_) {
-        throw model::Error("set-up: the plugin returned ok but no instance");
+        throw util::Error("set-up: the plugin returned ok but no instance");
     }
     check(status, "set-up");
 }
@@ -40,7 +40,7 @@ PluginInstance::~PluginInstance() {
 
 void PluginInstance::check(pg_status status, const char* what) {
     if (status == PG_OK) return;
-    std::string why = error_.empty() ? "the plugin gave no reason" : model::printable(error_);
+    std::string why = error_.empty() ? "the plugin gave no reason" : util::printable(error_);
     error_.clear();
     switch (status) {
         case PG_OUT_OF_MEMORY:
@@ -77,7 +77,7 @@ model::Verification PluginInstance::verify() {
     result.size = sizeof(result);
     check(variant_->verify(instance_, &result), "verify");
     result.detail[sizeof(result.detail) - 1] = '\0';
-    return {result.passed != 0, 0, model::printable(result.detail)};
+    return {result.passed != 0, 0, util::printable(result.detail)};
 }
 
 std::vector<Output> PluginInstance::outputs() {

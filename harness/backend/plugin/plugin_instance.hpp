@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "backend/plugin/instance.hpp"
-#include "model/error.hpp"
 #include "perfgate.h"
+#include "util/error.hpp"
 
 namespace perfgate::backend {
 
@@ -15,7 +15,7 @@ namespace perfgate::backend {
 pg_host host_storing_into(std::string& error);
 
 /// A plugin reported a failure.
-class PluginError : public model::Error {
+class PluginError : public util::Error {
   public:
     using Error::Error;
 };

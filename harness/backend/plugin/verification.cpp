@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "backend/plugin/output.hpp"
-#include "model/error.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::backend {
 namespace {
@@ -32,7 +32,7 @@ class FirstOutputs {
             try {
                 copy.resize(output.bytes);
             } catch (const std::bad_alloc&) {
-                throw model::Error(
+                throw util::Error(
                     fmt::format("'deterministic' needs a copy of output '{}' ({} bytes): out of "
                                 "host memory",
                                 output.name, output.bytes));
@@ -43,7 +43,7 @@ class FirstOutputs {
 
     void require_some() const {
         if (!outputs_.empty()) return;
-        throw model::Error(
+        throw util::Error(
             "'deterministic: true' compares outputs, and this case names none: return them from "
             "outputs() in the plugin; a source needs an 'out' or 'inout' argument");
     }
@@ -52,7 +52,7 @@ class FirstOutputs {
     std::string changed(const std::vector<Output>& now) const {
         if (now.size() != outputs_.size()) {
             return fmt::format("the case names {}, before it named {}",
-                               model::counted(now.size(), "output"), outputs_.size());
+                               util::counted(now.size(), "output"), outputs_.size());
         }
         for (std::size_t i = 0; i < now.size(); ++i) {
             if (now[i].bytes == outputs_[i].bytes &&
@@ -89,14 +89,14 @@ class FirstOutputs {
                 ++more;
             }
         }
-        if (more > 0) text += fmt::format("; {} too", model::counted(more, "other output"));
+        if (more > 0) text += fmt::format("; {} too", util::counted(more, "other output"));
         return text;
     }
 
     std::string size_text() const {
         std::uint64_t bytes = 0;
         for (const Output& output : outputs_) bytes += output.bytes;
-        return fmt::format("{}, {} bytes", model::counted(outputs_.size(), "output"), bytes);
+        return fmt::format("{}, {} bytes", util::counted(outputs_.size(), "output"), bytes);
     }
 
   private:

@@ -11,9 +11,9 @@
 #include <string>
 #include <string_view>
 
-#include "model/error.hpp"
-#include "model/file.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::backend {
 
@@ -145,11 +145,11 @@ std::size_t little_endian(std::string_view bytes) {
 
 Elements read_npy(const std::filesystem::path& file, std::size_t count) {
     const auto refuse = [&](const std::string& why) {
-        throw model::InputError(fmt::format("{}: {}", model::printable(file.string()), why));
+        throw util::InputError(fmt::format("{}: {}", util::printable(file.string()), why));
     };
     // Elements have at most 8 bytes, so a larger file cannot be right.
     const std::size_t most = count * 8 + most_header_bytes + 16;
-    const std::string content = model::read_file(file, most, "array");
+    const std::string content = util::read_file(file, most, "array");
     const std::string_view text = content;
     if (!text.starts_with(magic) || text.size() < 10) {
         refuse("not a .npy file; expected one that numpy.save has written");
@@ -173,7 +173,7 @@ Elements read_npy(const std::filesystem::path& file, std::size_t count) {
         refuse(
             fmt::format("elements of type '{}'; expected integers or floating-point "
                         "numbers in little-endian order",
-                        model::printable(header->descr, 40)));
+                        util::printable(header->descr, 40)));
     }
     if (header->fortran_order) {
         refuse("an array in Fortran order; save numpy.ascontiguousarray of it");

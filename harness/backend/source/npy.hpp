@@ -11,7 +11,7 @@
 namespace perfgate::backend {
 
 /// Little-endian numbers (float16 to float64, integers of 8 to 64 bits) in C order, of any shape.
-/// Throws model::InputError naming the file and the remedy for anything else, and for a file whose
+/// Throws util::InputError naming the file and the remedy for anything else, and for a file whose
 /// array has not `count` elements.
 Elements read_npy(const std::filesystem::path& file, std::size_t count);
 

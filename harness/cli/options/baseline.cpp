@@ -6,11 +6,11 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/options/gate.hpp"
-#include "model/error.hpp"
-#include "model/text.hpp"
 #include "runner/clock.hpp"
 #include "runner/git.hpp"
 #include "suite/amount.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::cli {
 
@@ -42,8 +42,8 @@ baseline::Acceptance acceptance_of(const AcceptanceOptions& options,
     if (options.creep.empty()) return acceptance;
     const std::optional<double> bound = suite::fraction_of(options.creep);
     if (!bound) {
-        throw model::InputError(fmt::format("--creep '{}': expected a share, as 10%",
-                                            model::printable(options.creep, 100)));
+        throw util::InputError(fmt::format("--creep '{}': expected a share, as 10%",
+                                           util::printable(options.creep, 100)));
     }
     acceptance.creep_bound = *bound;
     return acceptance;

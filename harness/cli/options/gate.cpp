@@ -11,7 +11,7 @@
 #include <system_error>
 
 #include "cli/options/output.hpp"
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::cli {
 namespace {
@@ -34,7 +34,7 @@ void add_baselines_option(CLI::App& app, std::string& folder, BaselinesFolder us
         if (named.empty() || std::filesystem::is_directory(named, ignored)) return std::string();
         return fmt::format(
             "{} is no folder; 'perfgate baseline refresh' creates one with what it measures",
-            model::printable(named));
+            util::printable(named));
     });
 }
 

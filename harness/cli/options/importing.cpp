@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "benchmark/formats.hpp"
-#include "model/error.hpp"
 #include "suite/amount.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::cli {
 
@@ -23,7 +23,7 @@ void add_result_options(CLI::App& app, runner::ImportChoice& choice) {
            [&choice](const std::string& text) {
                const auto fraction = suite::fraction_of(text);
                if (!fraction) {
-                   throw model::InputError("--tolerance: expected a percentage such as 5%");
+                   throw util::InputError("--tolerance: expected a percentage such as 5%");
                }
                choice.tolerance = *fraction;
            },

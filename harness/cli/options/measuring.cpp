@@ -10,8 +10,8 @@
 #include <system_error>
 
 #include "cli/terminal/progress.hpp"
-#include "model/text.hpp"
 #include "runner/installation.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::cli {
 
@@ -35,7 +35,7 @@ void add_backend_options(CLI::App& app, runner::BackendChoice& choice) {
             if (named.empty() || std::filesystem::exists(runner::plugin_file(named), ignored)) {
                 return std::string();
             }
-            return fmt::format("{}: No such file or directory", model::printable(named));
+            return fmt::format("{}: No such file or directory", util::printable(named));
         });
     app.add_flag(
         "--no-cupti", choice.no_cupti,

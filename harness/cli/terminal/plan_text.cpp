@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "metrics/catalogue.hpp"
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::cli {
 
@@ -33,12 +33,12 @@ class Legend {
     std::string text() const {
         std::string text;
         for (const auto& [reason, count] : skipped_) {
-            text += fmt::format("\n{} skipped: {}\n", count, model::printable(reason));
+            text += fmt::format("\n{} skipped: {}\n", count, util::printable(reason));
         }
         for (std::size_t i = 0; i < in_order_.size(); ++i) {
             const auto& [metrics, gates, sampling] = *in_order_[i];
             text += fmt::format("\n#{}  gates: {}\n    {}: {}\n    {}\n", i + 1, gates,
-                                model::counted(metrics.size(), "metric"), fmt::join(metrics, ", "),
+                                util::counted(metrics.size(), "metric"), fmt::join(metrics, ", "),
                                 sampling);
         }
         return text;
@@ -101,12 +101,12 @@ std::string relations_text(const model::Plan& plan, const std::vector<suite::Sui
         text += fmt::format("\n{} expects\n", planned.name);
         for (const model::Relation& relation : planned.relations) {
             const std::size_t count = relation.instances.size();
-            text += fmt::format("  {}  ({} {})\n", model::printable(to_text(relation)), count,
+            text += fmt::format("  {}  ({} {})\n", util::printable(to_text(relation)), count,
                                 count == 1 ? "time" : "times");
         }
         for (const suite::OpenRelation& each : open) {
             text += fmt::format("  {}  (of cases that the benchmark reports)\n",
-                                model::printable(to_text(each.relation)));
+                                util::printable(to_text(each.relation)));
         }
     }
     return text;
@@ -126,9 +126,9 @@ std::string plan_text(const model::Plan& plan, const std::vector<suite::Suite>& 
     width = std::min<std::size_t>(width, 80);
     for (std::size_t i = 0; i < plan.suites.size(); ++i) {
         const model::PlannedSuite& planned = plan.suites[i];
-        text += fmt::format("{}{} ({}): {}\n", i == 0 ? "" : "\n", planned.name,
-                            model::printable(planned.file),
-                            count_text(planned, suites[i].cases.size()));
+        text +=
+            fmt::format("{}{} ({}): {}\n", i == 0 ? "" : "\n", planned.name,
+                        util::printable(planned.file), count_text(planned, suites[i].cases.size()));
         for (const model::PlannedCase& item : planned.cases) {
             std::vector<std::string> remarks = item.tags;
             if (!item.skip_reason.empty()) {
@@ -136,7 +136,7 @@ std::string plan_text(const model::Plan& plan, const std::vector<suite::Suite>& 
                 legend.note_skipped(item.skip_reason);
             }
             std::string row = fmt::format(
-                "  {:<{}}  {}  {:<3}  {}", model::printable(model::case_id(item.spec)), width,
+                "  {:<{}}  {}  {:<3}  {}", util::printable(model::case_id(item.spec)), width,
                 to_text(item.target), legend.number_of(item), fmt::join(remarks, " "));
             row.erase(row.find_last_not_of(' ') + 1);
             text += row + '\n';

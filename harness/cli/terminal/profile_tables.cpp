@@ -10,8 +10,8 @@
 #include "activity/analysis.hpp"
 #include "model/kernel_name.hpp"
 #include "model/quantity.hpp"
-#include "model/text.hpp"
 #include "report/columns.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::cli {
 namespace {
@@ -66,7 +66,7 @@ class Text {
     void line(const std::string& text) { text_ += text + '\n'; }
 
     [[nodiscard]] std::string name(std::string_view name) const {
-        return report::cut_middle(model::printable(name, 2000),
+        return report::cut_middle(util::printable(name, 2000),
                                   std::max<std::size_t>(options_.width / 2, 20));
     }
 
@@ -80,13 +80,13 @@ class Text {
 void add_head(Text& text, const Profile& profile) {
     const auto field = [&](const char* key) {
         const auto found = profile.header.find(key);
-        return found == profile.header.end() ? std::string() : model::printable(found->second);
+        return found == profile.header.end() ? std::string() : util::printable(found->second);
     };
     std::string head = fmt::format("process {}", field("pid"));
     if (!field("rank").empty()) head += fmt::format(", rank {}", field("rank"));
     text.line(fmt::format("{}: {}", head, field("command")));
     for (const std::string& reason : profile.incomplete) {
-        text.line(fmt::format("INCOMPLETE: {}", model::printable(reason)));
+        text.line(fmt::format("INCOMPLETE: {}", util::printable(reason)));
     }
 }
 
@@ -103,13 +103,13 @@ void add_program(Text& text, const Profile& profile) {
                           model::share_text(program.span_ns - program.idle_ns, program.span_ns),
                           time(program.idle_ns), quality));
     text.line(fmt::format("{} ({} under 10 µs), {} ({} pageable), {}, {}, {}",
-                          model::counted(program.kernels, "kernel"), program.short_kernels,
-                          model::counted(program.copies, "copy"), program.pageable_copies,
-                          model::counted(program.memsets, "memset"),
-                          model::counted(program.graph_launches, "graph launch"),
+                          util::counted(program.kernels, "kernel"), program.short_kernels,
+                          util::counted(program.copies, "copy"), program.pageable_copies,
+                          util::counted(program.memsets, "memset"),
+                          util::counted(program.graph_launches, "graph launch"),
                           profile.calls.empty()
                               ? "unrecorded synchronisations"
-                              : model::counted(program.synchronisations, "synchronisation")));
+                              : util::counted(program.synchronisations, "synchronisation")));
     if (program.copies != 0) {
         text.line(fmt::format("copies ran for {}, {} of it while a kernel ran",
                               time(program.copy_time_ns),
@@ -124,8 +124,8 @@ void add_program(Text& text, const Profile& profile) {
     }
     for (const activity::DeviceSummary& device : profile.devices) {
         text.line(fmt::format(
-            "GPU {} {}: busy {}, {}{}", device.device, model::printable(device.name),
-            time(device.busy_ns), model::counted(device.kernels, "kernel"),
+            "GPU {} {}: busy {}, {}{}", device.device, util::printable(device.name),
+            time(device.busy_ns), util::counted(device.kernels, "kernel"),
             device.peak_memory_bytes == 0
                 ? ""
                 : fmt::format(", at most {} allocated", bytes(device.peak_memory_bytes))));
@@ -243,7 +243,7 @@ std::string kernel_remark(const activity::KernelDifference& kernel) {
         return kernel.counterparts == 1
                    ? fmt::format("{} {}", words, other)
                    : fmt::format("{} {} and {}", words, other,
-                                 model::counted(kernel.counterparts - 1, "other"));
+                                 util::counted(kernel.counterparts - 1, "other"));
     }
     if (kernel.launches.before == 0) return "added";
     if (kernel.launches.after == 0) return "removed";
@@ -267,7 +267,7 @@ void add_range_changes(Text& text, const activity::ProfileDifference& difference
             text.line("    " + model::sentence_of(range.changes[j], "instance"));
         }
         if (const std::size_t left = range.changes.size() - shown; left != 0) {
-            text.line(fmt::format("    ... and {}", model::counted(left, "smaller change")));
+            text.line(fmt::format("    ... and {}", util::counted(left, "smaller change")));
         }
     }
     if (changed.size() > options.rows) {
@@ -302,7 +302,7 @@ std::string difference_text(const activity::ProfileDifference& difference,
              });
     add_range_changes(text, difference, options);
     for (const std::string& note : difference.notes) {
-        text.line(fmt::format("\nnote: {}", model::printable(note)));
+        text.line(fmt::format("\nnote: {}", util::printable(note)));
     }
     text.line(
         "\nBased on one run each: differences may be noise. To gate the program, draft a suite "

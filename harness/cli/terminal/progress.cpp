@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::cli {
 
@@ -43,7 +43,7 @@ void ProgressLine::show(const measure::Progress& progress) {
     if (!begun_) begun_ = progress.done;
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
     const std::string text = live_text(progress, *begun_, elapsed.count());
-    std::fputs(("\r\x1b[K" + model::printable(text, terminal_.width - 1)).c_str(), stderr);
+    std::fputs(("\r\x1b[K" + util::printable(text, terminal_.width - 1)).c_str(), stderr);
     std::fflush(stderr);
 }
 

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "model/quantity.hpp"
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::cli {
 
@@ -31,7 +31,7 @@ std::string time_left(const measure::Progress& progress, std::size_t begun, doub
 
 std::string live_text(const measure::Progress& progress, std::size_t begun, double elapsed_s) {
     return fmt::format("{} {}: {}{}", place(progress), progress.phase,
-                       model::printable(progress.case_id), time_left(progress, begun, elapsed_s));
+                       util::printable(progress.case_id), time_left(progress, begun, elapsed_s));
 }
 
 std::string recording_text(double elapsed_s, std::uint64_t bytes) {
@@ -48,7 +48,7 @@ std::string ProgressLog::line(const measure::Progress& progress) {
     const bool further = tenth > tenth_;
     tenth_ = std::max(tenth_, tenth);
     if (!groups_.insert(group).second && !further) return "";
-    return fmt::format("{} {}", place(progress), model::printable(group));
+    return fmt::format("{} {}", place(progress), util::printable(group));
 }
 
 }  // namespace perfgate::cli

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "model/quantity.hpp"
-#include "model/text.hpp"
 #include "report/columns.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::cli {
 
@@ -20,7 +20,7 @@ std::string self_test_text(const runner::SelfTestOutcome& outcome,
     const gate::SelfTestReport& found = outcome.report;
     std::string text = fmt::format(
         "self-test on {}, tolerance {:g} %, {} processes against {}, seed {}, {:.1f} s\n\n",
-        model::printable(outcome.environment.device.name), 100 * request.tolerance,
+        util::printable(outcome.environment.device.name), 100 * request.tolerance,
         request.measuring.processes.value_or(runner::usual_processes), request.processes_of_base,
         request.seed, outcome.wall_s);
     std::vector<std::vector<std::string>> sizes{
@@ -41,18 +41,18 @@ std::string self_test_text(const runner::SelfTestOutcome& outcome,
                              ? fmt::format("{:.2f} %", 100 * *of_case.minimum_detectable_change)
                              : "-",
                          from ? fmt::format("{:g} %", 100 * *from) : "-",
-                         model::printable(of_case.name.second, 200)});
+                         util::printable(of_case.name.second, 200)});
     }
     text += '\n' + report::table(cases, {.align = {report::Align::right, report::Align::right}});
     text +=
         fmt::format("\nslowdowns at or above the minimum detectable change: {}, found: {} ({})\n",
                     found.promised, found.kept, model::share_text(found.kept, found.promised));
     for (const std::string& problem : found.problems) {
-        text += fmt::format("problem: {}\n", model::printable(problem, 1000));
+        text += fmt::format("problem: {}\n", util::printable(problem, 1000));
     }
     if (found.unjudged > 0) {
         text += fmt::format("not judged: {}; `perfgate report` of the runs in {} says why\n",
-                            found.unjudged, model::printable(request.measuring.out));
+                            found.unjudged, util::printable(request.measuring.out));
     }
     if (found.proves_nothing) {
         text +=

@@ -12,11 +12,11 @@
 #include "cli/options/baseline.hpp"
 #include "cli/options/gate.hpp"
 #include "cli/verbs/verb.hpp"
-#include "model/file.hpp"
 #include "model/quantity.hpp"
-#include "model/text.hpp"
 #include "runner/baselines.hpp"
 #include "suite/profile.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::cli {
 
@@ -32,13 +32,13 @@ struct AcceptOptions {
 
 std::string change_text(const std::string& metric, const model::LedgerChange& change) {
     if (!change.before) {
-        return fmt::format("    {} {}\n", model::printable(metric),
+        return fmt::format("    {} {}\n", util::printable(metric),
                            model::quantity_text(change.after, change.unit));
     }
     const model::QuantityTexts values =
         model::quantity_texts(*change.before, change.after, change.unit);
     const std::string moved = model::moved_text(*change.before, change.after, change.unit);
-    return fmt::format("    {} {} → {}{}\n", model::printable(metric), values.before, values.after,
+    return fmt::format("    {} {} → {}{}\n", util::printable(metric), values.before, values.after,
                        moved.empty() ? "" : fmt::format(" ({})", moved));
 }
 
@@ -50,13 +50,13 @@ std::string accepted_text(const baseline::Accepted& result, const std::string& f
     const auto removed = std::count_if(result.entries.begin(), result.entries.end(), is_removed);
     std::string text =
         fmt::format("{}: {} {}{}, {} of the chosen cases have nothing to {}, {} skipped\n",
-                    model::printable(file), std::ssize(result.entries) - removed,
+                    util::printable(file), std::ssize(result.entries) - removed,
                     acknowledge ? "acknowledged" : "accepted",
                     removed == 0 ? "" : fmt::format(", {} removed", removed), result.unchanged,
                     acknowledge ? "acknowledge" : "accept", result.skipped);
     for (const model::LedgerEntry& entry : result.entries) {
-        text += fmt::format("  {}{}\n", is_removed(entry) ? "removed " : "",
-                            model::printable(entry.id));
+        text +=
+            fmt::format("  {}{}\n", is_removed(entry) ? "removed " : "", util::printable(entry.id));
         for (const auto& [metric, change] : entry.changes) text += change_text(metric, change);
     }
     return text;
@@ -73,7 +73,7 @@ int accept(const CLI::App& verb, const AcceptOptions& options) {
                                 acceptance_of(options.acceptance, profile))) {
         text += accepted_text(suite.result, suite.file.string(), !options.choice.until.empty());
     }
-    model::write_file_atomically("-", text);
+    util::write_file_atomically("-", text);
     return 0;
 }
 

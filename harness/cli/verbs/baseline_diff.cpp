@@ -10,12 +10,12 @@
 #include "baseline/diff.hpp"
 #include "cli/options/gate.hpp"
 #include "cli/verbs/verb.hpp"
-#include "model/file.hpp"
 #include "model/quantity.hpp"
 #include "model/selection.hpp"
-#include "model/text.hpp"
 #include "report/columns.hpp"
 #include "runner/baselines.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::cli {
 
@@ -46,20 +46,20 @@ model::QuantityTexts value_texts(const baseline::MetricChange& change) {
 std::string diff_text(const baseline::BaselineDiff& difference) {
     std::string text;
     for (const std::string& id : difference.removed) {
-        text += fmt::format("\n{}\n  only in the stored baseline\n", model::printable(id));
+        text += fmt::format("\n{}\n  only in the stored baseline\n", util::printable(id));
     }
     for (const std::string& id : difference.added) {
-        text += fmt::format("\n{}\n  not in the stored baseline\n", model::printable(id));
+        text += fmt::format("\n{}\n  not in the stored baseline\n", util::printable(id));
     }
     for (auto change = difference.changes.begin(); change != difference.changes.end();) {
         const std::string& id = change->id;
         std::vector<std::vector<std::string>> rows;
         for (; change != difference.changes.end() && change->id == id; ++change) {
             const model::QuantityTexts values = value_texts(*change);
-            rows.push_back({model::printable(change->metric), values.before + " → " + values.after,
+            rows.push_back({util::printable(change->metric), values.before + " → " + values.after,
                             change_line(*change)});
         }
-        text += fmt::format("\n{}\n{}", model::printable(id), report::table(rows));
+        text += fmt::format("\n{}\n{}", util::printable(id), report::table(rows));
     }
     return text;
 }
@@ -67,7 +67,7 @@ std::string diff_text(const baseline::BaselineDiff& difference) {
 std::string stored_diff_text(const runner::StoredDiff& result) {
     const baseline::BaselineDiff& difference = result.difference;
     return fmt::format("{}{}: metrics: {} changed, {} unchanged; cases: {} new{}\n{}",
-                       model::printable(result.file), result.stored ? "" : " (does not exist)",
+                       util::printable(result.file), result.stored ? "" : " (does not exist)",
                        difference.changes.size(), difference.unchanged, difference.added.size(),
                        result.partial ? "" : fmt::format(", {} gone", difference.removed.size()),
                        diff_text(difference));
@@ -80,7 +80,7 @@ int diff(const DiffOptions& options) {
         if (!output.empty()) output += '\n';
         output += stored_diff_text(result);
     }
-    model::write_file_atomically("-", output);
+    util::write_file_atomically("-", output);
     return 0;
 }
 

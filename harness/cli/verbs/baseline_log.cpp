@@ -8,9 +8,9 @@
 
 #include "cli/options/baseline.hpp"
 #include "cli/verbs/verb.hpp"
-#include "model/file.hpp"
 #include "model/quantity.hpp"
-#include "model/text.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::cli {
 
@@ -24,30 +24,29 @@ struct LogOptions {
 std::string entry_text(const model::LedgerEntry& entry) {
     using model::LedgerAction;
     std::string text =
-        fmt::format("{}  {}", model::printable(entry.at), model::to_text(entry.action));
-    text += entry.action == LedgerAction::refresh ? "  " + model::counted(entry.cases, "case")
-                                                  : "  " + model::printable(entry.id);
-    if (!entry.until.empty()) text += "  until " + model::printable(entry.until);
+        fmt::format("{}  {}", util::printable(entry.at), model::to_text(entry.action));
+    text += entry.action == LedgerAction::refresh ? "  " + util::counted(entry.cases, "case")
+                                                  : "  " + util::printable(entry.id);
+    if (!entry.until.empty()) text += "  until " + util::printable(entry.until);
     if (entry.anchor_reset) text += "  anchor reset";
     for (const std::string& board : entry.added_boards) {
-        text += "  added board " + model::printable(board);
+        text += "  added board " + util::printable(board);
     }
     text += '\n';
     if (!entry.by.empty() || !entry.reason.empty()) {
-        text += fmt::format("    {}{}{}\n", model::printable(entry.by),
+        text += fmt::format("    {}{}{}\n", util::printable(entry.by),
                             entry.by.empty() || entry.reason.empty() ? "" : ": ",
-                            model::printable(entry.reason));
+                            util::printable(entry.reason));
     }
     for (const auto& [metric, change] : entry.changes) {
         if (!change.before) {
-            text += fmt::format("    {} {}\n", model::printable(metric),
+            text += fmt::format("    {} {}\n", util::printable(metric),
                                 model::quantity_text(change.after, change.unit));
             continue;
         }
         const model::QuantityTexts values =
             model::quantity_texts(*change.before, change.after, change.unit);
-        text +=
-            fmt::format("    {} {} → {}", model::printable(metric), values.before, values.after);
+        text += fmt::format("    {} {} → {}", util::printable(metric), values.before, values.after);
         if (change.anchor) {
             text += fmt::format(", anchor {}", model::quantity_text(*change.anchor, change.unit));
         }
@@ -61,7 +60,7 @@ int log(const LogOptions& options) {
     for (const model::LedgerEntry& entry : runner::ledger_entries(options.choice, options.cases)) {
         text += entry_text(entry);
     }
-    model::write_file_atomically("-", text);
+    util::write_file_atomically("-", text);
     return 0;
 }
 

@@ -11,13 +11,13 @@
 #include "cli/options/baseline.hpp"
 #include "cli/options/gate.hpp"
 #include "cli/verbs/verb.hpp"
-#include "model/error.hpp"
-#include "model/file.hpp"
-#include "model/text.hpp"
 #include "runner/baselines.hpp"
 #include "runner/devices.hpp"
 #include "runner/run_file.hpp"
 #include "suite/suite.hpp"
+#include "util/error.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::cli {
 
@@ -54,7 +54,7 @@ int prune(const PruneOptions& options) {
         (runner::is_suite_file(file) ? suites : run_files).push_back(file);
     }
     if (suites.empty())
-        throw model::InputError("baseline prune takes at least one suite file (.yaml)");
+        throw util::InputError("baseline prune takes at least one suite file (.yaml)");
     std::vector<model::Run> runs;
     for (const std::string& file : run_files) runs.push_back(runner::read_run(file));
     const runner::PruneOutcome outcome =
@@ -68,24 +68,24 @@ int prune(const PruneOptions& options) {
     std::size_t orphans = 0;
     for (const runner::PruneOutcome::File& file : outcome.files) {
         orphans += file.ids.size();
-        text += fmt::format("{}\n", model::printable(file.file));
+        text += fmt::format("{}\n", util::printable(file.file));
         for (const std::string& id : file.ids) {
-            text += fmt::format("  {}\n", model::printable(id));
+            text += fmt::format("  {}\n", util::printable(id));
         }
     }
-    text += fmt::format("{} {}\n", model::counted(orphans, "orphan"),
+    text += fmt::format("{} {}\n", util::counted(orphans, "orphan"),
                         options.dry_run ? "would be removed" : "removed");
     if (outcome.unknown > 0) {
         text += fmt::format(
             "{} of benchmarks kept: a run of the whole suite on the same device shows which are "
             "gone; name it, too: perfgate baseline prune SUITE RUN.json\n",
-            model::counted(outcome.unknown, "case"));
+            util::counted(outcome.unknown, "case"));
     }
     if (outcome.left_alone > 0) {
         text += fmt::format("{} of other suites kept; --all-suites removes such\n",
-                            model::counted(outcome.left_alone, "baseline"));
+                            util::counted(outcome.left_alone, "baseline"));
     }
-    model::write_file_atomically("-", text);
+    util::write_file_atomically("-", text);
     return 0;
 }
 

@@ -14,11 +14,11 @@
 #include "cli/options/gate.hpp"
 #include "cli/options/measuring.hpp"
 #include "cli/verbs/verb.hpp"
-#include "model/file.hpp"
 #include "model/selection.hpp"
-#include "model/text.hpp"
 #include "runner/baselines.hpp"
 #include "suite/profile.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::cli {
 
@@ -36,29 +36,29 @@ struct RefreshOptions {
 
 std::string refreshed_text(const baseline::Refreshed& result, const fs::path& file) {
     constexpr std::size_t most_names = 20;
-    std::string text = fmt::format(
-        "{}: {} accepted, {} unchanged, {} kept, {} removed\n", model::printable(file.string()),
-        result.accepted.size(), result.unchanged.size(),
-        result.kept.size() + result.better_known.size(), result.removed.size());
+    std::string text =
+        fmt::format("{}: {} accepted, {} unchanged, {} kept, {} removed\n",
+                    util::printable(file.string()), result.accepted.size(), result.unchanged.size(),
+                    result.kept.size() + result.better_known.size(), result.removed.size());
     for (std::size_t i = 0; i < result.removed.size(); ++i) {
         if (i == most_names) {
             text += fmt::format("  and {} more\n", result.removed.size() - i);
             break;
         }
         text += fmt::format("  removed {}: the suite no longer has it\n",
-                            model::printable(result.removed[i]));
+                            util::printable(result.removed[i]));
     }
     if (!result.better_known.empty()) {
         text += fmt::format(
             "  {} kept: the run passes and has fewer processes than the baseline; 'perfgate "
             "baseline refresh SUITE' measures a new baseline\n",
-            model::counted(result.better_known.size(), "case"));
+            util::counted(result.better_known.size(), "case"));
     }
     if (result.fewer > 0) {
         text += fmt::format(
             "  note: {} accepted with fewer processes than the baseline had, so that only larger "
             "changes are detected; 'perfgate baseline refresh SUITE' measures 20\n",
-            model::counted(result.fewer, "case"));
+            util::counted(result.fewer, "case"));
     }
     if (result.acknowledged > 0) {
         text += fmt::format(
@@ -97,13 +97,13 @@ std::string findings_text(const baseline::PoolingFindings& findings, bool add_bo
         text += fmt::format(
             "  {}: smallest tolerance that the spread allows: {} covers half of {}, {} covers "
             "90 %, {} covers all (worst: {})\n",
-            model::printable(proposal.metric), estimate(proposal.half, proposal.points),
-            model::counted(proposal.cases, "case"), estimate(proposal.most, proposal.points),
-            estimate(proposal.all, proposal.points), model::printable(proposal.worst_id));
+            util::printable(proposal.metric), estimate(proposal.half, proposal.points),
+            util::counted(proposal.cases, "case"), estimate(proposal.most, proposal.points),
+            estimate(proposal.all, proposal.points), util::printable(proposal.worst_id));
         if (proposal.too_fine > 0) {
             text += fmt::format(
                 "  {}: {} of the suite's tolerances are smaller than their case allows\n",
-                model::printable(proposal.metric), proposal.too_fine);
+                util::printable(proposal.metric), proposal.too_fine);
         }
     }
     for (std::size_t i = 0; i < findings.unshown.size(); ++i) {
@@ -113,7 +113,7 @@ std::string findings_text(const baseline::PoolingFindings& findings, bool add_bo
         }
         const baseline::Unshown& unshown = findings.unshown[i];
         text += fmt::format("  warning: {}: {} cannot be shown to be within {}: {}\n",
-                            model::printable(unshown.id), model::printable(unshown.metric),
+                            util::printable(unshown.id), util::printable(unshown.metric),
                             amount(unshown.tolerance, unshown.points), advice(unshown));
     }
     for (std::size_t i = 0; i < findings.demotions.size(); ++i) {
@@ -122,8 +122,8 @@ std::string findings_text(const baseline::PoolingFindings& findings, bool add_bo
             break;
         }
         text += fmt::format("  {}: {} did not repeat and is judged by its spread\n",
-                            model::printable(findings.demotions[i].id),
-                            model::printable(findings.demotions[i].metric));
+                            util::printable(findings.demotions[i].id),
+                            util::printable(findings.demotions[i].metric));
     }
     if (findings.sessions == 1 || findings.sessions == 2) {
         text += fmt::format(
@@ -158,7 +158,7 @@ int refresh(const CLI::App& verb, RefreshOptions& options) {
         text += refreshed_text(suite.result, suite.file) +
                 findings_text(suite.findings, options.add_board);
     }
-    model::write_file_atomically("-", text);
+    util::write_file_atomically("-", text);
     return 0;
 }
 

@@ -11,10 +11,10 @@
 #include "cli/options/baseline.hpp"
 #include "cli/verbs/verb.hpp"
 #include "document/baseline.hpp"
-#include "model/file.hpp"
 #include "model/quantity.hpp"
-#include "model/text.hpp"
 #include "report/columns.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::cli {
 
@@ -30,7 +30,7 @@ std::string provenance_text(const model::Provenance& provenance) {
     const auto add = [&](std::string_view what, const std::string& value) {
         if (value.empty()) return;
         if (!text.empty()) text += ", ";
-        text += fmt::format("{}{}", what, model::printable(value));
+        text += fmt::format("{}{}", what, util::printable(value));
     };
     add("", provenance.recorded_at);
     add("revision ", provenance.git_revision);
@@ -45,20 +45,20 @@ std::string provenance_text(const model::Provenance& provenance) {
 std::string baseline_text(const gate::StoredBaseline& stored) {
     const model::Baseline& baseline = stored.baseline;
     std::string text = fmt::format(
-        "{}\nsuite {} on {} ({}), {}\n", model::printable(stored.file),
-        model::printable(baseline.suite), model::printable(baseline.device.name),
-        model::printable(baseline.device.key), model::counted(baseline.cases.size(), "case"));
+        "{}\nsuite {} on {} ({}), {}\n", util::printable(stored.file),
+        util::printable(baseline.suite), util::printable(baseline.device.name),
+        util::printable(baseline.device.key), util::counted(baseline.cases.size(), "case"));
     for (const auto& [id, expected] : baseline.cases) {
-        text += fmt::format("\n{}\n", model::printable(id));
+        text += fmt::format("\n{}\n", util::printable(id));
         const std::string origin = provenance_text(expected.provenance);
         if (!origin.empty()) text += fmt::format("  {}\n", origin);
         std::vector<std::vector<std::string>> rows;
         for (const auto& [metric, series] : expected.metrics) {
             std::size_t samples = 0;
             for (const model::Batch& batch : series.batches) samples += batch.samples.size();
-            rows.push_back({model::printable(metric),
+            rows.push_back({util::printable(metric),
                             model::quantity_text(series.value, series.unit),
-                            model::counted(samples, "sample"), model::printable(series.method)});
+                            util::counted(samples, "sample"), util::printable(series.method)});
         }
         text += report::table(rows);
     }
@@ -68,9 +68,9 @@ std::string baseline_text(const gate::StoredBaseline& stored) {
 int show(const ShowOptions& options) {
     const gate::StoredBaseline stored = runner::stored_baseline(options.choice);
     if (!options.json.empty()) {
-        model::write_file_atomically(options.json, document::write_baseline(stored.baseline));
+        util::write_file_atomically(options.json, document::write_baseline(stored.baseline));
     }
-    if (options.json != "-") model::write_file_atomically("-", baseline_text(stored));
+    if (options.json != "-") util::write_file_atomically("-", baseline_text(stored));
     return 0;
 }
 

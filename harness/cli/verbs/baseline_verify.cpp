@@ -12,9 +12,9 @@
 #include "cli/options/gate.hpp"
 #include "cli/verbs/verb.hpp"
 #include "model/date.hpp"
-#include "model/file.hpp"
-#include "model/text.hpp"
 #include "runner/clock.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::cli {
 
@@ -23,16 +23,16 @@ namespace {
 int verify(const std::string& folder) {
     const baseline::StoreCheck check =
         baseline::verify_store(folder, model::date_of(runner::utc_now()));
-    baseline::refuse_if_any(fmt::format("{}: invalid:", model::printable(folder)), check.faults);
-    std::string text = fmt::format("{}: valid: {}, {}\n", model::printable(folder),
-                                   model::counted(check.baselines, "baseline"),
-                                   model::counted(check.ledgers, "ledger"));
+    baseline::refuse_if_any(fmt::format("{}: invalid:", util::printable(folder)), check.faults);
+    std::string text = fmt::format("{}: valid: {}, {}\n", util::printable(folder),
+                                   util::counted(check.baselines, "baseline"),
+                                   util::counted(check.ledgers, "ledger"));
     for (const auto& [file, ids] : check.not_covered) {
         text += fmt::format("not covered: {}: {} whose last ledger entry has no digest:\n",
-                            model::printable(file), model::counted(ids.size(), "case"));
+                            util::printable(file), util::counted(ids.size(), "case"));
         constexpr std::size_t most_names = 20;
         for (std::size_t i = 0; i < std::min(ids.size(), most_names); ++i) {
-            text += fmt::format("  {}\n", model::printable(ids[i]));
+            text += fmt::format("  {}\n", util::printable(ids[i]));
         }
         if (ids.size() > most_names) {
             text += fmt::format("  and {} more\n", ids.size() - most_names);
@@ -44,7 +44,7 @@ int verify(const std::string& folder) {
             "values.\n";
     }
     for (const std::string& note : check.notes) text += fmt::format("note: {}\n", note);
-    model::write_file_atomically("-", text);
+    util::write_file_atomically("-", text);
     return 0;
 }
 

@@ -16,13 +16,13 @@
 #include "cli/options/output.hpp"
 #include "cli/terminal/texts.hpp"
 #include "cli/verbs/verb.hpp"
-#include "model/error.hpp"
-#include "model/file.hpp"
 #include "model/selection.hpp"
 #include "report/across_devices.hpp"
 #include "runner/imported.hpp"
 #include "runner/judging.hpp"
 #include "runner/run_file.hpp"
+#include "util/error.hpp"
+#include "util/file.hpp"
 
 namespace perfgate::cli {
 
@@ -40,7 +40,7 @@ struct CompareOptions {
 int judge_one(const CLI::App& verb, CompareOptions& options) {
     for (const char* name : {"--format", "--tolerance"}) {
         if (verb.count(name) == 0) continue;
-        throw model::InputError(
+        throw util::InputError(
             fmt::format("{} is for results that --base and --head name: leave it out", name));
     }
     const suite::Profile profile = apply_profile(verb, options.gate, options.output);
@@ -66,7 +66,7 @@ void refuse_other_options(const CLI::App& verb, const std::set<std::string>& mea
     for (const CLI::Option* option : verb.get_options()) {
         const std::string name = option->get_name();
         if (option->count() == 0 || meaningful.contains(name)) continue;
-        throw model::InputError(fmt::format(
+        throw util::InputError(fmt::format(
             "{} has no meaning with {}, which judges nothing: leave it out", name, mode));
     }
 }
@@ -74,7 +74,7 @@ void refuse_other_options(const CLI::App& verb, const std::set<std::string>& mea
 int set_side_by_side(const CLI::App& verb, const CompareOptions& options) {
     const bool two_sides = !options.base.empty();
     if (!two_sides && options.runs.size() != 2) {
-        throw model::InputError(
+        throw util::InputError(
             fmt::format("--across-devices needs two runs, {} given", options.runs.size()));
     }
     refuse_other_options(verb,
@@ -91,7 +91,7 @@ int set_side_by_side(const CLI::App& verb, const CompareOptions& options) {
     const report::NamedRun left{of_first.front(), &first};
     const report::NamedRun right{of_second.front(), &second};
     const std::string& json = options.output.files.at("json");
-    if (!json.empty()) model::write_file_atomically(json, write_across_json(left, right));
+    if (!json.empty()) util::write_file_atomically(json, write_across_json(left, right));
     runner::print_for_people(options.output, [&](const report::Options& how) {
         return write_across_console(left, right, how);
     });
@@ -103,9 +103,9 @@ int compare_profiles(const CLI::App& verb, const CompareOptions& options) {
     const auto read = [](const std::string& file) {
         try {
             return activity::parse_profiles(
-                model::read_file(file, runner::run_limit_bytes, "profile"), file);
-        } catch (const model::InputError& error) {
-            throw model::InputError(fmt::format(
+                util::read_file(file, runner::run_limit_bytes, "profile"), file);
+        } catch (const util::InputError& error) {
+            throw util::InputError(fmt::format(
                 "{}; two runs are set side by side with --across-devices", error.what()));
         }
     };
@@ -117,14 +117,14 @@ int compare_profiles(const CLI::App& verb, const CompareOptions& options) {
 
 int judge_head(const CLI::App& verb, CompareOptions& options) {
     if (options.base.empty() || options.head.empty() || !options.runs.empty()) {
-        throw model::InputError(
+        throw util::InputError(
             "--base and --head belong together, without RUN: each is a run document, or results "
             "of benchmarks");
     }
     if (options.across_devices) return set_side_by_side(verb, options);
     for (const char* name : {"--baselines", "--prove"}) {
         if (verb.count(name) == 0) continue;
-        throw model::InputError(fmt::format(
+        throw util::InputError(fmt::format(
             "{} has no meaning with --base, which takes the baselines' place: leave it out", name));
     }
     const suite::Profile profile = apply_profile(verb, options.gate, options.output);
@@ -139,7 +139,7 @@ int judge_head(const CLI::App& verb, CompareOptions& options) {
 int carry_out(const CLI::App& verb, CompareOptions& options) {
     if (!options.base.empty() || !options.head.empty()) return judge_head(verb, options);
     if (options.runs.empty()) {
-        throw model::InputError("nothing to compare: name a run document, or --base and --head");
+        throw util::InputError("nothing to compare: name a run document, or --base and --head");
     }
     if (options.across_devices) return set_side_by_side(verb, options);
     return options.runs.size() == 2 ? compare_profiles(verb, options) : judge_one(verb, options);

@@ -9,11 +9,11 @@
 
 #include "baseline/store.hpp"
 #include "cli/verbs/verb.hpp"
-#include "model/file.hpp"
-#include "model/text.hpp"
 #include "runner/devices.hpp"
 #include "runner/metric_list.hpp"
 #include "suite/suite.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::cli {
 namespace {
@@ -90,9 +90,9 @@ void add_complete(CLI::App& app, Invocation& invocation) {
             for (const std::string& name : options->what == "cases" ? listed_cases(options->words)
                                            : options->what == "suites" ? listed_suites()
                                                                        : listed_metrics()) {
-                text += model::printable(name) + '\n';
+                text += util::printable(name) + '\n';
             }
-            model::write_file_atomically("-", text);
+            util::write_file_atomically("-", text);
             return 0;
         };
     });

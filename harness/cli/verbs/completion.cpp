@@ -5,7 +5,7 @@
 
 #include "cli/terminal/completion.hpp"
 #include "cli/verbs/verb.hpp"
-#include "model/file.hpp"
+#include "util/file.hpp"
 
 namespace perfgate::cli {
 
@@ -24,9 +24,9 @@ void add_completion(CLI::App& app, Invocation& invocation) {
     verb->callback([&app, &invocation, shell] {
         invocation.body = [&app, shell] {
             const CompletionCommand root = completion_of(app);
-            model::write_file_atomically("-", *shell == "bash"  ? bash_completion(root)
-                                              : *shell == "zsh" ? zsh_completion(root)
-                                                                : fish_completion(root));
+            util::write_file_atomically("-", *shell == "bash"  ? bash_completion(root)
+                                             : *shell == "zsh" ? zsh_completion(root)
+                                                               : fish_completion(root));
             return 0;
         };
     });

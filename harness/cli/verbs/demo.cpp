@@ -9,12 +9,12 @@
 
 #include "cli/options/output.hpp"
 #include "cli/verbs/verb.hpp"
-#include "model/error.hpp"
 #include "model/run.hpp"
 #include "report/html.hpp"
 #include "runner/installation.hpp"
 #include "runner/judging.hpp"
 #include "runner/run_file.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::cli {
 
@@ -23,7 +23,7 @@ namespace {
 int show_recorded_run(const CLI::App& verb, runner::OutputOptions output) {
     const std::filesystem::path demo = runner::recorded_demo();
     if (!std::filesystem::is_directory(demo)) {
-        throw model::Error(
+        throw util::Error(
             fmt::format("the recorded run is not installed: {} is absent; install perfgate again",
                         demo.string()));
     }

@@ -6,9 +6,9 @@
 
 #include "cli/options/measuring.hpp"
 #include "cli/verbs/verb.hpp"
-#include "model/file.hpp"
 #include "report/columns.hpp"
 #include "runner/doctor.hpp"
+#include "util/file.hpp"
 
 namespace perfgate::cli {
 namespace {
@@ -43,9 +43,9 @@ void add_doctor(CLI::App& app, Invocation& invocation) {
         invocation.body = [options] {
             const auto diagnoses = runner::diagnose(options->backend);
             if (!options->json.empty()) {
-                model::write_file_atomically(options->json, runner::write_json(diagnoses));
+                util::write_file_atomically(options->json, runner::write_json(diagnoses));
             }
-            if (options->json != "-") model::write_file_atomically("-", diagnoses_text(diagnoses));
+            if (options->json != "-") util::write_file_atomically("-", diagnoses_text(diagnoses));
             return runner::has_problem(diagnoses) ? 3 : 0;
         };
     });

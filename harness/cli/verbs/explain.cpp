@@ -8,12 +8,12 @@
 #include "cli/verbs/verb.hpp"
 #include "document/verdict.hpp"
 #include "explain/explain.hpp"
-#include "model/file.hpp"
 #include "model/selection.hpp"
 #include "report/explanations.hpp"
 #include "runner/judging.hpp"
 #include "runner/run_file.hpp"
 #include "suite/profile.hpp"
+#include "util/file.hpp"
 
 namespace perfgate::cli {
 
@@ -53,7 +53,7 @@ void add_explain(CLI::App& app, Invocation& invocation) {
             model::VerdictDocument document = runner::judge_run(run, judging_of(options->gate));
             if (!options->glob.empty()) explain::explain(run, explain::Which::all, document);
             if (!options->json.empty()) {
-                model::write_file_atomically(options->json, document::write_verdict(document));
+                util::write_file_atomically(options->json, document::write_verdict(document));
             }
             runner::print_for_people(output, [&](const report::Options& how) {
                 return report::write_explanations(document, how);

@@ -12,9 +12,9 @@
 #include "cli/options/importing.hpp"
 #include "cli/verbs/verb.hpp"
 #include "document/run.hpp"
-#include "model/error.hpp"
-#include "model/file.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::cli {
 
@@ -30,17 +30,17 @@ int import_files(const ImportOptions& options) {
     for (const std::string& file : options.files) {
         std::error_code error;
         if (std::filesystem::equivalent(file, options.out, error)) {
-            throw model::InputError(fmt::format("--out {} is one of the results; name another file",
-                                                model::printable(options.out)));
+            throw util::InputError(fmt::format("--out {} is one of the results; name another file",
+                                               util::printable(options.out)));
         }
     }
     const model::Run run = runner::import_results(options.files, options.choice);
-    model::write_file_atomically(options.out, document::write_run(run));
+    util::write_file_atomically(options.out, document::write_run(run));
     std::size_t failed = 0;
     for (const model::CaseResult& result : run.suites.front().cases) {
         if (result.status == model::CaseStatus::measured) continue;
         if (result.status != model::CaseStatus::skipped) ++failed;
-        fmt::print(stderr, "perfgate: {}: {}\n", model::printable(case_id(result.spec)),
+        fmt::print(stderr, "perfgate: {}: {}\n", util::printable(case_id(result.spec)),
                    result.reason);
     }
     return failed == 0 ? 0 : 3;

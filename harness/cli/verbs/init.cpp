@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "cli/verbs/verb.hpp"
-#include "model/file.hpp"
-#include "model/text.hpp"
 #include "runner/new_project.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::cli {
 namespace {
@@ -22,18 +22,18 @@ int write_project(const std::string& folder, const std::string& from) {
     const runner::NewProject project = runner::start_project(*kind, folder);
     std::string text;
     for (const auto& file : project.files) {
-        text += fmt::format("wrote {}\n",
-                            model::printable((folder / file).lexically_normal().string()));
+        text +=
+            fmt::format("wrote {}\n", util::printable((folder / file).lexically_normal().string()));
     }
     text += "\nNext:\n";
     if (folder != ".") {
-        text += fmt::format("  cd {}\n", model::printable(model::shell_word(folder)));
+        text += fmt::format("  cd {}\n", util::printable(util::shell_word(folder)));
     }
     for (const std::string& command : project.commands) text += fmt::format("  {}\n", command);
     if (!project.instead.empty()) {
         text += fmt::format("\nWithout CMake, in place of the first:\n  {}\n", project.instead);
     }
-    model::write_file_atomically("-", text);
+    util::write_file_atomically("-", text);
     return 0;
 }
 

@@ -6,9 +6,9 @@
 #include "cli/terminal/texts.hpp"
 #include "cli/verbs/verb.hpp"
 #include "document/plan.hpp"
-#include "model/file.hpp"
 #include "runner/devices.hpp"
 #include "suite/plan.hpp"
+#include "util/file.hpp"
 
 namespace perfgate::cli {
 namespace {
@@ -34,9 +34,9 @@ int list_cases(const ListOptions& options) {
         suite::load_suites(options.suites, runner::load_workload_catalogue(options.plugins));
     const model::Plan plan = suite::plan_suites(suites, plan_options);
     if (!options.json.empty()) {
-        model::write_file_atomically(options.json, document::write_plan(plan));
+        util::write_file_atomically(options.json, document::write_plan(plan));
     }
-    if (options.json != "-") model::write_file_atomically("-", plan_text(plan, suites));
+    if (options.json != "-") util::write_file_atomically("-", plan_text(plan, suites));
     return 0;
 }
 

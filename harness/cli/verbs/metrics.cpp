@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "cli/verbs/verb.hpp"
-#include "model/file.hpp"
 #include "report/columns.hpp"
 #include "runner/metric_list.hpp"
+#include "util/file.hpp"
 
 namespace perfgate::cli {
 namespace {
@@ -52,8 +52,8 @@ std::string metrics_text(const runner::MetricList& list) {
 int list_metrics(const std::vector<std::string>& names, const std::string& chip,
                  const std::string& json) {
     const runner::MetricList list = runner::list_metrics(names, chip);
-    if (!json.empty()) model::write_file_atomically(json, write_json(list));
-    if (json != "-") model::write_file_atomically("-", metrics_text(list));
+    if (!json.empty()) util::write_file_atomically(json, write_json(list));
+    if (json != "-") util::write_file_atomically("-", metrics_text(list));
     return 0;
 }
 

@@ -7,7 +7,7 @@
 
 #include "cli/terminal/completion.hpp"
 #include "cli/verbs/verb.hpp"
-#include "model/folder.hpp"
+#include "util/folder.hpp"
 
 namespace perfgate::cli {
 
@@ -18,7 +18,7 @@ void add_pages(CLI::App& app, Invocation& invocation) {
     verb->add_option("DIR", *folder)->required();
     verb->callback([&app, &invocation, folder] {
         invocation.body = [&app, folder] {
-            const model::Folder to(*folder);
+            const util::Folder to(*folder);
             for (const auto& [name, text] : manual_pages(app, PERFGATE_VERSION)) {
                 to.below("man/man1").write(name, text);
             }

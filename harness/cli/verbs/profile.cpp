@@ -9,11 +9,11 @@
 #include "cli/terminal/progress.hpp"
 #include "cli/terminal/texts.hpp"
 #include "cli/verbs/verb.hpp"
-#include "model/error.hpp"
-#include "model/file.hpp"
-#include "model/text.hpp"
 #include "report/html.hpp"
 #include "runner/record.hpp"
+#include "util/error.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::cli {
 namespace {
@@ -37,9 +37,9 @@ runner::ProfiledProgram recorded(const Options& options) {
 }
 
 int profile(Options& options) {
-    if (options.sqlite == "-") throw model::InputError("--sqlite needs a file: - is not one");
+    if (options.sqlite == "-") throw util::InputError("--sqlite needs a file: - is not one");
     if (!options.html.empty() && report::profile_page().empty()) {
-        throw model::InputError(report::no_html_page);
+        throw util::InputError(report::no_html_page);
     }
     inject::Settings& settings = options.request.settings;
     for (const inject::Level level : inject::levels) {
@@ -56,23 +56,23 @@ int profile(Options& options) {
     }
     const bool any = !program.profiles.empty();
     if (any && !options.json.empty()) {
-        model::write_file_atomically(options.json, activity::write_profiles(program.profiles));
+        util::write_file_atomically(options.json, activity::write_profiles(program.profiles));
     }
     if (any && !options.trace.empty()) {
-        model::write_file_atomically(options.trace, activity::write_trace(program.timelines));
+        util::write_file_atomically(options.trace, activity::write_trace(program.timelines));
     }
     if (any && !options.html.empty()) {
         const std::string data = activity::page_data(program.timelines, program.profiles);
-        model::write_file_atomically(options.html, report::fill_page(report::profile_page(), data));
+        util::write_file_atomically(options.html, report::fill_page(report::profile_page(), data));
     }
     if (any && !options.sqlite.empty()) {
         activity::write_database(options.sqlite, program.timelines, program.profiles);
     }
     const std::string& suite = options.request.suite;
     if (!suite.empty() && program.exit_code == 0) {
-        model::write_file_atomically(suite, runner::suite_draft(options.request, program));
+        util::write_file_atomically(suite, runner::suite_draft(options.request, program));
         std::fprintf(stderr, "perfgate: wrote %s; next: perfgate baseline refresh %s\n",
-                     suite.c_str(), model::shell_word(suite).c_str());
+                     suite.c_str(), util::shell_word(suite).c_str());
     } else if (!suite.empty()) {
         std::fprintf(stderr, "perfgate: %s was not written: the recording is not complete\n",
                      suite.c_str());

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "cli/verbs/verb.hpp"
-#include "model/file.hpp"
 #include "review/output.hpp"
 #include "runner/devices.hpp"
 #include "runner/reviewed_files.hpp"
+#include "util/file.hpp"
 
 namespace perfgate::cli {
 
@@ -57,14 +57,14 @@ int review_change(const CLI::App& verb, const ReviewOptions& options) {
         review::review(base, head, runner::load_workload_catalogue(options.plugins));
     require_files(verb, places, base, head, review);
     if (!options.json.empty()) {
-        model::write_file_atomically(options.json, review::write_json(review, options.base));
+        util::write_file_atomically(options.json, review::write_json(review, options.base));
     }
     if (options.json != "-") {
-        model::write_file_atomically("-", review::write_text(review, options.base));
+        util::write_file_atomically("-", review::write_text(review, options.base));
     }
     if (!options.annotations.empty()) {
-        model::write_file_atomically(options.annotations,
-                                     review::write_annotations(review, options.advisory));
+        util::write_file_atomically(options.annotations,
+                                    review::write_annotations(review, options.advisory));
     }
     return review::exit_code(review, options.advisory);
 }

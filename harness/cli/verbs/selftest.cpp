@@ -11,10 +11,10 @@
 #include "cli/options/output.hpp"
 #include "cli/terminal/texts.hpp"
 #include "cli/verbs/verb.hpp"
-#include "model/file.hpp"
 #include "runner/execution.hpp"
 #include "runner/reports.hpp"
 #include "runner/self_test.hpp"
+#include "util/file.hpp"
 
 namespace perfgate::cli {
 
@@ -46,9 +46,9 @@ int self_test(const CLI::App& verb, SelfTestOptions& options) {
     request.seed = options.seed.value_or(runner::fresh_seed());
     const runner::SelfTestOutcome outcome = runner::self_test(request);
     if (!options.json.empty()) {
-        model::write_file_atomically(options.json, runner::write_json(outcome, request));
+        util::write_file_atomically(options.json, runner::write_json(outcome, request));
     }
-    if (options.json != "-") model::write_file_atomically("-", self_test_text(outcome, request));
+    if (options.json != "-") util::write_file_atomically("-", self_test_text(outcome, request));
     return outcome.exit_code;
 }
 

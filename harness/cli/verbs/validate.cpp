@@ -7,14 +7,14 @@
 #include <memory>
 
 #include "cli/verbs/verb.hpp"
-#include "model/error.hpp"
-#include "model/file.hpp"
-#include "model/text.hpp"
 #include "runner/devices.hpp"
 #include "runner/source_code.hpp"
 #include "suite/plan.hpp"
 #include "suite/source_entry.hpp"
 #include "suite/suite.hpp"
+#include "util/error.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::cli {
 namespace {
@@ -27,15 +27,15 @@ std::string summary(const suite::Suite& suite) {
         return count(
             [&](const suite::SuiteCase& suite_case) { return suite_case.target == target; });
     };
-    std::string text = fmt::format("{}: ok, {} ({} cuda, {} host", model::printable(suite.file),
-                                   model::counted(suite.cases.size(), "case"),
+    std::string text = fmt::format("{}: ok, {} ({} cuda, {} host", util::printable(suite.file),
+                                   util::counted(suite.cases.size(), "case"),
                                    of(model::Target::cuda), of(model::Target::host));
     if (const auto programs = of(model::Target::program); programs > 0) {
         text += fmt::format(", {} of programs", programs);
     }
     text += ')';
     const std::size_t relations = suite.relations.size() + suite.open_relations.size();
-    if (relations > 0) text += ", " + model::counted(relations, "relation");
+    if (relations > 0) text += ", " + util::counted(relations, "relation");
     return text + '\n';
 }
 
@@ -86,10 +86,10 @@ void add_validate(CLI::App& app, Invocation& invocation) {
                 runner::validate_sources(suites, options->architectures);
             for (const std::string& line : sources.warnings) warn(line);
             if (!sources.problems.empty()) {
-                throw model::InputError(fmt::format("{}", fmt::join(sources.problems, "\n")));
+                throw util::InputError(fmt::format("{}", fmt::join(sources.problems, "\n")));
             }
             for (const std::string& line : sources.done) text += line + '\n';
-            model::write_file_atomically("-", text);
+            util::write_file_atomically("-", text);
             return 0;
         };
     });

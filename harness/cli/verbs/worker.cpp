@@ -14,8 +14,8 @@
 #include "measure/process_tree.hpp"
 #include "measure/worker.hpp"
 #include "measure/worker_process.hpp"
-#include "model/error.hpp"
 #include "runner/installation.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::cli {
 namespace {
@@ -50,7 +50,7 @@ std::vector<std::string> serving_command() {
     std::ifstream file("/proc/self/cmdline", std::ios::binary);
     std::vector<std::string> command;
     for (std::string word; std::getline(file, word, '\0');) command.push_back(word);
-    if (command.empty()) throw model::Error("worker: cannot read /proc/self/cmdline");
+    if (command.empty()) throw util::Error("worker: cannot read /proc/self/cmdline");
     command.front() = runner::own_binary().string();
     command.emplace_back("--serve");
     return command;

@@ -15,10 +15,10 @@
 #include "gate/batch_rule.hpp"
 #include "model/baseline.hpp"
 #include "model/case.hpp"
-#include "model/error.hpp"
-#include "model/file.hpp"
 #include "model/run.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::replay {
 
@@ -40,8 +40,8 @@ double sample_of(std::string_view field, std::string_view source, std::size_t li
     const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), us);
     if (error != std::errc() || end != field.data() + field.size() || !(us > 0) ||
         !std::isfinite(us)) {
-        throw model::InputError(fmt::format("{}:{}: expected a time in microseconds, found '{}'",
-                                            source, line, model::printable(field, 40)));
+        throw util::InputError(fmt::format("{}:{}: expected a time in microseconds, found '{}'",
+                                           source, line, util::printable(field, 40)));
     }
     return us * ns_per_us;
 }
@@ -86,7 +86,7 @@ void add_csv(std::string_view text, const std::string& source, Kernels& kernels)
         std::vector<double> samples;
         while (!row.empty()) samples.push_back(sample_of(next(row, ','), source, line));
         if (name.empty() || samples.empty()) {
-            throw model::InputError(
+            throw util::InputError(
                 fmt::format("{}:{}: expected process,kernel,sample,…", source, line));
         }
         Process& process = kernels.add(board, name);
@@ -106,7 +106,7 @@ void add_table(std::string_view text, const std::string& source, Kernels& kernel
         const std::string name(next(row, ';'));
         const std::size_t space = board.find(' ');
         if (space == std::string::npos || name.empty() || row.empty()) {
-            throw model::InputError(
+            throw util::InputError(
                 fmt::format("{}:{}: expected 'DEVICE BOARD;session;kernel;value;…'", source, line));
         }
         const std::string workload = name.substr(0, name.find('/'));
@@ -165,7 +165,7 @@ void add_document(std::string text, const std::string& source, Kernels& kernels)
 std::vector<Kernel> read_kernels(const std::vector<std::string>& files) {
     Kernels growing;
     for (const std::string& file : files) {
-        std::string text = model::read_file(file, pool_limit_bytes, "pool");
+        std::string text = util::read_file(file, pool_limit_bytes, "pool");
         if (text.starts_with('{')) {
             add_document(std::move(text), file, growing);
         } else if (text.starts_with("board;")) {
@@ -175,7 +175,7 @@ std::vector<Kernel> read_kernels(const std::vector<std::string>& files) {
         }
     }
     std::vector<Kernel> kernels = std::move(growing).take();
-    if (kernels.empty()) throw model::InputError("no process was recorded in these files");
+    if (kernels.empty()) throw util::InputError("no process was recorded in these files");
     return kernels;
 }
 

@@ -30,7 +30,7 @@ struct Kernel {
 /// - a Run or a Baseline, whose cases are the kernels and whose batches of gpu_time (gpu_span or
 ///   host_time where there is none) are the processes. A document is a session; each run of a
 ///   baseline is one.
-/// Throws model::InputError.
+/// Throws util::InputError.
 std::vector<Kernel> read_kernels(const std::vector<std::string>& files);
 
 }  // namespace perfgate::replay

@@ -52,7 +52,7 @@ function general(value: number, digits: number, keepsZeros = false): string {
   return withoutZeros(fixed(value, Math.max(0, digits - 1 - exponent)));
 }
 
-/** The shortest text that reads back as the same number, like model/text.hpp's number_text. */
+/** The shortest text that reads back as the same number, like util/text.hpp's number_text. */
 function numberText(value: number): string {
   const [mantissa = "", exponentText = "0"] = value.toExponential().split("e");
   const exponent = Number(exponentText);

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace perfgate::model {
+namespace perfgate::util {
 
 /// Something went wrong while measuring or writing: exit code 3.
 class Error : public std::runtime_error {
@@ -19,4 +19,4 @@ class InputError : public Error {
     using Error::Error;
 };
 
-}  // namespace perfgate::model
+}  // namespace perfgate::util

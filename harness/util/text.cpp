@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/text.hpp"
+#include "util/text.hpp"
 
 #include <cxxabi.h>
 #include <fmt/compile.h>
@@ -13,9 +13,9 @@
 #include <memory>
 #include <numeric>
 
-#include "model/utf8.hpp"
+#include "util/utf8.hpp"
 
-namespace perfgate::model {
+namespace perfgate::util {
 
 namespace {
 
@@ -198,4 +198,4 @@ std::string demangled(const std::string& symbol) {
     return status == 0 && name != nullptr ? name.get() : symbol;
 }
 
-}  // namespace perfgate::model
+}  // namespace perfgate::util

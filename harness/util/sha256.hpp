@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace perfgate::model {
+namespace perfgate::util {
 
 class Sha256 {
   public:
@@ -40,4 +40,4 @@ class Sha256 {
 /// Fingerprint of the file's content; empty if it cannot be read.
 std::string fingerprint_of_file(const std::filesystem::path& file);
 
-}  // namespace perfgate::model
+}  // namespace perfgate::util

@@ -11,9 +11,9 @@
 #include <string>
 #include <string_view>
 
-#include "model/descriptor.hpp"
+#include "util/descriptor.hpp"
 
-namespace perfgate::model {
+namespace perfgate::util {
 
 class Folder {
   public:
@@ -54,4 +54,4 @@ class Folder {
 /// Removes the file with this relative path below the folder, as Folder::remove does.
 void remove_below(const std::filesystem::path& folder, const std::filesystem::path& relative);
 
-}  // namespace perfgate::model
+}  // namespace perfgate::util

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace perfgate::model {
+namespace perfgate::util {
 
 /// The replacement for ill-formed sequences, U+FFFD.
 inline constexpr std::string_view replacement_character = "\xef\xbf\xbd";
@@ -29,4 +29,4 @@ std::size_t printable_ascii_length(std::string_view text);
 /// and the bidirectional controls, which can make text appear as something else.
 bool is_terminal_control(char32_t code_point);
 
-}  // namespace perfgate::model
+}  // namespace perfgate::util

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/process_list.hpp"
+#include "util/process_list.hpp"
 
 #include <charconv>
 #include <fstream>
@@ -7,7 +7,7 @@
 #include <string>
 #include <system_error>
 
-namespace perfgate::model {
+namespace perfgate::util {
 
 std::vector<ListedProcess> list_processes() {
     std::vector<ListedProcess> processes;
@@ -45,4 +45,4 @@ std::optional<ProcessState> state_of(const ListedProcess& process) {
     return fields ? std::optional(found) : std::nullopt;
 }
 
-}  // namespace perfgate::model
+}  // namespace perfgate::util

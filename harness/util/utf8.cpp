@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/utf8.hpp"
+#include "util/utf8.hpp"
 
 #include <algorithm>
 
-namespace perfgate::model {
+namespace perfgate::util {
 
 namespace {
 
@@ -60,4 +60,4 @@ bool is_terminal_control(char32_t c) {
            c == 0x200f || c == 0x061c || c == 0xfeff;
 }
 
-}  // namespace perfgate::model
+}  // namespace perfgate::util

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/file.hpp"
+#include "util/file.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -14,12 +14,12 @@
 #include <system_error>
 #include <utility>
 
-#include "model/descriptor.hpp"
-#include "model/error.hpp"
-#include "model/replacement.hpp"
-#include "model/text.hpp"
+#include "util/descriptor.hpp"
+#include "util/error.hpp"
+#include "util/replacement.hpp"
+#include "util/text.hpp"
 
-namespace perfgate::model {
+namespace perfgate::util {
 
 namespace {
 
@@ -190,4 +190,4 @@ std::filesystem::path found_on_path(const std::filesystem::path& name, std::stri
     return {};
 }
 
-}  // namespace perfgate::model
+}  // namespace perfgate::util

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/temporary_folder.hpp"
+#include "util/temporary_folder.hpp"
 
 #include <fmt/format.h>
 
@@ -7,10 +7,10 @@
 #include <cstdlib>
 #include <system_error>
 
-#include "model/error.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
-namespace perfgate::model {
+namespace perfgate::util {
 
 namespace fs = std::filesystem;
 
@@ -52,4 +52,4 @@ const fs::path& TemporaryFolder::keep() {
     return path_;
 }
 
-}  // namespace perfgate::model
+}  // namespace perfgate::util

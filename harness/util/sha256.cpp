@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/sha256.hpp"
+#include "util/sha256.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <fstream>
 #include <vector>
 
-namespace perfgate::model {
+namespace perfgate::util {
 
 namespace {
 
@@ -117,4 +117,4 @@ std::string fingerprint_of_file(const std::filesystem::path& file) {
     return stream.bad() || !stream.is_open() ? "" : hash.fingerprint();
 }
 
-}  // namespace perfgate::model
+}  // namespace perfgate::util

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string>
 
-namespace perfgate::model {
+namespace perfgate::util {
 
 /// Removed at the end, with all that is in it.
 class TemporaryFolder {
@@ -29,4 +29,4 @@ class TemporaryFolder {
     bool kept_ = false;
 };
 
-}  // namespace perfgate::model
+}  // namespace perfgate::util

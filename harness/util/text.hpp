@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace perfgate::model {
+namespace perfgate::util {
 
 /// `*` any run of characters, `?` any one; all other characters, including `[`, match themselves.
 /// Linear in practice: O(pattern · text) at worst, no recursion.
@@ -54,4 +54,4 @@ std::string slug(std::string_view text);
 /// The demangled form of a symbol; a name that is not mangled is returned unchanged.
 std::string demangled(const std::string& symbol);
 
-}  // namespace perfgate::model
+}  // namespace perfgate::util

@@ -6,7 +6,7 @@
 
 #include <utility>
 
-namespace perfgate::model {
+namespace perfgate::util {
 
 class Descriptor {
   public:
@@ -28,4 +28,4 @@ class Descriptor {
     int fd_;
 };
 
-}  // namespace perfgate::model
+}  // namespace perfgate::util

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace perfgate::model {
+namespace perfgate::util {
 
 struct ListedProcess {
     pid_t pid = 0;
@@ -35,4 +35,4 @@ struct ProcessState {
 /// Nothing if the process has disappeared.
 std::optional<ProcessState> state_of(const ListedProcess& process);
 
-}  // namespace perfgate::model
+}  // namespace perfgate::util

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/folder.hpp"
+#include "util/folder.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -10,11 +10,11 @@
 #include <system_error>
 #include <utility>
 
-#include "model/error.hpp"
-#include "model/replacement.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/replacement.hpp"
+#include "util/text.hpp"
 
-namespace perfgate::model {
+namespace perfgate::util {
 
 namespace {
 
@@ -171,4 +171,4 @@ void remove_below(const fs::path& folder, const fs::path& relative) {
     if (place) place->remove(relative.filename());
 }
 
-}  // namespace perfgate::model
+}  // namespace perfgate::util

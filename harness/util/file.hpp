@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace perfgate::model {
+namespace perfgate::util {
 
 /// Reads a regular file of at most `limit_bytes`. `what` names it in messages ("suite",
 /// "baseline"). Throws InputError for a missing file, a directory, a device, a file over the limit.
@@ -33,4 +33,4 @@ std::filesystem::path found_on_path(const std::filesystem::path& name);
 std::filesystem::path found_on_path(const std::filesystem::path& name, std::string_view folders,
                                     const std::filesystem::path& folder);
 
-}  // namespace perfgate::model
+}  // namespace perfgate::util

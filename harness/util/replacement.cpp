@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/replacement.hpp"
+#include "util/replacement.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -19,10 +19,10 @@
 #include <utility>
 #include <vector>
 
-#include "model/error.hpp"
-#include "model/text.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
-namespace perfgate::model {
+namespace perfgate::util {
 
 namespace {
 
@@ -144,4 +144,4 @@ void Replacement::finish() {
     synchronise(folder_.get());
 }
 
-}  // namespace perfgate::model
+}  // namespace perfgate::util

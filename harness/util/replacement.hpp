@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
-#include "model/descriptor.hpp"
+#include "util/descriptor.hpp"
 
-namespace perfgate::model {
+namespace perfgate::util {
 
 /// Writes all of `content`; returns 0 or the errno of what went wrong.
 int write_all(int fd, std::string_view content);
@@ -51,4 +51,4 @@ class Replacement {
     bool finished_ = false;
 };
 
-}  // namespace perfgate::model
+}  // namespace perfgate::util
