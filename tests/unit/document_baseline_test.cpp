@@ -15,7 +15,7 @@ using namespace model;
 std::string parse_message(std::string_view json) {
     try {
         parse_baseline(std::string(json), "b.json");
-    } catch (const InputError& error) {
+    } catch (const util::InputError& error) {
         return error.what();
     }
     return "(no error)";
@@ -251,7 +251,7 @@ TEST(BaselineJson, TheDigestOfACaseIsThatOfItsTextOnOneLine) {
     BaselineCase stored;
     stored.provenance.accepted_by = "Ada";
     stored.metrics["gpu_time"] = {"ns", 2.5, "activity/cold", {{0, "b1", 7, {2.5}}}};
-    Sha256 hash;
+    util::Sha256 hash;
     hash.add(R"("a/b[m=1]":{"provenance":{"accepted_by":"Ada"},"once":{"device":"b1","seed":7},)"
              R"("metrics":{"gpu_time":{"unit":"ns","value":2.5,"method":"activity/cold"}}})");
     const std::string digest = digest_of_case("a/b[m=1]", stored);

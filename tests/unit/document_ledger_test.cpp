@@ -47,7 +47,7 @@ Ledger whole() {
 std::string refusal(const std::string& text) {
     try {
         parse_ledger(text, "s.ledger.jsonl");
-    } catch (const InputError& error) {
+    } catch (const util::InputError& error) {
         return error.what();
     }
     return "not refused";

@@ -51,7 +51,7 @@ std::string refusal_with(const std::string& from, const std::string& to) {
     text.replace(at, from.size(), to);
     try {
         parse_run(text, "run.json");
-    } catch (const InputError& error) {
+    } catch (const util::InputError& error) {
         return error.what();
     }
     return "(no error)";

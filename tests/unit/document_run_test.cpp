@@ -133,7 +133,7 @@ Run awkward_run(unsigned seed) {
 std::string parse_message(std::string_view json) {
     try {
         parse_run(std::string(json), "run.json");
-    } catch (const InputError& error) {
+    } catch (const util::InputError& error) {
         return error.what();
     }
     return "(no error)";
@@ -487,7 +487,7 @@ TEST(RunJson, CaseLineNamesItsMistakes) {
     try {
         parse_case_line(R"({"workload": "w", "variant": "v"})", "journal line 7");
         FAIL();
-    } catch (const InputError& error) {
+    } catch (const util::InputError& error) {
         EXPECT_STREQ(error.what(), "journal line 7: the field 'status' is missing");
     }
 }

@@ -99,7 +99,7 @@ VerdictDocument awkward_document(unsigned seed) {
 std::string parse_message(std::string_view json) {
     try {
         parse_verdict(json, "verdict.json");
-    } catch (const InputError& error) {
+    } catch (const util::InputError& error) {
         return error.what();
     }
     return "(no error)";

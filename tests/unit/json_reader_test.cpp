@@ -8,7 +8,7 @@
 namespace perfgate::document {
 namespace {
 
-using namespace model;
+using namespace util;
 
 template <class Action>
 std::string message_of(Action action) {

@@ -12,7 +12,7 @@
 namespace perfgate::document {
 namespace {
 
-using namespace model;
+using namespace util;
 
 TEST(JsonWriter, PutsMembersOnLinesAndCompactPartsOnOne) {
     JsonWriter json;

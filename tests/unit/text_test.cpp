@@ -161,7 +161,7 @@ TEST(ValidUtf8, RandomBytesAlwaysBecomeValid) {
         const std::string text = util::valid_utf8(bytes);
         EXPECT_EQ(util::valid_utf8(text), text);
         for (std::size_t i = 0; i < text.size();) {
-            const Utf8Step step = util::utf8_step(text, i);
+            const util::Utf8Step step = util::utf8_step(text, i);
             ASSERT_TRUE(step.valid);
             ASSERT_FALSE(step.code_point >= 0xd800 && step.code_point <= 0xdfff);
             ASSERT_LE(step.code_point, 0x10ffffu);
@@ -170,7 +170,7 @@ TEST(ValidUtf8, RandomBytesAlwaysBecomeValid) {
     }
 }
 
-TEST(Utf8Step, DecodesCodePoints) {
+TEST(util::Utf8Step, DecodesCodePoints) {
     EXPECT_EQ(util::utf8_step("é", 0).code_point, 0xe9u);
     EXPECT_EQ(util::utf8_step("a漢", 1).code_point, 0x6f22u);
     EXPECT_EQ(util::utf8_step("😀", 0).code_point, 0x1f600u);
@@ -262,7 +262,7 @@ TEST(TerminalControl, HasTheMarksOfDirectionAndOrder) {
     }
 }
 
-TEST(Utf8Step, TakesTheFirstAndTheLastOfEachLeadAndNothingBeyond) {
+TEST(util::Utf8Step, TakesTheFirstAndTheLastOfEachLeadAndNothingBeyond) {
     struct Example {
         const char* text;
         char32_t code_point;  ///< 0: not valid
@@ -300,7 +300,7 @@ TEST(Utf8Step, TakesTheFirstAndTheLastOfEachLeadAndNothingBeyond) {
         {"\x80", 0},
     };
     for (const Example& example : examples) {
-        const Utf8Step step = util::utf8_step(example.text, 0);
+        const util::Utf8Step step = util::utf8_step(example.text, 0);
         EXPECT_EQ(step.valid, example.code_point != 0) << testing::PrintToString(example.text);
         EXPECT_EQ(step.code_point, example.code_point);
         EXPECT_TRUE(!step.valid || step.length == std::strlen(example.text));
