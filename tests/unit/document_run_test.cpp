@@ -260,7 +260,7 @@ TEST(RunJson, HostileTextIsReplacedNeverThrown) {
 TEST(RunJson, ValueThatIsNoNumberIsAnErrorNotABrokenDocument) {
     CaseResult result;
     result.metrics["gpu_time"].value = std::numeric_limits<double>::quiet_NaN();
-    EXPECT_THROW(write_case_line(result), Error);
+    EXPECT_THROW(write_case_line(result), util::Error);
 }
 
 TEST(RunJson, LayoutPutsAMetricOnALineAndTheRestOfACaseCompactly) {

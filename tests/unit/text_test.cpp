@@ -170,7 +170,7 @@ TEST(ValidUtf8, RandomBytesAlwaysBecomeValid) {
     }
 }
 
-TEST(util::Utf8Step, DecodesCodePoints) {
+TEST(Utf8Step, DecodesCodePoints) {
     EXPECT_EQ(util::utf8_step("é", 0).code_point, 0xe9u);
     EXPECT_EQ(util::utf8_step("a漢", 1).code_point, 0x6f22u);
     EXPECT_EQ(util::utf8_step("😀", 0).code_point, 0x1f600u);
@@ -262,7 +262,7 @@ TEST(TerminalControl, HasTheMarksOfDirectionAndOrder) {
     }
 }
 
-TEST(util::Utf8Step, TakesTheFirstAndTheLastOfEachLeadAndNothingBeyond) {
+TEST(Utf8Step, TakesTheFirstAndTheLastOfEachLeadAndNothingBeyond) {
     struct Example {
         const char* text;
         char32_t code_point;  ///< 0: not valid
