@@ -24,6 +24,8 @@
 #include "model/source_kernel.hpp"
 #include "util/error.hpp"
 
+struct pg_plugin;  // sdk/perfgate.h
+
 namespace perfgate::measure {
 
 /// An error after which this process must not run anything else.
@@ -140,6 +142,9 @@ class Case {
     /// From now on, each timed launch is followed by this much work on the same device, ns; 0:
     /// none. A self-test uses this to slow down a case by a known amount.
     virtual void add_work(double ns) = 0;
+
+    /// What a launch does, if only the case itself can state it. Callable after a fill.
+    virtual model::Work work() { return {}; }
 };
 
 /// Counter values of one case: for each kernel in launch order, raw counter name to value.
@@ -194,6 +199,9 @@ struct BackendOptions {
     /// Called with each plugin file before it is loaded, which runs its static initialisers, and
     /// with "" once all are loaded. May be empty.
     std::function<void(const std::string& file)> loading{};
+    /// Runs a plugin that is a script (.py); null if that failed, with `why` set. Empty: this
+    /// process has no interpreter.
+    std::function<const pg_plugin*(const std::string& file, std::string& why)> scripts{};
 };
 
 class Backend {

@@ -206,6 +206,8 @@ void CaseMeasurement::measure(model::CaseResult& result, const CaseSettings& set
         }
         if (!settings.verify_only) {
             opened->fill(settings.seed);
+            const model::Work work = opened->work();
+            if (!result.work && (work.flops > 0 || work.bytes > 0)) result.work = work;
             {
                 observe("warm-up");
                 const Range phase(backend_, "warm-up");

@@ -14,6 +14,7 @@
 #include "runner/installation.hpp"
 #include "runner/interruption.hpp"
 #include "util/error.hpp"
+#include "util/file.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::runner {
@@ -124,6 +125,9 @@ std::vector<std::string> worker_command(const BackendChoice& choice, const std::
     for (const std::string& plugin : plugins_of(choice)) {
         add("--plugin", std::filesystem::absolute(plugin).string());
     }
+    const bool scripts = std::any_of(choice.plugins.begin(), choice.plugins.end(),
+                                     [](const auto& file) { return file.ends_with(".py"); });
+    if (scripts) add("--interpreter", util::found_on_path("python3").string());
     if (choice.no_cupti) command.push_back("--no-cupti");
     return command;
 }

@@ -41,6 +41,14 @@ std::filesystem::path injection_library() {
     return library_folder() / "libperfgate_inject.so";
 }
 
+std::filesystem::path worker_library() {
+    return library_folder() / "libperfgate_worker.so";
+}
+
+std::filesystem::path python_worker() {
+    return library_folder() / "python" / "worker.py";
+}
+
 std::filesystem::path recorded_demo() {
     return prefix() / "share" / "perfgate" / "demo";
 }

@@ -18,6 +18,10 @@ std::filesystem::path cuda_backend_module();
 std::filesystem::path injection_library();
 
 /// share/perfgate/demo: a recorded run that regressed, and its baselines; need not exist.
+/// The worker that an interpreter of Python hosts, and the script that it starts with.
+std::filesystem::path worker_library();
+std::filesystem::path python_worker();
+
 std::filesystem::path recorded_demo();
 
 /// share/perfgate/templates: a folder per kind of project that `init` writes; need not exist.

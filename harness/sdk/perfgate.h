@@ -27,7 +27,7 @@ extern "C" {
 #endif
 
 #define PG_ABI_MAJOR 1 /* another major number is refused */
-#define PG_ABI_MINOR 2 /* fields appended since are recognised by the struct's size */
+#define PG_ABI_MINOR 3 /* fields appended since are recognised by the struct's size */
 #define PG_PLUGIN_SYMBOL "pg_plugin_entry"
 
 #if defined(_WIN32)
@@ -63,6 +63,9 @@ typedef struct pg_param {
     int64_t minimum, maximum;   /* PG_INT: inclusive bounds */
     const char* const* choices; /* PG_TEXT: NULL-terminated list of allowed values, or NULL */
     const char* default_value;  /* as text; NULL: the suite must set it */
+    /* Since 1.3: NULL-terminated list, as text, of the values that a suite measures if it names
+     * none. NULL: the default. */
+    const char* const* values;
 } pg_param;
 
 /* A parameter's value for one case; all of the workload's parameters are given, sorted by name. */
@@ -186,6 +189,9 @@ struct pg_variant {
      * The harness reads the outputs, and overwrites them between fill and launch (before reset, if
      * needs_reset). NULL: the case names none. */
     pg_status (*outputs)(pg_instance*, const pg_outputs*);
+    /* Since 1.3: the work of this instance, if pg_workload.work does not state it. Called after a
+     * fill. NULL: not stated. */
+    pg_status (*work)(pg_instance*, pg_work* out);
 };
 
 typedef struct pg_workload pg_workload;

@@ -44,6 +44,7 @@ class CudaCase : public measure::Case {
     measure::EnergySample energy() override;
     measure::ApiCalls api_calls() override;
     void add_work(double ns) override;
+    model::Work work() override { return instance_->work(); }
 
     /// For counter passes: enqueue on the device's stream, without waiting.
     void enqueue_reset();

@@ -91,6 +91,8 @@ class HostCase : public measure::Case {
 
     void fill(std::uint64_t seed) override { instance_->fill(seed); }
 
+    model::Work work() override { return instance_->work(); }
+
     measure::Verified verify(std::uint64_t seed, const measure::Checks& checks) override {
         HostExecutor executor;
         return backend::verify(*instance_, executor, seed, checks);

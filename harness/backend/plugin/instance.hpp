@@ -29,6 +29,8 @@ class Instance {
     /// What a launch writes, as it lies now: the next fill or launch may move it. Callable after a
     /// launch. Empty: the case names none.
     virtual std::vector<Output> outputs() = 0;
+    /// Of a launch, if the instance states it. Callable after a fill.
+    virtual model::Work work() { return {}; }
 };
 
 }  // namespace perfgate::backend

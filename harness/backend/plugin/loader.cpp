@@ -52,7 +52,8 @@ class DataLimit {
     bool limited_ = false;
 };
 
-const pg_plugin* entry_of(const std::filesystem::path& file) {
+/// A library's table of workloads.
+const pg_plugin* library_entry(const std::filesystem::path& file) {
     // The loader would wait forever for data from a pipe.
     std::error_code unreadable;
     const std::filesystem::file_status status = std::filesystem::status(file, unreadable);
@@ -76,7 +77,30 @@ const pg_plugin* entry_of(const std::filesystem::path& file) {
             "plugin {}: is not a perfgate plugin: it exports no {} (end it with PERFGATE_PLUGIN)",
             file.string(), PG_PLUGIN_SYMBOL));
     }
-    const pg_plugin* plugin = entry();
+    return entry();
+}
+
+bool is_script(const std::filesystem::path& file) {
+    return file.extension() == ".py";
+}
+
+const pg_plugin* script_entry(const std::filesystem::path& file,
+                              const measure::BackendOptions& options) {
+    if (!options.scripts) {
+        throw util::InputError(
+            fmt::format("plugin {}: this worker has no Python interpreter", file.string()));
+    }
+    std::string why;
+    const pg_plugin* plugin = options.scripts(file.string(), why);
+    if (plugin == nullptr && !why.empty()) {
+        throw util::InputError(fmt::format("{}: {}", file.string(), util::printable(why, 1000)));
+    }
+    return plugin;
+}
+
+const pg_plugin* entry_of(const std::filesystem::path& file,
+                          const measure::BackendOptions& options) {
+    const pg_plugin* plugin = is_script(file) ? script_entry(file, options) : library_entry(file);
     if (!plugin) {
         throw util::InputError(
             fmt::format("plugin {}: its entry failed (it returned no table)", file.string()));
@@ -125,20 +149,18 @@ std::string absent(const std::filesystem::path& file, const std::filesystem::pat
 }  // namespace
 
 PluginSet::PluginSet(const measure::BackendOptions& options) {
-    const auto loading = options.loading ? options.loading : [](const std::string&) {};
     note_own_libraries();
-    for (const std::string& file : options.plugins) load(file, loading);
-    loading("");
+    for (const std::string& file : options.plugins) load(file, options);
+    if (options.loading) options.loading("");
 }
 
-void PluginSet::load(const std::filesystem::path& file,
-                     const std::function<void(const std::string&)>& loading) {
-    loading(file.string());
-    const pg_plugin plugin = known_part(entry_of(file));
+void PluginSet::load(const std::filesystem::path& file, const measure::BackendOptions& options) {
+    if (options.loading) options.loading(file.string());
+    const pg_plugin plugin = known_part(entry_of(file, options));
     modules_.push_back(file);
     CudaModule cuda;
     if (plugin.cuda_module) {
-        cuda = load_cuda_module(file, text_or_empty(plugin.cuda_module), loading);
+        cuda = load_cuda_module(file, text_or_empty(plugin.cuda_module), options);
     }
     for (auto* workload = plugin.workloads; workload && *workload; ++workload) {
         add(*workload, file, cuda);
@@ -147,7 +169,7 @@ void PluginSet::load(const std::filesystem::path& file,
 
 PluginSet::CudaModule PluginSet::load_cuda_module(
     const std::filesystem::path& file, const std::string& name,
-    const std::function<void(const std::string&)>& loading) {
+    const measure::BackendOptions& options) {
     if (!is_name(name)) {
         throw util::InputError(
             fmt::format("plugin {}: '{}' is not a valid module name ([a-z][a-z0-9_]*)",
@@ -155,8 +177,8 @@ PluginSet::CudaModule PluginSet::load_cuda_module(
     }
     CudaModule module{second_module(file.parent_path(), name), nullptr};
     if (std::filesystem::exists(module.file)) {
-        loading(module.file.string());
-        module.plugin = entry_of(module.file);
+        if (options.loading) options.loading(module.file.string());
+        module.plugin = entry_of(module.file, options);
         modules_.push_back(module.file);
     }
     return module;
@@ -297,10 +319,13 @@ measure::HostCode PluginSet::host_code(const model::CaseSpec& spec) const {
     const Found found = find(spec);
     std::vector<std::filesystem::path> modules{found.workload->file};
     if (!found.workload->cuda_file.empty()) modules.push_back(found.workload->cuda_file);
+    // What an interpreter imports is too large to read for each case.
+    if (is_script(found.workload->file)) return {module_code(found), std::nullopt};
     return {module_code(found), libraries_of(modules)};
 }
 
 model::Libraries PluginSet::libraries() const {
+    if (std::any_of(modules_.begin(), modules_.end(), is_script)) return {};
     return libraries_of(modules_).value_or(model::Libraries{});
 }
 

@@ -62,10 +62,9 @@ class PluginSet {
         const pg_plugin* plugin = nullptr;  ///< null: not loaded
     };
 
-    void load(const std::filesystem::path& file,
-              const std::function<void(const std::string&)>& loading);
+    void load(const std::filesystem::path& file, const measure::BackendOptions& options);
     CudaModule load_cuda_module(const std::filesystem::path& file, const std::string& name,
-                                const std::function<void(const std::string&)>& loading);
+                                const measure::BackendOptions& options);
     void add(const pg_workload* table, const std::filesystem::path& file, const CudaModule& cuda);
     Found find(const model::CaseSpec& spec) const;
     const std::string& fingerprint(const std::filesystem::path& file) const;

@@ -88,4 +88,13 @@ std::vector<Output> PluginInstance::outputs() {
         [&](const pg_outputs& list) { check(name(instance_, &list), "outputs"); });
 }
 
+model::Work PluginInstance::work() {
+    const auto state = known_part(variant_).work;
+    if (state == nullptr) return {};
+    pg_work work{};
+    work.size = sizeof(work);
+    check(state(instance_, &work), "work");
+    return {work.flops, work.bytes, std::string(name_of(work.arithmetic))};
+}
+
 }  // namespace perfgate::backend

@@ -35,6 +35,7 @@ class PluginInstance final : public Instance {
     pg_submission submission() const override;
     model::Verification verify() override;
     std::vector<Output> outputs() override;
+    model::Work work() override;
 
   private:
     void check(pg_status status, const char* what);

@@ -129,7 +129,8 @@ Bytes value_of(const model::SourceArgument& argument) {
 }
 
 model::Verification compare(const Elements& output, const Elements& expected,
-                            const model::SourceCheck& check, std::uint64_t seed) {
+                            const model::SourceCheck& check, std::uint64_t seed,
+                            std::size_t most) {
     if (output.count() != expected.count()) {
         return {false, 0,
                 fmt::format("the output has {} elements, what is expected {}", output.count(),
@@ -146,7 +147,7 @@ model::Verification compare(const Elements& output, const Elements& expected,
                         "the output has integers, what is expected is floating-point: save "
                         "integers"};
             } else {
-                const sdk::Limits limits{check.rtol, check.atol, std::size_t{1} << 20, seed};
+                const sdk::Limits limits{check.rtol, check.atol, most, seed};
                 const View<T> values(output);
                 const View<Other> wanted(expected);
                 const sdk::Verification found = sdk::elementwise(values, wanted, limits);

@@ -31,9 +31,10 @@ struct Elements {
 
 /// Whether the output is as expected, of which the type may be another: floating-point elements
 /// within the tolerances of `check`, integers exactly. `seed` chooses the elements of a large
-/// floating-point output that are compared.
+/// floating-point output that are compared, at most `most`.
 model::Verification compare(const Elements& output, const Elements& expected,
-                            const model::SourceCheck& check, std::uint64_t seed);
+                            const model::SourceCheck& check, std::uint64_t seed,
+                            std::size_t most = std::size_t{1} << 20);
 
 // IEEE binary16 and bfloat16 on the host, where the compiler may have neither.
 

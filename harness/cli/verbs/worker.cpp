@@ -45,15 +45,27 @@ measure::BackendSource backend_source(const std::string& backend,
             }};
 }
 
-/// This process's command line, with --serve.
-std::vector<std::string> serving_command() {
+/// This process's command line, with --serve; with an interpreter, the worker that runs in it.
+std::vector<std::string> serving_command(const std::string& interpreter) {
     std::ifstream file("/proc/self/cmdline", std::ios::binary);
     std::vector<std::string> command;
     for (std::string word; std::getline(file, word, '\0');) command.push_back(word);
     if (command.empty()) throw util::Error("worker: cannot read /proc/self/cmdline");
-    command.front() = runner::own_binary().string();
-    command.emplace_back("--serve");
-    return command;
+    if (interpreter.empty()) {
+        command.front() = runner::own_binary().string();
+        command.emplace_back("--serve");
+        return command;
+    }
+    std::vector<std::string> hosted = {interpreter, runner::python_worker().string(),
+                                       runner::worker_library().string()};
+    for (std::size_t i = 2; i < command.size(); ++i) {  // behind "worker"
+        if (command[i] == "--interpreter") {
+            ++i;
+        } else {
+            hosted.push_back(command[i]);
+        }
+    }
+    return hosted;
 }
 
 }  // namespace
@@ -64,17 +76,20 @@ void add_worker(CLI::App& app, Invocation& invocation) {
     struct Options {
         std::string backend = "host";
         measure::BackendOptions backend_options;
+        std::string interpreter;  ///< absolute path
         bool no_cupti = false, serve = false;
     };
     const auto options = std::make_shared<Options>();
     verb->add_option("--backend", options->backend)->check(CLI::IsMember({"cuda", "host"}));
     verb->add_option("--device", options->backend_options.device);
     verb->add_option("--plugin", options->backend_options.plugins);
+    verb->add_option("--interpreter", options->interpreter);
     verb->add_flag("--no-cupti", options->no_cupti);
     verb->add_flag("--serve", options->serve);
     verb->callback([&invocation, options] {
         invocation.body = [options] {
-            if (!options->serve) measure::guard(serving_command(), measure::reply_fd);
+            if (!options->serve) measure::guard(serving_command(options->interpreter),
+                                              measure::reply_fd);
             options->backend_options.cupti = !options->no_cupti;
             return measure::serve(backend_source(options->backend, options->backend_options),
                                   STDIN_FILENO, measure::reply_fd);
