@@ -25,6 +25,7 @@ struct ParamInfo {
     std::int64_t maximum = 0;
     std::vector<std::string> choices;         ///< text: the allowed values; empty allows any
     std::optional<ParamValue> default_value;  ///< absent: the suite must set it
+    std::vector<ParamValue> values = {};      ///< that a suite measures if it names none
 };
 
 struct VariantInfo {

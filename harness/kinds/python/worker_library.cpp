@@ -101,8 +101,8 @@ measure::BackendSource source_of(Arguments& arguments) {
                 return devices;
             },
             [open](auto loading) {
-                return open(std::move(loading), cuda_function<measure::CreateBackend>(
-                                                    measure::create_backend_symbol));
+                return open(std::move(loading),
+                            cuda_function<measure::CreateBackend>(measure::create_backend_symbol));
             }};
 }
 

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The workloads that a Python file declares with @perfgate.workload, read from its text: nothing of
+// it is executed. Untrusted input.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/catalogue.hpp"
+
+namespace perfgate::kinds {
+
+/// The largest file that is read.
+inline constexpr std::size_t most_python_bytes = std::size_t{4} << 20;
+
+/// One decorated function.
+struct DeclaredWorkload {
+    model::WorkloadInfo info;  ///< parameters with their values, variants with their targets
+    std::size_t line = 0;      ///< of the decorator, from 1
+    /// Why the declaration is not known before the file has run: "the values of 'n' are no
+    /// literals". Empty: it is known.
+    std::string open;
+};
+
+/// In the file's order. Values are literals: numbers, texts, True and False, lists and tuples of
+/// them, with + - * // ** between integers. Throws util::InputError `file:line: …` for a text that
+/// ends in the middle of a string or parenthesis.
+std::vector<DeclaredWorkload> declared_workloads(std::string_view text, const std::string& file);
+
+}  // namespace perfgate::kinds
