@@ -13,6 +13,8 @@ _TYPES = {"float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf1
           "int16": "i16", "int8": "i8", "uint64": "u64", "uint32": "u32", "uint16": "u16", "uint8": "u8", "bool": "u8"}
 _BY_CODE = {"f8": "f64", "f4": "f32", "f2": "f16", "i8": "i64", "i4": "i32", "i2": "i16", "i1": "i8", "u8": "u64",
             "u4": "u32", "u2": "u16", "u1": "u8", "b1": "u8"}
+_BY_FORMAT = {"d": "f64", "f": "f32", "e": "f16", "q": "i64", "l": "i64", "i": "i32", "h": "i16", "b": "i8", "Q": "u64",
+              "L": "u64", "I": "u32", "H": "u16", "B": "u8", "?": "u8"}
 _BYTES = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "i64": 8, "i32": 4, "i16": 2, "i8": 1, "u64": 8, "u32": 4,
           "u16": 2, "u8": 1}
 
@@ -45,7 +47,18 @@ def memory_of(array: Any, what: str) -> Memory:
         described = getattr(array, interface, None)
         if described is not None:
             return _of_interface(described, on_device, array, what)
-    raise TypeError(f"{what} is a {type(array).__name__}, not an array of torch, cupy, numba, jax or numpy")
+    return _of_buffer(array, what)
+
+
+def _of_buffer(array: Any, what: str) -> Memory:
+    try:
+        view = memoryview(array)
+    except TypeError:
+        raise TypeError(f"{what} is a {type(array).__name__}, not an array of torch, cupy, numba, jax or numpy") from None
+    if view.format not in _BY_FORMAT or not view.c_contiguous or view.readonly or view.nbytes == 0:
+        raise ValueError(f"{what} must be writable, contiguous and not empty, of numbers; its format is {view.format!r}")
+    address = ctypes.addressof(ctypes.c_char.from_buffer(view))
+    return Memory(address, view.nbytes // view.itemsize, _BY_FORMAT[view.format], False, view)
 
 
 def _of_tensor(tensor: Any, what: str) -> Memory:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+from random import Random
 from typing import Any, Sequence, Union
 
 _TORCH = {"f64": "float64", "f32": "float32", "f16": "float16", "bf16": "bfloat16", "e4m3": "float8_e4m3fn",
@@ -15,13 +16,15 @@ _NUMPY = {"f64": "float64", "f32": "float32", "f16": "float16", "i64": "int64", 
 def uniform(shape: Union[int, Sequence[int]], dtype: str, seed: int, *, like: Any = None) -> Any:
     """An array of uniform values: [-1, 1) of a floating-point type, 0 to 99 of an integer type.
 
-    like: the module whose array this is (torch, cupy, jax.numpy, numpy). By default the first of
-    these that the program has imported. A torch tensor lies on the GPU if there is one.
+    like: the module whose array this is (torch, cupy, jax.numpy, numpy, or array of the standard
+    library). By default the first of these that the program has imported. A torch tensor lies on the GPU if there is one.
     """
     library = _library(like)
     size = (shape,) if isinstance(shape, int) else tuple(shape)
     if library.__name__ == "torch":
         return _torch(library, size, dtype, seed)
+    if library.__name__ == "array":
+        return _standard(library, size, dtype, seed)
     if dtype not in _NUMPY:
         raise ValueError(f"uniform: {library.__name__} has no type {dtype!r}; expected one of {', '.join(_NUMPY)}")
     name = _NUMPY[dtype]
@@ -37,10 +40,21 @@ def uniform(shape: Union[int, Sequence[int]], dtype: str, seed: int, *, like: An
 def _library(like: Any) -> Any:
     if like is not None:
         return like
-    for name in ("torch", "cupy", "jax.numpy", "numpy"):
+    for name in ("torch", "cupy", "jax.numpy", "numpy", "array"):
         if name in sys.modules:
             return sys.modules[name]
     raise RuntimeError("uniform: import torch, cupy, jax.numpy or numpy first, or pass like=")
+
+
+_CODES = {"f64": "d", "f32": "f", "i64": "q", "i32": "i", "i16": "h", "i8": "b", "u8": "B"}
+
+
+def _standard(array: Any, size: Sequence[int], dtype: str, seed: int) -> Any:
+    if dtype not in _CODES or len(size) != 1:
+        raise ValueError(f"uniform: array has one dimension, of {', '.join(_CODES)}")
+    random = Random(seed)
+    draw = (lambda: random.randrange(100)) if dtype[0] in "iu" else (lambda: random.random() * 2 - 1)
+    return array.array(_CODES[dtype], (draw() for _ in range(size[0])))
 
 
 def _torch(torch: Any, size: Sequence[int], dtype: str, seed: int) -> Any:

@@ -188,7 +188,8 @@ class Plugin:
 
         def call(what: Callable[..., None]) -> Callable[..., int]:
             def function(number: int, *arguments: Any) -> int:
-                return _guarded(lambda: what(self._instances[number], *arguments), self._errors[number])
+                # Whatever leaves a callback as an exception would reach C as a random status.
+                return _guarded(lambda: what(self._instances[number], *arguments), self._errors.get(number))
             return function
 
         def destroy(number: int) -> None:
@@ -240,8 +241,9 @@ def _guarded(what: Callable[[], None], report: Any) -> int:
         what()
         return abi.OK
     except BaseException as error:  # SystemExit and KeyboardInterrupt, too: none may reach C
-        set_error, context = report
-        set_error(context, last_lines(error).encode(errors="replace"))
+        if report is not None:
+            set_error, context = report
+            set_error(context, last_lines(error).encode(errors="replace"))
         out_of_memory = isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
         return abi.OUT_OF_MEMORY if out_of_memory else abi.ERROR
 
