@@ -53,6 +53,14 @@ void read(JsonValue value, model::ParamValue& param);
 void write(JsonWriter& json, const std::array<std::int64_t, 3>& sizes);
 void read(JsonValue value, std::array<std::int64_t, 3>& sizes);
 
+/// As its text, in every version.
+inline void write(JsonWriter& json, const model::Method& method) {
+    json.value(to_text(method));
+}
+inline void read(JsonValue value, model::Method& method) {
+    method = model::from_text(value.text());
+}
+
 /// What each form of a series begins with: unit, value, method.
 template <class Archive>
 void describe_value(Archive& archive, Described<Archive, model::MetricSeries>& series) {

@@ -48,8 +48,7 @@ struct HostCode {
 
 /// Time samples of one kind. `values_ns` has one entry per launch.
 struct TimeSamples {
-    std::string
-        method;  ///< "activity/cold", "event/cold/blocked", "event/hot/unblocked", "wall/cold"
+    model::Method method;
     std::vector<double> values_ns;
     std::string note = {};  ///< as one of CaseResult::notes; empty: none
 };
@@ -61,8 +60,8 @@ enum class TimeKind { gpu_time, gpu_span, host_time, submit_time };
 
 /// What the device drew over a loop of launches without rests.
 struct EnergySample {
-    std::string problem;      ///< why it was not measured, with the remedy; empty: it was
-    std::string method;       ///< "nvml-counter/hot/back-to-back"
+    std::string problem;  ///< why it was not measured, with the remedy; empty: it was
+    model::Method method;
     double launch_j = 0;      ///< energy of one launch, J
     double watts = 0;         ///< mean power over the loop, W
     model::BoardState board;  ///< during the loop
@@ -72,14 +71,14 @@ struct EnergySample {
 /// The CUDA API calls that the host makes in one launch of a case.
 struct ApiCalls {
     std::string problem;  ///< why they were not counted, with the remedy; empty: they were
-    std::string method;   ///< "callbacks"
+    model::Method method;
     std::map<std::string, std::int64_t> by_name;  ///< "cudaLaunchKernel": 3
 };
 
 /// The device memory of a variant, without what the context and the loaded code take.
 struct MemorySample {
-    std::string problem;            ///< why it was not measured, with the remedy; empty: it was
-    std::string method;             ///< "driver/free"
+    std::string problem;  ///< why it was not measured, with the remedy; empty: it was
+    model::Method method;
     double peak_bytes = 0;          ///< the most that it held, from its set-up on
     double leaked_bytes = 0;        ///< by how much that grows over 1000 launches
     std::int64_t launches = 0;      ///< so many were made; if fewer, `leaked_bytes` is scaled
@@ -147,7 +146,7 @@ struct CounterValues {
     std::vector<std::string> kernels;  ///< demangled names, in launch order
     std::vector<std::map<std::string, double>> values;
     std::vector<model::NotCollected> not_collected;  ///< by raw counter name
-    std::string method;                              ///< "counter/auto-range/user-replay/cold"
+    model::Method method;
 };
 
 struct CounterCase {

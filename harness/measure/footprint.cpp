@@ -19,7 +19,7 @@ bool requests(const CaseSettings& settings, std::string_view metric) {
            settings.metrics.end();
 }
 
-void add_value(const char* metric, double value, const std::string& method,
+void add_value(const char* metric, double value, const model::Method& method,
                const std::string& board, const CaseSettings& settings, model::CaseResult& result) {
     result.metrics[metric] = series_of_one(metrics::find_metric(metric)->definition, value, method,
                                            {settings.process, board, settings.seed, {}});

@@ -131,7 +131,7 @@ void append_row(std::string& out, std::string_view case_fields, const MetricRow&
     out += ',';
     append_text(out, row.unit);
     out += ',';
-    if (row.series != nullptr) append_text(out, row.series->method);
+    if (row.series != nullptr) append_text(out, to_text(row.series->method));
     out += ',';
     if (row.series != nullptr) append_count(out, sample_count(*row.series));
     out += ',';

@@ -275,7 +275,7 @@ class CaseWriter {
         static const std::vector<double> nothing;
         json_.begin_array(JsonLayout::compact);
         json_.value(row.number);
-        json_.value(row.series != nullptr ? texts_.number(row.series->method) : none);
+        json_.value(row.series != nullptr ? texts_.number(to_text(row.series->method)) : none);
         write_sides(row.verdict != nullptr ? row.verdict->baseline_batches : nothing);
         write_sides(row.verdict != nullptr ? row.verdict->measured_batches : nothing);
         json_.begin_array(JsonLayout::compact);

@@ -241,7 +241,7 @@ measure::TimeSamples CudaCase::time_submission(int count) {
     }
     const NvtxRange range("submit_time");
     measure::TimeSamples samples;
-    samples.method = "wall/idle-stream/untraced";
+    samples.method = {model::wall_source, "idle-stream/untraced"};
     Pace pace;
     for (int i = 0; i < count; ++i) {
         enqueue_reset();
@@ -270,7 +270,7 @@ measure::ApiCalls CudaCase::api_calls() {
         calls.by_name = device_.calls_made_by([&] { enqueue_launch(); });
         device_.context().synchronize();
     });
-    calls.method = "callbacks";
+    calls.method.source = "callbacks";
     return calls;
 }
 
@@ -297,8 +297,8 @@ measure::EnergySample CudaCase::energy() {
         request.nvml = board_.nvml;
         request.idle_w = board_.idle_w;
         sample = measure_energy(request);
-        sample.method =
-            resets ? "nvml-counter/hot/back-to-back/reset" : "nvml-counter/hot/back-to-back";
+        sample.method = {"nvml-counter", resets ? "back-to-back/reset" : "back-to-back",
+                         model::Cache::hot};
     });
     return sample;
 }
@@ -347,7 +347,7 @@ measure::TimeSamples CudaCase::time_records(model::Cache cache, int count) {
                         trace.dropped, trace.without_time));
     }
     measure::TimeSamples samples;
-    samples.method = cold ? "activity/cold" : "activity/hot";
+    samples.method = {model::activity_source, "", cold ? model::Cache::cold : model::Cache::hot};
     for (const LaunchActivity& launch : trace.launches) {
         if (launch.records.empty()) {
             throw util::Error(

@@ -137,7 +137,7 @@ measure::MemorySample memory_sample(const MemoryReadings& readings) {
         sample.leaked_bytes =
             std::max(early.free_bytes - late.free_bytes, 0.0) * leak_launches / readings.launches;
     }
-    sample.method = "driver/free";
+    sample.method = {"driver", "free"};
     sample.peak_bytes = first.free_bytes - lowest.free_bytes;
     sample.launches = readings.launches;
     return sample;
