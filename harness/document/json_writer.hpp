@@ -4,6 +4,8 @@
 // version control merges it.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -19,15 +21,21 @@ enum class JsonLayout { lines, compact };
 
 class JsonWriter {
   public:
+    /// Makes a text fit for its readers: the text itself, or what `room` then has.
+    using Clean = std::string_view (*)(std::string_view text, std::string& room);
+
     /// `compact` makes the whole document one line.
     /// `version` is that of the document, 0 where it has none, as JsonDocument::version.
-    explicit JsonWriter(JsonLayout layout = JsonLayout::lines, std::int64_t version = 0)
-        : outermost_(layout), version_(version) {}
+    /// `clean` is applied to every text and key; null: they are written as they are.
+    explicit JsonWriter(JsonLayout layout = JsonLayout::lines, std::int64_t version = 0,
+                        Clean clean = nullptr)
+        : outermost_(layout), version_(version), clean_(clean) {}
 
     std::int64_t version() const { return version_; }
 
     void begin_object(JsonLayout layout) { begin('{', '}', layout); }
     void end_object() { end(); }
+    void end();  ///< of an array or an object
     void begin_array(JsonLayout layout) { begin('[', ']', layout); }
     void end_array() { end(); }
     void key(std::string_view name);
@@ -38,6 +46,8 @@ class JsonWriter {
     /// Throws Error for NaN and infinity: JSON has none.
     void value(double value);
     void value(std::string_view text);
+    void clean_value(std::string_view text);  ///< one that needs no cleaning
+    void null();
     void value(const std::string& text) { value(std::string_view(text)); }
     void value(const char* text) { value(std::string_view(text)); }
 
@@ -54,12 +64,12 @@ class JsonWriter {
         bool empty;
     };
     void begin(char opening, char closing, JsonLayout layout);
-    void end();
     void separate();
     void quote(std::string_view text);
 
     JsonLayout outermost_;
     std::int64_t version_;
+    Clean clean_;
     std::string out_;
     std::vector<Open> open_;
     bool after_key_ = false;
@@ -80,6 +90,9 @@ inline void write(JsonWriter& json, std::uint64_t value) {
 inline void write(JsonWriter& json, int value) {
     json.value(std::int64_t{value});
 }
+inline void write(JsonWriter& json, std::uint32_t value) {
+    json.value(std::uint64_t{value});
+}
 inline void write(JsonWriter& json, std::string_view value) {
     json.value(value);
 }
@@ -90,6 +103,19 @@ inline void write(JsonWriter& json, const std::string& value) {
 /// Without this one a literal would become a bool.
 inline void write(JsonWriter& json, const char* value) {
     json.value(value);
+}
+
+template <class T>
+void write(JsonWriter& json, const std::optional<T>& value) {
+    if (!value) return json.null();
+    write(json, *value);
+}
+
+template <class T, std::size_t size>
+void write(JsonWriter& json, const std::array<T, size>& values) {
+    json.begin_array(JsonLayout::compact);
+    for (const T& value : values) write(json, value);
+    json.end_array();
 }
 
 template <class T>

@@ -79,13 +79,6 @@ void describe(Archive& archive, Described<Archive, model::Verification>& verific
 }
 
 template <class Archive>
-void describe(Archive& archive, Described<Archive, model::Work>& work) {
-    archive.always("flops", work.flops, not_negative);
-    archive.always("bytes", work.bytes, not_negative);
-    archive.optional("arithmetic", work.arithmetic);
-}
-
-template <class Archive>
 void describe(Archive& archive, Described<Archive, model::Kernel>& kernel) {
     archive.required("name", kernel.name);
     archive.always("grid", kernel.grid);

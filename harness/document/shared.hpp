@@ -31,7 +31,17 @@ void describe(Archive& archive, Described<Archive, model::BoardState>& state);
 template <class Archive>
 void describe(Archive& archive, Described<Archive, model::Device>& device);
 template <class Archive>
-void describe(Archive& archive, Described<Archive, model::Ceilings>& ceilings);
+void describe(Archive& archive, Described<Archive, model::Ceilings>& ceilings) {
+    archive.optional("copy_bytes_per_s", ceilings.copy_bytes_per_s, not_negative);
+    archive.optional("matrix_flops_per_s", ceilings.matrix_flops_per_s, not_negative);
+    archive.optional("problem", ceilings.problem);
+}
+template <class Archive>
+void describe(Archive& archive, Described<Archive, model::Work>& work) {
+    archive.always("flops", work.flops, not_negative);
+    archive.always("bytes", work.bytes, not_negative);
+    archive.optional("arithmetic", work.arithmetic);
+}
 template <class Archive>
 void describe(Archive& archive, Described<Archive, model::Environment>& environment);
 template <class Archive>
@@ -49,9 +59,6 @@ void describe(Archive& archive, Described<Archive, model::CaseResult>& result);
 
 void write(JsonWriter& json, const model::ParamValue& value);
 void read(JsonValue value, model::ParamValue& param);
-
-void write(JsonWriter& json, const std::array<std::int64_t, 3>& sizes);
-void read(JsonValue value, std::array<std::int64_t, 3>& sizes);
 
 /// As its text, in every version.
 inline void write(JsonWriter& json, const model::Method& method) {

@@ -5,11 +5,8 @@
 // side is in the column of the measured value, its right side in that of the baseline. Quoted as
 // RFC 4180 says; lines end with '\n'. A share changes by points (`change_points`), everything else
 // by a fraction (`change`), which the interval contains.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,11 +21,6 @@
 namespace perfgate::report {
 
 namespace {
-
-constexpr std::string_view header =
-    "suite,workload,case,case_verdict,metric,unit,method,samples,baseline,measured,change,"
-    "tolerance,verdict,reason,bound,ceiling_share,change_points,interval_low,interval_high,"
-    "interval_level\n";
 
 constexpr std::size_t longest_field = 4096;
 
@@ -54,31 +46,10 @@ void append_text(std::string& out, std::string_view text) {
     }
 }
 
-std::string text_field(std::string_view text) {
-    std::string field;
-    append_text(field, text);
-    return field;
-}
-
-void append_number(std::string& out, const std::optional<double>& value) {
-    if (value) util::append_number(out, *value);
-}
-
-std::string number_field(const std::optional<double>& value) {
-    std::string field;
-    append_number(field, value);
-    return field;
-}
-
 std::size_t sample_count(const model::MetricSeries& series) {
     std::size_t count = 0;
     for (const model::Batch& batch : series.batches) count += batch.samples.size();
     return count;
-}
-
-void append_count(std::string& out, std::size_t count) {
-    const fmt::format_int digits(count);
-    out.append(digits.data(), digits.size());
 }
 
 std::string_view verdict_of(const MetricRow& row) {
@@ -91,82 +62,139 @@ std::string_view reason_of(const MetricRow& row) {
     return row.verdict != nullptr ? std::string_view(row.verdict->sentence) : "";
 }
 
-/// The fields of a case that all of its rows repeat.
-std::string ceiling_fields(const model::CaseVerdict& verdict) {
-    if (!verdict.ceiling) return ",";
-    return fmt::format("{},{}", to_text(verdict.ceiling->bound),
-                       util::number_text(verdict.ceiling->share));
-}
-
 bool is_share(const MetricRow& row) {
     return row.unit == "%";
 }
 
-/// The last four fields of a metric's row.
-void append_change_details(std::string& out, const MetricRow& row) {
-    std::optional<double> points, low, high, level;
-    if (row.verdict != nullptr) {
-        const model::MetricVerdict& verdict = *row.verdict;
-        if (is_share(row) && verdict.baseline && verdict.measured) {
-            points = *verdict.measured - *verdict.baseline;
-        }
-        if (verdict.interval) {
-            low = verdict.interval->low;
-            high = verdict.interval->high;
-            level = verdict.interval->level;
-        }
+/// A relation, a metric of a case, or a case without a metric.
+struct Row {
+    std::string_view suite;
+    const model::RelationVerdict* relation = nullptr;  ///< null: of a case
+    const model::CaseVerdict* verdict = nullptr;       ///< null: of a relation
+    const MetricRow* metric = nullptr;
+
+    const model::MetricVerdict* gated() const {
+        return metric != nullptr ? metric->verdict : nullptr;
     }
-    append_number(out, points);
-    for (const std::optional<double>& value : {low, high, level}) {
+    const model::MetricSeries* series() const {
+        return metric != nullptr ? metric->series : nullptr;
+    }
+    const model::CeilingShare* ceiling() const {
+        return verdict != nullptr && verdict->ceiling ? &*verdict->ceiling : nullptr;
+    }
+    std::string_view own_verdict() const {
+        return to_text(relation != nullptr ? relation->verdict : verdict->verdict);
+    }
+};
+
+void append_number(std::string& out, const std::optional<double>& value) {
+    if (value) util::append_number(out, *value);
+}
+
+/// A bound of the interval, or its level.
+template <double model::ChangeInterval::*member>
+void append_interval(std::string& out, const Row& row) {
+    if (row.gated() != nullptr && row.gated()->interval) {
+        util::append_number(out, *row.gated()->interval.*member);
+    }
+}
+
+struct Column {
+    std::string_view name;
+    void (*append)(std::string& out, const Row& row);
+};
+
+constexpr Column columns[] = {
+    {"suite", [](std::string& out, const Row& row) { append_text(out, row.suite); }},
+    {"workload",
+     [](std::string& out, const Row& row) {
+         append_text(out, row.relation != nullptr ? "expect" : row.verdict->workload);
+     }},
+    {"case",
+     [](std::string& out, const Row& row) {
+         append_text(out, row.relation != nullptr ? relation_name(*row.relation) : row.verdict->id);
+     }},
+    {"case_verdict", [](std::string& out, const Row& row) { out += row.own_verdict(); }},
+    {"metric",
+     [](std::string& out, const Row& row) {
+         if (row.metric != nullptr) append_text(out, row.metric->metric);
+     }},
+    {"unit",
+     [](std::string& out, const Row& row) {
+         if (row.metric != nullptr) append_text(out, row.metric->unit);
+         if (row.relation != nullptr) append_text(out, row.relation->unit);
+     }},
+    {"method",
+     [](std::string& out, const Row& row) {
+         if (row.series() != nullptr) append_text(out, to_text(row.series()->method));
+     }},
+    {"samples",
+     [](std::string& out, const Row& row) {
+         if (row.series() != nullptr) out += std::to_string(sample_count(*row.series()));
+     }},
+    {"baseline",
+     [](std::string& out, const Row& row) {
+         if (row.gated() != nullptr) append_number(out, row.gated()->baseline);
+         if (row.relation != nullptr) append_number(out, row.relation->right);
+     }},
+    {"measured",
+     [](std::string& out, const Row& row) {
+         if (row.metric != nullptr) append_number(out, row.metric->measured());
+         if (row.relation != nullptr) append_number(out, row.relation->left);
+     }},
+    {"change",
+     [](std::string& out, const Row& row) {
+         if (row.gated() != nullptr && !is_share(*row.metric)) {
+             append_number(out, row.gated()->change);
+         }
+     }},
+    {"tolerance",
+     [](std::string& out, const Row& row) {
+         if (row.gated() != nullptr) append_text(out, row.gated()->tolerance);
+     }},
+    {"verdict",
+     [](std::string& out, const Row& row) {
+         out += row.metric != nullptr ? verdict_of(*row.metric) : row.own_verdict();
+     }},
+    {"reason",
+     [](std::string& out, const Row& row) {
+         append_text(out, row.relation != nullptr ? std::string_view(row.relation->sentence)
+                          : row.metric != nullptr ? reason_of(*row.metric)
+                                                  : std::string_view(row.verdict->reason));
+     }},
+    {"bound",
+     [](std::string& out, const Row& row) {
+         if (row.ceiling() != nullptr) out += to_text(row.ceiling()->bound);
+     }},
+    {"ceiling_share",
+     [](std::string& out, const Row& row) {
+         if (row.ceiling() != nullptr) util::append_number(out, row.ceiling()->share);
+     }},
+    {"change_points",
+     [](std::string& out, const Row& row) {
+         const model::MetricVerdict* gated = row.gated();
+         if (gated != nullptr && is_share(*row.metric) && gated->baseline && gated->measured) {
+             util::append_number(out, *gated->measured - *gated->baseline);
+         }
+     }},
+    {"interval_low", append_interval<&model::ChangeInterval::low>},
+    {"interval_high", append_interval<&model::ChangeInterval::high>},
+    {"interval_level", append_interval<&model::ChangeInterval::level>},
+};
+
+void append_row(std::string& out, const Row& row) {
+    for (const Column& column : columns) {
+        column.append(out, row);
         out += ',';
-        append_number(out, value);
     }
-}
-
-void append_row(std::string& out, std::string_view case_fields, const MetricRow& row,
-                std::string_view ceiling) {
-    out += case_fields;
-    out += ',';
-    append_text(out, row.metric);
-    out += ',';
-    append_text(out, row.unit);
-    out += ',';
-    if (row.series != nullptr) append_text(out, to_text(row.series->method));
-    out += ',';
-    if (row.series != nullptr) append_count(out, sample_count(*row.series));
-    out += ',';
-    if (row.verdict != nullptr) append_number(out, row.verdict->baseline);
-    out += ',';
-    append_number(out, row.measured());
-    out += ',';
-    if (row.verdict != nullptr && !is_share(row)) append_number(out, row.verdict->change);
-    out += ',';
-    if (row.verdict != nullptr) append_text(out, row.verdict->tolerance);
-    out += ',';
-    out += verdict_of(row);
-    out += ',';
-    append_text(out, reason_of(row));
-    out += ',';
-    out += ceiling;
-    out += ',';
-    append_change_details(out, row);
-    out += '\n';
-}
-
-void append_relation(std::string& out, std::string_view suite,
-                     const model::RelationVerdict& relation) {
-    const std::string_view verdict = to_text(relation.verdict);
-    fmt::format_to(std::back_inserter(out), "{},expect,{},{},,{},,,{},{},,,{},{},,,,,,\n", suite,
-                   text_field(relation_name(relation)), verdict, text_field(relation.unit),
-                   number_field(relation.right), number_field(relation.left), verdict,
-                   text_field(relation.sentence));
+    out.back() = '\n';
 }
 
 /// The row for the case itself, if no metric explains its verdict.
-bool needs_case_row(const JoinedCase& joined, const std::vector<MetricRow>& rows) {
-    if (joined.verdict->verdict == model::Verdict::pass) return rows.empty();
+bool needs_case_row(const model::CaseVerdict& verdict, const std::vector<MetricRow>& rows) {
+    if (verdict.verdict == model::Verdict::pass) return rows.empty();
     return std::none_of(rows.begin(), rows.end(), [&](const MetricRow& row) {
-        return verdict_of(row) == to_text(joined.verdict->verdict);
+        return verdict_of(row) == to_text(verdict.verdict);
     });
 }
 
@@ -174,24 +202,21 @@ bool needs_case_row(const JoinedCase& joined, const std::vector<MetricRow>& rows
 
 std::string write_csv(const model::VerdictDocument& document, const model::Run& run,
                       const Options& /*options*/) {
-    std::string out(header);
+    std::string out;
+    for (const Column& column : columns) out.append(column.name).append(",");
+    out.back() = '\n';
     for (const JoinedSuite& suite : join(document, run)) {
-        const std::string suite_field = text_field(suite.verdict->name);
+        const std::string_view name = suite.verdict->name;
         for (const JoinedCase& joined : suite.cases) {
-            const std::string_view case_verdict = to_text(joined.verdict->verdict);
-            const std::string case_fields =
-                fmt::format("{},{},{},{}", suite_field, text_field(joined.verdict->workload),
-                            text_field(joined.verdict->id), case_verdict);
-            const std::string ceiling = ceiling_fields(*joined.verdict);
             const std::vector<MetricRow> rows = metric_rows(joined);
-            if (needs_case_row(joined, rows)) {
-                fmt::format_to(std::back_inserter(out), "{},,,,,,,,,{},{},{},,,,\n", case_fields,
-                               case_verdict, text_field(joined.verdict->reason), ceiling);
+            if (needs_case_row(*joined.verdict, rows)) {
+                append_row(out, {name, nullptr, joined.verdict});
             }
-            for (const MetricRow& row : rows) append_row(out, case_fields, row, ceiling);
+            for (const MetricRow& row : rows)
+                append_row(out, {name, nullptr, joined.verdict, &row});
         }
         for (const model::RelationVerdict& relation : suite.verdict->relations) {
-            append_relation(out, suite_field, relation);
+            append_row(out, {name, &relation});
         }
     }
     return out;
