@@ -165,12 +165,4 @@ std::string JsonWriter::finish() {
     return std::move(out_);
 }
 
-void write_if_known(JsonWriter& json, std::string_view key, const std::optional<double>& value) {
-    if (value && std::isfinite(*value)) write_field(json, key, *value);
-}
-
-void write_if_known(JsonWriter& json, std::string_view key, const std::optional<bool>& value) {
-    if (value) write_field(json, key, *value);
-}
-
 }  // namespace perfgate::document

@@ -147,8 +147,4 @@ void write_unless_default(JsonWriter& json, std::string_view key, const T& value
     if (!(value == T())) write_field(json, key, value);
 }
 
-/// Leaves the field out where there is no value, or none that JSON can hold.
-void write_if_known(JsonWriter& json, std::string_view key, const std::optional<double>& value);
-void write_if_known(JsonWriter& json, std::string_view key, const std::optional<bool>& value);
-
 }  // namespace perfgate::document

@@ -56,16 +56,6 @@ void describe(Archive& archive, Described<Archive, model::MetricDefinition>& def
 }
 
 template <class Archive>
-void describe(Archive& archive, Described<Archive, model::GateRule>& rule) {
-    archive.required("metric", rule.metric);
-    archive.required("worse", rule.tolerance.worse, not_negative);
-    archive.optional("better", rule.tolerance.better, not_negative);
-    archive.optional("abs", rule.tolerance.abs, not_negative);
-    archive.optional("severity", rule.tolerance.severity);
-    archive.optional("cross_board", rule.cross_board, not_negative);
-}
-
-template <class Archive>
 void describe(Archive& archive, Described<Archive, model::NotCollected>& entry) {
     archive.required("metric", entry.metric);
     archive.required("reason", entry.reason);

@@ -37,6 +37,15 @@ void describe(Archive& archive, Described<Archive, model::Ceilings>& ceilings) {
     archive.optional("problem", ceilings.problem);
 }
 template <class Archive>
+void describe(Archive& archive, Described<Archive, model::GateRule>& rule) {
+    archive.required("metric", rule.metric);
+    archive.required("worse", rule.tolerance.worse, not_negative);
+    archive.optional("better", rule.tolerance.better, not_negative);
+    archive.optional("abs", rule.tolerance.abs, not_negative);
+    archive.optional("severity", rule.tolerance.severity);
+    archive.optional("cross_board", rule.cross_board, not_negative);
+}
+template <class Archive>
 void describe(Archive& archive, Described<Archive, model::Work>& work) {
     archive.always("flops", work.flops, not_negative);
     archive.always("bytes", work.bytes, not_negative);

@@ -10,6 +10,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "report/formats.hpp"
@@ -46,156 +48,136 @@ void append_text(std::string& out, std::string_view text) {
     }
 }
 
-std::size_t sample_count(const model::MetricSeries& series) {
-    std::size_t count = 0;
-    for (const model::Batch& batch : series.batches) count += batch.samples.size();
-    return count;
-}
-
-std::string_view verdict_of(const MetricRow& row) {
-    if (row.verdict != nullptr) return to_text(row.verdict->verdict);
-    return row.not_collected != nullptr ? to_text(model::Verdict::not_collected) : "";
-}
-
-std::string_view reason_of(const MetricRow& row) {
-    if (row.not_collected != nullptr) return row.not_collected->reason;
-    return row.verdict != nullptr ? std::string_view(row.verdict->sentence) : "";
-}
-
-bool is_share(const MetricRow& row) {
-    return row.unit == "%";
-}
-
-/// A relation, a metric of a case, or a case without a metric.
+/// A row: of a metric, of a case without one, or of a relation.
 struct Row {
-    std::string_view suite;
-    const model::RelationVerdict* relation = nullptr;  ///< null: of a case
-    const model::CaseVerdict* verdict = nullptr;       ///< null: of a relation
-    const MetricRow* metric = nullptr;
-
-    const model::MetricVerdict* gated() const {
-        return metric != nullptr ? metric->verdict : nullptr;
-    }
-    const model::MetricSeries* series() const {
-        return metric != nullptr ? metric->series : nullptr;
-    }
-    const model::CeilingShare* ceiling() const {
-        return verdict != nullptr && verdict->ceiling ? &*verdict->ceiling : nullptr;
-    }
-    std::string_view own_verdict() const {
-        return to_text(relation != nullptr ? relation->verdict : verdict->verdict);
-    }
+    std::string_view suite, workload, id, case_verdict, metric, unit;
+    std::string method;
+    std::optional<double> samples, baseline, measured, change;
+    std::string_view tolerance, verdict, reason, bound;
+    std::optional<double> ceiling_share, change_points, interval_low, interval_high, interval_level;
 };
 
-void append_number(std::string& out, const std::optional<double>& value) {
+using Member =
+    std::variant<std::string_view Row::*, std::string Row::*, std::optional<double> Row::*>;
+
+constexpr std::pair<std::string_view, Member> columns[] = {
+    {"suite", &Row::suite},
+    {"workload", &Row::workload},
+    {"case", &Row::id},
+    {"case_verdict", &Row::case_verdict},
+    {"metric", &Row::metric},
+    {"unit", &Row::unit},
+    {"method", &Row::method},
+    {"samples", &Row::samples},
+    {"baseline", &Row::baseline},
+    {"measured", &Row::measured},
+    {"change", &Row::change},
+    {"tolerance", &Row::tolerance},
+    {"verdict", &Row::verdict},
+    {"reason", &Row::reason},
+    {"bound", &Row::bound},
+    {"ceiling_share", &Row::ceiling_share},
+    {"change_points", &Row::change_points},
+    {"interval_low", &Row::interval_low},
+    {"interval_high", &Row::interval_high},
+    {"interval_level", &Row::interval_level},
+};
+
+void append(std::string& out, std::string_view text) {
+    append_text(out, text);
+}
+void append(std::string& out, const std::optional<double>& value) {
     if (value) util::append_number(out, *value);
 }
 
-/// A bound of the interval, or its level.
-template <double model::ChangeInterval::*member>
-void append_interval(std::string& out, const Row& row) {
-    if (row.gated() != nullptr && row.gated()->interval) {
-        util::append_number(out, *row.gated()->interval.*member);
-    }
-}
-
-struct Column {
-    std::string_view name;
-    void (*append)(std::string& out, const Row& row);
-};
-
-constexpr Column columns[] = {
-    {"suite", [](std::string& out, const Row& row) { append_text(out, row.suite); }},
-    {"workload",
-     [](std::string& out, const Row& row) {
-         append_text(out, row.relation != nullptr ? "expect" : row.verdict->workload);
-     }},
-    {"case",
-     [](std::string& out, const Row& row) {
-         append_text(out, row.relation != nullptr ? relation_name(*row.relation) : row.verdict->id);
-     }},
-    {"case_verdict", [](std::string& out, const Row& row) { out += row.own_verdict(); }},
-    {"metric",
-     [](std::string& out, const Row& row) {
-         if (row.metric != nullptr) append_text(out, row.metric->metric);
-     }},
-    {"unit",
-     [](std::string& out, const Row& row) {
-         if (row.metric != nullptr) append_text(out, row.metric->unit);
-         if (row.relation != nullptr) append_text(out, row.relation->unit);
-     }},
-    {"method",
-     [](std::string& out, const Row& row) {
-         if (row.series() != nullptr) append_text(out, to_text(row.series()->method));
-     }},
-    {"samples",
-     [](std::string& out, const Row& row) {
-         if (row.series() != nullptr) out += std::to_string(sample_count(*row.series()));
-     }},
-    {"baseline",
-     [](std::string& out, const Row& row) {
-         if (row.gated() != nullptr) append_number(out, row.gated()->baseline);
-         if (row.relation != nullptr) append_number(out, row.relation->right);
-     }},
-    {"measured",
-     [](std::string& out, const Row& row) {
-         if (row.metric != nullptr) append_number(out, row.metric->measured());
-         if (row.relation != nullptr) append_number(out, row.relation->left);
-     }},
-    {"change",
-     [](std::string& out, const Row& row) {
-         if (row.gated() != nullptr && !is_share(*row.metric)) {
-             append_number(out, row.gated()->change);
-         }
-     }},
-    {"tolerance",
-     [](std::string& out, const Row& row) {
-         if (row.gated() != nullptr) append_text(out, row.gated()->tolerance);
-     }},
-    {"verdict",
-     [](std::string& out, const Row& row) {
-         out += row.metric != nullptr ? verdict_of(*row.metric) : row.own_verdict();
-     }},
-    {"reason",
-     [](std::string& out, const Row& row) {
-         append_text(out, row.relation != nullptr ? std::string_view(row.relation->sentence)
-                          : row.metric != nullptr ? reason_of(*row.metric)
-                                                  : std::string_view(row.verdict->reason));
-     }},
-    {"bound",
-     [](std::string& out, const Row& row) {
-         if (row.ceiling() != nullptr) out += to_text(row.ceiling()->bound);
-     }},
-    {"ceiling_share",
-     [](std::string& out, const Row& row) {
-         if (row.ceiling() != nullptr) util::append_number(out, row.ceiling()->share);
-     }},
-    {"change_points",
-     [](std::string& out, const Row& row) {
-         const model::MetricVerdict* gated = row.gated();
-         if (gated != nullptr && is_share(*row.metric) && gated->baseline && gated->measured) {
-             util::append_number(out, *gated->measured - *gated->baseline);
-         }
-     }},
-    {"interval_low", append_interval<&model::ChangeInterval::low>},
-    {"interval_high", append_interval<&model::ChangeInterval::high>},
-    {"interval_level", append_interval<&model::ChangeInterval::level>},
-};
-
 void append_row(std::string& out, const Row& row) {
-    for (const Column& column : columns) {
-        column.append(out, row);
+    for (const auto& [name, member] : columns) {
+        std::visit([&](auto of_row) { append(out, row.*of_row); }, member);
         out += ',';
     }
     out.back() = '\n';
 }
 
-/// The row for the case itself, if no metric explains its verdict.
-bool needs_case_row(const model::CaseVerdict& verdict, const std::vector<MetricRow>& rows) {
-    if (verdict.verdict == model::Verdict::pass) return rows.empty();
-    return std::none_of(rows.begin(), rows.end(), [&](const MetricRow& row) {
-        return verdict_of(row) == to_text(verdict.verdict);
-    });
+double sample_count(const model::MetricSeries& series) {
+    std::size_t count = 0;
+    for (const model::Batch& batch : series.batches) count += batch.samples.size();
+    return static_cast<double>(count);
+}
+
+/// Of the case itself: the start of the rows of its metrics.
+Row row_of(std::string_view suite, const model::CaseVerdict& verdict) {
+    Row row;
+    row.suite = suite;
+    row.workload = verdict.workload;
+    row.id = verdict.id;
+    row.case_verdict = row.verdict = to_text(verdict.verdict);
+    row.reason = verdict.reason;
+    if (verdict.ceiling) {
+        row.bound = to_text(verdict.ceiling->bound);
+        row.ceiling_share = verdict.ceiling->share;
+    }
+    return row;
+}
+
+Row row_of(Row row, const MetricRow& metric) {
+    row.metric = metric.metric;
+    row.unit = metric.unit;
+    row.verdict = row.reason = "";
+    row.measured = metric.measured();
+    if (metric.series != nullptr) {
+        row.method = to_text(metric.series->method);
+        row.samples = sample_count(*metric.series);
+    }
+    if (metric.not_collected != nullptr) {
+        row.verdict = to_text(model::Verdict::not_collected);
+        row.reason = metric.not_collected->reason;
+    }
+    if (metric.verdict == nullptr) return row;
+    const model::MetricVerdict& gated = *metric.verdict;
+    row.baseline = gated.baseline;
+    row.tolerance = gated.tolerance;
+    row.verdict = to_text(gated.verdict);
+    if (metric.not_collected == nullptr) row.reason = gated.sentence;
+    if (metric.unit != "%") {
+        row.change = gated.change;
+    } else if (gated.baseline && gated.measured) {
+        row.change_points = *gated.measured - *gated.baseline;
+    }
+    if (gated.interval) {
+        row.interval_low = gated.interval->low;
+        row.interval_high = gated.interval->high;
+        row.interval_level = gated.interval->level;
+    }
+    return row;
+}
+
+void append_relation(std::string& out, std::string_view suite,
+                     const model::RelationVerdict& relation) {
+    const std::string name = relation_name(relation);
+    Row row;
+    row.suite = suite;
+    row.workload = "expect";
+    row.id = name;
+    row.case_verdict = row.verdict = to_text(relation.verdict);
+    row.unit = relation.unit;
+    row.baseline = relation.right;
+    row.measured = relation.left;
+    row.reason = relation.sentence;
+    append_row(out, row);
+}
+
+void append_case(std::string& out, std::string_view suite, const JoinedCase& joined) {
+    const Row own = row_of(suite, *joined.verdict);
+    std::vector<Row> rows;
+    for (const MetricRow& metric : metric_rows(joined)) rows.push_back(row_of(own, metric));
+    // The case has a row itself if no metric explains its verdict.
+    const bool explained = joined.verdict->verdict == model::Verdict::pass
+                               ? !rows.empty()
+                               : std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
+                                     return row.verdict == own.verdict;
+                                 });
+    if (!explained) append_row(out, own);
+    for (const Row& row : rows) append_row(out, row);
 }
 
 }  // namespace
@@ -203,20 +185,12 @@ bool needs_case_row(const model::CaseVerdict& verdict, const std::vector<MetricR
 std::string write_csv(const model::VerdictDocument& document, const model::Run& run,
                       const Options& /*options*/) {
     std::string out;
-    for (const Column& column : columns) out.append(column.name).append(",");
+    for (const auto& [name, member] : columns) out.append(name).append(",");
     out.back() = '\n';
     for (const JoinedSuite& suite : join(document, run)) {
-        const std::string_view name = suite.verdict->name;
-        for (const JoinedCase& joined : suite.cases) {
-            const std::vector<MetricRow> rows = metric_rows(joined);
-            if (needs_case_row(*joined.verdict, rows)) {
-                append_row(out, {name, nullptr, joined.verdict});
-            }
-            for (const MetricRow& row : rows)
-                append_row(out, {name, nullptr, joined.verdict, &row});
-        }
+        for (const JoinedCase& joined : suite.cases) append_case(out, suite.verdict->name, joined);
         for (const model::RelationVerdict& relation : suite.verdict->relations) {
-            append_row(out, {name, &relation});
+            append_relation(out, suite.verdict->name, relation);
         }
     }
     return out;

@@ -18,6 +18,7 @@
 #include "report/formats.hpp"
 #include "report/joined.hpp"
 #include "report/markdown_text.hpp"
+#include "report/plain_text.hpp"
 #include "report/summary.hpp"
 
 namespace perfgate::report {
@@ -162,14 +163,8 @@ std::string commands_text(const model::VerdictDocument& document, const Options&
 /// An address in angle brackets ends at the next '>', which addresses cannot contain.
 std::string link_to_whole(const Options& options) {
     if (options.report_url.empty()) return {};
-    std::string address;
-    for (const char c : options.report_url) {
-        if (c == '&') {
-            address += "&amp;";
-        } else {
-            address += c;
-        }
-    }
+    constexpr std::pair<char, std::string_view> in_address[] = {{'&', "&amp;"}};
+    const std::string address = replaced(options.report_url, in_address);
     return fmt::format("\n[The whole report](<{}>)\n", address);
 }
 
