@@ -13,6 +13,7 @@
 // field, in any order:
 //
 //     lines            writing: each element on a line of its own
+//     rows             writing: each element as if its type were a row (is_row)
 //     absent_if(x)     writing: an optional field is left out where it is x
 //     a Form           both: how the field is read and written, where its type does not say it
 //     anything else    reading: called as check(JsonValue, member&), to fail or to complete
@@ -56,6 +57,8 @@ inline constexpr std::nullptr_t choices = nullptr;
 
 struct Lines {};
 inline constexpr Lines lines;
+struct Rows {};
+inline constexpr Rows rows;
 
 template <class T>
 struct AbsentIf {
@@ -237,6 +240,9 @@ void read(JsonValue value, T& out) {
 
 // --- writing
 
+template <class T>
+void write_row(JsonWriter& json, const T& value);
+
 class Writer {
   public:
     static constexpr bool reads = false;
@@ -251,6 +257,10 @@ class Writer {
             (apply(member, how), ...);
         } else if constexpr ((std::is_same_v<How, Lines> || ...)) {
             write_lines(member);
+        } else if constexpr ((std::is_same_v<How, Rows> || ...)) {
+            json_.begin_array(JsonLayout::compact);
+            for (const auto& element : member) write_row(json_, element);
+            json_.end_array();
         } else if constexpr (is_optional<T>) {
             write(json_, *member);
         } else {
@@ -325,6 +335,14 @@ class Writer {
     std::size_t nulls_ = 0;  ///< absent fields of a row, to be written before the next one
 };
 
+template <class T>
+void write_row(JsonWriter& json, const T& value) {
+    json.begin_array(JsonLayout::compact);
+    Writer writer(json, true);
+    describe(writer, value);
+    json.end_array();
+}
+
 template <class Enum>
 requires std::is_enum_v<Enum>
 void write(JsonWriter& json, Enum value) {
@@ -336,13 +354,13 @@ template <class T>
 requires std::is_class_v<T>
 void write(JsonWriter& json, const T& value) {
     if constexpr (is_row<T>) {
-        json.begin_array(JsonLayout::compact);
+        write_row(json, value);
     } else {
         json.begin_object(layout_of<T>);
+        Writer writer(json);
+        describe(writer, value);
+        json.end_object();
     }
-    Writer writer(json, is_row<T>);
-    describe(writer, value);
-    json.end();
 }
 
 // --- documents

@@ -35,7 +35,6 @@ class JsonWriter {
 
     void begin_object(JsonLayout layout) { begin('{', '}', layout); }
     void end_object() { end(); }
-    void end();  ///< of an array or an object
     void begin_array(JsonLayout layout) { begin('[', ']', layout); }
     void end_array() { end(); }
     void key(std::string_view name);
@@ -64,6 +63,7 @@ class JsonWriter {
         bool empty;
     };
     void begin(char opening, char closing, JsonLayout layout);
+    void end();
     void separate();
     void quote(std::string_view text);
 

@@ -86,14 +86,6 @@ const Form<MetricSeries> all_batches{
     [](JsonWriter& json, const MetricSeries& series) { write(json, series); },
     [](JsonValue value, MetricSeries& series) { read(value, series); }};
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, model::SourcePlace>& place) {
-    archive.required("file", place.file);
-    archive.required("line", place.line);
-}
-template void describe(Reader&, model::SourcePlace&);
-template void describe(Writer&, const model::SourcePlace&);
-
 template <>
 inline constexpr model::MemoryOperationKind choices<model::MemoryOperationKind>[] = {
     model::MemoryOperationKind::unknown,          model::MemoryOperationKind::memset,

@@ -25,7 +25,7 @@ template <>
 inline constexpr model::Severity choices<model::Severity>[] = {model::Severity::fail,
                                                                model::Severity::warn};
 
-// Each is instantiated for both archives where it is defined.
+// Those that are only declared are instantiated for both archives where they are defined.
 template <class Archive>
 void describe(Archive& archive, Described<Archive, model::BoardState>& state);
 template <class Archive>
@@ -56,9 +56,35 @@ void describe(Archive& archive, Described<Archive, model::Environment>& environm
 template <class Archive>
 void describe(Archive& archive, Described<Archive, model::MetricSeries>& series);
 template <class Archive>
-void describe(Archive& archive, Described<Archive, model::SourcePlace>& place);
+void describe(Archive& archive, Described<Archive, model::SourcePlace>& place) {
+    archive.required("file", place.file);
+    archive.required("line", place.line);
+}
 template <class Archive>
-void describe(Archive& archive, Described<Archive, model::Kernel>& kernel);
+void describe(Archive& archive, Described<Archive, model::Kernel>& kernel) {
+    archive.required("name", kernel.name);
+    archive.always("grid", kernel.grid);
+    archive.always("block", kernel.block);
+    archive.always("registers", kernel.registers);
+    archive.always("static_smem", kernel.static_smem);
+    archive.always("dynamic_smem", kernel.dynamic_smem);
+    archive.always("local_bytes", kernel.local_bytes);
+    archive.optional("theoretical_occupancy", kernel.theoretical_occupancy, not_negative);
+    archive.optional("duration_ns", kernel.duration_ns, not_negative);
+    archive.optional("metrics", kernel.metrics);
+    archive.optional("cluster", kernel.cluster);
+    archive.optional("carveout", kernel.carveout);
+    archive.optional("cooperative", kernel.cooperative);
+    archive.optional("code", kernel.code);
+    archive.optional("arguments", kernel.arguments);
+    archive.optional("argument_words", kernel.argument_words);
+    archive.optional("launches", kernel.launches, not_negative);
+    archive.optional("time_ns", kernel.time_ns, not_negative);
+    archive.optional("source", kernel.source);
+    archive.optional("waves", kernel.waves);
+    archive.optional("code_bytes", kernel.code_bytes);
+    archive.optional("stack_bytes", kernel.stack_bytes);
+}
 template <class Archive>
 void describe(Archive& archive, Described<Archive, model::MemoryOperation>& operation);
 template <class Archive>

@@ -293,25 +293,18 @@ class CaseMaker {
     }
 
     void add_result(const model::CaseResult& result, page::Case& made) {
-        const auto extent = [](const auto& sizes) {
-            return fmt::format("{} × {} × {}", sizes[0], sizes[1], sizes[2]);
-        };
         made.tags = texts(result.tags);
         made.not_applicable = texts(result.not_applicable);
         if (result.verification) made.verified = result.verification->detail;
         made.work = result.work;
         for (const model::Kernel& kernel : result.kernels) {
-            page::Kernel& shown = made.kernels.emplace_back();
-            shown.name = text(kernel.name);
-            shown.grid = extent(kernel.grid);
-            shown.block = extent(kernel.block);
-            shown.registers = kernel.registers;
-            shown.shared_bytes = kernel.static_smem + kernel.dynamic_smem;
-            shown.local_bytes = kernel.local_bytes;
-            shown.occupancy = kernel.theoretical_occupancy;
-            if (!(kernel.launches > 0)) continue;
-            shown.launches = kernel.launches;
-            shown.time_ns = kernel.time_ns;
+            made.kernel_names.push_back(text(kernel.name));
+            model::Kernel& shown = made.kernels.emplace_back(kernel);
+            for (std::string* unused : {&shown.name, &shown.code, &shown.arguments})
+                unused->clear();
+            shown.argument_words.clear();
+            shown.metrics.clear();
+            shown.source = {};
         }
     }
 

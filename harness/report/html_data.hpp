@@ -48,14 +48,6 @@ struct Group {
     std::string sentence;
 };
 
-struct Kernel {
-    Number name = 0;
-    std::string grid, block;
-    std::int64_t registers = 0, shared_bytes = 0, local_bytes = 0;
-    std::optional<double> occupancy;
-    std::optional<double> launches, time_ns;  ///< of a program's case: means over its instances
-};
-
 /// A metric of a case: what it was, what it is, and what the gate said.
 struct Value {
     Number metric = 0;
@@ -100,7 +92,8 @@ struct Case {
     std::vector<Number> tags, not_applicable;
     std::string verified;
     std::optional<model::Work> work;
-    std::vector<Kernel> kernels;
+    std::vector<model::Kernel> kernels;  ///< without their names, which are long and repeated
+    std::vector<Number> kernel_names;
     std::optional<Number> shown;  ///< the metric of its row: what decides its verdict, or its time
     std::vector<Value> values;
     std::vector<Spread> spreads;
@@ -165,19 +158,6 @@ void describe(Archive& archive, Described<Archive, Group>& group) {
 }
 
 template <class Archive>
-void describe(Archive& archive, Described<Archive, Kernel>& kernel) {
-    archive.required("name", kernel.name);
-    archive.required("grid", kernel.grid);
-    archive.required("block", kernel.block);
-    archive.required("registers", kernel.registers);
-    archive.required("shared_bytes", kernel.shared_bytes);
-    archive.required("local_bytes", kernel.local_bytes);
-    archive.optional("occupancy", kernel.occupancy);
-    archive.optional("launches", kernel.launches);
-    archive.optional("time_ns", kernel.time_ns);
-}
-
-template <class Archive>
 void describe(Archive& archive, Described<Archive, Value>& value) {
     archive.required("metric", value.metric);
     archive.optional("before", value.before);
@@ -228,7 +208,8 @@ void describe(Archive& archive, Described<Archive, Case>& of) {
     archive.optional("not_applicable", of.not_applicable);
     archive.optional("verified", of.verified);
     archive.optional("work", of.work);
-    archive.optional("kernels", of.kernels);
+    archive.optional("kernels", of.kernels, document::rows);
+    archive.optional("kernel_names", of.kernel_names);
     archive.optional("shown", of.shown);
     archive.optional("values", of.values);
     archive.optional("spreads", of.spreads);
@@ -255,8 +236,6 @@ void describe(Archive& archive, Described<Archive, Data>& data) {
 
 namespace perfgate::document {
 
-template <>
-inline constexpr bool is_row<report::page::Kernel> = true;
 template <>
 inline constexpr bool is_row<report::page::Value> = true;
 template <>

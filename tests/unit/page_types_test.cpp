@@ -53,7 +53,8 @@ PERFGATE_TYPE(report::page::Metric, "Metric")
 PERFGATE_TYPE(report::page::Relation, "Relation")
 PERFGATE_TYPE(report::page::Suite, "Suite")
 PERFGATE_TYPE(report::page::Group, "Group")
-PERFGATE_TYPE(report::page::Kernel, "Kernel")
+PERFGATE_TYPE(model::Kernel, "Kernel")
+PERFGATE_TYPE(model::SourcePlace, "Place")
 PERFGATE_TYPE(report::page::Value, "ValueData")
 PERFGATE_TYPE(report::page::Batch, "Batch")
 PERFGATE_TYPE(report::page::Spread, "SpreadData")
@@ -73,7 +74,7 @@ class TypeFields {
 
     template <class T, class... How>
     void required(Key key, const T& /*member*/, const How&... /*how*/) {
-        add(key, false, TypeOf<T>::text());
+        add(key, false, type_of<T, How...>());
     }
     template <class T, class... How>
     void always(Key key, const T& member, const How&... how) {
@@ -81,7 +82,7 @@ class TypeFields {
     }
     template <class T, class... How>
     void optional(Key key, const T& /*member*/, const How&... /*how*/) {
-        add(key, true, TypeOf<T>::text());
+        add(key, true, type_of<T, How...>());
     }
     template <class Make>
     void derived(Key key, const Make& /*make*/) {
@@ -93,6 +94,14 @@ class TypeFields {
     std::vector<std::string> names, fields;
 
   private:
+    template <class T, class... How>
+    static std::string type_of() {
+        if constexpr ((std::is_same_v<How, Rows> || ...)) {
+            return "Row<" + TypeOf<typename T::value_type>::text() + ">[]";
+        } else {
+            return TypeOf<T>::text();
+        }
+    }
     void add(const Key& key, bool is_optional, std::string type) {
         const std::string name(key.name);
         names.push_back(name);
@@ -159,13 +168,14 @@ inline std::string in_lines(const std::vector<std::string>& items, const std::st
 /// An interface; of a row also the names of its fields in their order.
 template <class T>
 std::string interface_of() {
-    TypeFields archive(is_row<T>);
+    const bool row = is_row<T> || std::is_same_v<T, model::Kernel>;  // the page has it in rows
+    TypeFields archive(row);
     const T value{};
     describe(archive, value);
     const std::string name = type_name<T>;
     std::string text =
         "\nexport interface " + name + " {\n" + in_lines(archive.fields, ";") + "}\n";
-    if (!is_row<T>) return text;
+    if (!row) return text;
     for (std::string& field : archive.names) field = '"' + field + '"';
     std::string constant = name;
     constant.front() = static_cast<char>(std::tolower(constant.front()));
@@ -205,9 +215,9 @@ TEST(PageTypes, OfAProfileAreThoseOfItsDescription) {
 
 TEST(PageTypes, OfAReportAreThoseOfItsDescription) {
     using namespace report::page;
-    expect_types<model::Ceilings, model::Work, Verdict, Metric, Relation, Suite, Group, Kernel,
-                 Value, Batch, Spread, Case, Data>("data.ts", "report/html_data.hpp",
-                                                   "import type { Row } from \"./row\";\n");
+    expect_types<model::Ceilings, model::Work, Verdict, Metric, Relation, Suite, Group,
+                 model::SourcePlace, model::Kernel, Value, Batch, Spread, Case, Data>(
+        "data.ts", "report/html_data.hpp", "import type { Row } from \"./row\";\n");
 }
 
 }  // namespace perfgate::document

@@ -205,9 +205,9 @@ TEST(ReportHtml, KernelsOfAProgramHaveTheirLaunchesAndTime) {
     kernel.time_ns = 1000;
     result_in(documents).kernels = {kernel};
     const json shown = data_of(documents)["cases"][0]["kernels"][0];
-    ASSERT_EQ(shown.size(), 9U);
-    EXPECT_EQ(shown[7], 2.5);
-    EXPECT_EQ(shown[8], 1000);
+    ASSERT_EQ(shown.size(), 18U);
+    EXPECT_EQ(shown[16], 2.5);
+    EXPECT_EQ(shown[17], 1000);
 }
 
 TEST(ReportHtml, ThePolicySaysWhatAVerdictIsWorth) {

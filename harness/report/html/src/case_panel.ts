@@ -74,12 +74,12 @@ function metricTable(values: readonly Value[], report: Report): HTMLElement {
   );
 }
 
-function kernelTable(kernels: readonly Kernel[], report: Report): HTMLElement {
+function kernelTable(kernels: readonly Kernel[]): HTMLElement {
   const ofProgram = kernels.some((kernel) => kernel.launches !== null);
   const heads = ["Kernel", "Grid", "Block", "Registers", "Shared memory", "Local memory"];
   heads.push(...(ofProgram ? ["Launches", "Time"] : ["Occupancy"]));
   const figures = (kernel: Kernel): [number | null, string][] =>
-    ofProgram ? [[kernel.launches, "count"], [kernel.time_ns, "ns"]] : [[kernel.occupancy, "%"]];
+    ofProgram ? [[kernel.launches, "count"], [kernel.time_ns, "ns"]] : [[kernel.theoretical_occupancy, "%"]];
   return el(
     "div",
     { class: "wide", tabindex: 0, role: "region", "aria-label": "Kernels" },
@@ -94,11 +94,11 @@ function kernelTable(kernels: readonly Kernel[], report: Report): HTMLElement {
           el(
             "tr",
             {},
-            el("th", { scope: "row", class: "kernel" }, name(report.text(kernel.name))),
-            el("td", {}, kernel.grid),
-            el("td", {}, kernel.block),
+            el("th", { scope: "row", class: "kernel" }, name(kernel.name)),
+            el("td", {}, kernel.grid.join(" × ")),
+            el("td", {}, kernel.block.join(" × ")),
             el("td", { class: "number" }, String(kernel.registers)),
-            el("td", { class: "number" }, quantityText(kernel.shared_bytes, "bytes")),
+            el("td", { class: "number" }, quantityText(kernel.static_smem + kernel.dynamic_smem, "bytes")),
             el("td", { class: "number" }, quantityText(kernel.local_bytes, "bytes")),
             ...figures(kernel).map(([value, unit]) =>
               el("td", { class: "number" }, value === null ? "" : quantityText(value, unit)),
@@ -225,7 +225,7 @@ export class CasePanel {
       point ? caseRoofline(this.report, this.points(), point, width) : null,
       values.length > 0 ? section("Metrics, before and after", metricTable(values, this.report)) : null,
       told.length > 0 ? section("By metric", lines(told)) : null,
-      kernels.length > 0 ? section("Kernels", kernelTable(kernels, this.report)) : null,
+      kernels.length > 0 ? section("Kernels", kernelTable(kernels)) : null,
       notes.length > 0 ? section("Notes", lines(notes)) : null,
       section("Circumstances", facts(of, this.report)),
     ];

@@ -95,7 +95,8 @@ export function parseReport(json: string): Report {
         allowed: least !== null && most !== null ? [least, most] : null,
       };
     });
-    return { kernels: (of.kernels ?? []).map((kernel) => unpacked(kernelFields, kernel)), values, spreads };
+    const kernels = (of.kernels ?? []).map((row, i) => ({ ...unpacked(kernelFields, row), name: text(of.kernel_names?.[i] ?? null) }));
+    return { kernels, values, spreads };
   };
   const cases = data.cases.map((of): Case => {
     const suite = at(data.suites, of.suite);
