@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `perfgate profile` writes: a database, a trace, the data of its page, and a document. Each
-// is in a .cpp file of its own.
+// The outputs of `perfgate profile`: a database, a trace, the data of its page, and a document.
+// Each is in a .cpp file of its own.
 #pragma once
 
 #include <cstddef>
