@@ -31,12 +31,22 @@ export interface Group {
   effect: string; cases: number; sentence: string;
 }
 
+export interface Place {
+  file: string; line: number;
+}
+
 export interface Kernel {
-  name: number; grid: string; block: string; registers: number; shared_bytes: number; local_bytes: number;
-  occupancy: number | null; launches: number | null; time_ns: number | null;
+  name: string; grid: [number, number, number]; block: [number, number, number]; registers: number;
+  static_smem: number; dynamic_smem: number; local_bytes: number; theoretical_occupancy: number | null;
+  duration_ns: number | null; metrics: Record<string, number> | null; cluster: [number, number, number] | null;
+  carveout: number | null; cooperative: boolean | null; code: string | null; arguments: string | null;
+  argument_words: string | null; launches: number | null; time_ns: number | null; source: Place | null;
+  waves: number | null; code_bytes: number | null; stack_bytes: number | null;
 }
 export const kernelFields: readonly (keyof Kernel)[] = [
-  "name", "grid", "block", "registers", "shared_bytes", "local_bytes", "occupancy", "launches", "time_ns",
+  "name", "grid", "block", "registers", "static_smem", "dynamic_smem", "local_bytes", "theoretical_occupancy",
+  "duration_ns", "metrics", "cluster", "carveout", "cooperative", "code", "arguments", "argument_words", "launches",
+  "time_ns", "source", "waves", "code_bytes", "stack_bytes",
 ];
 
 export interface ValueData {
@@ -65,8 +75,8 @@ export const spreadDataFields: readonly (keyof SpreadData)[] = [
 export interface CaseData {
   suite: number; id: string; workload: number; verdict: number; place?: string; first?: string; reasons?: string[];
   why?: string[]; notes?: string[]; log?: string; code?: string; roof?: string; wall_s: number; tags?: number[];
-  not_applicable?: number[]; verified?: string; work?: Work; kernels?: Row<Kernel>[]; shown?: number;
-  values?: Row<ValueData>[]; spreads?: Row<SpreadData>[];
+  not_applicable?: number[]; verified?: string; work?: Work; kernels?: Row<Kernel>[]; kernel_names?: number[];
+  shown?: number; values?: Row<ValueData>[]; spreads?: Row<SpreadData>[];
 }
 
 export interface Data {
