@@ -95,7 +95,7 @@ std::string distortion(const Metrics& metrics, std::optional<double> max_overhea
     }
     const std::optional<Overhead> overhead = overhead_of(metrics);
     if (!overhead || !overhead->low || *overhead->low <= *max_overhead) return {};
-    const bool own = metrics.at("tracing_overhead").method == model::range_overhead_method;
+    const bool own = metrics.at("tracing_overhead").method.source == model::ranges_source;
     return fmt::format(
         "the recording overhead of the {} is {}, above 'max_overhead' ({:g} %), and {} includes "
         "it; {}gate gpu_time, or raise 'max_overhead'",

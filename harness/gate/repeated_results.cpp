@@ -75,8 +75,9 @@ double log_chance(const std::vector<double>& samples, double further_processes) 
 
 bool reported_by_benchmark(const model::CaseResult& result, const model::MetricSeries& series) {
     // A range of a program may have the name "iteration", too.
-    return result.instance == model::benchmark_instance && !series.method.starts_with("activity") &&
-           series.method != "wall";
+    return result.instance == model::benchmark_instance &&
+           series.method.source != model::activity_source &&
+           series.method.source != model::wall_source;
 }
 
 std::string repeated_results(const model::MetricSeries& series) {
