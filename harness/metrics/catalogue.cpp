@@ -8,12 +8,12 @@
 // metrics: the same value in the same number of passes, and exact over several kernels.
 #include "metrics/catalogue.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
 #include <utility>
-
-#include "metrics/raw_counter.hpp"
 
 namespace perfgate::metrics {
 
@@ -87,16 +87,13 @@ Metric of_ceilings(model::MetricDefinition definition) {
 }
 
 /// Measured apart from everything else, so only if a suite asks for it.
-Metric of_own_pass(Source source, model::MetricDefinition definition) {
+Metric of_reading(std::string reading, model::MetricDefinition definition) {
     Metric metric;
     metric.definition = std::move(definition);
-    metric.source = source;
+    metric.source = Source::reading;
+    metric.reading = std::move(reading);
     metric.by_name_only = true;
     return metric;
-}
-
-Metric of_energy(model::MetricDefinition definition) {
-    return of_own_pass(Source::energy, std::move(definition));
 }
 
 Metric of_bare_runs(model::MetricDefinition definition) {
@@ -237,27 +234,29 @@ std::vector<Metric> make_catalogue() {
                                   "%", higher, timing, Fold::max})),
 
         // --- what a launch costs the host, and the device's memory
-        of_own_pass(Source::submission,
-                    {submit_time, "host time of the call that launches, in processes without CUPTI",
-                     "ns", lower, timing, Fold::sum}),
-        of_own_pass(Source::api, {api_calls, "CUDA API calls that one launch of the case makes",
-                                  "count", lower, exact, Fold::sum}),
-        of_own_pass(Source::memory,
-                    {memory_peak, "most device memory that the variant, range or program holds",
-                     "bytes", lower, exact, Fold::max}),
-        of_own_pass(Source::memory, {leak, "growth of that memory over 1000 launches", "bytes",
-                                     lower, exact, Fold::sum}),
+        by_name_only(time("submit_time",
+                          "host time of the call that launches, in processes without CUPTI",
+                          Source::submission)),
+        of_reading("api", {"api_calls", "CUDA API calls that one launch of the case makes", "count",
+                           lower, exact, Fold::sum}),
+        of_reading("memory",
+                   {memory_peak, "most device memory that the variant, range or program holds",
+                    "bytes", lower, exact, Fold::max}),
+        of_reading("memory", {"leak", "growth of that memory over 1000 launches", "bytes", lower,
+                              exact, Fold::sum}),
 
         // --- energy, over launches back to back
-        of_energy({energy, "energy of one launch, the device's idle power included", "J", lower,
-                   timing, Fold::sum}),
+        of_reading("energy", {"energy", "energy of one launch, the device's idle power included",
+                              "J", lower, timing, Fold::sum}),
         // A faster kernel may draw more power for less energy: neither way is better.
-        of_energy({power, "mean power of the device over launches back to back", "W", none, timing,
-                   Fold::max}),
-        of_energy({efficiency, "operations that the workload states, per joule of a launch",
-                   "flop/J", higher, timing, Fold::max}),
-        of_energy({bytes_per_joule, "bytes that the workload states, per joule of a launch",
-                   "bytes/J", higher, timing, Fold::max}),
+        of_reading("energy", {"power", "mean power of the device over launches back to back", "W",
+                              none, timing, Fold::max}),
+        of_reading("energy",
+                   {"efficiency", "operations that the workload states, per joule of a launch",
+                    "flop/J", higher, timing, Fold::max}),
+        of_reading("energy",
+                   {"bytes_per_joule", "bytes that the workload states, per joule of a launch",
+                    "bytes/J", higher, timing, Fold::max}),
 
         // --- launch facts, from kernel records
         launch_fact({"registers", "registers per thread", "registers", lower, exact, Fold::max},
@@ -489,6 +488,49 @@ std::vector<Metric> make_catalogue() {
     return rows;
 }
 
+// --- CUPTI's own names of counters: what a name says of the unit and the fold
+
+bool is_raw_name(std::string_view name) {
+    constexpr std::size_t longest = 200;
+    const auto plain = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '_' || c == '.';
+    };
+    const std::size_t joint = name.find("__");
+    if (name.size() > longest || joint == 0 || joint == std::string_view::npos) return false;
+    const std::size_t rollup = name.find('.', joint);
+    return rollup != std::string_view::npos && rollup > joint + 2 && name.back() != '.' &&
+           std::all_of(name.begin(), name.end(), plain);
+}
+
+std::string raw_unit(std::string_view name) {
+    const auto contains = [](std::string_view text, std::string_view part) {
+        return text.find(part) != std::string_view::npos;
+    };
+    const std::string_view quantity = name.substr(0, name.find('.', name.find("__")));
+    if (name.ends_with(".pct") || contains(name, ".pct_of_peak")) return "%";
+    if (name.ends_with(".ratio") || name.ends_with(".max_rate")) return "ratio";
+    const bool per_second = name.ends_with(".per_second");
+    const bool per_cycle = contains(name, ".per_cycle");
+    if (contains(quantity, "__bytes")) {
+        return per_second ? "bytes/s" : per_cycle ? "bytes/cycle" : "bytes";
+    }
+    if (contains(quantity, "__time_duration")) return "ns";
+    return per_second ? "Hz" : per_cycle ? "ratio" : "count";
+}
+
+/// Nothing for a name that is no counter's: "dram__bytes.sum" is a unit and a quantity joined by
+/// "__", then a rollup after a '.'.
+std::optional<model::MetricDefinition> raw_counter(std::string_view name) {
+    if (!is_raw_name(name)) return std::nullopt;
+    const model::Fold fold = name.ends_with(".sum")   ? model::Fold::sum
+                             : name.ends_with(".max") ? model::Fold::max
+                                                      : model::Fold::weighted_mean;
+    return model::MetricDefinition{
+        std::string(name),      "CUPTI's counter of that name", raw_unit(name),
+        model::Direction::none, model::MetricClass::counter,    fold};
+}
+
 // --- sets
 
 std::vector<MetricSet> make_sets() {
@@ -523,7 +565,7 @@ std::vector<MetricSet> make_sets() {
          std::move(full)},
         {"energy",
          "energy of a launch and power, in a pass of its own of about 2 s per process",
-         {energy, power}},
+         {"energy", "power"}},
     };
 }
 
@@ -555,8 +597,8 @@ std::span<const MetricSet> metric_sets() {
     return sets;
 }
 
-std::string_view to_text(Source source) {
-    switch (source) {
+std::string_view source_text(const Metric& metric) {
+    switch (metric.source) {
         case Source::activity:
             return "activity";
         case Source::event:
@@ -569,12 +611,8 @@ std::string_view to_text(Source source) {
             return "counter";
         case Source::submission:
             return "submission";
-        case Source::api:
-            return "api";
-        case Source::memory:
-            return "memory";
-        case Source::energy:
-            return "energy";
+        case Source::reading:
+            return metric.reading;
         case Source::ceiling:
             return "ceiling";
         case Source::program:

@@ -16,11 +16,11 @@
 #include <string>
 #include <vector>
 
-#include "backend/cuda/cubin.hpp"
 #include "backend/cuda/loaded_code.hpp"
+#include "elf/cubin.hpp"
 #include "util/error.hpp"
 
-namespace perfgate::backend::cuda {
+namespace perfgate::elf {
 namespace {
 
 using Image = std::vector<char>;
@@ -178,4 +178,4 @@ TEST(LoadedCode, KnowsSizesOfLoadedFunctions) {
 }
 
 }  // namespace
-}  // namespace perfgate::backend::cuda
+}  // namespace perfgate::elf

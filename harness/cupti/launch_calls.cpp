@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inject/launch_calls.hpp"
+#include "cupti/launch_calls.hpp"
 
 #include <dlfcn.h>
 
-namespace perfgate::inject {
+namespace perfgate::cupti {
 
 namespace {
 
@@ -40,12 +40,19 @@ KernelLaunch in_thread_stream(KernelLaunch launch) {
 
 template <class Parameters>
 KernelLaunch from_call(const CUpti_CallbackData& data, bool cooperative) {
-    return from_arguments(*static_cast<const Parameters*>(data.functionParams), cooperative);
+    const auto& call = *static_cast<const Parameters*>(data.functionParams);
+    KernelLaunch launch = from_arguments(call, cooperative);
+    launch.function = call.f;
+    launch.arguments = call.kernelParams;
+    return launch;
 }
 
 KernelLaunch from_extended_call(const CUpti_CallbackData& data) {
     const auto& call = *static_cast<const cuLaunchKernelEx_params*>(data.functionParams);
-    return call.config == nullptr ? KernelLaunch{} : from_config(*call.config);
+    KernelLaunch launch = call.config == nullptr ? KernelLaunch{} : from_config(*call.config);
+    launch.function = call.f;
+    launch.arguments = call.kernelParams;
+    return launch;
 }
 
 }  // namespace
@@ -157,4 +164,4 @@ std::pair<CUfunction, CUkernel> graph_kernel_of(CUpti_CallbackId id,
     }
 }
 
-}  // namespace perfgate::inject
+}  // namespace perfgate::cupti

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace perfgate::backend::cuda {
+namespace perfgate::elf {
 
 /// Throws util::InputError: "a loaded cubin is damaged: …".
 [[noreturn]] void damaged_cubin(std::string_view what);
@@ -67,4 +67,4 @@ class ElfImage {
     std::vector<ElfSection> sections_;
 };
 
-}  // namespace perfgate::backend::cuda
+}  // namespace perfgate::elf

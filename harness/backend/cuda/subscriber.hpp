@@ -1,72 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Shared by all uses of CUPTI: results as exceptions with a remedy, the required version, and the
-// one callback subscription that a process may hold.
+// The one callback subscription that a process may hold, with the CUPTI that the backend links.
 #pragma once
-
-#include <cupti.h>
 
 #include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <thread>
 
-#include "backend/cuda/cupti_facts.hpp"
-#include "util/error.hpp"
+#include "cupti/api.hpp"
+#include "cupti/launch_calls.hpp"
 
 namespace perfgate::backend::cuda {
 
-/// A failed CUPTI call: what was being done, CUPTI's name and text, and the remedy if one is known.
-class CuptiError : public util::Error {
-  public:
-    CuptiError(CUptiResult code, std::string_view what, std::string_view detail = {});
-    [[nodiscard]] CUptiResult code() const { return code_; }
-    /// Counters are restricted to administrators here.
-    [[nodiscard]] bool no_permission() const;
-
-  private:
-    CUptiResult code_;
-};
-
-/// Throws CuptiError unless `code` is CUPTI_SUCCESS. `what` is a clause: "cannot start a pass".
-void check(CUptiResult code, std::string_view what);
-
-/// "CUPTI_ERROR_HARDWARE_BUSY (26): …".
-std::string describe(CUptiResult code);
-
-/// What a user can do about it; may be empty.
-std::string_view remedy(CUptiResult code);
-
-/// API version of the loaded library, 130001 for CUDA 13.0 update 1.
-std::uint32_t cupti_version();
-
-/// Loads the metric libraries that CUPTI itself looks for by name (libnvperf_host,
-/// libnvperf_target) from the folder of the loaded libcupti, so that they need not be on the
-/// loader's path. Call it before anything that needs them; does nothing the second time, or if they
-/// do not exist.
-void preload_metric_libraries();
-
-/// Throws util::Error if the loaded library is older than `required_cupti_version`.
-void require_cupti_version();
+/// Throws cupti::Error unless `code` is CUPTI_SUCCESS. `what` is a clause: "cannot start a pass".
+inline void check(CUptiResult code, std::string_view what) {
+    if (code != CUPTI_SUCCESS) throw cupti::Error(cupti::linked(), code, what);
+}
 
 /// The process's callback subscription. Holding it excludes other tools from CUPTI; if it is taken,
 /// the error names the tool that holds it.
 class Subscriber {
   public:
     /// A kernel launch that is about to enter the driver; valid during the call.
-    struct Launch {
+    struct Launch : cupti::KernelLaunch {
         CUcontext context = nullptr;
-        std::string_view symbol;           ///< mangled; empty if CUPTI does not know it
-        CUfunction function = nullptr;     ///< null for obsolete launch calls
-        void* const* arguments = nullptr;  ///< one per parameter; null: passed in another way
-        CUstream stream = nullptr;
-        std::uint32_t call = 0;  ///< number of the API call
+        std::string_view symbol;  ///< mangled; empty if CUPTI does not know it
+        std::uint32_t call = 0;   ///< number of the API call
     };
     using LaunchHandler = std::function<void(const Launch&)>;
     /// The launch of this API call has failed.
@@ -77,7 +41,7 @@ class Subscriber {
     /// An outermost call of the CUDA runtime or driver begins: its name, "cudaLaunchKernel_v7000".
     using CallHandler = std::function<void(const char* name)>;
 
-    /// Throws CuptiError, naming the holder, if another tool in this process has subscribed.
+    /// Throws util::Error, naming the holder, if another tool in this process has subscribed.
     Subscriber();
     ~Subscriber();
     Subscriber(const Subscriber&) = delete;
@@ -94,7 +58,7 @@ class Subscriber {
 
   private:
     static void CUPTIAPI callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id,
-                                  const void* data);
+                                  const void* data) noexcept;
     void note_call(const CUpti_CallbackData& call);
     CUpti_SubscriberHandle handle_ = nullptr;
     LaunchHandler launch_;

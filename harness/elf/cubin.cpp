@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/cuda/cubin.hpp"
+#include "elf/cubin.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 #include "util/sha256.hpp"
 
-namespace perfgate::backend::cuda {
+namespace perfgate::elf {
 
 namespace {
 
@@ -181,4 +181,4 @@ std::map<std::string, std::int64_t> stack_sizes(const ElfImage& cubin) {
     return sizes;
 }
 
-}  // namespace perfgate::backend::cuda
+}  // namespace perfgate::elf

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace perfgate::inject {
+namespace perfgate::cupti {
 
 inline constexpr std::array kernel_launches{
     CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
@@ -56,6 +56,8 @@ bool contains(const Ids& ids, const Id& id) {
 /// The arguments of a launch of a kernel.
 struct KernelLaunch {
     CUstream stream = nullptr;
+    CUfunction function = nullptr;     ///< null for obsolete calls
+    void* const* arguments = nullptr;  ///< one per parameter; null: passed in another way
     std::array<std::uint32_t, 3> grid{}, block{}, cluster{};
     std::uint32_t dynamic_smem_bytes = 0;
     bool cooperative = false;
@@ -101,4 +103,4 @@ inline constexpr std::array graph_kernels{
 std::pair<CUfunction, CUkernel> graph_kernel_of(CUpti_CallbackId id,
                                                 const CUpti_CallbackData& data);
 
-}  // namespace perfgate::inject
+}  // namespace perfgate::cupti

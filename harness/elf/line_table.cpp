@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/cuda/line_table.hpp"
+#include "elf/cubin.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 #include "util/text.hpp"
 
-namespace perfgate::backend::cuda {
+namespace perfgate::elf {
 namespace {
 
 constexpr std::size_t longest_path = 4096;
@@ -469,4 +469,4 @@ std::map<std::string, model::SourcePlace> function_places(const ElfImage& cubin)
     }
 }
 
-}  // namespace perfgate::backend::cuda
+}  // namespace perfgate::elf

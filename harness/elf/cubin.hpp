@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine code inside a cubin: its size, the stack that it needs, and a fingerprint for each
-// function, which changes with its own code and that of the functions it calls, but not with other
-// functions of the same module.
+// What a cubin says of its functions: a fingerprint of the machine code, which changes with a
+// function's own code and that of the functions it calls, but not with other functions of the same
+// module; its size; the stack that it needs; and where its source is.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <string>
 
-#include "backend/cuda/elf_image.hpp"
+#include "elf/elf_image.hpp"
+#include "model/case.hpp"
 
-namespace perfgate::backend::cuda {
+namespace perfgate::elf {
 
 struct MachineCode {
     std::string fingerprint;
@@ -34,4 +35,12 @@ std::map<std::string, MachineCode> machine_code(const ElfImage& cubin);
 /// finds recursion). Damaged information has none. Throws nothing.
 std::map<std::string, std::int64_t> stack_sizes(const ElfImage& cubin);
 
-}  // namespace perfgate::backend::cuda
+/// By symbol (mangled), the file (absolute, without "..") and line at which the function's own code
+/// begins, by the line table (`.debug_line`, DWARF 2 to 5), which nvcc writes with -lineinfo or -G
+/// (line_table.cpp). The code of functions that the compiler put into it does not count.
+///
+/// A function is missing if the table does not have it, or names no absolute file of printable
+/// characters. A table that is damaged, or of another version, has none. Throws nothing.
+std::map<std::string, model::SourcePlace> function_places(const ElfImage& cubin);
+
+}  // namespace perfgate::elf

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/cuda/elf_image.hpp"
-
-#include <fmt/format.h>
+#include "elf/elf_image.hpp"
 
 #include <algorithm>
+#include <string>
 
 #include "util/error.hpp"
 
-namespace perfgate::backend::cuda {
+namespace perfgate::elf {
 namespace {
 
 constexpr Elf64_Half machine_cuda = 190;  // EM_CUDA, missing in older elf.h
@@ -22,7 +21,7 @@ std::span<const char> part(std::span<const char> image, std::uint64_t offset, st
 }  // namespace
 
 void damaged_cubin(std::string_view what) {
-    throw util::InputError(fmt::format("a loaded cubin is damaged: {}", what));
+    throw util::InputError("a loaded cubin is damaged: " + std::string(what));
 }
 
 std::string_view elf_text(std::span<const char> strings, std::uint64_t offset) {
@@ -108,4 +107,4 @@ std::vector<ElfRelocation> ElfImage::relocations(const ElfSection& section) cons
     return result;
 }
 
-}  // namespace perfgate::backend::cuda
+}  // namespace perfgate::elf
