@@ -19,12 +19,12 @@
 #include "gate/machine_code.hpp"
 #include "gate/provenance_change.hpp"
 #include "gate/rule.hpp"
-#include "gate/series.hpp"
 #include "model/measured_as.hpp"
 #include "model/quantity.hpp"
 #include "review/baseline_gates.hpp"
 #include "review/findings.hpp"
 #include "review/planted.hpp"
+#include "stats/quantiles.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::review {
@@ -33,6 +33,10 @@ namespace {
 
 using model::BaselineCase;
 using model::MetricSeries;
+
+std::string value_text(double value, const std::string& unit) {
+    return model::quantity_text(value, unit);
+}
 
 bool is_worse(model::Direction direction, double before, double after) {
     switch (direction) {
@@ -43,6 +47,26 @@ bool is_worse(model::Direction direction, double before, double after) {
         default:
             return after != before;
     }
+}
+
+/// The value that the gate compares with: someone may have edited the samples but not the value.
+double middle(const MetricSeries& series) {
+    const std::vector<double> samples = model::all_samples(series);
+    return samples.empty() ? series.value : stats::median(samples);
+}
+
+/// The middle of each board's processes.
+std::map<std::string, double> middles(const MetricSeries& series) {
+    std::map<std::string, std::vector<double>> samples;
+    for (const model::Batch& batch : series.batches) {
+        std::vector<double>& of_board = samples[batch.device];
+        of_board.insert(of_board.end(), batch.samples.begin(), batch.samples.end());
+    }
+    std::map<std::string, double> result;
+    for (const auto& [board, values] : samples) {
+        if (!values.empty()) result.emplace(board, stats::median(values));
+    }
+    return result;
 }
 
 struct Metric {
@@ -72,29 +96,27 @@ std::optional<Raise> raise_of(const Metric& metric, const MetricSeries& before,
     if (is_worse(metric.direction, before.value, after.value)) {
         return raise(before.value, after.value);
     }
-    // Someone may have edited the samples and not the value. A run is judged against its own
-    // board's values, which those of other boards may hide.
+    if (is_worse(metric.direction, middle(before), middle(after))) {
+        return raise(middle(before), middle(after));
+    }
+    // A run is judged against its own board's values, which those of other boards may hide here.
+    const std::map<std::string, double> now = middles(after);
     std::optional<Raise> largest;
-    const auto compare = [&](const MetricSeries& was, const MetricSeries& is) {
-        const Raise found = raise(gate::estimate_of(was), gate::estimate_of(is));
-        if (!is_worse(metric.direction, found.before, found.after)) return;
+    for (const auto& [board, value] : middles(before)) {
+        const auto same = now.find(board);
+        if (same == now.end() || !is_worse(metric.direction, value, same->second)) continue;
+        const Raise found = raise(value, same->second);
         if (!largest || size_of(found) > size_of(*largest)) largest = found;
-    };
-    compare(before, after);
-    const auto boards = gate::boards_of(after);
-    for (const auto& [board, processes] : gate::boards_of(before)) {
-        if (!boards.contains(board)) continue;
-        compare(gate::series_of_board(before, board), gate::series_of_board(after, board));
     }
     return largest;
 }
 
 void add(const Raise& raise, const model::SourcePlace& place, Findings& findings) {
     const std::string change = model::moved_text(raise.before, raise.after, raise.unit);
-    std::string words = model::quantity_text(raise.after, raise.unit);
+    std::string words = value_text(raise.after, raise.unit);
     if (!change.empty()) words += " (" + change + ")";
     findings.add(Loosening::baseline_raised, place, raise.metric,
-                 model::quantity_text(raise.before, raise.unit), words, raise.id);
+                 value_text(raise.before, raise.unit), words, raise.id);
 }
 
 bool is_gated(const CaseGates& gates, const std::string& metric) {
@@ -111,10 +133,9 @@ double anchor_of(const BaselineCase& baseline_case, const std::string& metric,
 void compare_acknowledgement(const Metric& metric, const BaselineCase& before,
                              const model::Acknowledgement& after, Findings& findings) {
     const auto words = [](const model::Acknowledgement& acknowledgement) {
-        return fmt::format(
-            "{} until {}",
-            model::quantity_text(acknowledgement.known.value, acknowledgement.known.unit),
-            acknowledgement.until);
+        return fmt::format("{} until {}",
+                           value_text(acknowledgement.known.value, acknowledgement.known.unit),
+                           acknowledgement.until);
     };
     const auto found = before.acknowledged.find(metric.name);
     if (found == before.acknowledged.end()) {
@@ -365,7 +386,7 @@ class BaselineComparison {
             const auto found = after.metrics.find(name);
             if (found == after.metrics.end()) {
                 findings_.add(Loosening::baseline_removed, place_, name,
-                              model::quantity_text(old_series.value, old_series.unit), "none", id);
+                              value_text(old_series.value, old_series.unit), "none", id);
                 continue;
             }
             const bool time = definition.metric_class == model::MetricClass::timing;
@@ -379,8 +400,8 @@ class BaselineComparison {
             // Only gated metrics have one that `accept` and `refresh` keep.
             if (is_gated(gates, name) && is_worse(metric.direction, old_anchor, new_anchor)) {
                 findings_.add(Loosening::anchor_raised, place_, name,
-                              model::quantity_text(old_anchor, old_series.unit),
-                              model::quantity_text(new_anchor, found->second.unit), id);
+                              value_text(old_anchor, old_series.unit),
+                              value_text(new_anchor, found->second.unit), id);
             }
         }
         for (const auto& [name, acknowledgement] : after.acknowledged) {
