@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "gate/batch_rule.hpp"
-#include "gate/repeated_results.hpp"
+#include "gate/invalid.hpp"
 #include "model/measured_as.hpp"
 #include "util/text.hpp"
 

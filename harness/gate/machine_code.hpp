@@ -30,6 +30,9 @@ struct Code {
     bool is_source = false;
 };
 
+/// Removes what says that the code is the baseline's: what is slower for a test is of other code.
+void forget_code(model::CaseResult& result);
+
 /// Parameters are not compared: both are of the same case, whose id contains them.
 Code code_of(const model::CaseResult& result, const model::Environment& environment);
 Code code_of(const model::BaselineCase& expected);

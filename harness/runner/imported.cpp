@@ -14,7 +14,7 @@
 #include "document/json_reader.hpp"
 #include "document/run.hpp"
 #include "explain/explain.hpp"
-#include "gate/base_run.hpp"
+#include "gate/baseline_set.hpp"
 #include "gate/batch_rule.hpp"
 #include "gate/gate.hpp"
 #include "metrics/catalogue.hpp"
