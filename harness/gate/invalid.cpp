@@ -157,7 +157,7 @@ std::string distortion(const Metrics& metrics, std::optional<double> max_overhea
     }
     const std::optional<Overhead> overhead = overhead_of(metrics);
     if (!overhead || !overhead->low || *overhead->low <= *max_overhead) return {};
-    const bool own = metrics.at("tracing_overhead").method == model::range_overhead_method;
+    const bool own = metrics.at("tracing_overhead").method.source == model::ranges_source;
     return fmt::format(
         "the recording overhead of the {} is {}, above 'max_overhead' ({:g} %), and {} includes "
         "it; {}gate gpu_time, or raise 'max_overhead'",
@@ -217,8 +217,9 @@ std::string too_fast(const model::CaseResult& result, const model::Environment& 
 
 bool reported_by_benchmark(const model::CaseResult& result, const model::MetricSeries& series) {
     // A range of a program may have the name "iteration", too.
-    return result.instance == model::benchmark_instance && !series.method.starts_with("activity") &&
-           series.method != "wall";
+    return result.instance == model::benchmark_instance &&
+           series.method.source != model::activity_source &&
+           series.method.source != model::wall_source;
 }
 
 std::string repeated_results(const model::MetricSeries& series) {

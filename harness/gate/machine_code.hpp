@@ -63,7 +63,7 @@ inline bool is_device_time(std::string_view metric) {
 
 /// What hardware counters of the launch say.
 inline bool is_counted(const model::MetricSeries& series) {
-    return series.method.starts_with(model::counter_method);
+    return series.method.source == model::counter_source;
 }
 
 /// Whether unchanged code can excuse a worse value: of a device time or a counter.
