@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A profile: defaults for the command line, kept in a file, so that a gate behaves the same in CI
-// and elsewhere. The command line takes precedence.
+// A config: defaults and policy, kept in a file (`--config`), so that a gate behaves the same in CI
+// and elsewhere. The command line takes precedence, also for single keys (`--set KEY=VALUE`).
 //
 //   backend: cuda            # auto, cuda or host
 //   policy:
@@ -20,11 +20,10 @@
 //   baselines: baselines     # folder, as --baselines
 //   out: perfgate-out        # folder, as --out
 //   processes: 5             # as --processes
-// creep: 10%               # as --creep: limit for the sum of accepted changes
-//   canary: true             # as --canary: proves after a run that the gate finds a slowdown
+//   creep: 10%               # limit for the sum of accepted changes
+//   canary: true             # proves after a run that the gate finds a slowdown
 //   prove: true              # as --prove: proves that each gate can fail
-//   changed_only: true       # as --changed-only: leaves out cases that launch what the baseline
-//   does
+//   changed_only: true       # as --changed-only
 //   complete: true           # a suite that has a baseline and was not given is missing
 //
 // Every key is optional. Paths are relative to the folder that perfgate runs in, as on the command
@@ -77,5 +76,9 @@ std::map<std::string, std::string> in_effect(const Profile& profile);
 /// Throws util::InputError with every problem, as parse_suite does.
 Profile parse_profile(std::string_view yaml, std::string_view file);
 Profile load_profile(const std::string& file);
+
+/// Sets one key, as "policy.not_shown=fail"; the last part of its name is enough. Throws
+/// util::InputError for an unknown key or a wrong value.
+void set_key(Profile& profile, const std::string& assignment);
 
 }  // namespace perfgate::suite

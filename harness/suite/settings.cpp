@@ -37,8 +37,8 @@ void add_unknown_metric(Position at, const std::string& name, bool sets, Problem
         for (const metrics::MetricSet& set : metrics::metric_sets()) candidates.push_back(set.name);
     }
     problems.add_unknown(at, "metric", name, candidates,
-                         sets ? "a metric or set that `perfgate metrics` lists, or a CUPTI name"
-                              : "a metric that `perfgate metrics` lists, or a CUPTI name");
+                         sets ? "a metric or set that `perfgate list --metrics` lists, or a CUPTI name"
+                              : "a metric that `perfgate list --metrics` lists, or a CUPTI name");
 }
 
 /// The catalogue's row; nothing for a name that is too long.

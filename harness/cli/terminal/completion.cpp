@@ -14,6 +14,7 @@ namespace {
 /// CLI11 states what a value may be in the help text: "FILE", "TEXT:{auto,always}".
 CompletionValue value_of(const CLI::Option& option) {
     using Kind = CompletionValue::Kind;
+    if (option.get_name() == "--metrics") return {Kind::metric, {}};
     if (option.get_items_expected_max() == 0) return {Kind::none, {}};
     const std::string type = option.get_type_name();
     const std::size_t open = type.find('{'), close = type.find('}');
@@ -22,8 +23,7 @@ CompletionValue value_of(const CLI::Option& option) {
     }
     const bool suite = option.get_positional() && option.get_name() == "SUITE";
     if (suite) return {type == "FILE" ? Kind::suite_file : Kind::suite, {}};
-    if (type == "GLOB" || option.get_name() == "CASE") return {Kind::cases, {}};
-    if (option.get_name() == "METRIC") return {Kind::metric, {}};
+    if (type == "GLOB") return {Kind::cases, {}};
     if (type.find("FILE") != std::string::npos) return {Kind::file, {}};
     if (type.find("DIR") != std::string::npos) return {Kind::folder, {}};
     return {Kind::any, {}};

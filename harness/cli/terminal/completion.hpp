@@ -29,7 +29,7 @@ struct CompletionOption {
 };
 
 /// A command with its options, arguments and subcommands. `path` is empty for perfgate itself,
-/// {"baseline", "diff"} for a verb's verb.
+/// {"baseline", "show"} for a verb's verb.
 struct CompletionCommand {
     std::vector<std::string> path;
     std::string help;
