@@ -28,7 +28,7 @@ void write_database(const std::filesystem::path& file, const std::vector<Timelin
 /// Times are microseconds from the first record of all processes, as the format wants them.
 std::string write_trace(const std::vector<Timeline>& processes);
 
-// What the page of `perfgate profile --html` shows, as JSON on one line;
+// What the page of `perfgate profile --report html:FILE` shows, as JSON on one line;
 // report/html/src/profile/document.ts has its shape. It has no version, because the page comes from
 // the same build.
 

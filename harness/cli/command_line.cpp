@@ -109,7 +109,7 @@ class Help final : public CLI::FormatterBase {
     }
 
   private:
-    /// In the order in which options were added; --help and what is rarely used last.
+    /// What measures, judges and reports; --help and what is rarely used last.
     static std::vector<std::string> groups_of(const CLI::App& app) {
         std::vector<std::string> groups;
         for (const CLI::Option* option : app.get_options([](const CLI::Option*) { return true; })) {
@@ -119,11 +119,14 @@ class Help final : public CLI::FormatterBase {
                 groups.push_back(group);
             }
         }
-        const auto last = [](const std::string& group) {
-            return group == more_group ? 2 : group == "Options" ? 1 : 0;
+        const std::vector<std::string> order{measure_group, judge_group, report_group, "",
+                                             "Options",     more_group};
+        const auto place = [&](const std::string& group) {
+            const auto found = std::find(order.begin(), order.end(), group);
+            return found == order.end() ? order.begin() + 3 : found;
         };
         std::stable_sort(groups.begin(), groups.end(),
-                         [&](const auto& a, const auto& b) { return last(a) < last(b); });
+                         [&](const auto& a, const auto& b) { return place(a) < place(b); });
         return groups;
     }
 };
@@ -240,9 +243,9 @@ void format_help(CLI::App& app) {
     app.set_help_all_flag("--help-all", "Print all options");
 }
 
-void add_verbs(CLI::App& app, std::span<const Verb> verbs, Body& chosen) {
+void add_verbs(CLI::App& app, std::span<const Verb> table, Body& chosen) {
     app.require_subcommand(1);
-    for (const Verb& each : verbs) {
+    for (const Verb& each : table) {
         CLI::App* verb = app.add_subcommand(each.name, each.description);
         if (each.hidden) verb->group("");
         if (!each.below.empty()) add_verbs(*verb, each.below, chosen);
@@ -317,9 +320,12 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
         return fmt::format("{0} needs {1}; '{0} --help' describes it", path,
                            said.substr(0, said.find(' ')));
     }
-    if (kind == "ExtrasError") {
+    if (said.starts_with("The following argument")) {
         return fmt::format("{} takes no more arguments: leave out {}", path,
                            util::printable(said.substr(said.find(": ") + 2)));
+    }
+    if (said.find("hould be true/false") != std::string::npos) {
+        return said.substr(0, said.find(':')) + " takes no value";
     }
     if (kind == "ConversionError") {
         constexpr std::string_view start = "Could not convert: ";

@@ -212,6 +212,13 @@ void check_outputs(const OutputOptions& options) {
             fmt::format("--report-url {}: expected an address that begins with https:// or http://",
                         util::printable(options.report_url)));
     }
+    for (const fs::path& run : options.runs) {
+        const fs::path file = fs::path(options.out) / run;
+        if (!is_input(options, file)) continue;
+        throw util::InputError(
+            fmt::format("cannot write {}: it is an input; choose another folder for --out",
+                        util::printable(file.string())));
+    }
     const Destination* on_stdout = nullptr;
     const std::vector<Destination> all = destinations(options);
     for (const Destination& destination : all) {

@@ -168,7 +168,7 @@ class BadOutputs(tool.Case):
         self.assertNotIn(".tmp", done.stdout)
 
     def test_two_reports_on_stdout(self):
-        self.run_tool("run", "probe.yaml", *self.options, "--junit", "-", "--csv", "-", code=2)
+        self.run_tool("run", "probe.yaml", *self.options, "--report", "junit:-", "--report", "csv:-", code=2)
         done = self.run_tool("run", "probe.yaml", *self.options, "--report-url", "ftp://a b", code=2)
         self.assert_one_line(done.stderr, "--report-url ftp://a b", "https://")
 

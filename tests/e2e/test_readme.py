@@ -71,10 +71,6 @@ class Readme(tool.Case):
         listed = set(re.findall(r"^\| `perfgate ((?:baseline )?[a-z]+)", COMMAND_LINE, re.MULTILINE))
         self.assertEqual(verbs, listed)
 
-    def test_the_readmes_former_name_of_devices_is_taken(self):
-        done = self.run_tool("run", "suite.yaml", "--device", "", code=2)
-        self.assertIn("--device: expected a value", done.stderr)
-
     def test_links_lead_somewhere(self):
         self.assertGreater(len(PAGES), 30)
         for page in PAGES:
@@ -94,7 +90,7 @@ class Readme(tool.Case):
         self.write("probe.yaml", "name: p\ndefaults: {metrics: [host_time], tolerances: "
                                  "{host_time: 50%}}\nworkloads:\n  - {workload: probe, variants: "
                                  "[host], params: {n: 10}}\n")
-        done = self.run_tool("run", "probe.yaml", "--profile", tool.SOURCE / "configs/ci.yaml",
+        done = self.run_tool("run", "probe.yaml", "--config", tool.SOURCE / "configs/ci.yaml",
                              *self.plugin("probe_base"), env={"CUDA_VISIBLE_DEVICES": ""}, code=3)
         self.assertNotIn("host backend", done.stdout)
 

@@ -72,6 +72,6 @@ inline constexpr Verb verbs[] = {
 };
 
 /// Adds the verbs; parsing a command line then stores what the chosen one does in `chosen`.
-void add_verbs(CLI::App& app, std::span<const Verb> verbs, Body& chosen);
+void add_verbs(CLI::App& app, std::span<const Verb> table, Body& chosen);
 
 }  // namespace perfgate::cli
