@@ -172,12 +172,14 @@ constexpr Renamed renamed[] = {
     {"", "--case", "--filter GLOB"},
     {"", "--case-limit", "--time-limit SECONDS"},
     {"", "--verify-seed", "--seed N"},
+    {"", "--baseline-processes", "--processes N: the baseline has four times as many"},
     {"profile", "--range", "--capture range:NAME"},
     {"profile", "--profiler-api", "--capture profiler-api"},
     {"profile", "--after-launches", "--capture after-launches:N"},
     {"profile", "--delay", "--capture delay:SECONDS"},
     {"profile", "--duration", "--capture duration:SECONDS"},
     {"profile", "--rows", "--verbose, for all rows"},
+    {"", "--device", "--devices LIST, or --device-key KEY"},
     {"", "--costs", "nothing: cases are dealt out to the shards in turn"},
 };
 

@@ -134,7 +134,7 @@ class UnknownWords(tool.Case):
                              "unknown option '--fliter'; did you mean '--filter'?"),
                             (["run", "--fliter=x"], "did you mean '--filter'?"),
                             (["baseline", "show", "gemm", "--device", "x"],
-                             "unknown option '--device'; did you mean '--device-key'?"),
+                             "--device is now --devices LIST, or --device-key KEY"),
                             (["frobnicate"], "unknown command 'frobnicate'; 'perfgate --help' lists"),
                             (["list", "--frobnicate", "s.yaml"],
                              "unknown option '--frobnicate'; 'perfgate list --help' lists them")):

@@ -118,7 +118,7 @@ class Fish(Completion):
         self.assertEqual(set(cases), set(self.offered("perfgate run --filter ")))
         self.assertIn("suites/probe.yaml", self.offered("perfgate run suites/"))
         self.assertIn("stored", self.offered("perfgate baseline show "))
-        self.assertIn("registers", self.offered("perfgate metrics regis"))
+        self.assertIn("registers", self.offered("perfgate list --metrics regis"))
 
 
 @unittest.skipUnless(shutil.which("zsh"), "needs zsh")

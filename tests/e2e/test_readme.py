@@ -55,7 +55,8 @@ class Readme(tool.Case):
         self.assertLessEqual(len(README.splitlines()), 150)
 
     def test_every_verb_that_pages_name_exists(self):
-        verbs = {words for page in PAGES for words in
+        # CHANGELOG.md names old ones, too.
+        verbs = {words for page in PAGES if page.name != "CHANGELOG.md" for words in
                  re.findall(r"`perfgate ([a-z]+)", (tool.SOURCE / page).read_text())} - {"worker"}
         self.assertGreaterEqual(len(verbs), 12)
         for verb in verbs:

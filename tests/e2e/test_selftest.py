@@ -17,7 +17,7 @@ class SelfTest(tool.Case):
     def selftest(self, *words, code=0, suite=SUITE):
         self.write("fault.yaml", suite)
         return self.run_tool("selftest", "fault.yaml", "--backend", "host", *self.plugin("fault"),
-                             "--processes", 4, "--baseline-processes", 8, *words, code=code)
+                             "--processes", 4, *words, code=code)
 
     def test_what_is_added_is_found(self):
         # Sizes that no noise of a shared machine reaches.

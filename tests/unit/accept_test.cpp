@@ -686,7 +686,7 @@ TEST(Acknowledge, RefusesADayThatIsOverOrNone) {
         EXPECT_EQ(refusal(after(), {{second_id}, day}),
                   std::string("--expires ") + day +
                       ": that is more than 90 days ahead; name an earlier day, or raise "
-                      "acknowledgement_days in the profile's policy");
+                      "acknowledgement_days in the config's policy");
     }
     EXPECT_EQ(refusal(after(), {{second_id}, "next week"}),
               "--expires 'next week': expected a day, as 2026-12-31");

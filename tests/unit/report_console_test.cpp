@@ -103,8 +103,8 @@ TEST(Console, EndsWithCommandsToPaste) {
     const std::size_t at = line_with(lines, "explain:");
     ASSERT_LT(at + 1, lines.size());
     EXPECT_EQ(lines[at + 1],
-              "  perfgate explain 'out dir/run.json' 'gemm/tiled[dtype=f32,k=2048,m=2048,n=2048]' "
-              "--config ci.yaml");
+              "  perfgate report 'out dir/run.json' --why --filter "
+              "'gemm/tiled[dtype=f32,k=2048,m=2048,n=2048]' --config ci.yaml");
     const std::size_t again = line_with(lines, "reproduce:");
     ASSERT_LT(again + 1, lines.size());
     EXPECT_TRUE(lines[again + 1].starts_with("  perfgate run suites/gemm.yaml --filter "))

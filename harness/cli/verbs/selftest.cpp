@@ -38,6 +38,9 @@ int self_test(const CLI::App& verb, SelfTestOptions& options) {
     request.policy = options.gate.policy;
     for (const double size : options.sizes_percent) request.sizes.push_back(percent * size);
     request.tolerance = percent * options.tolerance_percent;
+    // As many times more as a baseline has than a run.
+    request.processes_of_base = request.measuring.processes.value_or(runner::usual_processes) *
+                                (runner::baseline_processes / runner::usual_processes);
     request.seed = request.measuring.verify_seed.value_or(runner::fresh_seed());
     const runner::SelfTestOutcome outcome = runner::self_test(request);
     if (!options.json.empty()) {
@@ -66,10 +69,6 @@ Body add_selftest(CLI::App& verb) {
     verb.add_option("--tolerance", options->tolerance_percent,
                     "Tolerance of every time, in percent")
         ->check(in_range(0, 100))
-        ->capture_default_str();
-    verb.add_option("--baseline-processes", request.processes_of_base,
-                    "Processes of the baseline, which the self-test measures itself")
-        ->check(in_range(2, 1000))
         ->capture_default_str();
     verb.add_option("--out", request.measuring.out, "Folder of the runs: base, trial-1, …")
         ->type_name("DIR")
