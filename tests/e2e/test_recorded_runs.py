@@ -131,7 +131,7 @@ class RecordedRuns(tool.Case):
 
     def check_reports(self, run, code=0):
         """Compares what every report says of each gated metric of a run; returns how many there are."""
-        files = [word for name, file in report_readers.FORMATS.items() for word in (f"--{name}", file)]
+        files = [word for name, file in report_readers.FORMATS.items() for word in ("--report", f"{name}:{file}")]
         done = self.run_tool("compare", run, "--baselines", BASELINES, "--report", "verdict.json", *files,
                              "--verbose", code=code)
         self.reports = reports = report_readers.Reports(self.folder, done.stdout)

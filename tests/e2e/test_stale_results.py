@@ -51,7 +51,7 @@ class StaleResults(tool.Case):
                      ["compare", "none.json", "other.json", "--out", "perfgate-out", "--color", "pink"]):
             with self.subTest(verb):
                 self.yesterday(*FORMATS)
-                words = [word for name in FORMATS for word in (f"--{name}", name)]
+                words = [word for name in FORMATS for word in ("--report", f"{name}:{name}")]
                 self.run_tool(*verb, *words, code=2)
                 self.assert_gone(*FORMATS)
 

@@ -170,7 +170,7 @@ TEST(SuiteProfile, TellsAllProblemsAtOnce) {
 
 TEST(SuiteProfile, RefusesAMissingFile) {
     EXPECT_EQ(test::refusal([] { load_profile("/nowhere/p.yaml"); }),
-              "profile /nowhere/p.yaml: No such file or directory");
+              "config /nowhere/p.yaml: No such file or directory");
 }
 
 // The gate in CI never falls back to the host, never passes for want of a baseline or of proof that

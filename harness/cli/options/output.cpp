@@ -65,6 +65,11 @@ std::vector<std::string> inputs_of(const CLI::App& verb) {
 runner::OutputOptions with_files_of(const CLI::App& verb, runner::OutputOptions options) {
     options.inputs = inputs_of(verb);
     if (options.runs.empty()) options.runs = runner::stored_runs(verb.get_name(), options.out);
+    // `compare` stores a run that it makes of several files.
+    const CLI::Option* files = verb.get_option_no_throw("FILE");
+    if (options.runs.empty() && !options.out.empty() && files != nullptr && files->count() > 1) {
+        options.runs = {"run.json"};
+    }
     return options;
 }
 

@@ -49,6 +49,7 @@ bool is_profile(const std::string& file) {
 /// A run that is stored as it is, or one of shards or results, which is made here.
 int judge_by_baselines(const CLI::App& verb, CompareOptions& options) {
     const suite::Profile profile = apply_profile(verb, options.gate, options.output);
+    clear_outputs(verb, options.output);
     if (is_profile(options.files.front())) {
         throw util::InputError("two profiles are compared with --base FILE --head FILE");
     }
@@ -114,6 +115,7 @@ int judge_by_base(const CLI::App& verb, CompareOptions& options) {
             "--base and --head belong together, without FILE: each is a run document, or results "
             "of benchmarks");
     }
+    clear_outputs(verb, options.output);
     runner::require_files("--base", options.base);
     runner::require_files("--head", options.head);
     if (is_profile(options.base.front()) || is_profile(options.head.front())) {
