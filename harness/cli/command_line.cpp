@@ -258,7 +258,8 @@ void add_verbs(CLI::App& app, std::span<const Verb> table, Body& chosen) {
 
 void refuse_empty_values(CLI::App& app) {
     for (CLI::Option* option : app.get_options()) {
-        if (option->get_items_expected_max() == 0) continue;  // a flag
+        // Flags, and what completion asks about.
+        if (option->get_items_expected_max() == 0 || option->get_name() == "WORD") continue;
         // CLI11 puts the name of an option before its message, but not that of a hidden one.
         const std::string name =
             option->get_group().empty() ? "--" + option->get_lnames().front() + ": " : "";
@@ -326,13 +327,14 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
         return fmt::format("{} takes no more arguments: leave out {}", path,
                            util::printable(said.substr(said.find(": ") + 2)));
     }
-    if (said.find("hould be true/false") != std::string::npos) {
-        return said.substr(0, said.find(':')) + " takes no value";
-    }
     if (kind == "ConversionError") {
         constexpr std::string_view start = "Could not convert: ";
         const std::string text = said.starts_with(start) ? behind(start) : said;
-        const std::size_t end = std::min(text.find(" = "), text.size());
+        const std::size_t end = std::min(text.find_first_of(" :"), text.size());
+        const CLI::Option* option = command.get_option_no_throw(text.substr(0, end));
+        if (option != nullptr && option->get_items_expected_max() == 0) {
+            return text.substr(0, end) + " takes no value";
+        }
         return fmt::format("{}: expected a number, found '{}'", text.substr(0, end),
                            util::printable(text.substr(std::min(end + 3, text.size()))));
     }

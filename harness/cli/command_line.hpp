@@ -2,6 +2,7 @@
 // Rules for every verb and every option: help, and what is refused with which words.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,10 @@ std::string value_text(const CLI::Option& option);
 std::string argument_text(const CLI::Option& option);
 /// Those that are not hidden.
 std::vector<const CLI::App*> shown_commands(const CLI::App& app);
+
+/// The pages of the program and all of its commands, by file name: "perfgate-run.1"
+/// (terminal/manual.cpp).
+std::map<std::string, std::string> manual_pages(const CLI::App& app, const std::string& version);
 
 /// Makes each option and argument of `app` and its verbs refuse an empty value by name: an unset
 /// variable, as in `--config "$CONFIG"`, must not disable an option. Call it after adding all

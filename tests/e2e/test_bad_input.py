@@ -181,8 +181,7 @@ class Usage(tool.Case):
         self.run_tool("run", "--frobnicate", code=2)
 
     def test_every_help_text(self):
-        for verb in ("run", "compare", "report", "baseline", "validate", "list", "metrics",
-                     "doctor"):
+        for verb in ("run", "compare", "report", "baseline", "validate", "list", "doctor"):
             with self.subTest(verb):
                 self.assertIn("Usage", self.run_tool(verb, "--help").stdout)
         self.assertNotIn("worker", self.run_tool("--help").stdout)

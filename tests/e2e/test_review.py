@@ -254,9 +254,9 @@ overrides:
         self.git("mv", f"baselines/{KEY}", f"perf/baselines/{KEY}")
         inputs, words = self.adopted("perf/*.yaml", "perf/ci.yaml", "build/perf.so")
         self.assertEqual(["perf/*.yaml", "perf/ci.yaml"], inputs)
-        self.assertEqual(inputs, [words[words.index(name) + 1] for name in ("--suites", "--config")])
+        self.assertEqual(inputs, [words[1], words[words.index("--config") + 1]])
         self.commit()
-        words[words.index("HEAD^1")] = "HEAD"
+        words[words.index("rev:HEAD^1")] = "rev:HEAD"
         words.remove("--advisory")
         self.run_tool(*words)
         self.write("perf/small.yaml", SUITE.replace("30%", "900%"))

@@ -52,7 +52,7 @@ class Shards(tool.Case):
         self.run_tool("compare", "merged/run.json")
 
         for wrong, part in (([parts[0]], "missing: 2"), ([*parts, parts[0]], "are both shard 1/2"),
-                            (["merged/run.json"], "is not a shard")):
+                            (["merged/run.json", parts[0]], "is not a shard")):
             done = self.run_tool("compare", *wrong, "--out", "refused", code=2)
             self.assert_one_line(done.stderr, part)
         self.assertFalse((self.folder / "refused").exists())
@@ -68,7 +68,7 @@ class Shards(tool.Case):
         parts = [self.shard("1/2"), self.shard("2/2")]
         done = self.run_tool("compare", *parts, "--out", "merged", "--config", "profile.yaml")
         self.assertIn("perfgate: proof: 5 gates of 5 cases tried, 1 relation: ", done.stderr)
-        self.assertIn("'canary: true' has no effect with merge: ", done.stderr)
+        self.assertIn("'canary: true' has no effect with compare: ", done.stderr)
         done = self.run_tool("compare", "merged/run.json", "--config", "profile.yaml")
         self.assertIn("'canary: true' has no effect with compare: ", done.stderr)
         self.assertEqual("", self.run_tool("compare", *parts, "--out", "merged").stderr)
@@ -77,7 +77,7 @@ class Shards(tool.Case):
         self.assert_one_line(self.shard("3/2", code=2).stderr, "--shard '3/2'")
         self.assert_one_line(self.shard("1/6", code=2).stderr, "5 of the 5 cases")
         done = self.shard("1/2", "--costs", "costs.json", code=2)
-        self.assert_one_line(done.stderr, "--costs was removed: leave it out")
+        self.assert_one_line(done.stderr, "--costs is now nothing: cases are dealt out")
 
 
 if __name__ == "__main__":
