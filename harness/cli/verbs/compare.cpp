@@ -85,8 +85,8 @@ int judge_by_baselines(const CLI::App& verb, CompareOptions& options) {
     runner::JudgingChoice judging = judging_of(options.gate);
     // Which suites were to be measured only `run` knows, and its shards.
     judging.policy.complete = judging.policy.complete && shards;
-    return model::combine_exit_codes(stored,
-                                     runner::judge_and_report(run, judging, options.output));
+    const runner::Judge judge(judging, run);
+    return model::combine_exit_codes(stored, judge.judge_and_report(run, options.output));
 }
 
 int compare_profiles(const CLI::App& verb, const CompareOptions& options) {

@@ -77,13 +77,13 @@ int show(const CLI::App& verb, ReportOptions& options) {
     name_run(verb, options.gate, options.run, options.output);
     const model::Run run =
         model::select_cases(runner::read_run(options.run), options.gate.selection);
-    const runner::JudgingChoice judging = judging_of(options.gate);
-    model::VerdictDocument document = runner::judge_run(run, judging);
+    const runner::Judge judge(judging_of(options.gate), run);
+    model::VerdictDocument document = judge.verdict(run);
     // Cases that are named are explained though they did not move.
     const bool named = !options.gate.selection.filters.empty();
     if (options.why && named) explain::explain(run, explain::Which::all, document);
     if (options.why) options.output.table = report::write_explanations;
-    return runner::report_verdict(document, run, judging, options.output);
+    return judge.report(document, run, options.output);
 }
 
 }  // namespace
