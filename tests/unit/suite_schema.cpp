@@ -239,8 +239,8 @@ std::string suite_schema() {
 }
 
 std::string profile_schema() {
-    return schema("perfgate profile",
-                  "Defaults for the command line (--profile FILE); what the command line says "
+    return schema("perfgate config",
+                  "Defaults for the command line (--config FILE); what the command line says "
                   "wins.",
                   profile_map(""), fractions());
 }
