@@ -145,7 +145,7 @@ CapturedPart part_of(const Timeline& timeline, const ProfileOptions& options) {
         const std::uint64_t end = begin + nanoseconds(options.duration_s);
         part.restrict_to({{begin, std::min(end, timeline.span().end)}});
         if (part.windows.empty()) {
-            part.missing = fmt::format("--delay and --duration leave nothing of the {}",
+            part.missing = fmt::format("--capture delay: and duration: leave nothing of the {}",
                                        options.capture.is_stated() ? "capture range" : "program");
         }
     }
@@ -371,7 +371,8 @@ std::vector<std::size_t> places_of(const Recording& recording, const Profile& pr
     return places;
 }
 
-/// Nothing if one of them is not in the profile, which may cover a part of the range only.
+/// The kernels of a range; nothing if one of them is not in the profile, which may cover a part of
+/// the range only.
 std::vector<RangeKernel> kernels_of(const Timeline& timeline, bool own_thread,
                                     const RangeSummary& range,
                                     const std::vector<std::size_t>& places) {

@@ -70,7 +70,6 @@ std::optional<std::string> record(const ProfileRequest& request, const fs::path&
         program.time_limit = std::chrono::duration<double>(request.time_limit_s);
     }
     program.watch = [&](const auto& processes) { watch.look(processes); };
-    catch_interruptions();
     Ticker ticker(request, folder);
     const program::End end = program::run(program, [&] {
         ticker.tick();
@@ -91,8 +90,8 @@ void check_suite_request(const ProfileRequest& request) {
     const activity::ProfileOptions& part = request.analysis;
     if (part.restricted() || part.own_thread || request.settings.level == inject::Level::records) {
         throw util::InputError(
-            "--suite-out needs the whole recording: leave out --delay, --duration, --range, "
-            "--profiler-api, --after-launches, --own-thread and --level records");
+            "a suite needs the whole recording: leave out --capture, --own-thread and --level "
+            "records");
     }
     command::check_suite_words(request.words);
     if (fs::exists(request.suite)) {
@@ -138,7 +137,7 @@ ProfiledProgram profile_program(const ProfileRequest& request) {
         }
         if (!request.suite.empty()) {
             throw util::InputError(
-                "--suite-out needs the program's words: record it again, without --recording");
+                "a suite needs the program's words: record it again, without --recording");
         }
         analyse(request.recording, request.analysis, result);
         return result;
@@ -147,9 +146,14 @@ ProfiledProgram profile_program(const ProfileRequest& request) {
         throw util::InputError("name the program to record after --: perfgate profile -- ./app");
     }
     if (!request.suite.empty()) check_suite_request(request);
+    catch_interruptions();
     const command::RecordingFolder folder(request.out);
     command::DeviceWatch watch;
     const std::optional<std::string> failure = record(request, folder.path(), watch);
+    if (program::hurry) {
+        result.exit_code = 130;
+        return result;
+    }
     if (fs::is_empty(folder.path())) {
         result.problems.push_back(
             fmt::format("nothing was recorded: the program did not initialise CUDA{}",

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "model/measured_as.hpp"
 #include "model/plan.hpp"
 #include "suite/suite.hpp"
 
@@ -58,14 +57,5 @@ std::vector<std::string> not_built(const model::PlannedSuite& suite);
 /// Throws util::InputError if no case is left, with the counts, and if a filter or a tag selects
 /// nothing in any suite.
 model::Plan plan_suites(const std::vector<Suite>& suites, const PlanOptions& options);
-
-// What a case is measured as (model/measured_as.hpp), from its suite.
-
-/// A part of a program's activity, or a result of a benchmark. Folders are as in the suite.
-model::MeasuredAs measured_as(const model::Command& command, const model::Piece& piece);
-
-/// A source's kernel: what it works on. File, kernel, launch and compiling are code, whose changes
-/// are judged.
-model::MeasuredAs measured_as(const model::SourceKernel& kernel);
 
 }  // namespace perfgate::suite

@@ -141,11 +141,11 @@ TEST(Review, FindsARaisedTolerance) {
 TEST(Review, FindsAGateThatOnlyWarns) {
     const std::string warning = "gpu_time: {worse: 3%, severity: warn}";
     EXPECT_EQ(in_words(of_edit(suite_path, "gpu_time: 3%", warning)),
-              "severity lowered gpu_time: as the profile says → warn (4)");
+              "severity lowered gpu_time: as the config says → warn (4)");
     const Files strict =
         edited(suite_path, "gpu_time: 3%", "gpu_time: {worse: 3%, severity: fail}");
     EXPECT_EQ(in_words(reviewed(strict, files())),
-              "severity lowered gpu_time: fail → as the profile says (4)");
+              "severity lowered gpu_time: fail → as the config says (4)");
     EXPECT_EQ(in_words(reviewed(files(), strict)), "");
     EXPECT_EQ(in_words(reviewed(edited(suite_path, "gpu_time: 3%", warning), strict)), "");
     const auto with_profile = [](const std::string& policy) {
@@ -345,8 +345,12 @@ workloads:
         "source changed arguments: in f32[128] uniform, out f32[2], value i32 5 → in f32[128] "
         "uniform, out f32[2], value i32 6 (1)");
     EXPECT_EQ(changed("kernel: sum", "kernel: sum\n    fast_math: true"),
-              "source changed compiling: c++17, include none, define none → c++17, fast math, "
-              "include none, define none (1)");
+              "source changed fast_math: false → true (1)");
+    EXPECT_EQ(changed("kernel: sum", "kernel: sum\n    define: {N: 4}"),
+              "source changed define.N: not stated → 4 (1)");
+    EXPECT_EQ(
+        changed("kernel: sum", "kernel: sum\n    std: c++20\n    include: [a, b]"),
+        "source changed include: not stated → a b (1); source changed std: c++17 → c++20 (1)");
     EXPECT_EQ(changed("bytes: 520", "bytes: 5"),
               "source changed work: flops 126 f32, bytes 520 → flops 126 f32, bytes 5 (1)");
     EXPECT_EQ(changed("    work: {flops: 126, bytes: 520, type: f32}\n", ""),
@@ -450,7 +454,7 @@ TEST(Review, FindsALoweredProfile) {
     Files without = files();
     without.erase(profile_path);
     EXPECT_EQ(in_words(reviewed(files(), without)),
-              "profile removed configs/ci.yaml: there → gone");
+              "config removed configs/ci.yaml: there → gone");
 }
 
 /// What is found where a profile of one line becomes another.
@@ -514,7 +518,8 @@ TEST(Review, FindsAWeakerValueOfEveryKeyOfAProfile) {
         }
         return path + ": " + text;
     };
-    for (const auto& [key, default_value] : suite::in_effect({})) {
+    for (const suite::KeyText& row : suite::tables::profile()) {
+        const std::string& key = row.name;
         const auto values = weaker.find(key);
         ASSERT_NE(values, weaker.end()) << key << " has no example of a weaker value";
         const std::string was = stated(key, values->second.first);
@@ -710,7 +715,7 @@ TEST(Review, ComparesEntriesOfAnUnknownWorkload) {
     EXPECT_EQ(found("gpu_time: 2%", "gpu_time: 2.5%"),
               "tolerance raised gpu_time: 2 % → 2.5 % (2)");
     EXPECT_EQ(found("{gpu_time: 2%}", "{gpu_time: {worse: 2%, severity: warn}}"),
-              "severity lowered gpu_time: as the profile says → warn (2)");
+              "severity lowered gpu_time: as the config says → warn (2)");
     EXPECT_EQ(found("'*n=4096*', device: 'nvidia-*'", "'*n=1024*', skip: slow"),
               "case skipped skip: measured → slow (4); tolerance raised gpu_time: 2 % → 3 % (2)");
     EXPECT_EQ(found("variants: [fast, plain]", "variants: [plain]").rfind("case removed", 0), 0U);
@@ -806,7 +811,7 @@ TEST(Review, ListsOverridesOfResultsThatNoSuiteHas) {
               "case skipped skip: measured → too noisy (1)");
     EXPECT_EQ(found(other, other + over("bench/sort*",
                                         "tolerances: {real_time: {worse: 5%, severity: warn}}")),
-              "severity lowered real_time: as the profile says → warn (1)");
+              "severity lowered real_time: as the config says → warn (1)");
     EXPECT_EQ(found(other, other + over("bench/sort*",
                                         "device: 'nvidia-h100*', tolerances: "
                                         "{real_time: 9%}")),

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 perfgate_test(suite_test
   SOURCES unit/suite_amount_test.cpp unit/suite_benchmark_relations_test.cpp unit/suite_cases_test.cpp unit/suite_matrix_test.cpp unit/suite_measured_as_test.cpp
-          unit/suite_parse_test.cpp unit/suite_placed_text_test.cpp unit/suite_plan_test.cpp unit/suite_profile_test.cpp unit/suite_shard_test.cpp unit/suite_relations_test.cpp unit/suite_source_test.cpp
+          unit/suite_parse_test.cpp unit/suite_placed_text_test.cpp unit/suite_plan_test.cpp unit/suite_profile_test.cpp unit/suite_shard_test.cpp unit/suite_relations_test.cpp unit/suite_schema.cpp unit/suite_schema_test.cpp unit/suite_source_test.cpp
           unit/suite_yaml_reader_test.cpp
   LIBRARIES perfgate_suite)
+target_compile_definitions(suite_test PRIVATE PERFGATE_ROOT="${PROJECT_SOURCE_DIR}")
 target_include_directories(suite_test PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}/unit")
 
 # Exit code 77: python3-jsonschema or python3-yaml is missing; the script says so.
@@ -35,7 +36,7 @@ if(TARGET perfgate)
     PASS_REGULAR_EXPRESSION
     "gemm/reference\\[dtype=f32,k=129,m=1023,n=517\\]  host  #1   host\n\n#1  gates: host_time \\(50 %\\)")
   add_test(NAME verb_list_json
-    COMMAND perfgate list "${gemm_suite}" --tag host --json -)
+    COMMAND perfgate list "${gemm_suite}" --tag host --report json:-)
   set_tests_properties(verb_list_json PROPERTIES TIMEOUT 60
     PASS_REGULAR_EXPRESSION
     "\"schema\": \"perfgate.list\".*\"partial\": true.*\"id\":\"gemm/reference\\[dtype=f32,k=64,m=32,n=16\\]\"")

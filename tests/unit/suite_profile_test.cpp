@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "suite_catalogue.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::suite {
 namespace {
@@ -129,17 +130,26 @@ TEST(SuiteProfile, LeavesOpenWhatItDoesNotSay) {
               (model::Policy{true, false}));
 }
 
-TEST(SuiteProfile, InEffectHasTheDefaultOfEachKeyThatItDoesNotState) {
-    const std::map<std::string, std::string> usual = in_effect(parse_profile("{}", "p.yaml"));
+TEST(SuiteProfile, DescribesTheDefaultOfEachKey) {
+    std::map<std::string, std::string> usual;
+    for (const KeyText& key : tables::profile()) usual.emplace(key.name, key.usual);
     EXPECT_EQ(usual.at("processes"), "3 to 5");
     EXPECT_EQ(usual.at("creep"), "10 %");
     EXPECT_EQ(usual.at("baselines"), "baselines");
     EXPECT_EQ(usual.at("policy.changed.driver"), "warn");
-    const Profile stated =
+    for (const auto& [key, value] : usual) EXPECT_NE(value, "") << key;
+}
+
+TEST(SuiteProfile, IsWeakerByTheKeysWhoseValueIs) {
+    const Profile strict =
         parse_profile("policy: {changed: {driver: refuse}, no_baseline: fail}", "p.yaml");
-    EXPECT_EQ(in_effect(stated).at("policy.changed.driver"), "refuse");
-    EXPECT_EQ(in_effect(stated).at("policy.no_baseline"), "fail");
-    EXPECT_EQ(in_effect(stated).size(), usual.size());
+    const std::vector<WeakerKey> weaker = weaker_keys(strict, Profile{});
+    ASSERT_EQ(weaker.size(), 2U);
+    EXPECT_EQ(weaker[0].key, "policy.no_baseline");
+    EXPECT_EQ(weaker[1].key, "policy.changed.driver");
+    EXPECT_EQ(weaker[1].was, "refuse");
+    EXPECT_EQ(weaker[1].is, "warn");
+    EXPECT_TRUE(weaker_keys(Profile{}, strict).empty());
 }
 
 TEST(SuiteProfile, TellsAllProblemsAtOnce) {
@@ -169,7 +179,7 @@ TEST(SuiteProfile, TellsAllProblemsAtOnce) {
 
 TEST(SuiteProfile, RefusesAMissingFile) {
     EXPECT_EQ(test::refusal([] { load_profile("/nowhere/p.yaml"); }),
-              "profile /nowhere/p.yaml: No such file or directory");
+              "config /nowhere/p.yaml: No such file or directory");
 }
 
 // The gate in CI never falls back to the host, never passes for want of a baseline or of proof that
@@ -192,6 +202,28 @@ TEST(SuiteProfile, OfPullRequestsIsCisButForWhatItLeavesOut) {
     expected.canary = false;
     EXPECT_EQ(load_profile(std::string(PERFGATE_SOURCE_DIR) + "/configs/pull-request.yaml"),
               expected);
+}
+
+TEST(SuiteProfile, AKeyIsSetByItsPathOrItsLastPart) {
+    Profile profile;
+    set_key(profile, "policy.not_shown=fail");
+    set_key(profile, "board=refuse");
+    set_key(profile, "creep=20%");
+    set_key(profile, "canary=true");
+    set_key(profile, "out=a=b");
+    EXPECT_EQ(profile, parse_profile("policy: {not_shown: fail, changed: {board: refuse}}\n"
+                                     "creep: 20%\ncanary: true\nout: a=b\n",
+                                     "p.yaml"));
+}
+
+TEST(SuiteProfile, WhatIsNoKeyOrNoValueIsNotSet) {
+    for (const std::string text :
+         {"", "not_shown", "not_shown=", "=fail", "shown=fail", "policy=fail", "not_shown=maybe",
+          "canary=1", "rounds=11", "processes=0", "creep=lots", "not_shown=fail}, canary: {x"}) {
+        Profile profile;
+        EXPECT_THROW(set_key(profile, text), util::InputError) << text;
+        EXPECT_EQ(profile, Profile()) << text;
+    }
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/source/npy.hpp"
+#include "backend/source/elements.hpp"
 
 #include <fmt/format.h>
 
