@@ -48,8 +48,7 @@ struct HostCode {
 
 /// Time samples of one kind. `values_ns` has one entry per launch.
 struct TimeSamples {
-    std::string
-        method;  ///< "activity/cold", "event/cold/blocked", "event/hot/unblocked", "wall/cold"
+    model::Method method;
     std::vector<double> values_ns;
     std::string note = {};  ///< as one of CaseResult::notes; empty: none
 };
@@ -77,7 +76,7 @@ struct Reading {
         std::string problem = {};  ///< why there is no value, with the remedy; empty: there is
     };
     std::string problem;  ///< why there are no values, with the remedy; empty: there are
-    std::string method;   ///< "nvml-counter/hot/back-to-back"
+    model::Method method;
     std::map<std::string, Value> values;  ///< by metric, in its unit
     model::BoardState board;              ///< while it was taken, if the board matters
     std::string note;                     ///< on the values; empty: nothing
@@ -128,7 +127,7 @@ struct CounterValues {
     std::vector<std::string> kernels;  ///< demangled names, in launch order
     std::vector<std::map<std::string, double>> values;
     std::vector<model::NotCollected> not_collected;  ///< by raw counter name
-    std::string method;                              ///< "counter/auto-range/user-replay/cold"
+    model::Method method;
 };
 
 struct CounterCase {

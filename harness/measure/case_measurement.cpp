@@ -278,7 +278,7 @@ void CaseMeasurement::time_case(Case& opened, model::CaseResult& result,
         const SamplingGoal goal{.precision = settings.precision,
                                 .time_budget_s = settings.time_budget_s};
         model::Batch batch{settings.process, board, settings.seed, {}};
-        model::MetricSeries series{"ns", 0, "", {}};
+        model::MetricSeries series{"ns", 0, {}, {}};
         std::string note;
         const auto start = Clock::now();
         while (const int count = next_samples(batch.samples, seconds_since(start), goal)) {
@@ -329,7 +329,7 @@ void CaseMeasurement::time_case(Case& opened, model::CaseResult& result,
             continue;
         }
         if (const auto value = metrics::fold_records(*metric, result.kernels)) {
-            result.metrics[name] = series_of_one(metric->definition, *value, "kernel-record",
+            result.metrics[name] = series_of_one(metric->definition, *value, {"kernel-record", ""},
                                                  {settings.process, board, settings.seed, {}});
         } else {
             result.not_collected.push_back({name, metrics::why_no_fact(*metric, result.kernels)});

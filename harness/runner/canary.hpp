@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// `run --canary`: proves in seconds that the gate fails where it should.
+// `run --set canary=true`: proves in seconds that the gate fails where it should.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "gate/canary.hpp"
+#include "gate/self_test.hpp"
 #include "model/plan.hpp"
 #include "model/run.hpp"
 #include "model/verdict.hpp"

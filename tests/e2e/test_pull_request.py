@@ -28,7 +28,7 @@ class PullRequest(tool.Case):
     def explained(self, folder, run):
         """Stage -> its line and its reasons, of `perfgate explain`."""
         shutil.copytree(folder, self.folder, dirs_exist_ok=True)
-        done = self.run_tool("explain", run, "*")
+        done = self.run_tool("report", run, "--why", "--filter", "*")
         stages, stage = {}, None
         for line in done.stdout.splitlines():
             begins = re.match(r"(\w+)/device\[", line)

@@ -21,6 +21,7 @@
 namespace perfgate::elf {
 namespace {
 
+using backend::cuda::LoadedCode;
 using model::SourcePlace;
 using Image = std::vector<char>;
 using Places = std::map<std::string, SourcePlace>;

@@ -23,6 +23,7 @@
 namespace perfgate::elf {
 namespace {
 
+using backend::cuda::LoadedCode;
 using Image = std::vector<char>;
 using Sizes = std::map<std::string, std::int64_t>;
 

@@ -25,7 +25,7 @@ measure::Reading read_api_calls(const ReadingContext& context) {
         by_name = device.calls_made_by([&] { context.opened->enqueue_launch(); });
         device.context().synchronize();
     });
-    reading.method = "callbacks";
+    reading.method.source = "callbacks";
     measure::Reading::Value& calls = reading.values["api_calls"];
     for (const auto& [name, count] : by_name) {
         calls.value += static_cast<double>(count);

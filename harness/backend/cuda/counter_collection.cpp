@@ -170,9 +170,9 @@ class Collection {
                const std::vector<std::string>& metrics) {
         const CounterCase& entry = cases_[member];
         CounterValues& result = results_[member];
-        result.method =
-            fmt::format("counter/{}/user-replay/{}", entry.graph ? "user-range" : "auto-range",
-                        entry.cache == model::Cache::cold ? "cold" : "hot");
+        result.method = {model::counter_source,
+                         entry.graph ? "user-range/user-replay" : "auto-range/user-replay",
+                         entry.cache};
         std::set<std::string> not_a_number;
         for (const CounterRange& found : data.ranges) {
             if (found.tag != member) continue;

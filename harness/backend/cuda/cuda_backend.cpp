@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "backend/cuda/ceilings.hpp"
 #include "backend/cuda/counter_collection.hpp"
 #include "backend/cuda/cuda_case.hpp"
 #include "backend/cuda/environment.hpp"

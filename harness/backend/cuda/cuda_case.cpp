@@ -242,7 +242,7 @@ measure::TimeSamples CudaCase::time_submission(int count) {
     }
     const NvtxRange range("submit_time");
     measure::TimeSamples samples;
-    samples.method = "wall/idle-stream/untraced";
+    samples.method = {model::wall_source, "idle-stream/untraced"};
     Pace pace;
     for (int i = 0; i < count; ++i) {
         enqueue_reset();
@@ -302,7 +302,7 @@ measure::TimeSamples CudaCase::time_records(model::Cache cache, int count) {
                         trace.dropped, trace.without_time));
     }
     measure::TimeSamples samples;
-    samples.method = cold ? "activity/cold" : "activity/hot";
+    samples.method = {model::activity_source, "", cold ? model::Cache::cold : model::Cache::hot};
     for (const LaunchActivity& launch : trace.launches) {
         if (launch.records.empty()) {
             throw util::Error(

@@ -224,8 +224,9 @@ measure::Reading read_energy(const ReadingContext& context) {
         guarded(context.device.context(), [&] {
             const NvtxRange range("energy");
             measure_energy(context, reading);
-            reading.method = context.opened->needs_reset() ? "nvml-counter/hot/back-to-back/reset"
-                                                           : "nvml-counter/hot/back-to-back";
+            reading.method = {"nvml-counter",
+                              context.opened->needs_reset() ? "back-to-back/reset" : "back-to-back",
+                              model::Cache::hot};
         });
     }
     return reading;

@@ -35,8 +35,8 @@ EventSamples EventTimer::measure(const TimingRequest& request) {
     const bool blocked = request.async && chunk > 0;
 
     EventSamples samples;
-    samples.method = fmt::format("event/{}/{}", request.cold ? "cold" : "hot",
-                                 blocked ? "blocked" : "unblocked");
+    samples.method = {"event", blocked ? "blocked" : "unblocked",
+                      request.cold ? model::Cache::cold : model::Cache::hot};
     samples.spans_ns.reserve(request.count);
     if (blocked) {
         measure_blocked(request, chunk, samples.spans_ns);

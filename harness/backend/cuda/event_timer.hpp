@@ -19,6 +19,7 @@
 
 #include "backend/cuda/driver.hpp"
 #include "backend/cuda/l2_flush.hpp"
+#include "model/metric.hpp"
 
 namespace perfgate::backend::cuda {
 
@@ -89,7 +90,7 @@ struct TimingRequest {
 
 struct EventSamples {
     std::vector<double> spans_ns;  ///< one per launch
-    std::string method;            ///< "event/cold/blocked", "event/hot/unblocked", …
+    model::Method method;
 };
 
 /// How many launches of `operations` operations fit on a blocked stream; 0 if not even one does.

@@ -128,7 +128,7 @@ measure::Reading memory_values(const MemoryReadings& readings) {
             "process ids of its own): what other processes allocate and free meanwhile would be "
             "counted as the variant's";
     }
-    sample.method = "driver/free";
+    sample.method = {"driver", "free"};
     sample.values["memory_peak"].value = first.free_bytes - lowest.free_bytes;
     measure::Reading::Value& leak = sample.values["leak"];
     if (readings.launches < fewest_launches) {

@@ -9,7 +9,7 @@
 
 #include "baseline/acceptance.hpp"
 #include "baseline/verify.hpp"
-#include "cli/options/gate.hpp"
+#include "cli/options/options.hpp"
 #include "cli/verbs/verb.hpp"
 #include "model/date.hpp"
 #include "runner/clock.hpp"
@@ -27,22 +27,6 @@ int verify(const std::string& folder) {
     std::string text = fmt::format("{}: valid: {}, {}\n", util::printable(folder),
                                    util::counted(check.baselines, "baseline"),
                                    util::counted(check.ledgers, "ledger"));
-    for (const auto& [file, ids] : check.not_covered) {
-        text += fmt::format("not covered: {}: {} whose last ledger entry has no digest:\n",
-                            util::printable(file), util::counted(ids.size(), "case"));
-        constexpr std::size_t most_names = 20;
-        for (std::size_t i = 0; i < std::min(ids.size(), most_names); ++i) {
-            text += fmt::format("  {}\n", util::printable(ids[i]));
-        }
-        if (ids.size() > most_names) {
-            text += fmt::format("  and {} more\n", ids.size() - most_names);
-        }
-    }
-    if (!check.not_covered.empty()) {
-        text +=
-            "Edits of these are not detected until they are refreshed or accepted with new "
-            "values.\n";
-    }
     for (const std::string& note : check.notes) text += fmt::format("note: {}\n", note);
     util::write_file_atomically("-", text);
     return 0;
@@ -50,18 +34,13 @@ int verify(const std::string& folder) {
 
 }  // namespace
 
-void add_baseline_verify(CLI::App& baseline, Invocation& invocation) {
-    CLI::App* verb = baseline.add_subcommand(
-        "verify", "Checks that all baselines and ledgers are well formed and agree");
+Body add_baseline_verify(CLI::App& verb) {
     const auto folder = std::make_shared<std::string>("baselines");
-    add_baselines_option(*verb, *folder);
-    verb->footer(
+    add_baselines_option(verb, *folder);
+    verb.footer(
         "For pull requests that change baselines: names what was edited by hand, merged wrongly or "
-        "never accepted.\nCases accepted before ledgers had digests are listed as not covered: "
-        "edits of "
-        "those are not detected.\nExit code: 0 valid; 2 not.");
-    verb->callback(
-        [&invocation, folder] { invocation.body = [folder] { return verify(*folder); }; });
+        "never accepted. Exit code: 0 valid; 2 not.");
+    return [folder] { return verify(*folder); };
 }
 
 }  // namespace perfgate::cli

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "cli/options/output.hpp"
+#include "cli/options/options.hpp"
 #include "cli/verbs/verb.hpp"
 #include "model/run.hpp"
 #include "report/html.hpp"
@@ -36,7 +36,7 @@ int show_recorded_run(const CLI::App& verb, runner::OutputOptions output) {
     const model::Run run = runner::read_run(demo / "head.run.json");
     runner::JudgingChoice choice;
     choice.baselines = (demo / "baselines").string();
-    const int failed = runner::write_reports(runner::judge_run(run, choice), run, output);
+    const int failed = runner::write_reports(runner::Judge(choice, run).verdict(run), run, output);
     if (failed != 0) return failed;
     fmt::print("\nThis run was recorded, not measured on this machine. {}\n",
                report::has_html_page()
@@ -49,18 +49,12 @@ int show_recorded_run(const CLI::App& verb, runner::OutputOptions output) {
 
 }  // namespace
 
-void add_demo(CLI::App& app, Invocation& invocation) {
-    CLI::App* verb = app.add_subcommand(
-        "demo",
-        "Judges a recorded pull request with five regressions and writes its reports; "
-        "needs no GPU");
+Body add_demo(CLI::App& verb) {
     const auto output = std::make_shared<runner::OutputOptions>();
     output->out = "perfgate-demo";
-    add_output_options(*verb, *output);
-    verb->footer("Exit code: 0 if the reports were written. `run` would exit with 1.");
-    verb->callback([&invocation, output, verb] {
-        invocation.body = [output, verb] { return show_recorded_run(*verb, *output); };
-    });
+    add_output_options(verb, *output);
+    verb.footer("Exit code: 0 if the reports were written. `run` would exit with 1.");
+    return [output, &verb] { return show_recorded_run(verb, *output); };
 }
 
 }  // namespace perfgate::cli
