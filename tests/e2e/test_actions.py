@@ -1231,11 +1231,11 @@ print(json.dumps(answer))
     def test_what_perfgate_writes_stays_readable(self):
         """The report of every verdict, with its escapes and its commands."""
         golden = (tool.SOURCE / "tests/data/golden/report.markdown.md").read_text()
-        self.artifact(golden + "\n```sh\n# explain\nperfgate explain run.json 'a[n=1]@hot'\n```\n")
+        self.artifact(golden + "\n```sh\n# explain\nperfgate report run.json --why --filter 'a[n=1]@hot'\n```\n")
         said = self.commented()[0]
         for line in ("| **regressed** | +11.1 % | `gemm/tiled[dtype=f32,k=2048,m=2048,n=2048]` | gpu_time 400.0 µs",
                      "<details><summary>Details of gemm</summary>", "c&#91;3,5&#93; is 1.5",
-                     "\n```sh\n# explain\nperfgate explain run.json 'a[n=1]@hot'\n```\n"):
+                     "\n```sh\n# explain\nperfgate report run.json --why --filter 'a[n=1]@hot'\n```\n"):
             self.assertIn(line, said)
 
     def rendered(self, text):
@@ -1312,7 +1312,7 @@ print(json.dumps(answer))
 
     def test_cut_anywhere_a_report_is_closed(self):
         golden = (tool.SOURCE / "tests/data/golden/report.markdown.md").read_text()
-        block = "\n```sh\n# explain\nperfgate explain\n```\n"
+        block = "\n```sh\n# explain\nperfgate report\n```\n"
         for text in ("x" * 300, golden + block, block + golden, "<details><summary>a</summary>\n" + "y\n" * 500):
             for more in range(0, 5000, 223):
                 filled = ("filled " * 7 + "\n") * 1200

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""perfgate explain on recorded runs, and the same sentences in every report."""
+"""perfgate report --why on recorded runs, and the same sentences in every report."""
 
 import json
 import xml.etree.ElementTree
