@@ -99,6 +99,7 @@ void describe(Archive& archive, Described<Archive, model::ParamInfo>& info) {
     archive.required("maximum", info.maximum, with_sign);
     archive.required("choices", info.choices);
     archive.optional("default", info.default_value);
+    archive.optional("values", info.values);
 }
 
 template <class Archive>

@@ -129,11 +129,11 @@ void check_sides(const AbRequest& request) {
     if (builds || !base.folder.empty()) return;
     if (!base.revision.empty()) {
         if (!request.measuring.backend.plugins.empty()) return;
-        refuse_entries(request.suites, {suite::EntryKind::workload},
+        refuse_entries(request.suites, {suite::EntryKind::workload, suite::EntryKind::python},
                        "a revision is not built: build both and name the plugins with "
                        "--base build:PATH and --head build:PATH");
     } else if (!base.variables.empty() || !head.variables.empty()) {
-        refuse_entries(request.suites, {suite::EntryKind::workload, suite::EntryKind::source},
+        refuse_entries(request.suites, {suite::EntryKind::workload, suite::EntryKind::source, suite::EntryKind::python},
                        "env: changes only programs and benchmarks: also name two builds (build:), "
                        "or for sources a git revision (rev:) or a checkout (dir:)");
         if (!environments_differ) {

@@ -21,6 +21,9 @@ struct BackendChoice {
     std::vector<std::string> plugins;  ///< besides the bundled ones
     bool bundled = true;               ///< the plugins that come with perfgate
     bool no_cupti = false;
+    /// Python files of the suites, absolute, and what runs them; the workers run in it.
+    std::vector<std::string> scripts;
+    std::string interpreter;  ///< absolute path; empty: no scripts
 };
 
 /// Shows the progress of a measurement.

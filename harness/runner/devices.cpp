@@ -13,6 +13,7 @@
 
 #include "runner/installation.hpp"
 #include "runner/interruption.hpp"
+#include "suite/python_reader.hpp"
 #include "util/error.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
@@ -125,9 +126,8 @@ std::vector<std::string> worker_command(const BackendChoice& choice, const std::
     for (const std::string& plugin : plugins_of(choice)) {
         add("--plugin", std::filesystem::absolute(plugin).string());
     }
-    const bool scripts = std::any_of(choice.plugins.begin(), choice.plugins.end(),
-                                     [](const auto& file) { return file.ends_with(".py"); });
-    if (scripts) add("--interpreter", util::found_on_path("python3").string());
+    for (const std::string& script : choice.scripts) add("--plugin", script);
+    if (!choice.interpreter.empty()) add("--interpreter", choice.interpreter);
     if (choice.no_cupti) command.push_back("--no-cupti");
     return command;
 }
@@ -205,6 +205,33 @@ void share_gpus(OpenedBackend& backend, const MeasuringChoice& choice, std::size
     key += fmt::format("-x{}", count);
 }
 
+namespace {
+
+BackendChoice with_scripts(BackendChoice choice, const std::vector<std::string>& suites) {
+    std::string first;
+    for (const suite::PythonFile& python : suite::python_files(suites)) {
+        const std::string found = util::found_on_path(python.interpreter).string();
+        if (found.empty()) {
+            throw util::InputError(fmt::format(
+                "{}: there is no program '{}'; 'interpreter' names the Python that has the file's "
+                "modules",
+                python.place, util::printable(python.interpreter)));
+        }
+        if (!choice.interpreter.empty() && choice.interpreter != found) {
+            throw util::InputError(fmt::format(
+                "{}: its interpreter is {}, and {} has {}: a run has one; measure the suites in "
+                "separate runs",
+                python.place, util::printable(found), first, util::printable(choice.interpreter)));
+        }
+        choice.interpreter = found;
+        first = python.place;
+        choice.scripts.push_back(python.file);
+    }
+    return choice;
+}
+
+}  // namespace
+
 OpenedBackend open_to_measure(const MeasuringChoice& choice,
                               const std::vector<std::string>& files) {
     for (const std::string& file : files) {
@@ -215,7 +242,10 @@ OpenedBackend open_to_measure(const MeasuringChoice& choice,
     const auto since = std::chrono::steady_clock::now();
     catch_interruptions();
     const measure::DeviceLock::Waiting waiting = waiting_of(choice);
-    OpenedBackend backend = open_backend(choice.backend, &waiting);
+    const BackendChoice chosen = with_scripts(choice.backend, files);
+    OpenedBackend backend = open_backend(chosen, &waiting);
+    backend.scripts = chosen.scripts;
+    backend.interpreter = chosen.interpreter;
     backend.since = since;
     return backend;
 }

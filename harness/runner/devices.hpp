@@ -44,6 +44,9 @@ struct OpenedBackend {
     /// the host.
     std::unique_ptr<measure::Workers> keeper;
     std::chrono::steady_clock::time_point since;  ///< when it was requested
+    /// Python files of the suites, and the interpreter, as BackendChoice has them.
+    std::vector<std::string> scripts;
+    std::string interpreter;
 };
 
 /// Whether the kernel's driver shows an NVIDIA GPU below `root` and CUDA_VISIBLE_DEVICES does not

@@ -396,8 +396,8 @@ class CommandReader {
 }  // namespace
 
 EntryKind kind_of_entry(const YamlNode& entry, Problems& problems) {
-    static constexpr std::array<std::string_view, 4> kinds{"workload", "command", "benchmark",
-                                                           "source"};
+    static constexpr std::array<std::string_view, 5> kinds{"workload", "command", "benchmark",
+                                                           "source", "python"};
     const std::size_t before = problems.count();
     const YamlNode* kind = nullptr;
     for (const YamlNode::Entry& field : entry.entries) {
@@ -414,6 +414,7 @@ EntryKind kind_of_entry(const YamlNode& entry, Problems& problems) {
     if (kind != nullptr && kind->text == "command") return EntryKind::command;
     if (kind != nullptr && kind->text == "benchmark") return EntryKind::benchmark;
     if (kind != nullptr && kind->text == "source") return EntryKind::source;
+    if (kind != nullptr && kind->text == "python") return EntryKind::python;
     return EntryKind::workload;
 }
 

@@ -25,7 +25,7 @@ struct ReadCommand {
     Position at;
 };
 
-enum class EntryKind { workload, command, benchmark, source, refused };
+enum class EntryKind { workload, command, benchmark, source, python, refused };
 
 /// What an item of `workloads` is, by its keys. An item of two kinds is a problem.
 EntryKind kind_of_entry(const YamlNode& entry, Problems& problems);

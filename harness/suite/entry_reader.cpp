@@ -82,6 +82,11 @@ class EntryReader {
         return params;
     }
 
+    /// Whether `params` or `matrix` that were read set the parameter.
+    bool states(const std::string& param) const {
+        return set_in_params_.contains(param) || set_by_axes_.contains(param);
+    }
+
     Matrix matrix(const YamlNode& node) {
         Matrix matrix;
         if (node.kind != YamlNode::Kind::map || node.entries.empty()) {
@@ -311,6 +316,37 @@ std::vector<KeyText> settings_of_overrides() {
 Matrix read_matrix(const YamlNode& node, const model::WorkloadInfo& workload,
                    const std::vector<const model::VariantInfo*>& variants, Problems& problems) {
     return EntryReader(workload, problems, variants).matrix(node);
+}
+
+ReadEntry read_declared(const model::WorkloadInfo& workload, const StatedCases& stated, Position at,
+                        Problems& problems) {
+    const std::size_t before = problems.count();
+    EntryReader reader(workload, problems);
+    ReadEntry read;
+    read.workload = &workload;
+    if (stated.variants != nullptr) {
+        read.variants = reader.variants(*stated.variants);
+    } else {
+        for (const model::VariantInfo& variant : workload.variants) {
+            read.variants.push_back(&variant);
+        }
+    }
+    if (stated.params != nullptr) read.params = reader.params(*stated.params);
+    if (stated.matrix != nullptr) read.matrix = reader.matrix(*stated.matrix);
+    for (const model::ParamInfo& info : workload.params) {
+        if (reader.states(info.name)) continue;
+        if (info.values.empty()) {
+            problems.add(at, fmt::format("the values of {} are no literals in {}; expected them in "
+                                         "'matrix'",
+                                         in_quotes(info.name), in_quotes(workload.name)));
+        }
+        Axis axis{info.name, {}};
+        for (const model::ParamValue& value : info.values)
+            axis.items.push_back({{info.name, value}});
+        read.matrix.axes.push_back(std::move(axis));
+    }
+    read.expandable = problems.count() == before;
+    return read;
 }
 
 std::vector<std::string> read_tags(const YamlNode& node, Problems& problems) {

@@ -26,6 +26,15 @@ inline constexpr std::size_t most_rules = 1000;
 ReadEntry read_entry(const YamlNode& node, const model::WorkloadCatalogue& workloads,
                      Problems& problems);
 
+/// What an entry states of a workload that declares values itself; null: nothing.
+struct StatedCases {
+    const YamlNode *variants = nullptr, *params = nullptr, *matrix = nullptr;
+};
+
+/// All variants and the declared values, where the entry, at `at`, states none.
+ReadEntry read_declared(const model::WorkloadInfo& workload, const StatedCases& stated, Position at,
+                        Problems& problems);
+
 /// The matrix of a workload of which these variants are measured.
 Matrix read_matrix(const YamlNode& node, const model::WorkloadInfo& workload,
                    const std::vector<const model::VariantInfo*>& variants, Problems& problems);

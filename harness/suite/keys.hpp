@@ -324,6 +324,7 @@ std::vector<KeyText> label();
 std::vector<KeyText> health();
 std::vector<KeyText> benchmark();
 std::vector<KeyText> value();
+std::vector<KeyText> python();
 std::vector<KeyText> source();
 std::vector<KeyText> launch();
 std::vector<KeyText> check();

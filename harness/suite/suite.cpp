@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "suite/placed_text.hpp"
+#include "suite/python_reader.hpp"
 #include "suite/yaml_reader.hpp"
 #include "util/error.hpp"
 #include "util/file.hpp"
@@ -29,7 +30,9 @@ std::string name_in(const std::string& file) {
 }
 
 std::vector<Suite> load_suites(const std::vector<std::string>& files,
-                               const model::WorkloadCatalogue& workloads) {
+                               const model::WorkloadCatalogue& known) {
+    model::WorkloadCatalogue workloads = known;
+    add_declared(python_files(files), workloads);
     std::vector<Suite> suites;
     std::string messages;
     const auto add_message = [&](const std::string& message) {

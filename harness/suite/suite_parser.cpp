@@ -13,6 +13,7 @@
 #include "suite/matrix.hpp"
 #include "suite/placed_text.hpp"
 #include "suite/problems.hpp"
+#include "suite/python_reader.hpp"
 #include "suite/relations.hpp"
 #include "suite/settings.hpp"
 #include "suite/source_entry.hpp"
@@ -123,6 +124,7 @@ class SuiteParser {
         if (kind == EntryKind::refused) all_expanded_ = false;
         if (kind == EntryKind::command || kind == EntryKind::benchmark) add_command(node, kind);
         if (kind == EntryKind::source) add_source(node);
+        if (kind == EntryKind::python) add_python(node);
         if (kind != EntryKind::workload) return;
         const bool known = is_known(node);
         model::WorkloadCatalogue inferred;
@@ -178,6 +180,19 @@ class SuiteParser {
             entry_is_good_.push_back(good);
         }
         if (good) cases_.add(read, matrix, first);
+    }
+
+    void add_python(const YamlNode& node) {
+        const std::size_t before = problems_.count();
+        std::vector<ReadEntry> entries =
+            read_python(node, workloads_, std::string(suite_.file), problems_);
+        all_expanded_ = all_expanded_ && problems_.count() == before;
+        for (ReadEntry& read : entries) {
+            entry_is_good_.push_back(true);
+            const std::size_t index = suite_.entries.size();
+            suite_.entries.push_back(std::move(read.entry));
+            cases_.add(read, index);
+        }
     }
 
     /// A source becomes a variant of a workload of the suite's own; several entries may have

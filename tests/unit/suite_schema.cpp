@@ -182,6 +182,10 @@ std::vector<std::string> definitions() {
                                         R"("allOf": [{"required": ["tolerances"]}], "dependencies":
             {"max_overhead": ["measure"], "expect": ["measure"], "health": ["measure"]})")),
         named("source_entry", map_of(joined({tables::source(), settings}))),
+        named("python_entry",
+              map_of(joined({tables::python(), settings}),
+                     R"("dependencies": {"variants": ["select"], "params": ["select"],
+            "matrix": ["select"]})")),
         named("settings", map_of(settings)),
         named("override", map_of(tables::override_(), either("match", "device"))),
         named("tolerance", map_of(tables::tolerance(), either("worse", "abs"))),

@@ -90,11 +90,11 @@ std::string with_tables(const std::string& document, std::set<std::string>& foun
 TEST(SuiteSchema, TheDocumentsHaveTheTablesOfKeys) {
     std::set<std::string> found;
     for (const char* path : {"suites/README.md", "docs/programs.md", "docs/benchmarks.md",
-                             "docs/sources.md", "docs/command-line.md"}) {
+                             "docs/sources.md", "docs/python.md", "docs/command-line.md"}) {
         expect_file(path, with_tables(read(path), found));
     }
     EXPECT_EQ(found, (std::set<std::string>{"suite", "plugin", "settings", "command", "label",
-                                            "benchmark", "source", "work", "profile"}));
+                                            "benchmark", "source", "work", "python", "profile"}));
 }
 
 TEST(SuiteSchema, EachKeyIsDescribed) {
@@ -102,7 +102,7 @@ TEST(SuiteSchema, EachKeyIsDescribed) {
          {tables::profile(), tables::suite(), tables::settings(), tables::tolerance(),
           tables::override_(), tables::plugin(), tables::command(), tables::capture(),
           tables::label(), tables::health(), tables::benchmark(), tables::value(), tables::source(),
-          tables::launch(), tables::check(), tables::work()}) {
+          tables::python(), tables::launch(), tables::check(), tables::work()}) {
         EXPECT_FALSE(table.empty());
         for (const KeyText& key : table) {
             EXPECT_TRUE(key.help.ends_with('.')) << key.name << ": " << key.help;

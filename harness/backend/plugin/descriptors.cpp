@@ -87,6 +87,10 @@ model::ParamInfo describe(const pg_param& param, const std::string& where) {
     for (const char* const* choice = param.choices; choice && *choice; ++choice) {
         info.choices.push_back(text_or_empty(*choice));
     }
+    for (const char* const* value = param.values; value && *value; ++value) {
+        info.values.push_back(default_of(info.type, text_or_empty(*value),
+                                         where + ", parameter '" + info.name + "'"));
+    }
     if (param.default_value) {
         info.default_value = default_of(info.type, text_or_empty(param.default_value),
                                         where + ", parameter '" + info.name + "'");

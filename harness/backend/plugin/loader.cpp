@@ -167,9 +167,9 @@ void PluginSet::load(const std::filesystem::path& file, const measure::BackendOp
     }
 }
 
-PluginSet::CudaModule PluginSet::load_cuda_module(
-    const std::filesystem::path& file, const std::string& name,
-    const measure::BackendOptions& options) {
+PluginSet::CudaModule PluginSet::load_cuda_module(const std::filesystem::path& file,
+                                                  const std::string& name,
+                                                  const measure::BackendOptions& options) {
     if (!is_name(name)) {
         throw util::InputError(
             fmt::format("plugin {}: '{}' is not a valid module name ([a-z][a-z0-9_]*)",
@@ -198,7 +198,7 @@ void PluginSet::add(const pg_workload* table, const std::filesystem::path& file,
         throw util::InputError(where + " is already offered by another plugin");
     }
     info.help = text_or_empty(workload.help);
-    info.plugin = file.filename().string();
+    info.plugin = is_script(file) ? file.string() : file.filename().string();
     for (auto* param = workload.params; param && *param; ++param) {
         info.params.push_back(describe(known_part(*param), where));
     }
