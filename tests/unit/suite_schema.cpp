@@ -116,7 +116,9 @@ constexpr std::string_view common_definitions = R"(
     "then": {"$ref": "#/definitions/benchmark_entry"},
     "else": {"if": {"type": "object", "required": ["source"]},
       "then": {"$ref": "#/definitions/source_entry"},
-      "else": {"$ref": "#/definitions/workload_entry"}}}},
+      "else": {"if": {"type": "object", "required": ["python"]},
+        "then": {"$ref": "#/definitions/python_entry"},
+        "else": {"$ref": "#/definitions/workload_entry"}}}}},
 "matrix": {"type": "object", "minProperties": 1,
   "properties": {
     "include": {"description": "Adds parameters to the combinations in which it changes no axis value, or else a combination of its own.", "$ref": "#/definitions/rules"},
@@ -255,8 +257,8 @@ std::string key_table(std::string_view map) {
         {"settings", tables::settings},  {"tolerance", tables::tolerance},
         {"override", tables::override_}, {"command", tables::command},
         {"label", tables::label},        {"benchmark", tables::benchmark},
-        {"source", tables::source},      {"work", tables::work},
-        {"profile", tables::profile}};
+        {"source", tables::source},      {"python", tables::python},
+        {"work", tables::work},          {"profile", tables::profile}};
     std::string text = "| key | value |\n|---|---|\n";
     for (const KeyText& row : all.at(map)()) {
         text += fmt::format("| `{}` | {}{} |\n", row.name, row.required ? "Required. " : "",
