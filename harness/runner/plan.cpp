@@ -17,7 +17,7 @@
 #include "measure/worker_process.hpp"
 #include "runner/checkout_paths.hpp"
 #include "runner/interruption.hpp"
-#include "runner/side_environment.hpp"
+#include "runner/sides.hpp"
 #include "runner/source_code.hpp"
 #include "suite/benchmark_cases.hpp"
 #include "suite/plan.hpp"
@@ -315,7 +315,7 @@ BothPlans plan_for_both(const std::vector<std::string>& files, const MeasuringCh
     const bool variables = !checkouts.base.variables.empty() || !checkouts.head.variables.empty();
     if (variables && !has_programs(planning.plan())) {
         throw util::InputError(
-            "--base-env and --head-env: the suites have no programs or benchmarks, and only these "
+            "env: the suites have no programs or benchmarks, and only these "
             "have an environment of their own");
     }
     if (!has_programs(planning.plan()) && !has_sources(planning.plan())) {
@@ -324,8 +324,8 @@ BothPlans plan_for_both(const std::vector<std::string>& files, const MeasuringCh
     if (checkouts.base.root.empty() && (!variables || has_sources(planning.plan()))) {
         throw util::InputError(
             "the suites have programs, benchmarks or sources: name a git revision to compare with "
-            "(--base-rev), the checkouts that these are in (--base-root, --head-root), or for "
-            "programs and benchmarks an environment (--base-env, --head-env)");
+            "(--base rev:REF), the checkout that these are in (--base dir:DIR), or for programs "
+            "and benchmarks an environment (--base env:NAME=VALUE)");
     }
     ReportedBySuite of_base, of_head;
     if (planning.asks_benchmarks()) {

@@ -9,7 +9,6 @@
 #include <set>
 #include <system_error>
 
-#include "util/error.hpp"
 #include "util/sha256.hpp"
 #include "util/text.hpp"
 
@@ -72,16 +71,6 @@ std::string note_on(const model::Command& base, const model::Command& head) {
 }
 
 }  // namespace
-
-void require_different(std::string_view base_option, const std::string& base,
-                       std::string_view head_option, const std::string& head) {
-    std::error_code error;
-    if (base.empty() || head.empty() || !fs::equivalent(base, head, error)) return;
-    throw util::InputError(fmt::format(
-        "{} {} and {} {} are the same: it would be compared with itself; to measure how much "
-        "equal builds differ, copy it",
-        base_option, util::printable(base), head_option, util::printable(head)));
-}
 
 std::map<std::string, std::vector<std::string>> same_program_notes(const BothPlans& plans) {
     std::map<std::string, std::vector<std::string>> notes;
