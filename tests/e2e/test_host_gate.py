@@ -68,7 +68,7 @@ class HostGate(tool.Case):
                 ("of another device", json.dumps(other_device), file, ()),
                 ("of another suite", json.dumps(other_suite), file, ()),
                 ("damaged, of a suite that is not given", "{", others,
-                 ("--profile", "complete.yaml"))):
+                 ("--config", "complete.yaml"))):
             place.write_text(text)
             for verb in (["run"], ["baseline", "refresh"]):
                 if words and verb != ["run"]:
@@ -81,7 +81,7 @@ class HostGate(tool.Case):
                     self.assertFalse((self.folder / "perfgate-out/journal.jsonl").exists())
                     self.assertFalse((self.folder / "perfgate-out/run.json").exists())
             file.write_text(good)
-        self.run_tool("run", "probe.yaml", *self.base, "--profile", "complete.yaml", "--filter",
+        self.run_tool("run", "probe.yaml", *self.base, "--config", "complete.yaml", "--filter",
                       "probe/*", code=(0, 3))  # a part needs no baseline of another suite
 
     def test_slower_code_fails_with_a_reason(self):
