@@ -863,7 +863,8 @@ class Imported(Given, Results):
         self.run_tool("compare", "--base", "run.json", code=2)
         self.run_tool("compare", code=2)
         self.run_tool("compare", "--base", "run.json", "--head", "run.json", "--baselines", "here", code=2)
-        self.run_tool("compare", "run.json", "--tolerance", "3%", code=2)
+        self.imported("document.json", "run.json")
+        self.run_tool("compare", "document.json", "--tolerance", "3%", code=2)
 
 
 NVBENCH = """#!/usr/bin/env python3
