@@ -9,10 +9,10 @@
 #include <fmt/format.h>
 
 #include "document/json_writer.hpp"
+#include "kinds/source/nvrtc.hpp"
 #include "measure/workers.hpp"
 #include "runner/devices.hpp"
 #include "runner/source_code.hpp"
-#include "source/nvrtc.hpp"
 #include "util/error.hpp"
 #include "util/text.hpp"
 

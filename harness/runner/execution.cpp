@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "command/measurement.hpp"
+#include "kinds/command/measurement.hpp"
 #include "measure/ceiling_shares.hpp"
 #include "measure/identity.hpp"
 #include "runner/clock.hpp"

@@ -10,13 +10,13 @@
 #include <map>
 #include <utility>
 
-#include "benchmark/formats.hpp"
 #include "document/json_reader.hpp"
 #include "document/run.hpp"
 #include "explain/explain.hpp"
 #include "gate/base_run.hpp"
 #include "gate/batch_rule.hpp"
 #include "gate/gate.hpp"
+#include "kinds/benchmark/formats/formats.hpp"
 #include "metrics/catalogue.hpp"
 #include "model/benchmark_instance.hpp"
 #include "model/case.hpp"

@@ -11,9 +11,9 @@
 #include <set>
 #include <utility>
 
-#include "benchmark/results.hpp"
-#include "command/benchmark_batch.hpp"
-#include "command/recorder.hpp"
+#include "kinds/benchmark/batch.hpp"
+#include "kinds/benchmark/formats/results.hpp"
+#include "kinds/command/recorder.hpp"
 #include "measure/worker_process.hpp"
 #include "runner/checkout_paths.hpp"
 #include "runner/interruption.hpp"

@@ -12,10 +12,10 @@
 #include <optional>
 #include <set>
 
+#include "kinds/source/compiler.hpp"
 #include "measure/workers.hpp"
 #include "runner/installation.hpp"
 #include "runner/interruption.hpp"
-#include "source/compiler.hpp"
 #include "util/error.hpp"
 #include "util/temporary_folder.hpp"
 #include "util/text.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "benchmark/results.hpp"
+#include "kinds/benchmark/formats/results.hpp"
 #include "suite/suite.hpp"
 
 namespace perfgate::suite {

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "benchmark/formats.hpp"
-#include "benchmark/json_path.hpp"
+#include "kinds/benchmark/formats/formats.hpp"
+#include "kinds/benchmark/formats/json_path.hpp"
 #include "metrics/catalogue.hpp"
 #include "model/command_words.hpp"
 #include "suite/amount.hpp"

@@ -13,13 +13,15 @@ ALLOWED = {  # and util, which all may use
     "stats": set(),
     "metrics": {"model"},
     "sdk": set(),
-    "benchmark": {"model", "document"},
-    "suite": {"model", "metrics", "benchmark"},
+    "kinds/benchmark": {"model", "document", "metrics", "stats", "measure", "program", "kinds/command"},
+    "kinds/command": {"measure", "activity", "kinds/benchmark", "inject", "program", "metrics", "stats",
+                      "model"},
+    "kinds/source": {"model", "program", "sdk"},
+    "suite": {"model", "metrics", "kinds/benchmark"},
     "measure": {"model", "document", "metrics", "stats"},
     "backend/plugin": {"measure", "model", "sdk"},
-    "backend/source": {"sdk", "model"},
     "backend/host": {"measure", "backend/plugin", "model"},
-    "backend/cuda": {"measure", "backend/plugin", "backend/source", "backend/host", "sdk", "metrics",
+    "backend/cuda": {"measure", "backend/plugin", "kinds/source", "backend/host", "sdk", "metrics",
                      "model"},
     "gate": {"model", "stats"},
     "baseline": {"gate", "document", "model", "stats"},
@@ -27,22 +29,22 @@ ALLOWED = {  # and util, which all may use
     "activity": {"model", "document"},
     "inject": {"activity", "backend/cuda", "model"},
     "program": {"model"},
-    "source": {"model", "program"},
-    "command": {"measure", "activity", "benchmark", "inject", "program", "metrics", "stats", "model"},
     "explain": {"model"},
     "report": {"model", "document"},
-    "runner": {"gate", "baseline", "benchmark", "review", "document", "measure", "command", "suite", "metrics",
-               "explain", "report", "inject", "activity", "program", "source", "stats", "model"},
+    "runner": {"gate", "baseline", "kinds/benchmark", "review", "document", "measure", "kinds/command", "suite",
+               "metrics", "explain", "report", "inject", "activity", "program", "kinds/source", "stats",
+               "model"},
     "cli": None,  # all
 }
-INTERFACES = {"backend": "measure/backend.hpp", "command": "measure/programs.hpp"}
+INTERFACES = {"backend": "measure/backend.hpp", "kinds": "measure/programs.hpp"}
 SDK = r"perfgate(_\w+)?\.hp?p?"
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
 
 def room_of(path):
     parts = path.split("/")
-    return "/".join(parts[:2]) if parts[0] == "backend" else parts[0]
+    in_folders = parts[0] in ("backend", "kinds") and len(parts) > 2
+    return "/".join(parts[:2]) if in_folders else parts[0]
 
 
 def violations(files, allowed):

@@ -10,8 +10,8 @@
 #include "activity/analysis.hpp"
 #include "activity/outputs.hpp"
 #include "activity/recording.hpp"
-#include "command/pieces.hpp"
 #include "fuzz.hpp"
+#include "kinds/command/pieces.hpp"
 
 namespace {
 

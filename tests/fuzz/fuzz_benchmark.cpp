@@ -5,8 +5,8 @@
 #include <set>
 #include <string>
 
-#include "benchmark/formats.hpp"
 #include "fuzz.hpp"
+#include "kinds/benchmark/formats/formats.hpp"
 #include "util/file.hpp"
 
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "command/counter_passes.hpp"
 #include "inject/counter_groups.hpp"
+#include "kinds/command/counter_passes.hpp"
 #include "metrics/catalogue.hpp"
 
 namespace perfgate::inject {

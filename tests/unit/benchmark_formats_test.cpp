@@ -4,7 +4,7 @@
 // it (PERFGATE_UPDATE_GOLDEN=1 writes that anew). nvbench's is of tests/benchmarks/nvbench_gpu.cu
 // on an H100 (the program's path and the file's name were changed), and of benchmarks of the CPU,
 // on a machine without a GPU, where its list of devices was made empty.
-#include "benchmark/formats.hpp"
+#include "kinds/benchmark/formats/formats.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "benchmark/json_path.hpp"
 #include "document/json_reader.hpp"
+#include "kinds/benchmark/formats/json_path.hpp"
 #include "util/error.hpp"
 #include "util/file.hpp"
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "benchmark/formats.hpp"
+#include "kinds/benchmark/formats/formats.hpp"
 #include "temporary_folder.hpp"
 #include "util/error.hpp"
 #include "util/file.hpp"

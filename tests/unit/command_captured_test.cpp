@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "command/pieces.hpp"
+#include "kinds/command/pieces.hpp"
 #include "recorded_program.hpp"
 
 namespace perfgate::command {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of a program's case, from recordings that are made here.
-#include "command/pieces.hpp"
+#include "kinds/command/pieces.hpp"
 
 #include <gtest/gtest.h>
 

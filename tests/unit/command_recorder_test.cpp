@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What else watches the GPU, so that programs cannot be recorded.
-#include "command/recorder.hpp"
+#include "kinds/command/recorder.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <string>
 
-#include "command/measurement.hpp"
+#include "kinds/command/measurement.hpp"
 #include "util/error.hpp"
 
 namespace perfgate::command {

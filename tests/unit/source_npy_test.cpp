@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "backend/source/npy.hpp"
+#include "kinds/source/values/npy.hpp"
 #include "util/error.hpp"
 
 namespace perfgate::backend {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "benchmark/formats.hpp"
+#include "kinds/benchmark/formats/formats.hpp"
 #include "suite/benchmark_cases.hpp"
 #include "suite/plan.hpp"
 #include "suite/suite.hpp"

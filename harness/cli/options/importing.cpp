@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "benchmark/formats.hpp"
+#include "kinds/benchmark/formats/formats.hpp"
 #include "suite/amount.hpp"
 #include "util/error.hpp"
 
