@@ -71,7 +71,7 @@ void write_case(JsonWriter& json, const model::PlannedCase& planned) {
     write_field(json, "seed", planned.seed);
     write_unless_default(json, "deterministic", planned.deterministic);
     write_unless_default(json, "skip_reason", planned.skip_reason);
-    if (planned.source) write_source(json, *planned.source);
+    if (const auto* kernel = planned.subject->kernel()) write_source(json, *kernel);
     json.end_object();
 }
 

@@ -51,7 +51,7 @@ void add_memory(Backend& backend, const std::string& board, const CaseSettings& 
     const bool leak = requests(settings, metrics::leak);
     if (!peak && !leak) return;
     const MemorySample sample =
-        backend.memory(result.spec, settings.source ? &*settings.source : nullptr, settings.seed);
+        backend.memory(result.spec, settings.kernel ? &*settings.kernel : nullptr, settings.seed);
     const auto add = [&](const char* metric, double value, const std::string& problem) {
         if (problem.empty()) {
             add_value(metric, value, sample.method, board, settings, result);

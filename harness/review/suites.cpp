@@ -13,6 +13,7 @@
 #include "metrics/catalogue.hpp"
 #include "model/hottest_kernel.hpp"
 #include "model/measured_as.hpp"
+#include "model/unknown_cases.hpp"
 #include "review/device_settings.hpp"
 #include "review/findings.hpp"
 #include "review/possible_cases.hpp"
@@ -126,114 +127,29 @@ void compare_tags(const SuiteCase& before, const std::vector<std::string>& old_t
     }
 }
 
-std::string joined(const std::vector<std::string>& words) {
-    return words.empty() ? "none" : fmt::format("{}", fmt::join(words, " "));
-}
-
-std::string kind_of(const SuiteCase& suite_case) {
-    if (suite_case.program) return "a program";
-    return suite_case.source ? "a source" : "a kernel plugin";
-}
-
-std::string words(const model::SourceCheck& check) {
-    if (check.kind == model::SourceCheck::Kind::none) return "none";
-    return fmt::format("{}, rtol {}, atol {}", check.against, util::number_text(check.rtol),
-                       util::number_text(check.atol));
-}
-
-std::string words(const std::vector<std::pair<std::string, std::string>>& definitions) {
-    std::vector<std::string> all;
-    all.reserve(definitions.size());
-    for (const auto& [name, value] : definitions) all.push_back(fmt::format("{}={}", name, value));
-    return joined(all);
-}
-
-std::string words(const model::CompileOptions& options) {
-    return fmt::format("{}{}, include {}, define {}", options.standard,
-                       options.fast_math ? ", fast math" : "", joined(options.include),
-                       words(options.defines));
-}
-
-std::string launch_words(const model::SourceKernel& kernel) {
-    return fmt::format("grid {}, block {}, shared {}", fmt::join(kernel.grid, "x"),
-                       fmt::join(kernel.block, "x"), kernel.shared_bytes);
-}
-
-/// Where the changes of one case are listed.
-struct CaseChanges {
-    Findings& findings;
-    Loosening kind;
-    model::SourcePlace place;
-    std::string case_id;
-
-    void add(const std::string& what, const std::string& was, const std::string& is) const {
-        findings.add(kind, place, what, was, is, case_id);
+/// What the case measures and checks. Any difference may change what the gate judges, so each is
+/// listed; a metric more is no loosening. The content of files is no part of the suite.
+void compare_subjects(const SuiteCase& old_case, const Suite& after, const SuiteCase& new_case,
+                      Findings& findings) {
+    const auto add = [&](const std::string& what, const std::string& was, const std::string& is) {
+        findings.add(Loosening::case_changed, {after.file, new_case.at.line}, what, was, is,
+                     old_case.id);
+    };
+    const model::Subject& before = *old_case.subject;
+    const model::Subject& now = *new_case.subject;
+    if (before.in_words() != now.in_words()) {
+        return add("kind", std::string(before.in_words()), std::string(now.in_words()));
     }
-
-    void compare(const std::string& what, const std::string& was, const std::string& is) const {
-        if (was != is) add(what, was, is);
+    for (const model::DifferingKey& one :
+         model::differing_keys(before.measured_as(), now.measured_as())) {
+        if (!one.adds_metrics) add(one.key, one.was, one.is);
     }
-};
-
-/// What the case is measured as, by key of its suite. A metric more is no loosening.
-void compare_measured_as(const model::MeasuredAs& before, const model::MeasuredAs& after,
-                         const CaseChanges& changes) {
-    for (const model::DifferingKey& one : model::differing_keys(before, after)) {
-        if (!one.adds_metrics) changes.add(one.key, one.was, one.is);
-    }
-}
-
-/// As of programs. The file's content is no part of the suite.
-void compare_sources(const SuiteCase& old_case, const Suite& after, const SuiteCase& new_case,
-                     Findings& findings) {
-    if (!old_case.source || !new_case.source) return;
-    const CaseChanges changes{
-        findings, Loosening::source_changed, {after.file, new_case.at.line}, old_case.id};
-    const model::SourceKernel& old_one = *old_case.source;
-    const model::SourceKernel& new_one = *new_case.source;
-    changes.compare("source", old_one.file, new_one.file);
-    changes.compare("kernel", old_one.kernel, new_one.kernel);
-    changes.compare("launch", launch_words(old_one), launch_words(new_one));
-    compare_measured_as(suite::measured_as(old_one), suite::measured_as(new_one), changes);
-    changes.compare("check", words(old_one.check), words(new_one.check));
-    changes.compare("compiling", words(old_one.options), words(new_one.options));
-}
-
-void compare_directions(const model::BenchmarkReading& before, const model::BenchmarkReading& after,
-                        const CaseChanges& changes) {
-    for (const model::BenchmarkValue& was : before.values) {
-        for (const model::BenchmarkValue& is : after.values) {
-            if (was.definition.name != is.definition.name) continue;
-            changes.compare(std::string(model::value_key) + was.definition.name + ", better",
-                            std::string(to_text(was.definition.direction)),
-                            std::string(to_text(is.definition.direction)));
+    const std::vector<model::StatedFact> new_facts = now.stated();
+    for (const model::StatedFact& was : before.stated()) {
+        for (const model::StatedFact& is : new_facts) {
+            if (is.name != was.name || is.value == was.value) continue;
+            if (!was.limit || *is.limit > *was.limit) add(was.name, was.value, is.value);
         }
-    }
-}
-
-/// Any difference may change what the gate judges, so each is listed.
-void compare_programs(const Suite& before, const SuiteCase& old_case, const Suite& after,
-                      const SuiteCase& new_case, Findings& findings) {
-    const CaseChanges changes{
-        findings, Loosening::program_changed, {after.file, new_case.at.line}, old_case.id};
-    changes.compare("kind", kind_of(old_case), kind_of(new_case));
-    if (!old_case.program || !new_case.program) return;
-    const model::Command& old_one = before.commands[old_case.program->command];
-    const model::Command& new_one = after.commands[new_case.program->command];
-    changes.compare("kind", old_one.benchmark ? "a benchmark" : "a program",
-                    new_one.benchmark ? "a benchmark" : "a program");
-    compare_measured_as(suite::measured_as(old_one, old_case.program->piece),
-                        suite::measured_as(new_one, new_case.program->piece), changes);
-    changes.compare("check", joined(old_one.check), joined(new_one.check));
-    if (old_one.benchmark && new_one.benchmark) {
-        compare_directions(*old_one.benchmark, *new_one.benchmark, changes);
-    }
-    if (!new_one.benchmark && new_one.max_overhead > old_one.max_overhead) {
-        const auto percent = [](double fraction) {
-            return util::number_text(fraction * 100) + " %";
-        };
-        changes.compare("max_overhead", percent(old_one.max_overhead),
-                        percent(new_one.max_overhead));
     }
 }
 
@@ -370,9 +286,8 @@ void compare(const Suite& before, const Suite& after, const std::set<std::string
         compare_tags(old_case, before.entries[old_case.entry].tags,
                      after.entries[found->second->entry].tags, {after.file, found->second->at.line},
                      findings);
-        compare_programs(before, old_case, after, *found->second, findings);
-        compare_sources(old_case, after, *found->second, findings);
-        if (has_unknown_cases(old_case) && has_unknown_cases(*found->second)) {
+        compare_subjects(old_case, after, *found->second, findings);
+        if (model::stands_for_cases(old_case.spec)) {
             compare_possible_cases(before, old_case, after, *found->second, devices, findings);
         }
     }

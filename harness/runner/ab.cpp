@@ -102,36 +102,32 @@ bool environments_differ(const AbRequest& request) {
     return !differing_names(sides.base.variables, sides.head.variables).empty();
 }
 
-/// Throws util::InputError unless a build, a place or an environment is named, if both sides are
-/// the same, and if a suite has cases that stay the same on both sides.
-void check_sides(const AbRequest& request) {
+/// Throws util::InputError unless a build, a place or an environment is named, and if both sides
+/// are the same.
+model::SideDifferences differences_of(const AbRequest& request) {
     const bool builds = !request.base.empty();
+    const bool environments = !request.base_env.empty() || !request.head_env.empty();
+    const bool checkouts = !request.base_root.empty() || !request.base_rev.empty();
     require_different("--base", request.base, "--head", request.head);
     if (!builds && !environments_differ(request)) {
         require_different("--base-root", request.base_root, "--head-root", request.head_root);
     }
-    if (builds || !request.base_root.empty()) return;
-    if (!request.base_rev.empty()) {
-        if (!request.measuring.backend.plugins.empty()) return;
-        refuse_entries(request.suites, {suite::EntryKind::workload},
-                       "--base-rev builds nothing: build both revisions and name the plugins with "
-                       "--base and --head");
-    } else if (!request.base_env.empty() || !request.head_env.empty()) {
-        refuse_entries(request.suites, {suite::EntryKind::workload, suite::EntryKind::source},
-                       "--base-env and --head-env change only programs and benchmarks: also name "
-                       "two builds (--base, --head), for sources a git revision (--base-rev) or "
-                       "two checkouts (--base-root, --head-root)");
-        if (!environments_differ(request)) {
-            throw util::InputError(
-                "--base-env and --head-env give both sides the same variables, and nothing else "
-                "differs");
-        }
-    } else {
+    if (!builds && !checkouts && environments && !environments_differ(request)) {
+        throw util::InputError(
+            "--base-env and --head-env give both sides the same variables, and nothing else "
+            "differs");
+    }
+    if (!builds && !checkouts && !environments) {
         throw util::InputError(
             "nothing to compare: name two builds (--base, --head), for programs and sources a git "
             "revision (--base-rev) or two checkouts (--base-root, --head-root), or for programs "
             "two environments (--base-env, --head-env)");
     }
+    // Plugins of a checkout may be named with --plugin; a revision has none that are built.
+    const bool own_plugins =
+        !request.base_root.empty() ||
+        (!request.base_rev.empty() && !request.measuring.backend.plugins.empty());
+    return {builds || own_plugins, checkouts, environments};
 }
 
 /// The choice for one build: its own plugins and the shared ones, without the bundled plugins,
@@ -151,8 +147,8 @@ struct BothRuns {
 };
 
 BothRuns measure_both(const AbRequest& request, const gate::Rule& rule) {
-    check_sides(request);
     Checkouts checkouts = named_sides(request);
+    require_differences(request.suites, request.measuring, differences_of(request));
     catch_interruptions();
     std::optional<Revisions> revisions;
     if (!request.base_rev.empty()) revisions.emplace(request.suites);
@@ -184,12 +180,12 @@ BothRuns measure_both(const AbRequest& request, const gate::Rule& rule) {
     // The head's lock covers both.
     OpenedBackend base = open_backend(of_base.backend);
 
-    const BothPlans plans = plan_for_both(request.suites, of_head, head, checkouts);
+    const BothPlans plans =
+        plan_for_both(request.suites, of_head, head, base.capabilities.workloads, checkouts);
     base.visible = head.visible;
     base.capabilities.environment.device.key = head.capabilities.environment.device.key;
-    const model::Plan base_plan = offered(plans.base, base.capabilities.workloads);
     Execution head_execution(of_head, head, plans.head);
-    Execution base_execution(of_base, base, base_plan, Execution::Unsupported::skip);
+    Execution base_execution(of_base, base, plans.base, Execution::Unsupported::skip);
     progress.sessions = {&base_execution.session(), &head_execution.session()};
 
     BackToBack both(base_execution.session(), head_execution.session(),

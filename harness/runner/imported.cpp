@@ -76,7 +76,7 @@ class Import {
         const std::string text = util::read_file(file, benchmark::most_bytes, "results");
         distinct_.add(file, text);
         const benchmark::Format& format = format_of(text, file, choice_);
-        model::BenchmarkReading reading;
+        benchmark::Layout reading;
         reading.format = format.name;
         const benchmark::Results read =
             benchmark::read_results(text, util::printable(file), reading, folder_of(file));

@@ -8,20 +8,12 @@
 #include <iterator>
 #include <set>
 
+#include "model/command_words.hpp"
 #include "suite/command_reader.hpp"
 #include "util/error.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::runner {
-
-namespace {
-
-auto with_name(model::Variables& variables, const std::string& name) {
-    return std::find_if(variables.begin(), variables.end(),
-                        [&](const auto& variable) { return variable.first == name; });
-}
-
-}  // namespace
 
 model::Variables variables_of(std::string_view option, const std::vector<std::string>& words) {
     model::Variables variables;
@@ -34,7 +26,9 @@ model::Variables variables_of(std::string_view option, const std::vector<std::st
         const std::string name = word.substr(0, end);
         const std::string value = word.substr(end + 1);
         std::string problem = suite::problem_of_variable(name);
-        if (problem.empty() && with_name(variables, name) != variables.end()) {
+        if (problem.empty() &&
+            std::any_of(variables.begin(), variables.end(),
+                        [&](const auto& known) { return known.first == name; })) {
             problem = fmt::format("'{}' is given twice", name);
         }
         if (problem.empty() && value.find(model::out_word) != std::string::npos) {
@@ -45,22 +39,6 @@ model::Variables variables_of(std::string_view option, const std::vector<std::st
         variables.emplace_back(name, value);
     }
     return variables;
-}
-
-void set_variables(const model::Variables& variables, model::Plan& plan) {
-    for (model::PlannedSuite& suite : plan.suites) {
-        for (model::Command& command : suite.commands) {
-            for (const auto& [name, value] : variables) {
-                command.overridden.push_back(name);
-                const auto found = with_name(command.environment, name);
-                if (found != command.environment.end()) {
-                    found->second = value;
-                } else {
-                    command.environment.emplace_back(name, value);
-                }
-            }
-        }
-    }
 }
 
 std::string differing_names(const model::Variables& base, const model::Variables& head) {

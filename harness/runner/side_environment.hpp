@@ -14,9 +14,6 @@ namespace perfgate::runner {
 /// util::InputError, naming the option, for a name that a suite's `env` may not have either.
 model::Variables variables_of(std::string_view option, const std::vector<std::string>& words);
 
-/// Gives them to the programs of the plan, in place of the suites' variables of the same names.
-void set_variables(const model::Variables& variables, model::Plan& plan);
-
 /// "FOO, PATH": the names of those that one side lacks or has another value of. Empty: none.
 std::string differing_names(const model::Variables& base, const model::Variables& head);
 

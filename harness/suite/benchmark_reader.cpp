@@ -15,6 +15,7 @@
 #include "kinds/benchmark/formats/json_path.hpp"
 #include "metrics/catalogue.hpp"
 #include "model/command_words.hpp"
+#include "model/unknown_cases.hpp"
 #include "suite/amount.hpp"
 #include "suite/settings.hpp"
 #include "util/error.hpp"
@@ -23,8 +24,8 @@ namespace perfgate::suite {
 
 namespace {
 
-using model::BenchmarkReading;
-using model::BenchmarkValue;
+using BenchmarkReading = benchmark::Layout;
+using BenchmarkValue = benchmark::Value;
 using model::Direction;
 using model::MetricClass;
 
@@ -38,7 +39,7 @@ class BenchmarkReader {
     BenchmarkReader(const Fields& fields, Problems& problems)
         : fields_(fields), problems_(problems) {}
 
-    Label read(model::Command& command, Position at) {
+    Label read(command::Command& command, BenchmarkReading& reading, Position at) {
         label_.name = model::unknown_cases;
         label_.at = at;
         label_.settings.metrics = Settings::Metrics{{}, at};
@@ -55,7 +56,7 @@ class BenchmarkReader {
                 gates(at);
             }
         }
-        command.benchmark = std::move(reading_);
+        reading = std::move(reading_);
         if (format_ != nullptr) command.out_extension = format_->extension;
         return std::move(label_);
     }
@@ -326,9 +327,9 @@ class BenchmarkReader {
 
 }  // namespace
 
-Label read_benchmark(const Fields& fields, model::Command& command, Position at,
-                     Problems& problems) {
-    return BenchmarkReader(fields, problems).read(command, at);
+Label read_benchmark(const Fields& fields, command::Command& command, benchmark::Layout& reading,
+                     Position at, Problems& problems) {
+    return BenchmarkReader(fields, problems).read(command, reading, at);
 }
 
 }  // namespace perfgate::suite

@@ -145,7 +145,8 @@ class CommandReader {
         if (benchmark_) {
             auto& labels = read_.labels.labels;
             labels.insert(labels.begin(),
-                          read_benchmark(fields_, read_.command, read_.at, problems_));
+                          read_benchmark(fields_, read_.command, read_.reading.emplace(), read_.at,
+                                         problems_));
         } else if (const YamlNode* node = fields_.find("capture")) {
             capture(*node);
         }
@@ -352,28 +353,6 @@ class CommandReader {
 
 }  // namespace
 
-EntryKind kind_of_entry(const YamlNode& entry, Problems& problems) {
-    static constexpr std::array<std::string_view, 4> kinds{"workload", "command", "benchmark",
-                                                           "source"};
-    const std::size_t before = problems.count();
-    const YamlNode* kind = nullptr;
-    for (const YamlNode::Entry& field : entry.entries) {
-        const std::string& key = field.key->text;
-        if (std::find(kinds.begin(), kinds.end(), key) == kinds.end()) continue;
-        if (kind != nullptr) {
-            problems.add(
-                field.key->at,
-                fmt::format("'{}' and '{}' in one entry; expected one of them", kind->text, key));
-        }
-        kind = field.key;
-    }
-    if (problems.count() != before) return EntryKind::refused;
-    if (kind != nullptr && kind->text == "command") return EntryKind::command;
-    if (kind != nullptr && kind->text == "benchmark") return EntryKind::benchmark;
-    if (kind != nullptr && kind->text == "source") return EntryKind::source;
-    return EntryKind::workload;
-}
-
 std::string problem_of_variable(const std::string& name) {
     if (!is_identifier(name)) {
         return fmt::format("{} is not the name of a variable; expected letters, digits and '_'",
@@ -386,26 +365,26 @@ std::string problem_of_variable(const std::string& name) {
     return {};
 }
 
-ReadCommand read_command(const YamlNode& entry, EntryKind kind, Problems& problems) {
-    return CommandReader(entry, kind == EntryKind::benchmark, problems).read();
+ReadCommand read_command(const YamlNode& entry, bool benchmark, Problems& problems) {
+    return CommandReader(entry, benchmark, problems).read();
 }
 
-model::Command filled_in(const model::Command& command, const model::Params& params) {
+command::Command filled_in(const command::Command& command, const model::Params& params) {
     const auto fill = [&](std::string& text) {
         text = model::with_parameters(text, [&](const std::string& name) {
             const auto found = params.find(name);
             return found == params.end() ? "{" + name + "}" : word_of(found->second);
         });
     };
-    model::Command filled = command;
+    command::Command filled = command;
     for (std::string& word : filled.words) fill(word);
     for (std::string& word : filled.check) fill(word);
     for (auto& [name, value] : filled.environment) fill(value);
     return filled;
 }
 
-model::Command recorded(model::Command benchmark) {
-    benchmark.benchmark.reset();
+command::Command recorded(command::Command benchmark) {
+    benchmark.recorded = true;
     benchmark.warm_up_runs = 0;  // it has run before
     return benchmark;
 }

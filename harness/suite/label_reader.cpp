@@ -36,14 +36,14 @@ constexpr const char* stack = "stack";
 
 /// The metrics of each kind of piece, in the order of reports. How often a benchmark iterates is
 /// its own choice.
-std::vector<std::string> metrics_of(model::Piece::Kind kind, bool of_benchmark) {
+std::vector<std::string> metrics_of(command::Piece::Kind kind, bool of_benchmark) {
     std::vector<std::string> names{"gpu_time"};
-    if (kind != model::Piece::Kind::kernels) {
+    if (kind != command::Piece::Kind::kernels) {
         names.insert(names.end(), {"span", "idle_share", "longest_idle"});
     }
-    if (kind != model::Piece::Kind::program && !of_benchmark) names.emplace_back("instances");
+    if (kind != command::Piece::Kind::program && !of_benchmark) names.emplace_back("instances");
     names.insert(names.end(), {"kernels", "tracing_overhead"});
-    if (kind == model::Piece::Kind::kernels) {
+    if (kind == command::Piece::Kind::kernels) {
         names.insert(names.end(), launch_facts.begin(), launch_facts.end());
         return names;
     }
@@ -52,7 +52,7 @@ std::vector<std::string> metrics_of(model::Piece::Kind kind, bool of_benchmark) 
                   "copied_bytes", "copy_time", "exposed_copy_share", "memsets", "syncs",
                   "underfilled_share", "communication_time", "communication_share",
                   "exposed_communication_share", "communication_skew", metrics::memory_peak});
-    if (kind == model::Piece::Kind::program) {
+    if (kind == command::Piece::Kind::program) {
         names.emplace_back("wall_time");
     } else {
         names.insert(names.end(), {"uncapturable_calls", "legacy_stream_launches"});
@@ -60,16 +60,14 @@ std::vector<std::string> metrics_of(model::Piece::Kind kind, bool of_benchmark) 
     return names;
 }
 
-std::string_view in_words(model::Piece::Kind kind) {
+std::string_view in_words(command::Piece::Kind kind) {
     switch (kind) {
-        case model::Piece::Kind::program:
+        case command::Piece::Kind::program:
             return "the program";
-        case model::Piece::Kind::range:
+        case command::Piece::Kind::range:
             return "a range";
-        case model::Piece::Kind::kernels:
+        case command::Piece::Kind::kernels:
             return "a label of kernels";
-        case model::Piece::Kind::result:
-            return "a benchmark";
     }
     return "";
 }
@@ -110,11 +108,11 @@ class LabelReader {
         }
     }
 
-    Label& add_label(std::string name, model::Piece piece, Position at) {
+    Label& add_label(std::string name, command::Piece piece, Position at) {
         Label& label = read_.labels.emplace_back();
         label.name = std::move(name);
         label.settings.metrics = Settings::Metrics{metrics_of(piece.kind, is_benchmark_), at};
-        if (piece.kind == model::Piece::Kind::kernels) {
+        if (piece.kind == command::Piece::Kind::kernels) {
             label.settings.of_kernels.assign(launch_facts.begin(), launch_facts.end());
         }
         label.piece = std::move(piece);
@@ -122,8 +120,8 @@ class LabelReader {
         return label;
     }
 
-    model::Piece piece(const YamlNode& node) {
-        model::Piece piece;
+    command::Piece piece(const YamlNode& node) {
+        command::Piece piece;
         const Fields fields(node, "a label of 'measure'", label_keys, problems_);
         const auto pattern = [&](std::string_view key) -> std::string {
             const YamlNode* found = fields.find(key);
@@ -144,7 +142,8 @@ class LabelReader {
                           fmt::format("a label {} 'nvtx' and 'kernel'; expected one of them",
                                       nvtx == nullptr ? "without" : "with"));
         }
-        piece.kind = kernel != nullptr ? model::Piece::Kind::kernels : model::Piece::Kind::range;
+        piece.kind =
+            kernel != nullptr ? command::Piece::Kind::kernels : command::Piece::Kind::range;
         piece.pattern = pattern(kernel != nullptr ? "kernel" : "nvtx");
         piece.within = pattern("within");
         if (nvtx != nullptr && kernel == nullptr && !piece.within.empty()) {
@@ -192,7 +191,7 @@ class LabelReader {
         }
     }
 
-    void counted(const YamlNode& node, bool of_kernels, model::Piece& piece) {
+    void counted(const YamlNode& node, bool of_kernels, command::Piece& piece) {
         if (!of_kernels) {
             problems_.add(node.at, "'count' of a range; expected it of a 'kernel' alone");
             return;
@@ -279,7 +278,7 @@ class LabelReader {
     void add_health(const YamlNode& name, const YamlNode* limits) {
         Label* label = label_of(name);
         if (label == nullptr) return;
-        if (label->name != name.text || label->piece.kind != model::Piece::Kind::range) {
+        if (label->name != name.text || label->piece.kind != command::Piece::Kind::range) {
             problems_.add(name.at, fmt::format("{} in 'health' is no label of NVTX ranges; "
                                                "expected one, such as step: {{nvtx: step}}",
                                                in_quotes(name.text)));
@@ -322,7 +321,7 @@ class LabelReader {
         if (is_by_name_only(name) && !ask_for(*label, name, entry.key->at)) return;
         std::vector<std::string> names = label->settings.metrics->names;
         if (std::find(names.begin(), names.end(), name) == names.end()) {
-            if (label->piece.kind == model::Piece::Kind::kernels) names.emplace_back(stack);
+            if (label->piece.kind == command::Piece::Kind::kernels) names.emplace_back(stack);
             problems_.add_unknown(entry.key->at,
                                   fmt::format("metric of {}:", in_words(label->piece.kind)), name,
                                   names);
@@ -346,7 +345,7 @@ class LabelReader {
 
     /// False, and a problem, if the label is not one of kernels.
     bool ask_for(Label& label, const std::string& metric, Position at) {
-        if (label.piece.kind != model::Piece::Kind::kernels) {
+        if (label.piece.kind != command::Piece::Kind::kernels) {
             problems_.add(at, fmt::format("{} of {}; it is collected of kernels, expected a label "
                                           "with 'kernel'",
                                           in_quotes(metric), in_words(label.piece.kind)));

@@ -13,11 +13,13 @@ ALLOWED = {  # and util, which all may use
     "stats": set(),
     "metrics": {"model"},
     "sdk": set(),
-    "kinds/benchmark": {"model", "document", "metrics", "stats", "measure", "program", "kinds/command"},
-    "kinds/command": {"measure", "activity", "kinds/benchmark", "inject", "program", "metrics", "stats",
-                      "model"},
-    "kinds/source": {"model", "program", "sdk"},
-    "suite": {"model", "metrics", "kinds/benchmark"},
+    "kinds/plugin": {"model"},
+    "kinds/source": {"model", "program", "sdk", "kinds", "measure"},
+    "kinds/command": {"measure", "activity", "inject", "program", "metrics", "stats", "model", "kinds"},
+    "kinds/benchmark": {"model", "document", "metrics", "stats", "measure", "program", "kinds",
+                        "kinds/command"},
+    "kinds": {"kinds/plugin", "kinds/source", "kinds/command", "kinds/benchmark", "measure", "model"},
+    "suite": {"model", "metrics", "kinds/plugin", "kinds/source", "kinds/command", "kinds/benchmark"},
     "measure": {"model", "document", "metrics", "stats"},
     "backend/plugin": {"measure", "model", "sdk"},
     "backend/host": {"measure", "backend/plugin", "model"},
@@ -31,13 +33,26 @@ ALLOWED = {  # and util, which all may use
     "program": {"model"},
     "explain": {"model"},
     "report": {"model", "document"},
-    "runner": {"gate", "baseline", "kinds/benchmark", "review", "document", "measure", "kinds/command", "suite",
-               "metrics", "explain", "report", "inject", "activity", "program", "kinds/source", "stats",
+    "runner": {"gate", "baseline", "kinds/benchmark", "review", "document", "measure", "kinds", "kinds/command",
+               "suite", "metrics", "explain", "report", "inject", "activity", "program", "kinds/source", "stats",
                "model"},
     "cli": None,  # all
 }
 INTERFACES = {"backend": "measure/backend.hpp", "kinds": "measure/programs.hpp"}
 SDK = r"perfgate(_\w+)?\.hp?p?"
+# What reads the keys of the kinds in suites; it alone makes what their cases are about.
+KEY_READERS = {"suite/suite_parser", "suite/case_builder", "suite/command_reader",
+               "suite/label_reader", "suite/benchmark_reader"}
+ASKS_FOR_A_KIND = [re.compile(pattern) for pattern in (
+    r"\bsubject(\.|->)kind\(\)",
+    r"dynamic_cast<const (command|benchmark|source|plugin)::",
+    r"\b(planned|suite_case|old_case|new_case|item)\b[\w.\->]*(\.|->)(program|source|benchmark)\b",
+    r"\bPiece::Kind\b",
+    r"\b(has|without|skip_absent|compile|validate)_(programs|sources|benchmarks)\b",
+    r"\bis_(label|benchmark|plugin|source|program)\b",
+    r'"(bench|benchmark)/\*"',
+    r"EntryKind::",
+    r'#include "kinds/(command/command|benchmark/benchmark|source/source|plugin/plugin)\.hpp"')]
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
 
@@ -65,6 +80,18 @@ def violations(files, allowed):
     return found
 
 
+def kinds_asked_for(files):
+    """Lines outside of kinds/ that ask which kind a case is."""
+    found = []
+    for name, text in files:
+        if name.startswith("kinds/") or name.rpartition(".")[0] in KEY_READERS:
+            continue
+        for line in text.splitlines():
+            if any(pattern.search(line) for pattern in ASKS_FOR_A_KIND):
+                found.append(f"{name}: {line.strip()}")
+    return found
+
+
 def circles(files):
     """Files that include each other, each with its header as one; sorted lists of their names."""
     uses = {}
@@ -88,6 +115,8 @@ def circles(files):
 
 
 class Rooms(unittest.TestCase):
+    maxDiff = None
+
     def sources(self, folder):
         for path in sorted((tool.SOURCE / folder).rglob("*")):
             # The templates of projects are users' sources.
@@ -100,6 +129,20 @@ class Rooms(unittest.TestCase):
         files = list(self.sources("harness"))
         self.assertGreater(len(files), 50)
         self.assertEqual([], violations(files, ALLOWED))
+
+    def test_only_the_kinds_know_which_kind_a_case_is(self):
+        self.assertEqual([], kinds_asked_for(self.sources("harness")))
+
+    def test_a_question_for_a_kind_is_found(self):
+        for line in ('if (planned.subject->kind() == "program") return;',
+                     "if (dynamic_cast<const command::Program*>(&subject)) return;",
+                     "if (planned.program) return;", "if (item.planned->source) return;",
+                     "if (suite_case.benchmark) return;", "case command::Piece::Kind::range:",
+                     "if (has_programs(plan)) return;", 'if (id == "bench/*") return;',
+                     "if (operand.is_label) return;", '#include "kinds/source/source.hpp"'):
+            with self.subTest(line):
+                self.assertEqual([f"gate/x.cpp: {line}"], kinds_asked_for([("gate/x.cpp", line)]))
+                self.assertEqual([], kinds_asked_for([("kinds/source/x.cpp", line)]))
 
     def test_no_files_include_each_other_in_a_circle(self):
         self.assertEqual([], circles(self.sources("harness")))

@@ -14,6 +14,7 @@
 #include "gate/boards.hpp"
 #include "gate/gate.hpp"
 #include "median_rule.hpp"
+#include "model/unknown_cases.hpp"
 #include "unit/gate_documents.hpp"
 #include "util/error.hpp"
 

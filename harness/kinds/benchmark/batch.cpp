@@ -8,22 +8,30 @@
 #include <system_error>
 #include <utility>
 
+#include "kinds/benchmark/benchmark.hpp"
 #include "kinds/benchmark/formats/formats.hpp"
+#include "kinds/benchmark/formats/results.hpp"
+#include "kinds/command/program_runs.hpp"
+#include "kinds/command/recorder.hpp"
 #include "metrics/catalogue.hpp"
+#include "model/command_words.hpp"
 #include "program/capture.hpp"
 #include "stats/quantiles.hpp"
 #include "util/error.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
 
-namespace perfgate::command {
+namespace perfgate::benchmark {
 
 namespace {
 
 namespace fs = std::filesystem;
+using command::Command;
+using command::Failure;
+using command::ProgramRuns;
 
 /// Whether it is told which file to write.
-bool writes_file(const model::Command& command) {
+bool writes_file(const Command& command) {
     const auto names_it = [](const std::string& text) {
         return text.find(model::out_word) != std::string::npos;
     };
@@ -39,14 +47,14 @@ std::string read_output(const fs::path& file) {
                                   util::printable(file.native())),
                       ""};
     }
-    return util::read_file(file, benchmark::most_bytes, "results");
+    return util::read_file(file, most_bytes, "results");
 }
 
 /// Runs one process of the benchmark and reads its results.
-benchmark::Results run_once(const ProgramRuns& programs, const model::Command& command,
-                            const std::string& name) {
-    const model::BenchmarkReading& reading = *command.benchmark;
-    const benchmark::Format& format = *benchmark::find_format(reading.format);
+Results run_once(const ProgramRuns& programs, const Benchmark& benchmark, const std::string& name) {
+    const Layout& reading = benchmark.reading();
+    const Command& command = benchmark.command();
+    const Format& format = *find_format(reading.format);
     fs::path file = programs.out_file(name);
     std::error_code error;
     if (!format.folder_suffix.empty()) {
@@ -62,12 +70,10 @@ benchmark::Results run_once(const ProgramRuns& programs, const model::Command& c
                 ""};
         }
     }
-    return benchmark::read_results(read_output(file), file.filename().native(), reading,
-                                   file.parent_path());
+    return read_results(read_output(file), file.filename().native(), reading, file.parent_path());
 }
 
-const model::MetricDefinition& definition_of(const model::BenchmarkReading& reading,
-                                             const std::string& metric) {
+const model::MetricDefinition& definition_of(const Layout& reading, const std::string& metric) {
     static const std::map<std::string, model::MetricDefinition> known = [] {
         std::map<std::string, model::MetricDefinition> found;
         for (const metrics::Metric& row : metrics::catalogue()) {
@@ -75,7 +81,7 @@ const model::MetricDefinition& definition_of(const model::BenchmarkReading& read
         }
         return found;
     }();
-    for (const model::BenchmarkValue& value : reading.values) {
+    for (const Value& value : reading.values) {
         if (value.definition.name == metric) return value.definition;
     }
     return known.at(metric);
@@ -83,9 +89,8 @@ const model::MetricDefinition& definition_of(const model::BenchmarkReading& read
 
 /// The values of one case from its result.
 void take_values(const measure::ProgramRequest& request, const model::PlannedCase& planned,
-                 const benchmark::Results& all, const benchmark::Result& found,
-                 model::CaseResult& result) {
-    const model::BenchmarkReading& reading = *request.command->benchmark;
+                 const Results& all, const Result& found, model::CaseResult& result) {
+    const Layout& reading = benchmark_of(*planned.subject).reading();
     if (!found.problem.empty()) return model::set_error(result, found.problem);
     if (!found.skipped.empty()) {
         return model::set_error(result, found.skipped + "; another process or the base did not");
@@ -95,7 +100,8 @@ void take_values(const measure::ProgramRequest& request, const model::PlannedCas
         const auto& wanted = planned.metrics;
         if (std::find(wanted.begin(), wanted.end(), metric) == wanted.end()) continue;
         most = std::max(most, samples.values.size());
-        model::Batch batch{request.process, request.board, planned.seed, thinned(samples.values)};
+        model::Batch batch{request.process, request.board, planned.seed,
+                           command::thinned(samples.values)};
         batch.round = request.round;
         const double value = stats::median(batch.samples);
         result.metrics[metric] = {
@@ -110,7 +116,7 @@ void take_values(const measure::ProgramRequest& request, const model::PlannedCas
     }
     result.notes = all.notes;
     if (!request.first) return;
-    const std::string_view more = benchmark::find_format(reading.format)->more_samples;
+    const std::string_view more = find_format(reading.format)->more_samples;
     if (most == 1 && !more.empty()) {
         result.notes.push_back(
             fmt::format("each process gives one value; several, by {}, show more", more));
@@ -119,53 +125,67 @@ void take_values(const measure::ProgramRequest& request, const model::PlannedCas
 
 }  // namespace
 
-Reported find_results(const MeasurementOptions& options, const model::Command& command) {
-    Reported reported;
-    const ProgramRuns programs(options, command);
+model::Discovered find_results(const kinds::Machine& machine, const model::Subject& subject) {
+    command::require_no_other_tools();
+    const Benchmark& benchmark = benchmark_of(subject);
+    model::Discovered discovered;
+    const ProgramRuns programs(machine, benchmark.command());
+    machine.tell(benchmark.command().name + ": first run, which shows its cases");
     try {
-        reported.results = run_once(programs, command, "first");
-    } catch (const Stopped&) {
-        reported.stopped = true;
+        for (Result& found : run_once(programs, benchmark, "first").results) {
+            discovered.cases.push_back(
+                {std::move(found.name), std::move(found.params), std::move(found.skipped)});
+        }
+    } catch (const command::Stopped&) {
+        discovered.stopped = true;
     } catch (const Failure& failure) {
-        reported.problem = failure.reason;
-        reported.log = failure.log;
+        discovered.problem = failure.reason;
+        discovered.log = failure.log;
     } catch (const util::Error& error) {
-        reported.problem = error.what();
+        discovered.problem = error.what();
     }
-    return reported;
+    return discovered;
 }
 
-void take_benchmark_batch(const MeasurementOptions& options, const measure::ProgramRequest& request,
+Measurement::Measurement(kinds::Machine machine) : machine_(std::move(machine)) {
+    command::require_no_other_tools();
+}
+
+bool Measurement::measure(const measure::ProgramRequest& request,
                           std::vector<model::CaseResult>& results,
                           const std::function<void(std::string_view phase)>& observe) {
-    const model::Command& command = *request.command;
-    if (!command.benchmark->problem.empty()) {
-        throw Failure{command.benchmark->problem, command.benchmark->log};
-    }
-    if (request.verify_only && command.check.empty()) return conclude(true, results);
-    const ProgramRuns programs(options, command);
+    return command::take_batch(results, [&] { take(request, results, observe); });
+}
+
+void Measurement::take(const measure::ProgramRequest& request,
+                       std::vector<model::CaseResult>& results,
+                       const std::function<void(std::string_view phase)>& observe) const {
+    const Benchmark& benchmark = benchmark_of(*request.cases.front()->subject);
+    const Command& command = benchmark.command();
+    if (request.verify_only && command.check.empty()) return command::conclude(true, results);
+    const ProgramRuns programs(machine_, command);
     const std::string prefix = std::to_string(request.process);
     if (request.first && !request.verify_only) {
         for (int i = 0; i < command.warm_up_runs; ++i) {
             observe("warm-up");
-            run_once(programs, command, prefix + "-warm-up");
+            run_once(programs, benchmark, prefix + "-warm-up");
         }
     }
     observe("benchmark");
-    const benchmark::Results all = run_once(programs, command, prefix + "-benchmark");
+    const Results all = run_once(programs, benchmark, prefix + "-benchmark");
     bool correct = true;
     if (request.first && !command.check.empty()) {
         observe("check");
         correct = programs.check(request.process, results);
     }
     if (correct && !request.verify_only) {
-        std::map<std::string, const benchmark::Result*> by_id;
-        for (const benchmark::Result& found : all.results) {
-            by_id.emplace(benchmark::id_of(found), &found);
+        std::map<std::string, const Result*> by_id;
+        for (const Result& found : all.results) {
+            by_id.emplace(id_of(found), &found);
         }
         for (std::size_t i = 0; i < results.size(); ++i) {
             const model::PlannedCase& planned = *request.cases[i];
-            const auto found = by_id.find(planned.program->piece.pattern);
+            const auto found = by_id.find(benchmark_of(*planned.subject).result());
             if (found == by_id.end()) {
                 model::set_error(
                     results[i],
@@ -175,7 +195,7 @@ void take_benchmark_batch(const MeasurementOptions& options, const measure::Prog
             }
         }
     }
-    conclude(correct, results);
+    command::conclude(correct, results);
 }
 
-}  // namespace perfgate::command
+}  // namespace perfgate::benchmark

@@ -8,25 +8,27 @@
 #include <string_view>
 #include <vector>
 
-#include "kinds/benchmark/formats/results.hpp"
-#include "kinds/command/program_runs.hpp"
+#include "kinds/kind.hpp"
 #include "measure/programs.hpp"
 
-namespace perfgate::command {
+namespace perfgate::benchmark {
 
-/// What a benchmark reports, or why not.
-struct Reported {
-    benchmark::Results results;
-    std::string problem, log;  ///< empty: it has results
-    bool stopped = false;      ///< the user has ended the run
+/// Runs the benchmark once to learn its cases.
+model::Discovered find_results(const kinds::Machine& machine, const model::Subject& subject);
+
+class Measurement final : public measure::Programs {
+  public:
+    /// Throws util::InputError where another tool would disturb.
+    explicit Measurement(kinds::Machine machine);
+
+    bool measure(const measure::ProgramRequest& request, std::vector<model::CaseResult>& results,
+                 const std::function<void(std::string_view phase)>& observe) override;
+
+  private:
+    void take(const measure::ProgramRequest& request, std::vector<model::CaseResult>& results,
+              const std::function<void(std::string_view phase)>& observe) const;
+
+    kinds::Machine machine_;
 };
 
-/// Runs the benchmark once to learn its cases; this run does not count.
-Reported find_results(const MeasurementOptions& options, const model::Command& command);
-
-/// As Programs::measure says. Throws Failure, Stopped, util::Error.
-void take_benchmark_batch(const MeasurementOptions& options, const measure::ProgramRequest& request,
-                          std::vector<model::CaseResult>& results,
-                          const std::function<void(std::string_view phase)>& observe);
-
-}  // namespace perfgate::command
+}  // namespace perfgate::benchmark

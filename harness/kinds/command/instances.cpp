@@ -8,8 +8,8 @@ namespace perfgate::command {
 using activity::Timeline;
 using activity::Work;
 
-Instances instances_of(const Recorded& recorded, const std::string& pattern,
-                       const model::Piece& piece, std::int64_t skip) {
+Instances instances_of(const Recorded& recorded, const std::string& pattern, const Piece& piece,
+                       std::int64_t skip) {
     Instances found;
     for (const auto& [timeline, part] : recorded.processes()) {
         std::int64_t left = skip;

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "activity/timeline.hpp"
+#include "kinds/command/command.hpp"
 #include "kinds/command/recorded.hpp"
 #include "model/interval.hpp"
-#include "model/plan.hpp"
 
 namespace perfgate::command {
 
@@ -41,14 +41,14 @@ struct Instances {
     std::set<std::string> others;  ///< names that the pattern does not match
 };
 
-Instances instances_of(const Recorded& recorded, const std::string& pattern,
-                       const model::Piece& piece, std::int64_t skip);
+Instances instances_of(const Recorded& recorded, const std::string& pattern, const Piece& piece,
+                       std::int64_t skip);
 
 /// Whether a kernel's name, as C++ writes it or as the machine code has it, and its size are meant.
 class KernelPattern {
   public:
     /// The piece outlives it.
-    explicit KernelPattern(const model::Piece& piece) : piece_(piece) {}
+    explicit KernelPattern(const Piece& piece) : piece_(piece) {}
 
     bool matches(const activity::Timeline& timeline, const activity::Work& work);
     /// The sizes of kernels that only their name matches; without such kernels, names that do not.
@@ -57,7 +57,7 @@ class KernelPattern {
     }
 
   private:
-    const model::Piece& piece_;
+    const Piece& piece_;
     std::unordered_map<std::string, bool> known_;
     std::set<std::string> other_names_, other_sizes_;
 };

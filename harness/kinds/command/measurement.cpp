@@ -13,7 +13,6 @@
 #include "activity/recording.hpp"
 #include "inject/counter_request.hpp"
 #include "inject/settings.hpp"
-#include "kinds/benchmark/batch.hpp"
 #include "kinds/command/counter_passes.hpp"
 #include "kinds/command/device_watch.hpp"
 #include "kinds/command/pieces.hpp"
@@ -49,15 +48,15 @@ std::string method_of(const char* level, const Recorded& recorded, bool of_bench
 /// One batch of one command.
 class BatchTaker {
   public:
-    BatchTaker(const MeasurementOptions& options, const measure::ProgramRequest& request,
+    BatchTaker(const kinds::Machine& machine, const measure::ProgramRequest& request,
                std::vector<model::CaseResult>& results,
                const std::function<void(std::string_view)>& observe)
-        : options_(options),
+        : machine_(machine),
           request_(request),
-          command_(*request.command),
+          command_(command_of(*request.cases.front()->subject)),
           results_(results),
           observe_(observe),
-          programs_(options, command_) {}
+          programs_(machine, command_) {}
 
     void take() {
         if (request_.verify_only && command_.check.empty()) return conclude(correct_, results_);
@@ -116,7 +115,7 @@ class BatchTaker {
         observe_("bare");
         const bool any_range =
             std::any_of(request_.cases.begin(), request_.cases.end(), [](const auto* planned) {
-                return planned->program->piece.kind == model::Piece::Kind::range;
+                return command::piece_of(*planned->subject).kind == Piece::Kind::range;
             });
         Bare bare;
         if (!any_range || request_.verify_only) {
@@ -142,7 +141,7 @@ class BatchTaker {
         inject::Settings settings;
         settings.folder = folder.path();
         settings.level = level;
-        return inject::environment_for(settings, options_.library);
+        return inject::environment_for(settings, machine_.library);
     }
 
     /// The time that the program took while it was recorded goes to `wall_ns`.
@@ -188,7 +187,7 @@ class BatchTaker {
         const std::vector<std::string> notes = recorded->notes();
         for (std::size_t i = 0; i < results_.size(); ++i) {
             results_[i].notes.insert(results_[i].notes.end(), notes.begin(), notes.end());
-            PieceValues values = values_of(*recorded, request_.cases[i]->program->piece);
+            PieceValues values = values_of(*recorded, piece_of(i));
             if (!values.problem.empty()) {
                 model::set_error(results_[i], values.problem);
                 continue;
@@ -207,7 +206,7 @@ class BatchTaker {
                 add(i, metric, method, {count});
             }
             if (request_.first) {
-                results_[i].kernels = kernels_of(*recorded, request_.cases[i]->program->piece);
+                results_[i].kernels = kernels_of(*recorded, piece_of(i));
                 add_launch_facts(i);
             }
             if (!bare) continue;
@@ -291,6 +290,10 @@ class BatchTaker {
         }
     }
 
+    [[nodiscard]] const Piece& piece_of(std::size_t index) const {
+        return command::piece_of(*request_.cases[index]->subject);
+    }
+
     [[nodiscard]] bool of_benchmark() const { return !command_.out_extension.empty(); }
 
     [[nodiscard]] bool is_gated(std::size_t index, const std::string& metric) const {
@@ -304,12 +307,12 @@ class BatchTaker {
                       double recorded_ns) {
         std::optional<double> own;
         if (bare.ranges != nullptr) {
-            own = recording_overhead(*bare.ranges, recorded, request_.cases[index]->program->piece);
+            own = recording_overhead(*bare.ranges, recorded, piece_of(index));
         }
         double length = bare.wall_ns;
         const auto span = results_[index].metrics.find("span");
         if (recorded.capture().is_stated() && span != results_[index].metrics.end() &&
-            request_.cases[index]->program->piece.kind == model::Piece::Kind::program) {
+            piece_of(index).kind == Piece::Kind::program) {
             length = span->second.value;  // all that recording added may be in this part
         }
         const double whole = (recorded_ns - bare.wall_ns) / length;
@@ -322,8 +325,7 @@ class BatchTaker {
         const auto recorded = record(inject::Level::api, ignored);
         const std::string method = method_of(api_method, *recorded, of_benchmark());
         for (std::size_t i = 0; i < results_.size(); ++i) {
-            for (auto& [metric, counted] :
-                 api_counts_of(*recorded, request_.cases[i]->program->piece)) {
+            for (auto& [metric, counted] : api_counts_of(*recorded, piece_of(i))) {
                 if (counted.count) add(i, metric, method, {*counted.count});
                 if (!counted.problem.empty() && is_gated(i, metric) &&
                     results_[i].status != model::CaseStatus::error) {
@@ -341,7 +343,7 @@ class BatchTaker {
     [[nodiscard]] std::vector<metrics::Metric> counter_metrics(std::size_t index) const {
         std::vector<metrics::Metric> found;
         if (results_[index].status == model::CaseStatus::error ||
-            request_.cases[index]->program->piece.kind != model::Piece::Kind::kernels) {
+            piece_of(index).kind != Piece::Kind::kernels) {
             return found;
         }
         for (const std::string& name : request_.cases[index]->metrics) {
@@ -362,7 +364,7 @@ class BatchTaker {
             std::vector<metrics::Metric> metrics = counter_metrics(i);
             if (metrics.empty()) continue;
             all.insert(all.end(), metrics.begin(), metrics.end());
-            const model::Piece& piece = request_.cases[i]->program->piece;
+            const Piece& piece = piece_of(i);
             wanted.labels.push_back({piece.pattern, piece.within, piece.own_thread,
                                      static_cast<std::uint64_t>(piece.skip),
                                      static_cast<std::uint64_t>(piece.counted), piece.size});
@@ -404,7 +406,7 @@ class BatchTaker {
         settings.level = inject::Level::counters;
         settings.counters = inject::to_text(wanted);
         run(fmt::format("counters-{}", wanted.pass + 1),
-            inject::environment_for(settings, options_.library));
+            inject::environment_for(settings, machine_.library));
         return recordings_of(folder);
     }
 
@@ -475,9 +477,9 @@ class BatchTaker {
         }
     }
 
-    const MeasurementOptions& options_;
+    const kinds::Machine& machine_;
     const measure::ProgramRequest& request_;
-    const model::Command& command_;
+    const Command& command_;
     std::vector<model::CaseResult>& results_;
     const std::function<void(std::string_view)>& observe_;
     ProgramRuns programs_;
@@ -487,41 +489,14 @@ class BatchTaker {
 
 }  // namespace
 
-Measurement::Measurement(MeasurementOptions options) : options_(std::move(options)) {
-    if (options_.records) {
-        require_recorder(options_.library);
-    } else {
-        require_no_other_tools();
-    }
+Measurement::Measurement(kinds::Machine machine) : machine_(std::move(machine)) {
+    require_recorder(machine_.library);
 }
 
 bool Measurement::measure(const measure::ProgramRequest& request,
                           std::vector<model::CaseResult>& results,
                           const std::function<void(std::string_view phase)>& observe) {
-    const auto start = Clock::now();
-    const auto fail = [&](const std::string& reason, const std::string& log) {
-        for (model::CaseResult& result : results) {
-            model::set_error(result, reason, log);
-        }
-    };
-    try {
-        if (request.command->benchmark) {
-            take_benchmark_batch(options_, request, results, observe);
-        } else {
-            BatchTaker(options_, request, results, observe).take();
-        }
-    } catch (const Stopped&) {
-        return false;
-    } catch (const Failure& failure) {
-        fail(failure.reason, failure.log);
-    } catch (const std::exception& error) {
-        fail(error.what(), "");
-    }
-    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    for (model::CaseResult& result : results) {
-        result.wall_s += seconds / static_cast<double>(results.size());
-    }
-    return true;
+    return take_batch(results, [&] { BatchTaker(machine_, request, results, observe).take(); });
 }
 
 }  // namespace perfgate::command

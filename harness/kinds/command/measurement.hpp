@@ -3,8 +3,7 @@
 // for what it did on the device. The first three batches, or all if a gate needs it, run it bare
 // before, for what recording costs and the time from start to end; NVTX ranges are then timed
 // without CUPTI. The first batch runs it once more with API calls on record, for what is counted
-// once, and, if counters are asked for, once for each pass of them. Benchmarks measure themselves:
-// benchmark_batch.hpp.
+// once, and, if counters are asked for, once for each pass of them.
 #pragma once
 
 #include <functional>
@@ -21,13 +20,13 @@ class Measurement final : public measure::Programs {
   public:
     /// Throws util::InputError where another tool would disturb, util::Error where the injection
     /// library is missing.
-    explicit Measurement(MeasurementOptions options);
+    explicit Measurement(kinds::Machine machine);
 
     bool measure(const measure::ProgramRequest& request, std::vector<model::CaseResult>& results,
                  const std::function<void(std::string_view phase)>& observe) override;
 
   private:
-    MeasurementOptions options_;
+    kinds::Machine machine_;
 };
 
 }  // namespace perfgate::command

@@ -125,10 +125,10 @@ class KernelList {
 
 }  // namespace
 
-std::vector<model::Kernel> kernels_of(const Recorded& recorded, const model::Piece& piece) {
-    const bool of_kernels = piece.kind == model::Piece::Kind::kernels;
+std::vector<model::Kernel> kernels_of(const Recorded& recorded, const Piece& piece) {
+    const bool of_kernels = piece.kind == Piece::Kind::kernels;
     const bool in_ranges =
-        piece.kind == model::Piece::Kind::range || (of_kernels && !piece.within.empty());
+        piece.kind == Piece::Kind::range || (of_kernels && !piece.within.empty());
     KernelPattern pattern(piece);
     KernelList kernels;
     std::size_t instances = 0, launches = 0;

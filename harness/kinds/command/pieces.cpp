@@ -44,7 +44,7 @@ std::string on_record(const std::set<std::string>& names, std::string_view what)
 }
 
 /// "'*flash*' with grid 8x1x1".
-std::string kernels_in_words(const model::Piece& piece) {
+std::string kernels_in_words(const Piece& piece) {
     return fmt::format("'{}'{}{}", util::printable(piece.pattern, 100),
                        piece.size.is_any() ? "" : " with ", model::in_words(piece.size));
 }
@@ -177,7 +177,7 @@ PieceValues of_program(const Recorded& recorded) {
 }
 
 /// The instances that count. Sets their number in `values`, and the problem if there are none.
-Instances ranges_of(const Recorded& recorded, const std::string& pattern, const model::Piece& piece,
+Instances ranges_of(const Recorded& recorded, const std::string& pattern, const Piece& piece,
                     PieceValues& values) {
     Instances found = instances_of(recorded, pattern, piece, piece.skip);
     const std::string wanted = fmt::format("'{}'", util::printable(pattern, 100));
@@ -197,7 +197,7 @@ Instances ranges_of(const Recorded& recorded, const std::string& pattern, const 
     return found;
 }
 
-PieceValues of_range(const Recorded& recorded, const model::Piece& piece) {
+PieceValues of_range(const Recorded& recorded, const Piece& piece) {
     PieceValues values;
     const Instances found = ranges_of(recorded, piece.pattern, piece, values);
     const bool sms_known = all_of(recorded, &knows_sms);
@@ -224,7 +224,7 @@ PieceValues of_range(const Recorded& recorded, const model::Piece& piece) {
     return values;
 }
 
-PieceValues of_kernels(const Recorded& recorded, const model::Piece& piece) {
+PieceValues of_kernels(const Recorded& recorded, const Piece& piece) {
     PieceValues values;
     KernelPattern kernels(piece);
     std::size_t matched = 0, counted = 0;
@@ -245,7 +245,7 @@ PieceValues of_kernels(const Recorded& recorded, const model::Piece& piece) {
     return values;
 }
 
-PieceValues of_kernels_within(const Recorded& recorded, const model::Piece& piece) {
+PieceValues of_kernels_within(const Recorded& recorded, const Piece& piece) {
     PieceValues values;
     const Instances found = ranges_of(recorded, piece.within, piece, values);
     KernelPattern kernels(piece);
@@ -353,31 +353,29 @@ ApiCount memory_peak(const std::map<const Timeline*, std::vector<Interval>>& win
     return {as_double(most)};
 }
 
-PieceValues values_of_instances(const Recorded& recorded, const model::Piece& piece) {
+PieceValues values_of_instances(const Recorded& recorded, const Piece& piece) {
     switch (piece.kind) {
-        case model::Piece::Kind::program:
+        case Piece::Kind::program:
             return of_program(recorded);
-        case model::Piece::Kind::range:
+        case Piece::Kind::range:
             return of_range(recorded, piece);
-        case model::Piece::Kind::kernels:
+        case Piece::Kind::kernels:
             return piece.within.empty() ? of_kernels(recorded, piece)
                                         : of_kernels_within(recorded, piece);
-        case model::Piece::Kind::result:
-            break;  // of a benchmark, which is not recorded
     }
     return {};
 }
 
 }  // namespace
 
-PieceValues values_of(const Recorded& recorded, const model::Piece& piece) {
+PieceValues values_of(const Recorded& recorded, const Piece& piece) {
     if (std::string missing = recorded.missing(); !missing.empty()) {
         PieceValues nothing;
         nothing.problem = std::move(missing);
         return nothing;
     }
     PieceValues values = values_of_instances(recorded, piece);
-    if (piece.kind != model::Piece::Kind::program) {
+    if (piece.kind != Piece::Kind::program) {
         const std::size_t processes = std::max<std::size_t>(1, recorded.working());
         values.counts["instances"] = as_double(values.instances) / as_double(processes);
     }
@@ -385,8 +383,8 @@ PieceValues values_of(const Recorded& recorded, const model::Piece& piece) {
 }
 
 std::optional<double> recording_overhead(const Recorded& bare, const Recorded& recorded,
-                                         const model::Piece& piece) {
-    if (piece.kind != model::Piece::Kind::range) return std::nullopt;
+                                         const Piece& piece) {
+    if (piece.kind != Piece::Kind::range) return std::nullopt;
     const auto rank = [](const Instance& each) { return each.timeline->recording().field("rank"); };
     std::map<std::string, std::set<std::size_t>> counted;  // places, by rank
     std::vector<double> with_lengths, without_lengths, spans;
@@ -408,10 +406,10 @@ std::optional<double> recording_overhead(const Recorded& bare, const Recorded& r
     return extra / std::max(without, stats::median(spans) - extra);
 }
 
-std::map<std::string, ApiCount> api_counts_of(const Recorded& recorded, const model::Piece& piece) {
+std::map<std::string, ApiCount> api_counts_of(const Recorded& recorded, const Piece& piece) {
     if (!recorded.missing().empty()) return {};
     std::map<std::string, ApiCount> counts;
-    if (piece.kind == model::Piece::Kind::range) {
+    if (piece.kind == Piece::Kind::range) {
         const Instances found = instances_of(recorded, piece.pattern, piece, piece.skip);
         if (found.counted.empty()) return counts;
         CallsByName waits, uncapturable;
@@ -447,7 +445,7 @@ std::map<std::string, ApiCount> api_counts_of(const Recorded& recorded, const mo
         };
         add_causes("idle_share", idle);
         add_causes("longest_idle", longest);
-    } else if (piece.kind == model::Piece::Kind::program) {
+    } else if (piece.kind == Piece::Kind::program) {
         IdleTime idle, longest;
         Interval longest_gap;
         const Timeline* with_longest = nullptr;

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "kinds/command/command.hpp"
 #include "kinds/command/recorded.hpp"
-#include "model/plan.hpp"
 #include "model/run.hpp"
 
 namespace perfgate::command {
@@ -34,12 +34,12 @@ struct PieceValues {
     std::size_t communicating = 0;
 };
 
-PieceValues values_of(const Recorded& recorded, const model::Piece& piece);
+PieceValues values_of(const Recorded& recorded, const Piece& piece);
 
 /// The kernels of the piece's instances, each with each launch configuration once, in the order of
 /// the first launches; `launches` and `time_ns` are means over the instances. Empty where there are
 /// more than most_kernels different names: then nothing is known.
-std::vector<model::Kernel> kernels_of(const Recorded& recorded, const model::Piece& piece);
+std::vector<model::Kernel> kernels_of(const Recorded& recorded, const Piece& piece);
 inline constexpr std::size_t most_kernels = 1000;
 
 /// By which fraction recording lengthened the instances of a range, from a run in which only ranges
@@ -47,7 +47,7 @@ inline constexpr std::size_t most_kernels = 1000;
 /// where device work outlasts that, of the span. At most that much of the span is due to recording.
 /// Nothing if the piece is no range, or `bare` has none that counts.
 std::optional<double> recording_overhead(const Recorded& bare, const Recorded& recorded,
-                                         const model::Piece& piece);
+                                         const Piece& piece);
 
 struct ApiCount {
     /// Nothing for `idle_share` and `longest_idle`, which are measured in another recording.
@@ -61,6 +61,6 @@ struct ApiCount {
 /// process holds on a device while an instance is open; what the host did while the device was
 /// idle, as the detail of `idle_share` and (of the longest gaps alone) of `longest_idle`: "after
 /// cudaStreamSynchronize 1.20 ms, nothing submitted 300.0 µs per instance".
-std::map<std::string, ApiCount> api_counts_of(const Recorded& recorded, const model::Piece& piece);
+std::map<std::string, ApiCount> api_counts_of(const Recorded& recorded, const Piece& piece);
 
 }  // namespace perfgate::command

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "model/command_words.hpp"
 #include "util/folder.hpp"
 #include "util/sha256.hpp"
 #include "util/text.hpp"
@@ -23,7 +24,7 @@ constexpr std::size_t most_samples = 1000;
 constexpr std::size_t longest_last_line = 200;
 
 /// A folder's name that says which program it is of, for people; two programs never share one.
-std::string folder_name(const model::Command& command) {
+std::string folder_name(const Command& command) {
     util::Sha256 sum;
     const auto add = [&](const std::string& text) {
         sum.add_number(text.size());
@@ -35,10 +36,8 @@ std::string folder_name(const model::Command& command) {
         add(name);
         add(value);
     }
-    const bool recorded_benchmark = !command.benchmark && !command.out_extension.empty();
-    if (recorded_benchmark) add("recorded");
-    return command.name + (recorded_benchmark ? "-recorded-" : "-") +
-           sum.fingerprint().substr(0, 8);
+    if (command.recorded) add("recorded");
+    return command.name + (command.recorded ? "-recorded-" : "-") + sum.fingerprint().substr(0, 8);
 }
 
 std::string with_file(std::string text, const std::string& file) {
@@ -59,10 +58,12 @@ std::string last_line(std::string_view text) {
 
 }  // namespace
 
-ProgramRuns::ProgramRuns(const MeasurementOptions& options, const model::Command& command)
-    : options_(options),
+ProgramRuns::ProgramRuns(const kinds::Machine& machine, const Command& command)
+    : machine_(machine),
       command_(command),
-      folder_(util::Folder(options.out).below(folder_name(command)).path()) {}
+      folder_(util::Folder(util::Folder(machine.out).below("commands").path())
+                  .below(folder_name(command))
+                  .path()) {}
 
 fs::path ProgramRuns::out_file(const std::string& name) const {
     return fs::absolute(folder_ / (name + command_.out_extension));
@@ -91,15 +92,15 @@ program::End ProgramRuns::run(const ProgramRun& run) const {
                           ""};
         }
     }
-    if (!options_.visible_devices.empty()) {
-        program.environment.emplace_back("CUDA_VISIBLE_DEVICES", options_.visible_devices);
+    if (!machine_.visible_devices.empty()) {
+        program.environment.emplace_back("CUDA_VISIBLE_DEVICES", machine_.visible_devices);
     }
     program.time_limit = std::chrono::duration<double>(command_.time_limit_s);
     program.folder = command_.folder;
     program.output_file = folder_ / (run.name + ".stdout");
     program.error_file = folder_ / (run.name + ".stderr");
     program.watch = run.watch;
-    program::End end = program::run(program, options_.stop);
+    program::End end = program::run(program, machine_.stop);
     if (end.outcome == program::Outcome::interrupted) throw Stopped();
     std::string why;
     if (end.outcome != program::Outcome::exited) {
@@ -127,6 +128,30 @@ bool ProgramRuns::check(std::int64_t process, std::vector<model::CaseResult>& re
     }
     for (model::CaseResult& result : results) result.verification = verification;
     return verification.passed;
+}
+
+bool take_batch(std::vector<model::CaseResult>& results, const std::function<void()>& take) {
+    const auto start = std::chrono::steady_clock::now();
+    const auto fail = [&](const std::string& reason, const std::string& log) {
+        for (model::CaseResult& result : results) {
+            model::set_error(result, reason, log);
+        }
+    };
+    try {
+        take();
+    } catch (const Stopped&) {
+        return false;
+    } catch (const Failure& failure) {
+        fail(failure.reason, failure.log);
+    } catch (const std::exception& error) {
+        fail(error.what(), "");
+    }
+    const auto end = std::chrono::steady_clock::now();
+    const double seconds = std::chrono::duration<double>(end - start).count();
+    for (model::CaseResult& result : results) {
+        result.wall_s += seconds / static_cast<double>(results.size());
+    }
+    return true;
 }
 
 void conclude(bool correct, std::vector<model::CaseResult>& results) {

@@ -9,20 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "model/plan.hpp"
+#include "kinds/command/command.hpp"
+#include "kinds/kind.hpp"
 #include "model/run.hpp"
 #include "program/program.hpp"
 
 namespace perfgate::command {
-
-struct MeasurementOptions {
-    std::filesystem::path library;  ///< the injection library
-    std::filesystem::path out;      ///< where the programs' output goes: a folder for each program
-    /// What CUDA_VISIBLE_DEVICES is set to: the run's devices. Empty: it is left alone.
-    std::string visible_devices;
-    std::function<bool()> stop;  ///< whether the user has ended the run
-    bool records = true;         ///< false: there are only benchmarks, which are not recorded
-};
 
 /// The user has ended the run.
 struct Stopped {};
@@ -49,7 +41,7 @@ struct ProgramRun {
 class ProgramRuns {
   public:
     /// Creates the folder for its output. Throws util::Error.
-    ProgramRuns(const MeasurementOptions& options, const model::Command& command);
+    ProgramRuns(const kinds::Machine& machine, const Command& command);
 
     /// Runs a program to its end, in the command's folder with its environment. A benchmark's
     /// `{out}` is the run's file, which does not exist before. Throws Failure, Stopped.
@@ -65,10 +57,13 @@ class ProgramRuns {
     [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
 
   private:
-    const MeasurementOptions& options_;
-    const model::Command& command_;
+    const kinds::Machine& machine_;
+    const Command& command_;
     std::filesystem::path folder_;
 };
+
+/// Takes a batch with `take`, as Programs::measure says: what it throws fails all of the cases.
+bool take_batch(std::vector<model::CaseResult>& results, const std::function<void()>& take);
 
 /// The status of what was measured, or is wrong.
 void conclude(bool correct, std::vector<model::CaseResult>& results);

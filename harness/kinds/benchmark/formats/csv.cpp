@@ -106,13 +106,13 @@ std::size_t column_of(const std::vector<std::string>& header, const std::string&
                                        count == 0 ? util::did_you_mean(name, header) : ""));
 }
 
-Columns columns_of(const std::vector<std::string>& header, const model::BenchmarkReading& reading) {
+Columns columns_of(const std::vector<std::string>& header, const Layout& reading) {
     Columns columns;
     columns.name = column_of(header, reading.name);
     for (const auto& [axis, column] : reading.axes) {
         columns.axes.push_back(column_of(header, column));
     }
-    for (const model::BenchmarkValue& value : reading.values) {
+    for (const Value& value : reading.values) {
         columns.values.push_back(column_of(header, value.from));
     }
     return columns;
@@ -132,8 +132,7 @@ struct Presence {
 };
 
 /// A result may lack a value, but not in some of its lines: the others may be the fast ones.
-void require_all_or_none(const Presence& presence, const model::BenchmarkReading& reading,
-                         ResultBuilder& builder) {
+void require_all_or_none(const Presence& presence, const Layout& reading, ResultBuilder& builder) {
     for (std::size_t i = 0; i < reading.values.size(); ++i) {
         if (presence.first_with[i] == 0 || presence.first_without[i] == 0) continue;
         builder.fail(
@@ -157,8 +156,7 @@ double number_in(const std::string& field, const Records& records, const std::st
 
 }  // namespace
 
-Results read_csv(std::string_view text, std::string_view /*source*/,
-                 const model::BenchmarkReading& reading) {
+Results read_csv(std::string_view text, std::string_view /*source*/, const Layout& reading) {
     Records records(text);
     const auto header = records.next();
     if (!header) throw util::InputError("it has no header");
@@ -186,7 +184,7 @@ Results read_csv(std::string_view text, std::string_view /*source*/,
             const std::string& field = (*record)[columns.values[i]];
             presences[place->second].note(i, !field.empty(), records.line());
             if (field.empty()) continue;
-            const model::BenchmarkValue& value = reading.values[i];
+            const Value& value = reading.values[i];
             builder.add(value.definition.name, "csv",
                         value.factor * number_in(field, records, value.from),
                         value.definition.metric_class == model::MetricClass::timing);

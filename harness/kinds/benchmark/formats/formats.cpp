@@ -97,8 +97,7 @@ model::ParamValue axis_value(document::JsonValue value) {
     }
 }
 
-Results read_text(std::string_view text, std::string_view source,
-                  const model::BenchmarkReading& reading) {
+Results read_text(std::string_view text, std::string_view source, const Layout& reading) {
     const Format* format = find_format(reading.format);
     if (format == nullptr) {
         throw util::InputError(fmt::format("{}: no format is named '{}'", source,
@@ -118,8 +117,8 @@ Results read_text(std::string_view text, std::string_view source,
     return results;
 }
 
-Results read_results(std::string_view text, std::string_view source,
-                     const model::BenchmarkReading& reading, const std::filesystem::path& folder) {
+Results read_results(std::string_view text, std::string_view source, const Layout& reading,
+                     const std::filesystem::path& folder) {
     Results results = read_text(text, source, reading);
     read_sample_files(folder, source, results);
     return results;

@@ -15,13 +15,12 @@
 #include <vector>
 
 #include "document/json_reader.hpp"
+#include "kinds/benchmark/formats/layout.hpp"
 #include "kinds/benchmark/formats/results.hpp"
-#include "model/plan.hpp"
 
 namespace perfgate::benchmark {
 
-using Reader = Results(std::string_view text, std::string_view source,
-                       const model::BenchmarkReading& reading);
+using Reader = Results(std::string_view text, std::string_view source, const Layout& reading);
 
 struct Format {
     std::string_view name;
@@ -47,12 +46,11 @@ std::vector<std::string> format_names();
 
 /// Reads a file's text, and the files beside it in `folder`, and checks it. Throws
 /// util::InputError, which begins with `source`.
-Results read_results(std::string_view text, std::string_view source,
-                     const model::BenchmarkReading& reading, const std::filesystem::path& folder);
+Results read_results(std::string_view text, std::string_view source, const Layout& reading,
+                     const std::filesystem::path& folder);
 
 /// What the text says: samples in other files are not read.
-Results read_text(std::string_view text, std::string_view source,
-                  const model::BenchmarkReading& reading);
+Results read_text(std::string_view text, std::string_view source, const Layout& reading);
 
 /// The format of a JSON document, by its top; null: it is none, or none of these.
 const Format* recognised(std::string_view text, std::string_view source);

@@ -94,7 +94,7 @@ ResultBuilder builder_for(std::string_view name) {
     return builder;
 }
 
-void add_values(JsonValue entry, const char* method, const model::BenchmarkReading& reading,
+void add_values(JsonValue entry, const char* method, const Layout& reading,
                 ResultBuilder& builder) {
     const double factor = factor_of(entry.at("time_unit"));
     for (const char* time : {"real_time", "cpu_time"}) {
@@ -103,7 +103,7 @@ void add_values(JsonValue entry, const char* method, const model::BenchmarkReadi
     for (const char* rate : {"items_per_second", "bytes_per_second"}) {
         if (const auto value = entry.find(rate)) builder.add(rate, method, value->number());
     }
-    for (const model::BenchmarkValue& value : reading.values) {
+    for (const Value& value : reading.values) {
         const auto found = entry.find(value.from);
         if (!found) continue;
         builder.add(value.definition.name, method, value.factor * found->number(),
@@ -118,7 +118,7 @@ std::string_view text_or(JsonValue entry, std::string_view key, std::string_view
 
 class Reading {
   public:
-    explicit Reading(const model::BenchmarkReading& reading) : reading_(reading) {}
+    explicit Reading(const Layout& reading) : reading_(reading) {}
 
     void add(JsonValue entry) {
         const std::string name(text_or(entry, "run_name", entry.at("name").text()));
@@ -201,7 +201,7 @@ class Reading {
         return repetitions_.emplace(name, index ? index->integer() : 0).second;
     }
 
-    const model::BenchmarkReading& reading_;
+    const Layout& reading_;
     std::map<std::string, std::size_t> places_;
     std::vector<ResultBuilder> builders_;
     std::set<std::pair<std::string, std::int64_t>> repetitions_;
@@ -228,7 +228,7 @@ std::string device_of(JsonValue context) {
 }  // namespace
 
 Results read_google_benchmark(std::string_view text, std::string_view source,
-                              const model::BenchmarkReading& reading) {
+                              const Layout& reading) {
     const JsonDocument document(std::string(text), source);
     const JsonValue context = document.root().at("context");
     // 1.9 and later.

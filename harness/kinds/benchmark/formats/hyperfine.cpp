@@ -39,8 +39,7 @@ Result result_of(JsonValue entry) {
 
 }  // namespace
 
-Results read_hyperfine(std::string_view text, std::string_view source,
-                       const model::BenchmarkReading& /*reading*/) {
+Results read_hyperfine(std::string_view text, std::string_view source, const Layout& /*reading*/) {
     const JsonDocument document(std::string(text), source);
     Results results;
     document.root().at("results").elements(

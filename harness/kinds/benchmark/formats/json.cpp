@@ -42,17 +42,16 @@ struct Paths {
     std::vector<std::pair<std::string, Named>> axes;
     std::vector<JsonPath> values;
 
-    explicit Paths(const model::BenchmarkReading& reading)
+    explicit Paths(const Layout& reading)
         : rows(reading.rows), name{reading.name, JsonPath(reading.name)} {
         for (const auto& [axis, path] : reading.axes) {
             axes.emplace_back(axis, Named{path, JsonPath(path)});
         }
-        for (const model::BenchmarkValue& value : reading.values) values.emplace_back(value.from);
+        for (const Value& value : reading.values) values.emplace_back(value.from);
     }
 };
 
-Result result_of(JsonValue row, std::string_view key, const Paths& paths,
-                 const model::BenchmarkReading& reading) {
+Result result_of(JsonValue row, std::string_view key, const Paths& paths, const Layout& reading) {
     if (paths.name.text.empty() && key.empty()) {
         row.fail("the rows have no names; expected 'case', a path to the name of each");
     }
@@ -62,7 +61,7 @@ Result result_of(JsonValue row, std::string_view key, const Paths& paths,
         builder.add_axis(axis, axis_value(only_one(path.path, path.text, row)));
     }
     for (std::size_t i = 0; i < reading.values.size(); ++i) {
-        const model::BenchmarkValue& value = reading.values[i];
+        const Value& value = reading.values[i];
         const bool positive = value.definition.metric_class == model::MetricClass::timing;
         // A row may lack a value, but not some of its samples: the others may be the fast ones.
         bool found = false;
@@ -89,8 +88,7 @@ Result result_of(JsonValue row, std::string_view key, const Paths& paths,
 
 }  // namespace
 
-Results read_json(std::string_view text, std::string_view source,
-                  const model::BenchmarkReading& reading) {
+Results read_json(std::string_view text, std::string_view source, const Layout& reading) {
     const JsonDocument document(std::string(text), source);
     const Paths paths(reading);
     Results results;

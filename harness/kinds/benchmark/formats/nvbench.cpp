@@ -146,8 +146,7 @@ bool add_time(const Summaries& summaries, const Kind& kind, ResultBuilder& build
     return true;
 }
 
-void add_values(const Summaries& summaries, const model::BenchmarkReading& reading,
-                ResultBuilder& builder) {
+void add_values(const Summaries& summaries, const Layout& reading, ResultBuilder& builder) {
     for (const Kind& kind : kinds) {
         if (!add_time(summaries, kind, builder)) continue;
         if (const auto rate = summaries.value(kind.items)) {
@@ -158,7 +157,7 @@ void add_values(const Summaries& summaries, const model::BenchmarkReading& readi
         }
         break;
     }
-    for (const model::BenchmarkValue& value : reading.values) {
+    for (const Value& value : reading.values) {
         const auto found = summaries.value(value.from);
         if (!found) continue;
         builder.add(value.definition.name, by_samples, value.factor * *found,
@@ -181,7 +180,7 @@ void note_skipped(JsonValue state, ResultBuilder& builder) {
 /// `devices`: of the benchmark, of which a state has one. For a benchmark of the CPU there is none,
 /// and what the state has is no number of a device.
 Result result_of(std::string_view name, std::size_t devices, JsonValue state,
-                 const model::BenchmarkReading& reading) {
+                 const Layout& reading) {
     ResultBuilder builder(name);
     if (devices > 1) builder.add_axis("device", state.at("device").integer());
     if (const auto values = state.find("axis_values")) {
@@ -223,8 +222,7 @@ std::string device_of(JsonValue root, const std::set<std::int64_t>& used) {
 
 }  // namespace
 
-Results read_nvbench(std::string_view text, std::string_view source,
-                     const model::BenchmarkReading& reading) {
+Results read_nvbench(std::string_view text, std::string_view source, const Layout& reading) {
     const JsonDocument document(std::string(text), source);
     const JsonValue root = document.root();
     const JsonValue version = root.at("meta").at("version").at("json");

@@ -77,7 +77,7 @@ std::string device_of(JsonValue machine) {
 }  // namespace
 
 Results read_pytest_benchmark(std::string_view text, std::string_view source,
-                              const model::BenchmarkReading& /*reading*/) {
+                              const Layout& /*reading*/) {
     const JsonDocument document(std::string(text), source);
     const JsonValue version = document.root().at("version");
     if (!version.text().starts_with(known_version)) {

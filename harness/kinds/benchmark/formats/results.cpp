@@ -10,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "model/unknown_cases.hpp"
 #include "util/error.hpp"
 #include "util/text.hpp"
 

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "kinds/benchmark/formats/layout.hpp"
 #include "model/case.hpp"
-#include "model/plan.hpp"
 
 namespace perfgate::benchmark {
 

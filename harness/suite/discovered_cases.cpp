@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suite/benchmark_cases.hpp"
+#include "suite/discovered_cases.hpp"
 
 #include <fmt/format.h>
 
@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "model/unknown_cases.hpp"
 #include "suite/problems.hpp"
 #include "suite/relations.hpp"
 #include "suite/settings.hpp"
@@ -28,14 +29,20 @@ std::vector<const Override*> overrides_for(const Suite& suite, const std::string
     return found;
 }
 
+auto discovered_for(const SuiteCase& suite_case,
+                    const std::map<std::size_t, model::Discovered>& by_group) {
+    return suite_case.group && model::stands_for_cases(suite_case.spec)
+               ? by_group.find(*suite_case.group)
+               : by_group.end();
+}
+
 /// A label of `measure` must not have the name of a result: their cases could not be told apart.
-void check_labels(const Suite& suite, const std::map<std::size_t, ReportedCases>& by_command) {
-    std::map<std::string, std::set<std::string>> results;  // by benchmark
+void check_labels(const Suite& suite, const std::map<std::size_t, model::Discovered>& by_group) {
+    std::map<std::string, std::set<std::string>> results;  // by workload
     for (const SuiteCase& suite_case : suite.cases) {
-        if (!has_unknown_cases(suite_case)) continue;
-        const auto reported = by_command.find(suite_case.program->command);
-        if (reported == by_command.end()) continue;
-        for (const benchmark::Result& each : reported->second.results) {
+        const auto found = discovered_for(suite_case, by_group);
+        if (found == by_group.end()) continue;
+        for (const model::DiscoveredCase& each : found->second.cases) {
             results[suite_case.spec.workload].insert(each.name);
         }
     }
@@ -54,22 +61,22 @@ void check_labels(const Suite& suite, const std::map<std::size_t, ReportedCases>
 
 /// The cases in place of `unknown`. A parameter that the matrix sets too must have its value.
 std::vector<SuiteCase> known_cases(const Suite& suite, const SuiteCase& unknown,
-                                   const ReportedCases& reported, std::string& problem) {
+                                   const model::Discovered& discovered, std::string& problem) {
     std::vector<SuiteCase> known;
-    for (const benchmark::Result& each : reported.results) {
+    for (const model::DiscoveredCase& each : discovered.cases) {
         SuiteCase& added = known.emplace_back(unknown);
-        added.spec.variant = each.name;
+        added.spec = spec_of(each, unknown.spec);
         added.skipped = each.skipped;
         for (const auto& [axis, value] : each.params) {
-            const auto [param, fresh] = added.spec.params.emplace(axis, value);
-            if (fresh || model::to_text(param->second) == model::to_text(value)) continue;
-            problem = fmt::format("the benchmark reports {}={} and was given {}={}", axis,
+            const std::string set = model::to_text(added.spec.params.at(axis));
+            if (set == model::to_text(value)) continue;
+            problem = fmt::format("the program reports {}={} and was given {}={}", axis,
                                   util::printable(model::to_text(value), 80), axis,
-                                  util::printable(model::to_text(param->second), 80));
+                                  util::printable(set, 80));
             return {};
         }
-        added.program->piece.kind = model::Piece::Kind::result;
-        added.program->piece.pattern = benchmark::id_of(each);
+        added.subject = unknown.subject->discovered(each);
+        added.discovered = true;
         added.id = model::case_id(added.spec);
         added.overrides = overrides_for(suite, added.id);
     }
@@ -89,14 +96,14 @@ void check_overrides(const Suite& suite) {
     problems.throw_if_any();
 }
 
-/// The benchmark with the results that it has reported as variants, and their parameters.
+/// The workload with the discovered cases as variants, and their parameters.
 model::WorkloadInfo reported_workload(const Suite& suite, const std::string& name) {
     model::WorkloadInfo info;
     info.name = name;
     std::set<std::string> variants;
     std::map<std::string, std::set<std::string>> params;
     for (const SuiteCase& suite_case : suite.cases) {
-        if (suite_case.spec.workload != name || has_unknown_cases(suite_case)) continue;
+        if (suite_case.spec.workload != name || model::stands_for_cases(suite_case.spec)) continue;
         variants.insert(suite_case.spec.variant);
         for (const auto& [param, value] : suite_case.spec.params) {
             const auto* text = std::get_if<std::string>(&value);
@@ -121,7 +128,7 @@ void resolve_open_relations(Suite& suite) {
     if (suite.open_relations.empty()) return;
     model::WorkloadCatalogue programs = suite.programs;
     for (model::WorkloadInfo& program : programs) {
-        if (suite.benchmarks.contains(program.name)) {
+        if (suite.discovering.contains(program.name)) {
             program = reported_workload(suite, program.name);
         }
     }
@@ -131,7 +138,7 @@ void resolve_open_relations(Suite& suite) {
         problems, [&](std::size_t metrics, Position at) { work.spend(8 * metrics, at); });
     const RelationScope scope{suite.cases,
                               programs,
-                              benchmarks_of(suite),
+                              discovering_of(suite),
                               false,
                               true,
                               [&](std::size_t index) {
@@ -149,16 +156,21 @@ void resolve_open_relations(Suite& suite) {
 
 }  // namespace
 
-void set_reported_cases(const std::map<std::size_t, ReportedCases>& by_command, Suite& suite) {
-    check_labels(suite, by_command);
+model::CaseSpec spec_of(const model::DiscoveredCase& found, const model::CaseSpec& in_place_of) {
+    model::CaseSpec spec = in_place_of;
+    spec.variant = found.name;
+    spec.params.insert(found.params.begin(), found.params.end());
+    return spec;
+}
+
+void set_discovered_cases(const std::map<std::size_t, model::Discovered>& by_group, Suite& suite) {
+    check_labels(suite, by_group);
     std::vector<SuiteCase> cases;
     std::vector<std::size_t> moved_to;  // relations refer to cases by index
     for (SuiteCase& suite_case : suite.cases) {
         moved_to.push_back(cases.size());
-        const auto found = has_unknown_cases(suite_case)
-                               ? by_command.find(suite_case.program->command)
-                               : by_command.end();
-        if (found == by_command.end()) {
+        const auto found = discovered_for(suite_case, by_group);
+        if (found == by_group.end()) {
             cases.push_back(std::move(suite_case));
             continue;
         }
@@ -166,10 +178,8 @@ void set_reported_cases(const std::map<std::size_t, ReportedCases>& by_command, 
         std::vector<SuiteCase> known;
         if (problem.empty()) known = known_cases(suite, suite_case, found->second, problem);
         if (!problem.empty()) {
-            model::BenchmarkReading& reading =
-                *suite.commands[suite_case.program->command].benchmark;
-            reading.problem = std::move(problem);
-            reading.log = found->second.log;
+            suite_case.problem = std::move(problem);
+            suite_case.log = found->second.log;
             cases.push_back(std::move(suite_case));
         }
         std::move(known.begin(), known.end(), std::back_inserter(cases));
@@ -186,7 +196,7 @@ void set_reported_cases(const std::map<std::size_t, ReportedCases>& by_command, 
             for (std::size_t& index : instance) index = moved_to[index];
         }
     }
-    if (!by_command.empty()) check_overrides(suite);
+    if (!by_group.empty()) check_overrides(suite);
     resolve_open_relations(suite);
 }
 

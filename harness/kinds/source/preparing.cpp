@@ -1,41 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runner/source_code.hpp"
+#include "kinds/source/preparing.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
 
 #include "kinds/source/compiler.hpp"
-#include "measure/workers.hpp"
-#include "runner/installation.hpp"
-#include "runner/interruption.hpp"
-#include "util/error.hpp"
+#include "kinds/source/source.hpp"
 #include "util/temporary_folder.hpp"
 #include "util/text.hpp"
 
-namespace perfgate::runner {
+namespace perfgate::source {
 
 namespace {
+
+using kinds::Findings;
+using kinds::Machine;
 
 /// Validates each source once for each kernel and architecture.
 class Validation {
   public:
-    explicit Validation(const std::vector<std::string>& architectures)
-        : architectures_(architectures) {}
+    Validation(const Machine& machine, const std::vector<std::string>& architectures)
+        : machine_(machine), architectures_(architectures) {}
 
-    void add(const suite::Suite& suite, const suite::SuiteCase& suite_case) {
-        model::SourceKernel kernel = *suite_case.source;
-        kernel.folder =
-            std::filesystem::absolute(std::filesystem::path(suite.file)).parent_path().string();
-        const std::string place = fmt::format("{}:{}:{}", util::printable(suite.file),
-                                              suite_case.at.line, suite_case.at.column);
+    void add(const model::SourceKernel& kernel, const std::string& place) {
         const auto& wanted = architectures_.empty() ? kernel.architectures : architectures_;
         const bool compiled = model::kind_of_source(kernel.file) == model::SourceKind::cuda;
         if (wanted.empty() || !compiled) {
@@ -51,10 +44,12 @@ class Validation {
             }
             return;
         }
-        for (const std::string& architecture : wanted) compile(kernel, architecture, place);
+        for (const std::string& architecture : wanted) {
+            if (!findings_.stopped) compile(kernel, architecture, place);
+        }
     }
 
-    SourceFindings take() {
+    Findings take() {
         for (auto* lines : {&findings_.done, &findings_.warnings}) {
             std::set<std::string> seen;
             std::erase_if(*lines, [&](const auto& line) { return !seen.insert(line).second; });
@@ -90,17 +85,18 @@ class Validation {
                  const std::string& place) {
         auto found = compilers_.find(architecture);
         if (found == compilers_.end()) {
-            source::CompilerOptions options;
-            options.perfgate = own_binary();
+            CompilerOptions options;
+            options.perfgate = machine_.perfgate;
             if (!folder_) folder_.emplace();
             options.out = folder_->path();
             options.architecture = architecture;
-            options.stop = interrupted;
+            options.stop = machine_.stop;
             found = compilers_.emplace(architecture, std::move(options)).first;
         }
-        source::Compiler& compiler = found->second;
+        Compiler& compiler = found->second;
         const model::SourceCode code = compiler.code_of(kernel);
-        if (compiler.interrupted()) throw measure::Interrupted();
+        findings_.stopped = compiler.interrupted();
+        if (findings_.stopped) return;
         const bool no_compiler = !code.problem.empty() && compiler.lacks_compiler();
         if (no_compiler) {
             findings_.warnings.push_back(code.problem);
@@ -113,11 +109,12 @@ class Validation {
         }
     }
 
+    const Machine& machine_;
     const std::vector<std::string>& architectures_;
     std::optional<util::TemporaryFolder> folder_;  ///< once something is compiled
-    std::map<std::string, source::Compiler> compilers_;
+    std::map<std::string, Compiler> compilers_;
     std::set<std::string> told_;
-    SourceFindings findings_;
+    Findings findings_;
 };
 
 }  // namespace
@@ -128,41 +125,37 @@ int major_of(const std::string& version) {
     return major;
 }
 
-void compile_sources(const MeasuringChoice& choice, const OpenedBackend& backend,
-                     model::Plan& plan) {
-    source::CompilerOptions options;
-    options.perfgate = own_binary();
-    options.out = std::filesystem::absolute(choice.out) / "sources";
-    options.architecture =
-        source::architecture_of(backend.capabilities.environment.device.compute_capability);
-    options.newest_major = major_of(backend.capabilities.environment.cuda_driver);
-    options.time_limit_s = choice.case_limit_s;
-    options.stop = interrupted;
-    if (choice.progress) {
-        options.compiling = [](const std::string& file) {
-            fmt::print(stderr, "perfgate: compiling {}\n", util::printable(file));
-        };
-    }
-    source::Compiler compiler(std::move(options));
-    for (model::PlannedSuite& suite : plan.suites) {
-        for (model::PlannedCase& planned : suite.cases) {
-            if (!planned.source || !planned.skip_reason.empty()) continue;
-            planned.source->code = compiler.code_of(*planned.source);
-            if (compiler.interrupted()) throw measure::Interrupted();
-        }
+bool compile_sources(const Machine& machine, const std::vector<model::PlannedCase*>& cases) {
+    CompilerOptions options;
+    options.perfgate = machine.perfgate;
+    options.out = std::filesystem::absolute(machine.out) / "sources";
+    options.architecture = architecture_of(machine.compute_capability);
+    options.newest_major = major_of(machine.cuda_driver);
+    options.time_limit_s = machine.case_limit_s;
+    options.stop = machine.stop;
+    options.compiling = [&](const std::string& file) {
+        machine.tell("compiling " + util::printable(file));
+    };
+    Compiler compiler(std::move(options));
+    for (model::PlannedCase* planned : cases) {
+        model::SourceKernel kernel = *planned->subject->kernel();
+        kernel.code = compiler.code_of(kernel);
+        if (compiler.interrupted()) return false;
+        planned->problem = kernel.code.problem;
+        planned->log = kernel.code.log;
+        planned->subject = std::make_shared<const Source>(std::move(kernel));
     }
     compiler.prune();
+    return true;
 }
 
-SourceFindings validate_sources(const std::vector<suite::Suite>& suites,
-                                const std::vector<std::string>& architectures) {
-    Validation validation(architectures);
-    for (const suite::Suite& suite : suites) {
-        for (const suite::SuiteCase& suite_case : suite.cases) {
-            if (suite_case.source) validation.add(suite, suite_case);
-        }
+Findings check_sources(const Machine& machine, const std::vector<kinds::SuiteCase>& cases,
+                       const std::vector<std::string>& architectures) {
+    Validation validation(machine, architectures);
+    for (const kinds::SuiteCase& each : cases) {
+        validation.add(*each.subject->kernel(), each.place);
     }
     return validation.take();
 }
 
-}  // namespace perfgate::runner
+}  // namespace perfgate::source
