@@ -371,7 +371,8 @@ std::vector<std::size_t> places_of(const Recording& recording, const Profile& pr
     return places;
 }
 
-/// Nothing if one of them is not in the profile, which may cover a part of the range only.
+/// The kernels of a range; nothing if one of them is not in the profile, which may cover a part of
+/// the range only.
 std::vector<RangeKernel> kernels_of(const Timeline& timeline, bool own_thread,
                                     const RangeSummary& range,
                                     const std::vector<std::size_t>& places) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `perfgate profile` writes: a database, a trace, the data of its page, and a document. Each
-// is in a .cpp file of its own.
+// The outputs of `perfgate profile`: a database, a trace, the data of its page, and a document.
+// Each is in a .cpp file of its own.
 #pragma once
 
 #include <cstddef>
@@ -28,9 +28,8 @@ void write_database(const std::filesystem::path& file, const std::vector<Timelin
 /// Times are microseconds from the first record of all processes, as the format wants them.
 std::string write_trace(const std::vector<Timeline>& processes);
 
-// What the page of `perfgate profile --html` shows, as JSON on one line;
-// report/html/src/profile/document.ts has its shape. It has no version, because the page comes from
-// the same build.
+// What the page of `perfgate profile --html` shows (profile_fields.hpp), as JSON on one line. It has
+// no version, because the page comes from the same build.
 
 struct PageLimits {
     std::size_t events = 200'000;  ///< of all timelines together

@@ -193,13 +193,13 @@ struct Context {
     std::uint32_t padding = 0;
 };
 
-/// The fingerprint of a function's machine code (backend/cuda/cubin.hpp).
+/// The fingerprint of a function's machine code (elf/cubin.hpp).
 struct FunctionCode {
     StringId symbol = 0;
     StringId fingerprint = 0;
 };
 
-/// The stack that a kernel needs per thread (backend/cuda/cubin.hpp).
+/// The stack that a kernel needs per thread (elf/cubin.hpp).
 struct StackSize {
     StringId symbol = 0;
     std::uint32_t bytes = 0;
@@ -264,8 +264,8 @@ static_assert(is_record<ProfilerCall> && sizeof(ProfilerCall) == 16);
 static_assert(is_record<ClockReading> && sizeof(ClockReading) == 24);
 static_assert(is_record<Counts> && sizeof(Counts) == 96);
 
-// What a process in which counters are collected adds to its recording. It collects one pass: the
-// counters that the hardware counts at the same time. The passes of a collection are processes of
+// Records of a process in which counters are collected. It collects one pass: the counters that the
+// hardware counts at the same time. The passes of a collection are processes of
 // their own, and belong together if their launches are the same.
 
 /// A kernel launch, in the order of the process; up to the last one that is counted. Launches into

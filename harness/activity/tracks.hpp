@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "activity/timeline.hpp"
@@ -13,6 +14,15 @@ namespace perfgate::activity {
 
 enum class TrackKind : std::uint8_t { device, ranges, calls };
 enum class EventKind : std::uint8_t { kernel, copy, memset, range, call, wait };
+
+constexpr std::string_view to_text(TrackKind kind) {
+    constexpr std::string_view texts[] = {"device", "ranges", "calls"};
+    return texts[static_cast<std::size_t>(kind)];
+}
+constexpr std::string_view to_text(EventKind kind) {
+    constexpr std::string_view texts[] = {"kernel", "copy", "memset", "range", "call", "wait"};
+    return texts[static_cast<std::size_t>(kind)];
+}
 
 struct TrackEvent {
     Interval time;

@@ -199,7 +199,10 @@ class Accepting {
         const auto found = accepted.baseline.cases.find(verdict.id);
         BaselineCase* const expected =
             found == accepted.baseline.cases.end() ? nullptr : &found->second;
-        LedgerEntry entry = entry_of(verdict.id);
+        LedgerEntry entry = ledger_entry(
+            choice_.until.empty() ? model::LedgerAction::accept : model::LedgerAction::acknowledge,
+            verdict.id, acceptance_, run_);
+        entry.until = choice_.until;
         if (!choice_.until.empty()) {
             acknowledge(result, verdict, expected, entry);
         } else if (!model::stayed(verdict)) {
@@ -227,29 +230,9 @@ class Accepting {
             return refuse(verdict.id,
                           fmt::format("{}: {}", model::to_text(verdict.verdict), verdict.reason));
         }
-        LedgerEntry entry;
-        entry.id = verdict.id;
-        entry.at = acceptance_.at;
-        entry.action = model::LedgerAction::prune;
-        entry.by = acceptance_.accepted_by;
-        entry.reason = acceptance_.reason;
         accepted.baseline.cases.erase(verdict.id);
-        accepted.entries.push_back(std::move(entry));
-    }
-
-    LedgerEntry entry_of(const std::string& id) const {
-        LedgerEntry entry;
-        entry.id = id;
-        entry.at = acceptance_.at;
-        entry.action =
-            choice_.until.empty() ? model::LedgerAction::accept : model::LedgerAction::acknowledge;
-        entry.by = acceptance_.accepted_by;
-        entry.reason = acceptance_.reason;
-        entry.recorded_at = run_.started_at;
-        entry.git_revision = run_.git_revision;
-        entry.until = choice_.until;
-        entry.anchor_reset = choice_.until.empty() && acceptance_.reset_anchors;
-        return entry;
+        accepted.entries.push_back(
+            ledger_entry(model::LedgerAction::prune, verdict.id, acceptance_));
     }
 
     void acknowledge(const CaseResult& result, const CaseVerdict& verdict, BaselineCase* expected,
@@ -271,13 +254,7 @@ class Accepting {
                 LedgerEntry& entry, Accepted& accepted) {
         BaselineCase before;
         if (expected != nullptr) before = *expected;
-        BaselineCase after = before;
-        after.provenance = provenance_of(run_, result, acceptance_);
-        after.kernels = as_expected(result.kernels);
-        after.host_code = result.host_code;
-        after.libraries = result.libraries;
-        after.memory_operations = result.memory_operations;
-        after.tags = result.tags;
+        BaselineCase after = with_code_of(run_, result, acceptance_, before);
         // Of an older baseline it is not known; a refresh makes it known.
         if (expected == nullptr || !before.measured_as.empty()) {
             after.measured_as = result.measured_as;

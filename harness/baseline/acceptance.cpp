@@ -9,9 +9,8 @@
 #include <optional>
 
 #include "gate/batch_rule.hpp"
-#include "gate/overhead.hpp"
+#include "gate/invalid.hpp"
 #include "gate/rule.hpp"
-#include "gate/too_fast.hpp"
 #include "model/board.hpp"
 #include "model/case.hpp"
 #include "model/quantity.hpp"
@@ -105,22 +104,20 @@ void require_finished(const model::Run& run) {
     }
 }
 
-model::Provenance provenance_of(const model::Run& run, const CaseResult& result,
-                                const Acceptance& acceptance) {
-    return {model::board_of(run, result),
-            run.environment.driver,
-            run.environment.cuda_toolkit,
-            run.environment.cupti,
-            run.tool_version,
-            run.git_revision,
-            run.started_at,
-            acceptance.accepted_by,
-            acceptance.reason,
-            rounded(result.wall_s)};
-}
-
-std::vector<model::Kernel> as_expected(std::vector<model::Kernel> kernels) {
-    for (model::Kernel& kernel : kernels) {
+model::BaselineCase with_code_of(const model::Run& run, const CaseResult& result,
+                                 const Acceptance& acceptance, model::BaselineCase expected) {
+    expected.provenance = {model::board_of(run, result),
+                           run.environment.driver,
+                           run.environment.cuda_toolkit,
+                           run.environment.cupti,
+                           run.tool_version,
+                           run.git_revision,
+                           run.started_at,
+                           acceptance.accepted_by,
+                           acceptance.reason,
+                           rounded(result.wall_s)};
+    expected.kernels = result.kernels;
+    for (model::Kernel& kernel : expected.kernels) {
         kernel.theoretical_occupancy = 0;
         if (kernel.launches == 0) kernel.duration_ns = 0;
         kernel.metrics.clear();
@@ -129,7 +126,31 @@ std::vector<model::Kernel> as_expected(std::vector<model::Kernel> kernels) {
         kernel.code_bytes.reset();
         kernel.stack_bytes.reset();
     }
-    return kernels;
+    expected.host_code = result.host_code;
+    expected.libraries = result.libraries;
+    expected.memory_operations = result.memory_operations;
+    expected.tags = result.tags;
+    return expected;
+}
+
+model::LedgerEntry ledger_entry(model::LedgerAction action, const std::string& id,
+                                const Acceptance& acceptance) {
+    model::LedgerEntry entry;
+    entry.id = id;
+    entry.at = acceptance.at;
+    entry.action = action;
+    entry.by = acceptance.accepted_by;
+    entry.reason = acceptance.reason;
+    return entry;
+}
+
+model::LedgerEntry ledger_entry(model::LedgerAction action, const std::string& id,
+                                const Acceptance& acceptance, const model::Run& run) {
+    model::LedgerEntry entry = ledger_entry(action, id, acceptance);
+    entry.recorded_at = run.started_at;
+    entry.git_revision = run.git_revision;
+    entry.anchor_reset = action != model::LedgerAction::acknowledge && acceptance.reset_anchors;
+    return entry;
 }
 
 std::map<std::string, double> moved_anchors(const model::Run& run, const CaseResult& result,

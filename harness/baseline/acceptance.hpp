@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "model/baseline.hpp"
+#include "model/ledger.hpp"
 #include "model/run.hpp"
 #include "model/verdict.hpp"
 
@@ -38,12 +39,18 @@ std::string objection(const model::Run& run, const model::CaseResult& result);
 /// Throws InputError for a run that only verified, or that was interrupted.
 void require_finished(const model::Run& run);
 
-model::Provenance provenance_of(const model::Run& run, const model::CaseResult& result,
-                                const Acceptance& acceptance);
+/// The case with the run's provenance, code and tags: of its kernels what must be the same again.
+/// Times and counts of one launch are in the metrics. Kernels of programs keep their times, because
+/// metrics have none for each kernel.
+model::BaselineCase with_code_of(const model::Run& run, const model::CaseResult& result,
+                                 const Acceptance& acceptance, model::BaselineCase expected);
 
-/// The part of a case's kernels that must be the same again; times and counts of one launch are in
-/// the metrics. Kernels of programs keep their times, because metrics have none for each kernel.
-std::vector<model::Kernel> as_expected(std::vector<model::Kernel> kernels);
+/// An entry of the ledger, of a case or of a whole suite.
+model::LedgerEntry ledger_entry(model::LedgerAction action, const std::string& id,
+                                const Acceptance& acceptance);
+/// The same, of values of this run.
+model::LedgerEntry ledger_entry(model::LedgerAction action, const std::string& id,
+                                const Acceptance& acceptance, const model::Run& run);
 
 /// The anchors of a case's gated metrics when `after` replaces `before`. Values with another unit
 /// or method cannot be added up and become anchors themselves.

@@ -32,7 +32,7 @@ std::optional<MetricChange> change_of(const MetricSeries& before, const MetricSe
     if (before.unit != after.unit) {
         change.note = changed_words("unit", before.unit, after.unit);
     } else if (before.method != after.method) {
-        change.note = changed_words("method", before.method, after.method);
+        change.note = changed_words("method", to_text(before.method), to_text(after.method));
     } else if (before.value == after.value) {
         return std::nullopt;
     } else {

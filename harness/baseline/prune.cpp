@@ -64,13 +64,7 @@ Pruned prune(model::Baseline baseline, const KnownCases& cases, const Acceptance
             ++pruned.unknown;
             continue;
         }
-        model::LedgerEntry entry;
-        entry.id = id;
-        entry.at = acceptance.at;
-        entry.action = model::LedgerAction::prune;
-        entry.by = acceptance.accepted_by;
-        entry.reason = acceptance.reason;
-        pruned.entries.push_back(std::move(entry));
+        pruned.entries.push_back(ledger_entry(model::LedgerAction::prune, id, acceptance));
     }
     for (const model::LedgerEntry& entry : pruned.entries) baseline.cases.erase(entry.id);
     pruned.baseline = std::move(baseline);

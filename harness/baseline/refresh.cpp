@@ -13,9 +13,9 @@
 #include "baseline/pooling.hpp"
 #include "document/baseline.hpp"
 #include "gate/batch_rule.hpp"
-#include "gate/boards.hpp"
 #include "gate/machine_code.hpp"
 #include "gate/rule.hpp"
+#include "gate/series.hpp"
 #include "model/board.hpp"
 #include "model/case.hpp"
 #include "model/date.hpp"
@@ -268,14 +268,7 @@ std::optional<model::LedgerEntry> entry_of(const model::Run& run, const model::S
                                            const Refreshed& refreshed,
                                            const Acceptance& acceptance) {
     if (refreshed.accepted.empty() && refreshed.removed.empty()) return std::nullopt;
-    model::LedgerEntry entry;
-    entry.at = acceptance.at;
-    entry.action = model::LedgerAction::refresh;
-    entry.by = acceptance.accepted_by;
-    entry.reason = acceptance.reason;
-    entry.recorded_at = run.started_at;
-    entry.git_revision = run.git_revision;
-    entry.anchor_reset = acceptance.reset_anchors;
+    model::LedgerEntry entry = ledger_entry(model::LedgerAction::refresh, {}, acceptance, run);
     entry.cases = static_cast<std::int64_t>(refreshed.accepted.size());
     for (const std::string& id : refreshed.accepted) {
         entry.digests.emplace(id, document::digest_of_case(id, refreshed.baseline.cases.at(id)));
@@ -290,15 +283,11 @@ std::optional<model::LedgerEntry> entry_of(const model::Run& run, const model::S
 
 BaselineCase replaced(const model::Run& run, const CaseResult& result,
                       const Acceptance& acceptance) {
-    BaselineCase accepted{provenance_of(run, result, acceptance),
-                          result.metrics,
-                          as_expected(result.kernels),
-                          result.host_code,
-                          result.libraries,
-                          result.memory_operations};
-    accepted.tags = result.tags;
+    BaselineCase accepted = with_code_of(run, result, acceptance, {});
     accepted.measured_as = result.measured_as;
-    for (auto& [metric, series] : accepted.metrics) series = condensed(series);
+    for (const auto& [metric, series] : result.metrics) {
+        accepted.metrics[metric] = condensed(series);
+    }
     return accepted;
 }
 

@@ -79,14 +79,22 @@ std::optional<gate::StoredBaseline> load_baseline(const fs::path& folder,
     return stored;
 }
 
-gate::BaselineSet load_baselines(const fs::path& folder, const model::Run& run) {
+gate::BaselineSet load_baselines(const fs::path& folder, const model::Device& device,
+                                 const std::vector<std::string>& suites) {
     gate::BaselineSet baselines;
-    for (const model::SuiteResult& suite : run.suites) {
-        std::optional<gate::StoredBaseline> stored =
-            load_baseline(folder, run.environment.device.key, suite.name);
-        if (stored) baselines.insert_or_assign(suite.name, *std::move(stored));
+    for (const std::string& suite : suites) {
+        auto stored = load_baseline(folder, device.key, suite);
+        if (!stored) continue;
+        gate::require_same_device(device, stored->baseline.device, stored->file);
+        baselines.insert_or_assign(suite, *std::move(stored));
     }
     return baselines;
+}
+
+gate::BaselineSet load_baselines(const fs::path& folder, const model::Run& run) {
+    std::vector<std::string> suites;
+    for (const model::SuiteResult& suite : run.suites) suites.push_back(suite.name);
+    return load_baselines(folder, run.environment.device, suites);
 }
 
 std::vector<std::string> suites_with_baseline(const fs::path& folder, std::string_view device_key) {

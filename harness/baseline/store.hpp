@@ -36,7 +36,12 @@ std::optional<gate::StoredBaseline> load_baseline(const std::filesystem::path& f
                                                   std::string_view device_key,
                                                   std::string_view suite);
 
-/// The stored baselines of the run's suites for its device. Throws as load_baseline does.
+/// The stored baselines of these suites for the device. Throws as load_baseline does, and for a
+/// baseline of another device with the same key.
+gate::BaselineSet load_baselines(const std::filesystem::path& folder, const model::Device& device,
+                                 const std::vector<std::string>& suites);
+
+/// Those of the run's suites, for its device.
 gate::BaselineSet load_baselines(const std::filesystem::path& folder, const model::Run& run);
 
 /// The suites for which the folder has a baseline of the device, sorted by name.

@@ -8,7 +8,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include "baseline/file_changes.hpp"
@@ -117,32 +116,20 @@ class Checking {
         }
     }
 
-    /// What the ledger says about one case. Times are whole seconds; any entry of the same second
-    /// may be the last one.
+    /// What the newest entries say about one case. Times are whole seconds; any entry of the same
+    /// second may be the last one.
     struct Told {
-        std::string at;                         ///< of the newest entry that names the case
-        std::set<std::string> digests;          ///< of that second, like the next two
-        bool removed = false, old = false;      ///< old: an entry without a digest
-        std::vector<const LedgerEntry*> alone;  ///< all entries of only this case
+        std::string at;
+        std::set<std::string> digests;
+        bool removed = false;
     };
-
-    Told& newest(const std::string& id, const std::string& at) {
-        Told& told = told_[id];
-        if (told.at < at) {
-            told.at = at;
-            told.digests.clear();
-            told.removed = told.old = false;
-        }
-        return told;
-    }
 
     void read(const model::Ledger& ledger) {
         for (const LedgerEntry& entry : ledger.entries) {
-            const bool refresh = entry.action == LedgerAction::refresh;
-            if (refresh) last_refresh_ = std::max(last_refresh_, entry.at);
-            if (!refresh) told_[entry.id].alone.push_back(&entry);
             const auto tell = [&](const std::string& id, const auto& say) {
-                if (Told& told = newest(id, entry.at); told.at == entry.at) say(told);
+                Told& told = told_[id];
+                if (told.at < entry.at) told = {entry.at, {}, false};
+                if (told.at == entry.at) say(told);
             };
             for (const auto& [id, digest] : entry.digests) {
                 tell(id, [&](Told& told) { told.digests.insert(digest); });
@@ -150,98 +137,31 @@ class Checking {
             for (const std::string& id : entry.removed) {
                 tell(id, [](Told& told) { told.removed = true; });
             }
-            if (entry.action == LedgerAction::prune) {
-                tell(entry.id, [](Told& told) { told.removed = true; });
-            } else if (entry.digests.empty() && !refresh) {
-                tell(entry.id, [](Told& told) { told.old = true; });
-                any_old_ = true;
-            } else if (entry.digests.empty() && entry.cases > 0) {
-                // Old refresh entries do not name their cases.
-                last_old_refresh_ = std::max(last_old_refresh_, entry.at);
-                any_old_ = true;
-            }
+            if (entry.action == LedgerAction::refresh) continue;
+            const bool pruned = entry.action == LedgerAction::prune;
+            tell(entry.id, [&](Told& told) { told.removed = told.removed || pruned; });
         }
     }
 
     /// `expected` null: the baseline does not have the case.
-    void agreement(const std::string& id, Told& told, const BaselineCase* expected) {
-        if (expected == nullptr && told.removed) return;
-        if (expected != nullptr && told.digests.contains(document::digest_of_case(id, *expected))) {
-            return;
-        }
-        const bool old = told.old || told.at < last_old_refresh_ || (told.at.empty() && any_old_);
-        if (expected != nullptr && old) check_.not_covered[file_].push_back(id);
-        const std::size_t faults = check_.faults.size();
-        history(id, told.alone, expected);
-        if (old || check_.faults.size() > faults) return;
+    void agreement(const std::string& id, const Told& told, const BaselineCase* expected) {
         if (expected == nullptr) {
+            if (told.removed) return;
             fault(id, "the ledger says that it was accepted, and the baseline does not have it");
         } else if (told.at.empty()) {
             fault(id, "it is not in the ledger: it was never accepted");
         } else if (told.digests.empty()) {
-            fault(id, "the ledger says that it was removed");
-        } else {
+            fault(id, "{}",
+                  told.removed ? "the ledger says that it was removed"
+                               : "its last ledger entry has no digest: refresh it");
+        } else if (!told.digests.contains(document::digest_of_case(id, *expected))) {
             fault(id, "not as it was accepted: edited by hand, or merged without care");
-        }
-    }
-
-    /// Compares the values of a case with its newest entries, to name what was edited. `entries`
-    /// are those of only this case.
-    void history(const std::string& id, std::vector<const LedgerEntry*>& entries,
-                 const BaselineCase* expected) {
-        // Of entries of the same second, the last one is the newest.
-        std::reverse(entries.begin(), entries.end());
-        std::stable_sort(entries.begin(), entries.end(),
-                         [](const auto* left, const auto* right) { return left->at > right->at; });
-        // A refresh replaces values: what was accepted before does not apply.
-        std::erase_if(entries, [&](const LedgerEntry* entry) { return entry->at < last_refresh_; });
-        const auto newest = std::find_if(entries.begin(), entries.end(), [](const auto* entry) {
-            return entry->action != LedgerAction::acknowledge;
-        });
-        if (newest == entries.end()) return;
-        if ((*newest)->action == LedgerAction::prune) {
-            if (expected != nullptr) fault(id, "the ledger says that it was pruned");
-            return;
-        }
-        if (expected == nullptr) {
-            fault(id, "the ledger says that it was accepted, and the baseline does not have it");
-            return;
-        }
-        std::set<std::string_view> seen;
-        for (const LedgerEntry* entry : entries) {
-            if (entry->action == LedgerAction::prune) break;
-            if (entry->action != LedgerAction::accept) continue;
-            for (const auto& [metric, change] : entry->changes) {
-                if (seen.insert(metric).second) accepted(id, metric, change, *expected);
-            }
-        }
-    }
-
-    void accepted(const std::string& id, const std::string& metric,
-                  const model::LedgerChange& change, const BaselineCase& expected) {
-        const auto series = expected.metrics.find(metric);
-        if (series == expected.metrics.end() || series->second.unit != change.unit ||
-            series->second.value != change.after) {
-            fault(id, "{} is {}, and the ledger says that {} was accepted", util::printable(metric),
-                  series == expected.metrics.end() ? "absent"
-                                                   : util::number_text(series->second.value),
-                  util::number_text(change.after));
-            return;
-        }
-        const auto found = expected.anchors.find(metric);
-        const double anchor = found == expected.anchors.end() ? change.after : found->second;
-        const double told = change.anchor.value_or(change.after);
-        if (anchor != told) {
-            fault(id, "the anchor of {} is {}, and the ledger says {}", util::printable(metric),
-                  util::number_text(anchor), util::number_text(told));
         }
     }
 
     std::string file_;
     StoreCheck& check_;
     std::map<std::string, Told> told_;  ///< by case
-    std::string last_refresh_, last_old_refresh_;
-    bool any_old_ = false;  ///< an entry without digests
 };
 
 /// The document; nothing after adding a fault.

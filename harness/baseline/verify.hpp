@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -16,9 +15,6 @@ struct StoreCheck {
     std::size_t baselines = 0, ledgers = 0;  ///< files
     std::vector<std::string> faults;         ///< a line each
     std::vector<std::string> notes;          ///< not faults, but worth knowing
-    /// By baseline file: cases whose edits would not be detected, because their last ledger entry
-    /// is from before entries had digests.
-    std::map<std::string, std::vector<std::string>> not_covered;
 };
 
 /// `today` is a day in UTC, for acknowledgements that have ended. Throws InputError if there is no

@@ -13,10 +13,13 @@
 // field, in any order:
 //
 //     lines            writing: each element on a line of its own
+//     rows             writing: each element as if its type were a row (is_row)
 //     absent_if(x)     writing: an optional field is left out where it is x
 //     a Form           both: how the field is read and written, where its type does not say it
 //     anything else    reading: called as check(JsonValue, member&), to fail or to complete
 #pragma once
+
+#include <fmt/format.h>
 
 #include <array>
 #include <cmath>
@@ -43,12 +46,19 @@ using Described = std::conditional_t<Archive::reads, T, const T>;
 template <class T>
 inline constexpr JsonLayout layout_of = JsonLayout::compact;
 
+/// Whether objects of this type are written as arrays of their fields, because there are many of
+/// them. Absent fields are null, and left out at the end.
+template <class T>
+inline constexpr bool is_row = false;
+
 /// The values of an enum that documents may have, each written as its to_text().
 template <class Enum>
 inline constexpr std::nullptr_t choices = nullptr;
 
 struct Lines {};
 inline constexpr Lines lines;
+struct Rows {};
+inline constexpr Rows rows;
 
 template <class T>
 struct AbsentIf {
@@ -163,6 +173,13 @@ inline void read(JsonValue value, std::uint64_t& out) {
 inline void read(JsonValue value, std::string& out) {
     out = value.text();
 }
+inline void read(JsonValue value, std::uint32_t& out) {
+    const std::int64_t number = value.count();
+    if (number > std::numeric_limits<std::uint32_t>::max()) {
+        value.fail("expected an integer of 32 bits");
+    }
+    out = static_cast<std::uint32_t>(number);
+}
 inline void read(JsonValue value, int& out) {
     const std::int64_t number = value.count();
     if (number > std::numeric_limits<int>::max()) value.fail("expected an integer of 32 bits");
@@ -179,6 +196,14 @@ void read(JsonValue value, std::vector<T>& out) {
     out.clear();
     if (value.kind() == JsonKind::array) out.reserve(value.size());
     value.elements([&](JsonValue element) { read(element, out.emplace_back()); });
+}
+
+template <class T, std::size_t size>
+void read(JsonValue value, std::array<T, size>& out) {
+    const std::size_t found = value.kind() == JsonKind::array ? value.size() : size;
+    if (found != size) value.fail(fmt::format("expected {} sizes, found {}", size, found));
+    auto next = out.begin();
+    value.elements([&](JsonValue element) { read(element, *next++); });
 }
 
 template <class T>
@@ -215,19 +240,27 @@ void read(JsonValue value, T& out) {
 
 // --- writing
 
+template <class T>
+void write_row(JsonWriter& json, const T& value);
+
 class Writer {
   public:
     static constexpr bool reads = false;
 
-    explicit Writer(JsonWriter& json) : json_(json) {}
+    explicit Writer(JsonWriter& json, bool row = false) : json_(json), row_(row) {}
 
     template <class T, class... How>
     void required(Key key, const T& member, const How&... how) {
-        json_.key(key.in(json_.version()));
+        for (; nulls_ > 0; --nulls_) json_.null();
+        if (!row_) json_.key(key.in(json_.version()));
         if constexpr ((std::is_same_v<How, Form<T>> || ...)) {
             (apply(member, how), ...);
         } else if constexpr ((std::is_same_v<How, Lines> || ...)) {
             write_lines(member);
+        } else if constexpr ((std::is_same_v<How, Rows> || ...)) {
+            json_.begin_array(JsonLayout::compact);
+            for (const auto& element : member) write_row(json_, element);
+            json_.end_array();
         } else if constexpr (is_optional<T>) {
             write(json_, *member);
         } else {
@@ -240,7 +273,11 @@ class Writer {
     }
     template <class T, class... How>
     void optional(Key key, const T& member, const How&... how) {
-        if (!is_absent(member, how...)) required(key, member, how...);
+        if (!is_absent(member, how...)) {
+            required(key, member, how...);
+        } else if (row_) {
+            ++nulls_;
+        }
     }
     template <class T>
     void inlined(Key /*key*/, const std::optional<T>& member) {
@@ -265,6 +302,8 @@ class Writer {
             return !member;
         } else if constexpr ((std::is_same_v<How, AbsentIf<T>> || ...)) {
             return (equals(member, how) || ...);
+        } else if constexpr (requires(T container) { container.clear(); }) {
+            return member.empty();
         } else {
             return member == T();
         }
@@ -292,7 +331,17 @@ class Writer {
     }
 
     JsonWriter& json_;
+    bool row_;
+    std::size_t nulls_ = 0;  ///< absent fields of a row, to be written before the next one
 };
+
+template <class T>
+void write_row(JsonWriter& json, const T& value) {
+    json.begin_array(JsonLayout::compact);
+    Writer writer(json, true);
+    describe(writer, value);
+    json.end_array();
+}
 
 template <class Enum>
 requires std::is_enum_v<Enum>
@@ -304,10 +353,14 @@ void write(JsonWriter& json, Enum value) {
 template <class T>
 requires std::is_class_v<T>
 void write(JsonWriter& json, const T& value) {
-    json.begin_object(layout_of<T>);
-    Writer writer(json);
-    describe(writer, value);
-    json.end_object();
+    if constexpr (is_row<T>) {
+        write_row(json, value);
+    } else {
+        json.begin_object(layout_of<T>);
+        Writer writer(json);
+        describe(writer, value);
+        json.end_object();
+    }
 }
 
 // --- documents

@@ -87,8 +87,9 @@ void JsonWriter::end() {
 }
 
 void JsonWriter::key(std::string_view name) {
+    std::string room;
     separate();
-    quote(name);
+    quote(clean_ == nullptr ? name : clean_(name, room));
     out_ += open_.back().layout == JsonLayout::lines ? ": " : ":";
     after_key_ = true;
 }
@@ -127,8 +128,18 @@ void JsonWriter::real(double value) {
 }
 
 void JsonWriter::value(std::string_view text) {
+    std::string room;
+    clean_value(clean_ == nullptr ? text : clean_(text, room));
+}
+
+void JsonWriter::clean_value(std::string_view text) {
     separate();
     quote(text);
+}
+
+void JsonWriter::null() {
+    separate();
+    out_ += "null";
 }
 
 void JsonWriter::quote(std::string_view text) {
@@ -152,14 +163,6 @@ void JsonWriter::quote(std::string_view text) {
 std::string JsonWriter::finish() {
     if (outermost_ == JsonLayout::lines) out_ += '\n';
     return std::move(out_);
-}
-
-void write_if_known(JsonWriter& json, std::string_view key, const std::optional<double>& value) {
-    if (value && std::isfinite(*value)) write_field(json, key, *value);
-}
-
-void write_if_known(JsonWriter& json, std::string_view key, const std::optional<bool>& value) {
-    if (value) write_field(json, key, *value);
 }
 
 }  // namespace perfgate::document

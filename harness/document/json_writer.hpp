@@ -4,6 +4,8 @@
 // version control merges it.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -19,10 +21,15 @@ enum class JsonLayout { lines, compact };
 
 class JsonWriter {
   public:
+    /// Makes a text fit for its readers: the text itself, or what `room` then has.
+    using Clean = std::string_view (*)(std::string_view text, std::string& room);
+
     /// `compact` makes the whole document one line.
     /// `version` is that of the document, 0 where it has none, as JsonDocument::version.
-    explicit JsonWriter(JsonLayout layout = JsonLayout::lines, std::int64_t version = 0)
-        : outermost_(layout), version_(version) {}
+    /// `clean` is applied to every text and key; null: they are written as they are.
+    explicit JsonWriter(JsonLayout layout = JsonLayout::lines, std::int64_t version = 0,
+                        Clean clean = nullptr)
+        : outermost_(layout), version_(version), clean_(clean) {}
 
     std::int64_t version() const { return version_; }
 
@@ -38,6 +45,8 @@ class JsonWriter {
     /// Throws Error for NaN and infinity: JSON has none.
     void value(double value);
     void value(std::string_view text);
+    void clean_value(std::string_view text);  ///< one that needs no cleaning
+    void null();
     void value(const std::string& text) { value(std::string_view(text)); }
     void value(const char* text) { value(std::string_view(text)); }
 
@@ -60,6 +69,7 @@ class JsonWriter {
 
     JsonLayout outermost_;
     std::int64_t version_;
+    Clean clean_;
     std::string out_;
     std::vector<Open> open_;
     bool after_key_ = false;
@@ -80,6 +90,9 @@ inline void write(JsonWriter& json, std::uint64_t value) {
 inline void write(JsonWriter& json, int value) {
     json.value(std::int64_t{value});
 }
+inline void write(JsonWriter& json, std::uint32_t value) {
+    json.value(std::uint64_t{value});
+}
 inline void write(JsonWriter& json, std::string_view value) {
     json.value(value);
 }
@@ -90,6 +103,19 @@ inline void write(JsonWriter& json, const std::string& value) {
 /// Without this one a literal would become a bool.
 inline void write(JsonWriter& json, const char* value) {
     json.value(value);
+}
+
+template <class T>
+void write(JsonWriter& json, const std::optional<T>& value) {
+    if (!value) return json.null();
+    write(json, *value);
+}
+
+template <class T, std::size_t size>
+void write(JsonWriter& json, const std::array<T, size>& values) {
+    json.begin_array(JsonLayout::compact);
+    for (const T& value : values) write(json, value);
+    json.end_array();
 }
 
 template <class T>
@@ -120,9 +146,5 @@ template <class T>
 void write_unless_default(JsonWriter& json, std::string_view key, const T& value) {
     if (!(value == T())) write_field(json, key, value);
 }
-
-/// Leaves the field out where there is no value, or none that JSON can hold.
-void write_if_known(JsonWriter& json, std::string_view key, const std::optional<double>& value);
-void write_if_known(JsonWriter& json, std::string_view key, const std::optional<bool>& value);
 
 }  // namespace perfgate::document

@@ -56,16 +56,6 @@ void describe(Archive& archive, Described<Archive, model::MetricDefinition>& def
 }
 
 template <class Archive>
-void describe(Archive& archive, Described<Archive, model::GateRule>& rule) {
-    archive.required("metric", rule.metric);
-    archive.required("worse", rule.tolerance.worse, not_negative);
-    archive.optional("better", rule.tolerance.better, not_negative);
-    archive.optional("abs", rule.tolerance.abs, not_negative);
-    archive.optional("severity", rule.tolerance.severity);
-    archive.optional("cross_board", rule.cross_board, not_negative);
-}
-
-template <class Archive>
 void describe(Archive& archive, Described<Archive, model::NotCollected>& entry) {
     archive.required("metric", entry.metric);
     archive.required("reason", entry.reason);
@@ -77,41 +67,6 @@ void describe(Archive& archive, Described<Archive, model::Verification>& verific
     archive.required("seed", verification.seed);
     archive.optional("detail", verification.detail);
 }
-
-template <class Archive>
-void describe(Archive& archive, Described<Archive, model::Work>& work) {
-    archive.always("flops", work.flops, not_negative);
-    archive.always("bytes", work.bytes, not_negative);
-    archive.optional("arithmetic", work.arithmetic);
-}
-
-template <class Archive>
-void describe(Archive& archive, Described<Archive, model::Kernel>& kernel) {
-    archive.required("name", kernel.name);
-    archive.always("grid", kernel.grid);
-    archive.always("block", kernel.block);
-    archive.always("registers", kernel.registers);
-    archive.always("static_smem", kernel.static_smem);
-    archive.always("dynamic_smem", kernel.dynamic_smem);
-    archive.always("local_bytes", kernel.local_bytes);
-    archive.optional("theoretical_occupancy", kernel.theoretical_occupancy, not_negative);
-    archive.optional("duration_ns", kernel.duration_ns, not_negative);
-    archive.optional("metrics", kernel.metrics);
-    archive.optional("cluster", kernel.cluster);
-    archive.optional("carveout", kernel.carveout);
-    archive.optional("cooperative", kernel.cooperative);
-    archive.optional("code", kernel.code);
-    archive.optional("arguments", kernel.arguments);
-    archive.optional("argument_words", kernel.argument_words);
-    archive.optional("launches", kernel.launches, not_negative);
-    archive.optional("time_ns", kernel.time_ns, not_negative);
-    archive.optional("source", kernel.source);
-    archive.optional("waves", kernel.waves);
-    archive.optional("code_bytes", kernel.code_bytes);
-    archive.optional("stack_bytes", kernel.stack_bytes);
-}
-template void describe(Reader&, model::Kernel&);
-template void describe(Writer&, const model::Kernel&);
 
 static void write_kernels(JsonWriter& json, const std::vector<model::Kernel>& kernels) {
     const bool counted = json.version() == 0 || json.version() >= 3;

@@ -44,15 +44,6 @@ template void describe(Reader&, model::Device&);
 template void describe(Writer&, const model::Device&);
 
 template <class Archive>
-void describe(Archive& archive, Described<Archive, model::Ceilings>& ceilings) {
-    archive.optional("copy_bytes_per_s", ceilings.copy_bytes_per_s, not_negative);
-    archive.optional("matrix_flops_per_s", ceilings.matrix_flops_per_s, not_negative);
-    archive.optional("problem", ceilings.problem);
-}
-template void describe(Reader&, model::Ceilings&);
-template void describe(Writer&, const model::Ceilings&);
-
-template <class Archive>
 void describe(Archive& archive, Described<Archive, model::Environment>& environment) {
     archive.required("device", environment.device);
     archive.optional("driver", environment.driver);
@@ -94,14 +85,6 @@ template void describe(Writer&, const MetricSeries&);
 const Form<MetricSeries> all_batches{
     [](JsonWriter& json, const MetricSeries& series) { write(json, series); },
     [](JsonValue value, MetricSeries& series) { read(value, series); }};
-
-template <class Archive>
-void describe(Archive& archive, Described<Archive, model::SourcePlace>& place) {
-    archive.required("file", place.file);
-    archive.required("line", place.line);
-}
-template void describe(Reader&, model::SourcePlace&);
-template void describe(Writer&, const model::SourcePlace&);
 
 template <>
 inline constexpr model::MemoryOperationKind choices<model::MemoryOperationKind>[] = {
@@ -164,21 +147,6 @@ void read(JsonValue value, model::ParamValue& param) {
                             "string), found {}",
                             to_text(value.kind())));
     }
-}
-
-void write(JsonWriter& json, const std::array<std::int64_t, 3>& sizes) {
-    json.begin_array(JsonLayout::compact);
-    for (const std::int64_t size : sizes) json.value(size);
-    json.end_array();
-}
-
-void read(JsonValue value, std::array<std::int64_t, 3>& sizes) {
-    std::vector<std::int64_t> read_sizes;
-    read(value, read_sizes);
-    if (read_sizes.size() != sizes.size()) {
-        value.fail(fmt::format("expected 3 sizes, found {}", read_sizes.size()));
-    }
-    std::copy(read_sizes.begin(), read_sizes.end(), sizes.begin());
 }
 
 namespace {

@@ -130,49 +130,67 @@ Acknowledged answer(const Acknowledgement& acknowledgement, const Comparison& co
 
 }  // namespace
 
-std::vector<Acknowledged> acknowledged(std::span<const AcknowledgedComparison> comparisons,
-                                       const Rule& rule, const std::string& started_at,
-                                       const model::Policy& policy) {
-    if (comparisons.empty()) return {};
-    const std::string day = model::date_of(started_at);
+std::vector<Acknowledged> acknowledgements(std::span<const Pending> pending,
+                                           std::span<const Judgement> judgements, const Rule& rule,
+                                           const model::Run& run, const model::Policy& policy) {
+    std::vector<std::size_t> places;
+    std::vector<const Acknowledgement*> known;
     std::vector<Comparison> against_known;
-    for (const AcknowledgedComparison& known : comparisons) {
-        Comparison comparison = *known.comparison;
-        comparison.baseline = &known.acknowledgement->known;
-        against_known.push_back(comparison);
+    for (std::size_t i = 0; i < pending.size(); ++i) {
+        const Verdict verdict = judgements[i].verdict;
+        if (verdict != Verdict::regressed && verdict != Verdict::inconclusive) continue;
+        const auto& by_metric = pending[i].compared->expected->acknowledged;
+        const auto found = by_metric.find(pending[i].comparison.definition->name);
+        if (found == by_metric.end() ||
+            !comparable(found->second.known, *pending[i].comparison.measured)) {
+            continue;
+        }
+        places.push_back(i);
+        known.push_back(&found->second);
+        against_known.push_back(pending[i].comparison);
+        against_known.back().baseline = &found->second.known;
     }
-    const std::vector<Judgement> judgements = rule.judge(against_known);
-    std::vector<Acknowledged> answers;
-    for (std::size_t i = 0; i < comparisons.size(); ++i) {
-        answers.push_back(answer(
-            *comparisons[i].acknowledgement, against_known[i],
-            settled_against_known(against_known[i], *comparisons[i].result, judgements.at(i)), day,
-            policy));
+    std::vector<Acknowledged> answers(pending.size());
+    if (places.empty()) return answers;
+    const std::vector<Judgement> second = rule.judge(against_known);
+    const std::string day = model::date_of(run.started_at);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        const Judgement settled = settled_against_known(
+            against_known[i], *pending[places[i]].compared->result, second.at(i));
+        answers[places[i]] = answer(*known[i], against_known[i], settled, day, policy);
     }
     return answers;
 }
 
-void apply_acknowledgement(const Acknowledged& known, Judgement& judgement) {
-    if (judgement.verdict == Verdict::invalid) return;
+Decision acknowledge(Decision decision, const Acknowledged& known) {
+    Judgement& judgement = decision.judgement;
+    const bool holds = known.standing == Standing::acknowledged;
+    // It covers what no test decides about as it covers what is proved.
+    const bool covered = holds && decision.undecided;
+    if (judgement.verdict == Verdict::invalid && !covered) return decision;
+    decision.reasons.push_back(known.words);
+    // For everybody: one that ends soon, or that no longer answers for it.
+    decision.news = holds ? known.ends_soon : known.words;
     switch (known.standing) {
         case Standing::fails:
-            return;
+            break;
         case Standing::acknowledged:
             judgement.verdict = Verdict::acknowledged;
             judgement.measure_again = false;
-            return;
+            break;
         case Standing::unclear:
             judgement.measure_again = known.doubt != model::Doubt::clock_hides &&
                                       (judgement.measure_again || known.measure_again);
-            if (judgement.verdict != Verdict::regressed) return;
+            if (judgement.verdict != Verdict::regressed) break;
             judgement.verdict = Verdict::inconclusive;
             judgement.doubt = known.doubt;
             judgement.probability.reset();  // of the comparison with the baseline
-            return;
+            break;
         case Standing::impossible:
             judgement.measure_again = judgement.measure_again || known.measure_again;
             judgement.verdict = Verdict::invalid;
     }
+    return decision;
 }
 
 }  // namespace perfgate::gate

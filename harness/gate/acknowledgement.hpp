@@ -7,19 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "gate/case_verdict.hpp"
 #include "gate/rule.hpp"
-#include "model/baseline.hpp"
+#include "gate/settle.hpp"
 #include "model/run.hpp"
 #include "model/verdict.hpp"
 
 namespace perfgate::gate {
-
-/// A comparison that may be a regression, and its acknowledgement.
-struct AcknowledgedComparison {
-    const Comparison* comparison = nullptr;
-    const model::CaseResult* result = nullptr;
-    const model::Acknowledgement* acknowledgement = nullptr;
-};
 
 /// What an acknowledgement makes of a regression.
 enum class Standing {
@@ -37,16 +31,17 @@ struct Acknowledged {
     std::string ends_soon = {};                  ///< a warning if it ends within days
 };
 
-/// One answer for each comparison, in order. `started_at` is the run's. A comparison is
-/// acknowledged if it passes against the acknowledged values by its tolerance and `rule`, and if
-/// the last day of the acknowledgement is at most the policy's `acknowledgement_days` ahead. If the
+/// One answer for each metric, whose judgements by `rule` are in the same order. Of those that may
+/// be a regression and have an acknowledgement with their unit and method, `rule` judges a second
+/// comparison, with the acknowledged value. A metric is acknowledged if that passes, and if the
+/// last day of the acknowledgement is at most the policy's `acknowledgement_days` ahead. If the
 /// acknowledged values are of one process, the tolerance alone decides.
-std::vector<Acknowledged> acknowledged(std::span<const AcknowledgedComparison> comparisons,
-                                       const Rule& rule, const std::string& started_at,
-                                       const model::Policy& policy);
+std::vector<Acknowledged> acknowledgements(std::span<const Pending> pending,
+                                           std::span<const Judgement> judgements, const Rule& rule,
+                                           const model::Run& run, const model::Policy& policy);
 
-/// The judgement of a regression, settled, in view of its acknowledgement. One that is invalid
+/// What the decision about a metric becomes in view of its acknowledgement. One that is invalid
 /// stays so.
-void apply_acknowledgement(const Acknowledged& known, Judgement& judgement);
+Decision acknowledge(Decision decision, const Acknowledged& known);
 
 }  // namespace perfgate::gate

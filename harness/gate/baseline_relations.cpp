@@ -7,7 +7,7 @@
 #include <utility>
 #include <variant>
 
-#include "gate/boards.hpp"
+#include "gate/series.hpp"
 #include "model/measured_as.hpp"
 
 namespace perfgate::gate {

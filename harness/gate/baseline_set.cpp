@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
+#include "model/board.hpp"
+#include "model/case.hpp"
 #include "util/error.hpp"
 #include "util/text.hpp"
 
@@ -22,6 +25,36 @@ bool same_memory(std::uint64_t left, std::uint64_t right) {
 }
 
 }  // namespace
+
+BaselineSet baselines_of(const model::Run& base, const std::string& name) {
+    const model::Environment& environment = base.environment;
+    model::Provenance provenance;
+    provenance.driver = environment.driver;
+    provenance.cuda_toolkit = environment.cuda_toolkit;
+    provenance.cupti = environment.cupti;
+    provenance.tool_version = base.tool_version;
+    BaselineSet baselines;
+    for (const model::SuiteResult& suite : base.suites) {
+        StoredBaseline stored{name, {}};
+        stored.baseline.suite = suite.name;
+        stored.definitions = base.metric_definitions;
+        stored.baseline.device = environment.device;
+        stored.baseline.device.board.clear();
+        for (const model::CaseResult& result : suite.cases) {
+            const std::string id = model::case_id(result.spec);
+            stored.base[id] = {result.status, result.reason, result.not_collected,
+                               result.measured_as, result.notes};
+            if (result.status != model::CaseStatus::measured) continue;
+            provenance.board = model::board_of(base, result);
+            model::BaselineCase& expected = stored.baseline.cases[id];
+            expected = {provenance,       result.metrics,   result.kernels,
+                        result.host_code, result.libraries, result.memory_operations};
+            expected.tags = result.tags;
+        }
+        baselines.insert_or_assign(suite.name, std::move(stored));
+    }
+    return baselines;
+}
 
 std::optional<DeviceDifference> device_difference(const model::Device& measured,
                                                   const model::Device& baseline) {

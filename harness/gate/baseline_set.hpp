@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run is judged against: the baselines of its suites. The gate does not read them itself.
+// What a run is judged against: the baselines of its suites, or a run in their place, as the base
+// of a back-to-back measurement. The gate does not read them itself.
 #pragma once
 
 #include <map>
@@ -14,29 +15,25 @@
 
 namespace perfgate::gate {
 
-/// A case without values in a base run that takes the place of the baseline.
-struct Unmeasured {
-    model::CaseStatus status = model::CaseStatus::skipped;
+/// What a base run says of a case besides its values.
+struct BaseCase {
+    model::CaseStatus status = model::CaseStatus::measured;
     std::string reason;
+    std::vector<model::NotCollected> not_collected;
+    /// Comparing two runs is meant, so that another command is a note and nothing else.
+    model::MeasuredAs measured_as;
+    std::vector<std::string> notes;
 
-    bool operator==(const Unmeasured&) const = default;
+    bool operator==(const BaseCase&) const = default;
 };
 
-/// A baseline and the file it was read from.
+/// A baseline and the file it was read from, or a base run in its place.
 struct StoredBaseline {
     std::string file;
     model::Baseline baseline;
-    std::map<std::string, Unmeasured> unmeasured = {};  ///< by case id; of a base run
-    /// What a base run could not collect of the cases that it measured, by case id.
-    std::map<std::string, std::vector<model::NotCollected>> uncollected = {};
+    std::map<std::string, BaseCase> base = {};  ///< of a base run, by case id
     /// Of a base run, by metric: which way was better then.
     std::map<std::string, model::MetricDefinition> definitions = {};
-    /// What a base run measured its cases as, by case id: comparing two runs is meant, so that
-    /// another command is a note and nothing else.
-    std::map<std::string, model::MeasuredAs> measured_as = {};
-
-    /// What a reader of a base run's values should know, by case id.
-    std::map<std::string, std::vector<std::string>> remarks = {};
     std::vector<std::string> notes = {};  ///< for the whole comparison with a base run
 
     bool operator==(const StoredBaseline&) const = default;
@@ -44,6 +41,10 @@ struct StoredBaseline {
 
 /// By suite name. A suite without an entry has no baseline.
 using BaselineSet = std::map<std::string, StoredBaseline>;
+
+/// The measured cases of each suite of a base run, with all batches, and why the others are not
+/// measured. Messages use `name` where they name the file of a baseline.
+BaselineSet baselines_of(const model::Run& base, const std::string& name);
 
 /// The first field in which devices differ whose values cannot be compared, with both values in
 /// quotes.

@@ -5,7 +5,9 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -19,6 +21,7 @@
 #include "stats/drift.hpp"
 #include "stats/quantiles.hpp"
 #include "stats/rank_sum.hpp"
+#include "stats/signed_rank.hpp"
 #include "stats/spread.hpp"
 
 namespace perfgate::gate {
@@ -33,14 +36,48 @@ constexpr std::size_t most_logs = 100;
 /// Processes that agree to this are close enough, however small the tolerance.
 constexpr double finest_agreement = 0.01;
 
-/// One comparison with what its test needs.
+/// One comparison with what its test needs: two groups of processes, or pairs of them.
 struct Evidence {
     std::vector<double> baseline, measured;
     std::int64_t last_round = 0;      ///< of the measured
     std::size_t first_processes = 0;  ///< of round 0, which flags cases
     Basis basis = Basis::one_process;
     bool finite = true;
+    bool paired = false;
 };
+
+using Rounds = std::map<std::int64_t, std::vector<const model::Batch*>>;
+
+Rounds by_round(const model::MetricSeries& series) {
+    Rounds rounds;
+    for (const model::Batch& batch : series.batches) rounds[batch.round].push_back(&batch);
+    return rounds;
+}
+
+/// The pairs that decide.
+Evidence pairs_of(const Comparison& comparison) {
+    Evidence pairs;
+    pairs.paired = true;
+    pairs.basis = Basis::spread;
+    Rounds base = by_round(*comparison.baseline);
+    for (const auto& [round, measured] : by_round(*comparison.measured)) {
+        const std::vector<const model::Batch*>& partners = base[round];
+        for (std::size_t i = 0; i < std::min(measured.size(), partners.size()); ++i) {
+            if (!in_use(*measured[i]) || !in_use(*partners[i])) continue;
+            if (round == 0) ++pairs.first_processes;
+            // The batches that got the case flagged were selected for being slow.
+            if (round > 0 && pairs.last_round == 0) {
+                pairs.baseline.clear();
+                pairs.measured.clear();
+            }
+            pairs.last_round = round;
+            pairs.baseline.push_back(batch_value(*partners[i]));
+            pairs.measured.push_back(batch_value(*measured[i]));
+        }
+    }
+    pairs.finite = all_finite(pairs.baseline) && all_finite(pairs.measured);
+    return pairs;
+}
 
 /// The board with processes of the most runs; of several, that of the earliest run, so that it is
 /// the same for all cases.
@@ -72,7 +109,11 @@ stats::Groups groups_of(const Comparison& comparison) {
     return groups;
 }
 
-Evidence evidence_of(const Comparison& comparison) {
+Evidence evidence_of(const Comparison& comparison, Processes processes) {
+    const bool exact = comparison.definition->metric_class == MetricClass::exact;
+    if (processes == Processes::paired && !(exact && repeats(*comparison.baseline))) {
+        if (Evidence pairs = pairs_of(comparison); pairs.baseline.size() > 1) return pairs;
+    }
     Evidence evidence;
     evidence.baseline = batch_values(*comparison.baseline);
     evidence.measured = batch_values(*comparison.measured);
@@ -84,8 +125,7 @@ Evidence evidence_of(const Comparison& comparison) {
     if (!evidence.finite || evidence.baseline.empty() || evidence.measured.empty()) {
         return evidence;
     }
-    if (comparison.definition->metric_class == MetricClass::exact &&
-        (evidence.baseline.size() == 1 || repeats(*comparison.baseline))) {
+    if (exact && (evidence.baseline.size() == 1 || repeats(*comparison.baseline))) {
         evidence.basis = Basis::exact;
         evidence.measured = values_of_all_rounds(*comparison.measured);
     } else if (evidence.baseline.size() > 1) {
@@ -112,35 +152,77 @@ double worst_process(const Comparison& comparison, const Evidence& evidence) {
                              [&](double a, double b) { return badness(a) < badness(b); });
 }
 
-/// The spread between processes, in the metric's unit.
+std::vector<double> differences_of(const std::vector<double>& base,
+                                   const std::vector<double>& measured) {
+    std::vector<double> differences(base.size());
+    std::transform(measured.begin(), measured.end(), base.begin(), differences.begin(),
+                   std::minus<>());
+    return differences;
+}
+
+/// What spreads by chance: both groups, or the pairs' differences.
+std::vector<std::vector<double>> noise_of(const Evidence& evidence, const Scale& scale) {
+    std::vector<double> baseline = scale.of(evidence.baseline);
+    std::vector<double> measured = scale.of(evidence.measured);
+    if (evidence.paired) return {differences_of(baseline, measured)};
+    return {std::move(baseline), std::move(measured)};
+}
+
+/// The spread between processes, in the metric's unit. Of pairs that of their ratios, if there are
+/// logarithms, as a share of the base's value.
 stats::PooledSpread measured_spread(const Evidence& evidence) {
-    const std::array groups{evidence.baseline, evidence.measured};
-    return stats::pooled_spread(groups);
+    if (!evidence.paired) {
+        return stats::pooled_spread(std::array{evidence.baseline, evidence.measured});
+    }
+    const Scale scale(evidence.baseline, evidence.measured);
+    stats::PooledSpread spread = stats::pooled_spread(noise_of(evidence, scale));
+    if (scale.logarithmic) {
+        spread.deviation *= stats::trimmed_mean(evidence.baseline, trimmed_processes);
+    }
+    return spread;
 }
 
 stats::PooledSpread spread_to_trust(const Comparison& comparison, const Evidence& evidence) {
     return cautious_spread(*comparison.definition, measured_spread(evidence),
-                           stats::trimmed_mean(evidence.baseline, trimmed_processes), 1);
+                           stats::trimmed_mean(evidence.baseline, trimmed_processes),
+                           evidence.paired ? std::sqrt(2.0) : 1);
 }
 
-bool rank_sum_reaches(std::size_t baseline, std::size_t measured, double level) {
-    return stats::rank_sum_least(baseline, measured) <= level;
+/// The variance of the change, in units of that of one process or pair.
+double variance_per_process(const Evidence& evidence) {
+    const double of_measured = 1 / static_cast<double>(evidence.measured.size());
+    return evidence.paired ? of_measured
+                           : 1 / static_cast<double>(evidence.baseline.size()) + of_measured;
 }
 
-/// As many on each side as the rank-sum test needs to reach the level.
-std::size_t processes_to_reach(double level) {
+/// Whether the test by ranks can reach the level with so many processes, or pairs.
+bool ranks_reach(const Evidence& evidence, std::size_t baseline, std::size_t measured,
+                 double level) {
+    return (evidence.paired ? stats::signed_rank_least(measured)
+                            : stats::rank_sum_least(baseline, measured)) <= level;
+}
+
+/// As many on each side as the test needs to reach the level.
+std::size_t processes_to_reach(const Evidence& evidence, double level) {
     std::size_t processes = 1;
-    while (!rank_sum_reaches(processes, processes, level)) ++processes;
+    while (!ranks_reach(evidence, processes, processes, level)) ++processes;
     return processes;
 }
 
 /// See Test.
 bool all_beyond(const Evidence& evidence, bool rises, const Allowance& allowed) {
-    const auto [least, most] =
-        std::minmax_element(evidence.measured.begin(), evidence.measured.end());
+    std::vector<double> measured = evidence.measured;
+    for (double& value : measured) value = allowed.undone(value);
+    if (evidence.paired) {
+        const std::vector<double> differences = differences_of(evidence.baseline, measured);
+        return std::all_of(differences.begin(), differences.end(), [rises](double difference) {
+            return rises ? difference > 0 : difference < 0;
+        });
+    }
+    const auto [least, most] = std::minmax_element(measured.begin(), measured.end());
     const auto [lowest, highest] =
         std::minmax_element(evidence.baseline.begin(), evidence.baseline.end());
-    return rises ? allowed.undone(*least) > *highest : allowed.undone(*most) < *lowest;
+    return rises ? *least > *highest : *most < *lowest;
 }
 
 /// See Test.
@@ -153,16 +235,38 @@ std::optional<double> probability_of(const Comparison& comparison, const Evidenc
         for (double& value : baseline) value = -value;
         for (double& value : measured) value = -value;
     }
-    if (rank_sum_reaches(baseline.size(), measured.size(), level)) {
-        return stats::rank_sum_greater(baseline, measured);
+    if (ranks_reach(evidence, baseline.size(), measured.size(), level)) {
+        return evidence.paired ? stats::signed_rank_greater(differences_of(baseline, measured))
+                               : stats::rank_sum_greater(baseline, measured);
     }
     if (is_time(comparison)) return std::nullopt;
     const stats::PooledSpread spread = spread_to_trust(comparison, evidence);
     const double rise = stats::trimmed_mean(measured, 0) - stats::trimmed_mean(baseline, 0);
-    const double error = spread.deviation * std::sqrt(1 / static_cast<double>(baseline.size()) +
-                                                      1 / static_cast<double>(measured.size()));
+    const double error = spread.deviation * std::sqrt(variance_per_process(evidence));
     if (error == 0) return rise > 0 ? 0 : 1;
     return stats::student_upper_tail(rise / error, spread.df);
+}
+
+Resolution resolution_of(const Comparison& comparison, const Evidence& evidence, double drift,
+                         const Levels& levels) {
+    const std::size_t baseline = evidence.baseline.size();
+    Resolution resolution;
+    // Differences of pairs are compared with zero, which is exact.
+    resolution.against = evidence.paired ? std::numeric_limits<std::uint32_t>::max() : baseline;
+    resolution.first = std::max<std::size_t>(evidence.first_processes, 1);
+    resolution.last = processes_at_verdict(levels, evidence.measured.size());
+    resolution.ranks =
+        ranks_reach(evidence, baseline, resolution.last, deciding_level(comparison, levels));
+    resolution.measured = measured_spread(evidence);
+    resolution.cautious = spread_to_trust(comparison, evidence);
+    resolution.df_at_last = evidence.paired ? static_cast<double>(resolution.last) - 1
+                                            : static_cast<double>(baseline + resolution.last) - 2;
+    const Scale scale(evidence.baseline, evidence.measured);
+    if (!evidence.paired && is_time(comparison) && resolution.ranks && scale.logarithmic) {
+        resolution.logs = scale.of(stats::thinned(evidence.baseline, most_logs));
+    }
+    resolution.drift = drift;
+    return resolution;
 }
 
 void judge_by_spread(const Comparison& comparison, const Evidence& evidence,
@@ -170,104 +274,41 @@ void judge_by_spread(const Comparison& comparison, const Evidence& evidence,
                      Judgement& judgement) {
     const double size = std::fabs(judgement.baseline);
     const auto drift_at = [&](double level) {
+        if (evidence.paired) return 0.0;  // it affects both of a pair
         const double learned = std::expm1(drift.bound(level));
         return size *
                (comparison.new_board ? std::min(learned, comparison.most_between_boards) : learned);
     };
     const double allowed_drift = drift_at(levels.for_drift());
-    const std::size_t baseline = evidence.baseline.size();
-    Resolution resolution;
-    resolution.against = baseline;
-    resolution.first = std::max<std::size_t>(evidence.first_processes, 1);
-    resolution.last = processes_at_verdict(levels, evidence.measured.size());
-    resolution.ranks =
-        rank_sum_reaches(baseline, resolution.last, deciding_level(comparison, levels));
+    const double level = deciding_level(comparison, levels);
     if (is_time(comparison) &&
-        !rank_sum_reaches(baseline, evidence.measured.size(), deciding_level(comparison, levels))) {
-        judgement.enough_processes = processes_to_reach(deciding_level(comparison, levels));
+        !ranks_reach(evidence, evidence.baseline.size(), evidence.measured.size(), level)) {
+        judgement.enough_processes = processes_to_reach(evidence, level);
     }
-    resolution.measured = measured_spread(evidence);
-    resolution.cautious = spread_to_trust(comparison, evidence);
-    resolution.df_at_last = static_cast<double>(baseline + resolution.last) - 2;
+    add_resolution(comparison, resolution_of(comparison, evidence, allowed_drift, levels), levels,
+                   shifts, judgement);
     const Scale scale(evidence.baseline, evidence.measured);
-    if (is_time(comparison) && resolution.ranks && scale.logarithmic) {
-        resolution.logs = scale.of(stats::thinned(evidence.baseline, most_logs));
-    }
-    resolution.drift = allowed_drift;
-    add_resolution(comparison, resolution, levels, shifts, judgement);
-    if (is_time(comparison)) {
+    const std::vector<std::vector<double>> noise = noise_of(evidence, scale);
+    if (is_time(comparison) || evidence.paired) {
         add_interval(comparison,
-                     stats::rank_sum_interval(scale.of(evidence.baseline),
-                                              scale.of(evidence.measured), interval_level),
+                     evidence.paired ? stats::signed_rank_interval(noise[0], interval_level)
+                                     : stats::rank_sum_interval(noise[0], noise[1], interval_level),
                      scale, drift_at((1 - interval_level) / 2), judgement);
     }
     Test test;
-    test.probability = [&](bool rises, const Allowance& allowed, double level) {
-        return probability_of(comparison, evidence, rises, allowed, level);
+    test.probability = [&](bool rises, const Allowance& allowed, double at) {
+        return probability_of(comparison, evidence, rises, allowed, at);
     };
     test.all_beyond = [&](bool rises, const Allowance& allowed) {
         return all_beyond(evidence, rises, allowed);
     };
     if (scale.logarithmic) {
-        const std::array logs{scale.of(evidence.baseline), scale.of(evidence.measured)};
-        test.error = cautious_error(
-            stats::pooled_spread(logs),
-            1 / static_cast<double>(baseline) + 1 / static_cast<double>(evidence.measured.size()));
+        test.error = cautious_error(stats::pooled_spread(noise), variance_per_process(evidence));
     }
     judge_by_test(comparison, allowed_drift, evidence.last_round, levels, test, judgement);
 }
 
 }  // namespace
-
-std::vector<const model::Batch*> batches_in_use(const model::MetricSeries& series) {
-    const bool again =
-        std::any_of(series.batches.begin(), series.batches.end(),
-                    [](const model::Batch& batch) { return in_use(batch) && batch.round > 0; });
-    std::vector<const model::Batch*> used;
-    for (const model::Batch& batch : series.batches) {
-        if (in_use(batch) && (!again || batch.round > 0)) used.push_back(&batch);
-    }
-    return used;
-}
-
-std::vector<double> values_of_all_rounds(const model::MetricSeries& series) {
-    if (series.batches.empty()) return {series.value};
-    std::vector<double> values;
-    for (const model::Batch& batch : series.batches) {
-        if (in_use(batch)) values.push_back(batch_value(batch));
-    }
-    return values;
-}
-
-std::int64_t last_round_of(const model::MetricSeries& series) {
-    std::int64_t last = 0;
-    for (const model::Batch& batch : series.batches) {
-        if (in_use(batch)) last = std::max(last, batch.round);
-    }
-    return last;
-}
-
-std::vector<double> batch_values(const model::MetricSeries& series) {
-    // A document written by hand may have only the value.
-    if (series.batches.empty()) return {series.value};
-    std::vector<double> values;
-    for (const model::Batch* batch : batches_in_use(series)) values.push_back(batch_value(*batch));
-    return values;
-}
-
-double estimate_of(const model::MetricSeries& series) {
-    const std::vector<double> values = batch_values(series);
-    return values.empty() || !all_finite(values) ? series.value
-                                                 : stats::trimmed_mean(values, trimmed_processes);
-}
-
-double untrimmed_estimate_of(const model::MetricSeries& series) {
-    std::vector<double> samples;
-    for (const model::Batch* batch : batches_in_use(series)) {
-        samples.insert(samples.end(), batch->samples.begin(), batch->samples.end());
-    }
-    return samples.empty() || !all_finite(samples) ? series.value : stats::trimmed_mean(samples, 0);
-}
 
 bool disagrees(const model::MetricDefinition& definition, const model::MetricSeries& series,
                const model::Tolerance& tolerance) {
@@ -287,15 +328,6 @@ bool disagrees(const model::MetricDefinition& definition, const model::MetricSer
     const Change change = change_between(comparison, stats::trimmed_mean(better, trimmed_processes),
                                          stats::trimmed_mean(values, trimmed_processes));
     return change.counts && !change.good_way;
-}
-
-bool all_equal(const std::vector<double>& values) {
-    return std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) == values.end();
-}
-
-bool repeats(const model::MetricSeries& series) {
-    const std::vector<double> values = batch_values(series);
-    return values.size() > 1 && all_equal(values);
 }
 
 std::vector<stats::Drift> drifts_of(std::span<const Comparison> comparisons) {
@@ -326,10 +358,14 @@ BatchRule::BatchRule(const model::Policy& policy, std::size_t other_tests,
       other_tests_(other_tests),
       drifts_(std::move(drifts)) {}
 
+PairedRule::PairedRule(const model::Policy& policy) : BatchRule(policy) {
+    processes_ = Processes::paired;
+}
+
 std::size_t tests_by_spread(std::span<const Comparison> comparisons) {
     return static_cast<std::size_t>(
         std::count_if(comparisons.begin(), comparisons.end(), [](const Comparison& comparison) {
-            return evidence_of(comparison).basis == Basis::spread;
+            return evidence_of(comparison, Processes::alone).basis == Basis::spread;
         }));
 }
 
@@ -338,7 +374,7 @@ std::vector<Judgement> BatchRule::judge(std::span<const Comparison> comparisons)
     evidence.reserve(comparisons.size());
     std::size_t tests = other_tests_;
     for (const Comparison& comparison : comparisons) {
-        evidence.push_back(evidence_of(comparison));
+        evidence.push_back(evidence_of(comparison, processes_));
         if (evidence.back().basis == Basis::spread) ++tests;
     }
     const Levels levels(false_alarms_, tests, rounds_);
@@ -367,10 +403,15 @@ std::vector<Judgement> BatchRule::judge(std::span<const Comparison> comparisons)
             continue;
         }
         judgement.baseline = stats::trimmed_mean(found.baseline, trimmed_processes);
-        judgement.measured = stats::trimmed_mean(found.measured, trimmed_processes);
+        judgement.measured =
+            found.paired ? judgement.baseline +
+                               stats::trimmed_mean(differences_of(found.baseline, found.measured),
+                                                   trimmed_processes)
+                         : stats::trimmed_mean(found.measured, trimmed_processes);
         judgement.verdict = Verdict::pass;
-        judgement.baseline_disagrees = disagrees(
-            *comparisons[i].definition, *comparisons[i].baseline, comparisons[i].tolerance);
+        judgement.baseline_disagrees =
+            !found.paired && disagrees(*comparisons[i].definition, *comparisons[i].baseline,
+                                       comparisons[i].tolerance);
         if (found.basis == Basis::spread) {
             judge_by_spread(comparisons[i], found, drifts[i], levels.of(comparisons[i]), shifts,
                             judgement);

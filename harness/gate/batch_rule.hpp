@@ -12,10 +12,14 @@
 #include <vector>
 
 #include "gate/rule.hpp"
+#include "gate/series.hpp"
 #include "model/verdict.hpp"
 #include "stats/drift.hpp"
 
 namespace perfgate::gate {
+
+/// How the processes of the two sides belong together.
+enum class Processes { alone, paired };
 
 /// - A batch (one process) counts as one value: the mean of its samples without a tenth at either
 ///   end.
@@ -29,7 +33,7 @@ namespace perfgate::gate {
 ///   Counters: where the test cannot reach it, by Student's t-test with a spread that is never
 ///   assumed smaller than what is known for its class.
 /// - If there are batches of a later round, only they are used.
-class BatchRule final : public Rule {
+class BatchRule : public Rule {
   public:
     /// `other_tests` share the budget and are judged elsewhere. `drifts`, by metric: what is
     /// learned from the whole suite, where comparisons of one of its cases are judged alone.
@@ -38,11 +42,28 @@ class BatchRule final : public Rule {
 
     std::vector<Judgement> judge(std::span<const Comparison> comparisons) const override;
 
+  protected:
+    Processes processes_ = Processes::alone;
+
   private:
     double false_alarms_;
     std::int64_t rounds_;
     std::size_t other_tests_;
     std::map<std::string, stats::Drift> drifts_;
+};
+
+/// The same for two builds that were measured back to back: whatever affects both processes of a
+/// pair (drift, temperature, clocks) cancels out.
+/// - The nth process of a round of one series and the nth of the other form a pair. A pair does not
+///   count if one of the two is excluded.
+/// - The change is the trimmed mean of the pairs' differences: `measured` is the base's value and
+///   that change.
+/// - The exact signed-rank test of the differences takes the place of the rank-sum test.
+/// - `exact` metrics whose base processes all agreed, and what has fewer than two pairs (counts,
+///   counters), are judged as by BatchRule. Both share one budget.
+class PairedRule final : public BatchRule {
+  public:
+    explicit PairedRule(const model::Policy& policy);
 };
 
 /// What each comparison's sessions differ by, or its boards where the measured one is new and the
@@ -51,28 +72,6 @@ std::vector<stats::Drift> drifts_of(std::span<const Comparison> comparisons);
 
 /// How many of the comparisons BatchRule judges by a test, which takes a share of the budget.
 std::size_t tests_by_spread(std::span<const Comparison> comparisons);
-
-/// The batches that count: not excluded, and of the rounds after the first if there are any.
-std::vector<const model::Batch*> batches_in_use(const model::MetricSeries& series);
-
-/// The last round that measured the series, of its batches that are not excluded.
-std::int64_t last_round_of(const model::MetricSeries& series);
-
-/// One value for each of them: what BatchRule judges. A series without batches has its value;
-/// empty where every batch was excluded.
-std::vector<double> batch_values(const model::MetricSeries& series);
-
-/// The same of the batches of all rounds: of an exact metric, whose batches no round selects.
-std::vector<double> values_of_all_rounds(const model::MetricSeries& series);
-
-/// Also of none.
-bool all_equal(const std::vector<double>& values);
-
-/// The one estimate of a series, which all reports show: the trimmed mean of these values.
-double estimate_of(const model::MetricSeries& series);
-
-/// The mean of all samples, of which none is trimmed: what relations use of an exact metric.
-double untrimmed_estimate_of(const model::MetricSeries& series);
 
 /// Whether the processes of a baseline's timing disagree by more than the tolerance: judged against
 /// the better half of its own processes, the baseline would be beyond it. Then the reference value
@@ -84,8 +83,5 @@ inline constexpr const char* disagreement_words =
     "the baseline's processes disagree by more than the tolerance, so that it hides regressions: "
     "measure it again while nothing else uses the machine ('perfgate baseline refresh' of a stored "
     "baseline)";
-
-/// Whether the series has several processes, and all of them have the same value.
-bool repeats(const model::MetricSeries& series);
 
 }  // namespace perfgate::gate

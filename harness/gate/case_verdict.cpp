@@ -12,14 +12,12 @@
 #include <utility>
 
 #include "gate/batch_rule.hpp"
-#include "gate/boards.hpp"
 #include "gate/comparable.hpp"
-#include "gate/overhead.hpp"
+#include "gate/invalid.hpp"
 #include "gate/provenance_change.hpp"
-#include "gate/repeated_results.hpp"
 #include "gate/sentence.hpp"
+#include "gate/series.hpp"
 #include "gate/significance.hpp"
-#include "gate/too_fast.hpp"
 #include "model/board.hpp"
 #include "model/case.hpp"
 #include "model/sorted_walk.hpp"
@@ -189,31 +187,65 @@ std::string other_instances(const CaseResult& result, const BaselineCase& expect
         estimate_of(then->second));
 }
 
-/// Why a value, or the baseline's, was not measured: it is negative, or a time that the benchmark
-/// reports and did not measure. A tolerance of nothing says that a time is the same in every
-/// process, as of a simulator.
-std::string unbelievable(const CaseResult& result, const GateRule& gate,
-                         const MetricDefinition& definition, const MetricSeries& measured,
-                         const MetricSeries* baseline) {
-    if (std::string why = negative(measured); !why.empty()) return why;
-    if (baseline != nullptr) {
-        if (std::string why = negative(*baseline, "in the baseline, "); !why.empty()) return why;
-    }
+/// Why a value cannot be judged, whatever the baseline: recording distorts it, it is negative, or a
+/// time that the benchmark reports and did not measure. A tolerance of nothing says that a time is
+/// the same in every process, as of a simulator.
+std::string why_invalid(const CaseResult& result, const GateRule& gate,
+                        const MetricDefinition& definition,
+                        const std::map<std::string, MetricSeries>& metrics) {
+    std::string why = distortion(metrics, result.max_overhead, gate.metric);
+    const auto series = metrics.find(gate.metric);
+    if (!why.empty() || series == metrics.end()) return why;
+    why = negative(series->second);
     const bool exact = gate.tolerance.worse == 0 && gate.tolerance.abs == 0;
-    if (exact || definition.metric_class != model::MetricClass::timing ||
-        !reported_by_benchmark(result, measured)) {
-        return {};
+    if (!why.empty() || exact || definition.metric_class != model::MetricClass::timing) return why;
+    const MetricSeries& measured = result.metrics.at(gate.metric);
+    return reported_by_benchmark(result, measured) ? repeated_results(series->second) : why;
+}
+
+/// Null for a stored baseline, and for a case that the base run does not have.
+const BaseCase* base_case(const StoredBaseline* stored, const std::string& id) {
+    if (stored == nullptr) return nullptr;
+    const auto found = stored->base.find(id);
+    return found == stored->base.end() ? nullptr : &found->second;
+}
+
+/// In which way the head measures something else than the base, as its suite states it, and what is
+/// doubtful in the base, too, or only there.
+void add_remarks(const BaseCase& base, const CaseResult& head, CaseVerdict& verdict) {
+    if (base.status != CaseStatus::measured) return;
+    if (!base.measured_as.empty()) {
+        const std::string difference = model::difference(base.measured_as, head.measured_as);
+        if (!difference.empty()) {
+            verdict.notes.push_back("the suites of base and head differ: " + difference);
+        }
     }
-    std::string why = repeated_results(measured);
-    if (!why.empty() || baseline == nullptr) return why;
-    why = repeated_results(*baseline);
-    return why.empty() ? why : "in the baseline, " + why;
+    for (const std::string& remark : base.notes) {
+        const auto same = std::find(verdict.notes.begin(), verdict.notes.end(), remark);
+        if (same == verdict.notes.end()) {
+            verdict.notes.push_back("in the base, " + remark);
+        } else {
+            *same = "in base and head, " + remark;
+        }
+    }
+}
+
+/// Why the base run has no value of the metric; empty: it is no base run, or does not say.
+std::string lost_in_base(const ComparedCase& compared, const std::string& id,
+                         const std::string& metric) {
+    const BaseCase* base = base_case(compared.stored, id);
+    if (base == nullptr || base->status != CaseStatus::measured) return {};
+    for (const model::NotCollected& lost : base->not_collected) {
+        if (lost.metric != metric) continue;
+        return fmt::format("{}: the base has no value: {}", metric,
+                           util::printable(lost.reason, 1000));
+    }
+    return {};
 }
 
 }  // namespace
 
-CaseVerdict CaseVerdicts::begin(std::size_t suite, std::size_t index,
-                                const StoredBaseline* stored) {
+CaseVerdict CaseVerdicts::open(std::size_t suite, std::size_t index, const StoredBaseline* stored) {
     const CaseResult& result = run_.suites[suite].cases[index];
     CaseVerdict verdict;
     verdict.workload = result.spec.workload;
@@ -222,27 +254,33 @@ CaseVerdict CaseVerdicts::begin(std::size_t suite, std::size_t index,
     verdict.reason = result.reason;
     verdict.log = result.log;
     verdict.wall_s = result.wall_s;
+    begin(suite, index, stored, verdict);
+    if (const BaseCase* base = base_case(stored, verdict.id)) add_remarks(*base, result, verdict);
+    return verdict;
+}
 
+void CaseVerdicts::begin(std::size_t suite, std::size_t index, const StoredBaseline* stored,
+                         CaseVerdict& verdict) {
+    const CaseResult& result = run_.suites[suite].cases[index];
     const BaselineCase* expected = nullptr;
     if (stored != nullptr) {
         const auto found = stored->baseline.cases.find(verdict.id);
         if (found != stored->baseline.cases.end()) expected = &found->second;
     }
-    if (decided_by_status(run_, result, expected, verdict)) return verdict;
+    if (decided_by_status(run_, result, expected, verdict)) return;
     if (expected != nullptr) {
         if (std::string why = measured_as_another(result, *expected); !why.empty()) {
             verdict.verdict = Verdict::invalid;
             verdict.reason = std::move(why);
-            return verdict;
+            return;
         }
     }
     ComparedCase& compared = cases_.emplace_back();
-    compared = {suite, index, &result, expected, stored, {}};
+    compared = {{suite, index}, &result, expected, stored, {}};
     if (expected != nullptr) {
         compared.code = compare_code(code_of(result, run_.environment), code_of(*expected));
     }
     compare(compared, verdict);
-    return verdict;
 }
 
 void CaseVerdicts::compare(const ComparedCase& compared, CaseVerdict& verdict) {
@@ -319,31 +357,22 @@ void CaseVerdicts::add_gated(const ComparedCase& compared, const GateRule& gate,
     metric.verdict = Verdict::no_baseline;
     metric.warns = gate.tolerance.severity.value_or(policy_.severity.of(definition.metric_class)) ==
                    model::Severity::warn;
-    if (const std::string why = distortion(result.metrics, result.max_overhead, gate.metric);
-        !why.empty()) {
-        metric.verdict = Verdict::invalid;
-        metric.sentence = invalid_sentence(gate.metric, measured, why);
-        return;
-    }
-
     const MetricSeries* baseline = nullptr;
+    std::string why = why_invalid(result, gate, definition, result.metrics);
     if (expected != nullptr) {
         const auto found = expected->metrics.find(gate.metric);
         if (found != expected->metrics.end()) baseline = &found->second;
-        if (const std::string why = distortion(expected->metrics, result.max_overhead, gate.metric);
-            !why.empty()) {
-            metric.verdict = Verdict::invalid;
-            metric.sentence = invalid_sentence(gate.metric, measured, "in the baseline, " + why);
-            return;
+        if (why.empty()) {
+            why = why_invalid(result, gate, definition, expected->metrics);
+            if (!why.empty()) why = "in the baseline, " + why;
         }
     }
-    if (const std::string why = unbelievable(result, gate, definition, measured, baseline);
-        !why.empty()) {
+    if (!why.empty()) {
         metric.verdict = Verdict::invalid;
         metric.sentence = invalid_sentence(gate.metric, measured, why);
         return;
     }
-    Comparison comparison{&definition, baseline, &measured, gate.tolerance, 0, compared.suite};
+    Comparison comparison{&definition, baseline, &measured, gate.tolerance, 0, compared.at.suite};
     if (baseline != nullptr) {
         consider_boards(run_, result, *expected, gate.cross_board, of_boards_, comparison);
         baseline = comparison.baseline;
@@ -351,12 +380,16 @@ void CaseVerdicts::add_gated(const ComparedCase& compared, const GateRule& gate,
     metric.tolerance = tolerance_words(comparison);
     if (metric.warns) metric.tolerance += ", only warns";
     if (baseline == nullptr) {
-        metric.sentence = no_baseline_sentence(gate.metric, measured);
+        metric.sentence = lost_in_base(compared, verdict.id, gate.metric);
+        if (!metric.sentence.empty()) {
+            metric.verdict = Verdict::not_collected;
+        } else {
+            metric.sentence = no_baseline_sentence(gate.metric, measured);
+        }
         return;
     }
     const auto direction = direction_then(*compared.stored, result, *expected, definition);
-    if (const std::string why = incomparable(*baseline, measured, direction, definition.direction);
-        !why.empty()) {
+    if (why = incomparable(*baseline, measured, direction, definition.direction); !why.empty()) {
         metric.verdict = Verdict::invalid;
         metric.sentence = not_comparable_sentence(gate.metric, why);
         return;

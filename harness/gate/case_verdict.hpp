@@ -11,6 +11,7 @@
 #include "gate/machine_code.hpp"
 #include "gate/rule.hpp"
 #include "model/baseline.hpp"
+#include "model/case_index.hpp"
 #include "model/run.hpp"
 #include "model/verdict.hpp"
 
@@ -18,8 +19,7 @@ namespace perfgate::gate {
 
 /// A measured case, and what its baseline has of it.
 struct ComparedCase {
-    std::size_t suite = 0;  ///< index into Run::suites
-    std::size_t index = 0;  ///< of the case in that suite
+    model::CaseIndex at;
     const model::CaseResult* result = nullptr;
     const model::BaselineCase* expected = nullptr;  ///< null: the baseline lacks it
     const StoredBaseline* stored = nullptr;         ///< that has it; null: there is none
@@ -48,12 +48,14 @@ class CaseVerdicts {
 
     /// The verdict of a case of the run, by its indices; `stored` may be null. Throws InputError
     /// for a gated metric that the run does not define.
-    model::CaseVerdict begin(std::size_t suite, std::size_t index, const StoredBaseline* stored);
+    model::CaseVerdict open(std::size_t suite, std::size_t index, const StoredBaseline* stored);
 
     /// In the order of the cases and their metrics.
     const std::vector<Pending>& pending() const { return pending_; }
 
   private:
+    void begin(std::size_t suite, std::size_t index, const StoredBaseline* stored,
+               model::CaseVerdict& verdict);
     void compare(const ComparedCase& compared, model::CaseVerdict& verdict);
     void add_metrics(const ComparedCase& compared, model::CaseVerdict& verdict);
     void add_gated(const ComparedCase& compared, const model::GateRule& gate,

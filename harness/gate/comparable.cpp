@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "gate/batch_rule.hpp"
-#include "gate/repeated_results.hpp"
+#include "gate/invalid.hpp"
 #include "model/measured_as.hpp"
 #include "util/text.hpp"
 
@@ -64,7 +64,9 @@ std::string incomparable(const model::MetricSeries& baseline, const model::Metri
                            in_quotes(before), in_quotes(after));
     };
     if (baseline.unit != measured.unit) return differs("unit", baseline.unit, measured.unit);
-    if (!comparable(baseline, measured)) return differs("method", baseline.method, measured.method);
+    if (!comparable(baseline, measured)) {
+        return differs("method", to_text(baseline.method), to_text(measured.method));
+    }
     if (then && *then != now) return differs("better way", to_text(*then), to_text(now));
     return {};
 }

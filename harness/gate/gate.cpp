@@ -9,19 +9,15 @@
 #include <vector>
 
 #include "gate/acknowledgement.hpp"
-#include "gate/base_run.hpp"
 #include "gate/batch_rule.hpp"
 #include "gate/case_verdict.hpp"
-#include "gate/flagged.hpp"
-#include "gate/limits.hpp"
-#include "gate/other_suites.hpp"
+#include "gate/invalid.hpp"
 #include "gate/provenance_change.hpp"
 #include "gate/relations.hpp"
 #include "gate/sentence.hpp"
 #include "gate/settle.hpp"
 #include "gate/significance.hpp"
 #include "gate/suite_verdict.hpp"
-#include "gate/too_fast.hpp"
 #include "model/quantity.hpp"
 #include "model/roofline.hpp"
 #include "util/error.hpp"
@@ -51,29 +47,61 @@ void set_batches(const Comparison& comparison, MetricVerdict& verdict) {
     verdict.measured_batches = std::move(measured);
 }
 
+/// The metric's verdict with what was decided about it.
+MetricVerdict worded(MetricVerdict metric, const Comparison& comparison, Decision decision) {
+    const Judgement& judgement = decision.judgement;
+    metric.verdict = judgement.verdict;
+    if (metric.verdict == Verdict::inconclusive) metric.doubt = judgement.doubt;
+    metric.interval = judgement.interval;
+    metric.baseline = judgement.baseline;
+    metric.measured = judgement.measured;
+    metric.change = model::change_fraction(judgement.baseline, judgement.measured);
+    metric.minimum_detectable_change = judgement.minimum_detectable_change;
+    set_batches(comparison, metric);
+    if (comparison.definition->metric_class == model::MetricClass::timing) {
+        metric.baseline_clock_mhz = mean_clock_mhz(*comparison.baseline);
+        metric.measured_clock_mhz = mean_clock_mhz(*comparison.measured);
+    }
+    metric.sentence = judged_sentence(metric.metric, comparison, judgement, decision.aside);
+    for (const std::string& reason : decision.reasons) {
+        if (!reason.empty()) metric.sentence += "; " + reason;
+    }
+    return metric;
+}
+
 /// Judges one run. Holds the documents while the verdicts are made.
 class Judging {
   public:
     Judging(const Run& run, const BaselineSet& baselines, const model::Policy& policy)
         : run_(run), baselines_(baselines), policy_(policy), cases_(run, policy) {}
 
+    /// The stages of README.md, "How a metric gets its verdict".
     std::vector<SuiteVerdict> suites(const Rule& rule) {
-        verdicts_.reserve(run_.suites.size());
-        for (std::size_t i = 0; i < run_.suites.size(); ++i) add_suite(i);
-        apply(rule);
+        for (std::size_t i = 0; i < run_.suites.size(); ++i) add_suite(i);  // compare
+        const std::vector<Pending>& pending = cases_.pending();
+        std::vector<Comparison> comparisons;
+        for (const Pending& each : pending) comparisons.push_back(each.comparison);
+        const std::vector<Judgement> judgements = rule.judge(comparisons);
+        const std::vector<Acknowledged> known =
+            acknowledgements(pending, judgements, rule, run_, policy_);
+        for (std::size_t i = 0; i < pending.size(); ++i) {
+            MetricVerdict& metric = verdict_of(*pending[i].compared).metrics[pending[i].metric];
+            Decision decision = settled(pending[i], judgements.at(i));
+            decision = acknowledge(std::move(decision), known[i]);
+            if (metric.warns) decision = warn(std::move(decision));
+            metric = worded(std::move(metric), pending[i].comparison, decision);
+            report(pending[i], decision, metric);
+        }
+        limits_.note(verdicts_);
         for (std::size_t i = 0; i < verdicts_.size(); ++i) {
-            const StoredBaseline* baseline = stored(run_.suites[i].name);
-            finish_suite(run_, run_.suites[i], baseline == nullptr ? nullptr : &baseline->baseline,
-                         policy_.changed, verdicts_[i]);
-            if (baseline == nullptr) continue;
-            note_other_measurements(*baseline, run_.suites[i], verdicts_[i]);
-            add_what_base_says(*baseline, verdicts_[i]);
+            finish_suite(run_, run_.suites[i], stored(run_.suites[i].name), policy_.changed,
+                         verdicts_[i]);
         }
         return std::move(verdicts_);
     }
 
-    /// What suites() found worth measuring again.
-    const std::vector<FlaggedCase>& flagged() const { return flagged_; }
+    /// The cases that suites() found worth measuring again, each once.
+    const std::vector<model::CaseIndex>& flagged() const { return flagged_; }
 
   private:
     const StoredBaseline* stored(const std::string& suite) const {
@@ -102,103 +130,32 @@ class Judging {
                 fmt::format("no baseline for device '{}': accept a run's values with {}",
                             util::printable(run_.environment.device.key), refresh_remedy));
         }
-        verdict.cases.reserve(suite.cases.size());
         for (std::size_t i = 0; i < suite.cases.size(); ++i) {
-            verdict.cases.push_back(cases_.begin(index, i, baseline));
+            verdict.cases.push_back(cases_.open(index, i, baseline));
         }
     }
 
-    void apply(const Rule& rule) {
-        std::vector<Comparison> comparisons;
-        comparisons.reserve(cases_.pending().size());
-        for (const Pending& pending : cases_.pending()) comparisons.push_back(pending.comparison);
-        const std::vector<Judgement> judgements = rule.judge(comparisons);
-        const std::vector<Acknowledged> known = acknowledgements(judgements, rule);
-        for (std::size_t i = 0; i < known.size(); ++i) {
-            const Pending& pending = cases_.pending()[i];
-            const ComparedCase& compared = *pending.compared;
-            CaseVerdict& verdict = verdicts_[compared.suite].cases[compared.index];
-            Settled settled = settle(pending.comparison, compared.code, *compared.result,
-                                     *compared.expected, policy_.too_good, judgements.at(i));
-            Judgement& judgement = settled.judgement;
-            MetricVerdict& metric = verdict.metrics[pending.metric];
-            // An acknowledgement covers it as it covers what is proved, and what only warns may
-            // stay undecided.
-            if (settled.undecided &&
-                (metric.warns || known[i].standing == Standing::acknowledged)) {
-                judgement.verdict = Verdict::inconclusive;
-            }
-            const bool invalid = judgement.verdict == Verdict::invalid;
-            apply_acknowledgement(known[i], judgement);
-            if (metric.warns && judgement.verdict == Verdict::regressed) {
-                judgement.verdict = Verdict::warned;
-            }
-            metric.verdict = judgement.verdict;
-            if (metric.verdict == Verdict::inconclusive) metric.doubt = judgement.doubt;
-            metric.interval = judgement.interval;
-            metric.baseline = judgement.baseline;
-            metric.measured = judgement.measured;
-            metric.change = model::change_fraction(judgement.baseline, judgement.measured);
-            metric.minimum_detectable_change = judgement.minimum_detectable_change;
-            set_batches(pending.comparison, metric);
-            if (pending.comparison.definition->metric_class == model::MetricClass::timing) {
-                metric.baseline_clock_mhz = mean_clock_mhz(*pending.comparison.baseline);
-                metric.measured_clock_mhz = mean_clock_mhz(*pending.comparison.measured);
-            }
-            metric.sentence =
-                judged_sentence(metric.metric, pending.comparison, judgement, settled.aside);
-            if (!invalid) settled.reasons.push_back(known[i].words);
-            for (const std::string& reason : settled.reasons) {
-                if (!reason.empty()) metric.sentence += "; " + reason;
-            }
-            // For everybody: an acknowledgement that ends soon, or one that no longer answers for
-            // it.
-            const bool holds = known[i].standing == Standing::acknowledged;
-            const std::string& news = holds ? known[i].ends_soon : known[i].words;
-            if (!news.empty() && !invalid) {
-                verdicts_[compared.suite].notes.push_back(
-                    fmt::format("{} of {}: {}", metric.metric, verdict.id, news));
-            }
-            if (judgement.measure_again) flag(compared, metric.sentence);
-            limits_.add(compared.suite, verdict.id, *pending.comparison.definition, judgement);
-        }
-        limits_.note(verdicts_);
+    CaseVerdict& verdict_of(const ComparedCase& compared) {
+        return verdicts_[compared.at.suite].cases[compared.at.index];
     }
 
-    /// For each pending metric that may have regressed: the result of its acknowledgement, if it
-    /// has one with the same unit and method.
-    std::vector<Acknowledged> acknowledgements(const std::vector<Judgement>& judgements,
-                                               const Rule& rule) const {
-        const std::vector<Pending>& pending = cases_.pending();
-        std::vector<std::size_t> places;
-        std::vector<AcknowledgedComparison> comparisons;
-        for (std::size_t i = 0; i < pending.size(); ++i) {
-            const Verdict verdict = judgements.at(i).verdict;
-            if (verdict != Verdict::regressed && verdict != Verdict::inconclusive) continue;
-            const Comparison& comparison = pending[i].comparison;
-            const auto& by_metric = pending[i].compared->expected->acknowledged;
-            const auto found = by_metric.find(comparison.definition->name);
-            if (found == by_metric.end() ||
-                !comparable(found->second.known, *comparison.measured)) {
-                continue;
-            }
-            places.push_back(i);
-            comparisons.push_back({&comparison, pending[i].compared->result, &found->second});
-        }
-        std::vector<Acknowledged> answers =
-            acknowledged(comparisons, rule, run_.started_at, policy_);
-        std::vector<Acknowledged> result(pending.size());
-        for (std::size_t i = 0; i < places.size(); ++i) result[places[i]] = std::move(answers[i]);
-        return result;
+    Decision settled(const Pending& pending, const Judgement& judgement) const {
+        const ComparedCase& compared = *pending.compared;
+        return settle(pending.comparison, compared.code, *compared.result, *compared.expected,
+                      policy_.too_good, judgement);
     }
 
-    /// A case is measured again once, however many of its metrics are flagged.
-    void flag(const ComparedCase& compared, const std::string& why) {
-        if (!flagged_.empty() && flagged_.back().suite == compared.suite &&
-            flagged_.back().index == compared.index) {
-            return;
+    /// What a decision adds beside its metric's verdict.
+    void report(const Pending& pending, const Decision& decision, const MetricVerdict& metric) {
+        const model::CaseIndex& at = pending.compared->at;
+        const std::string& id = verdict_of(*pending.compared).id;
+        if (!decision.news.empty()) {
+            verdicts_[at.suite].notes.push_back(
+                fmt::format("{} of {}: {}", metric.metric, id, decision.news));
         }
-        flagged_.push_back({compared.suite, compared.index, why});
+        const bool known = !flagged_.empty() && flagged_.back() == at;
+        if (decision.judgement.measure_again && !known) flagged_.push_back(at);
+        limits_.add(at.suite, id, *pending.comparison.definition, decision.judgement);
     }
 
     const Run& run_;
@@ -206,7 +163,7 @@ class Judging {
     const model::Policy& policy_;
     CaseVerdicts cases_;
     std::vector<SuiteVerdict> verdicts_;
-    std::vector<FlaggedCase> flagged_;
+    std::vector<model::CaseIndex> flagged_;
     Limits limits_;
 };
 
@@ -312,8 +269,8 @@ VerdictDocument judge(const Run& run, const BaselineSet& baselines, const model:
     return document;
 }
 
-std::vector<FlaggedCase> flagged(const Run& run, const BaselineSet& baselines,
-                                 const model::Policy& policy, const Rule& rule) {
+std::vector<model::CaseIndex> flagged(const Run& run, const BaselineSet& baselines,
+                                      const model::Policy& policy, const Rule& rule) {
     if (run.interrupted || run.verify_only || policy.rounds == 0) return {};
     Judging judging(run, baselines, policy);
     judging.suites(rule);

@@ -3,8 +3,11 @@
 // code. A pure function of documents.
 #pragma once
 
+#include <vector>
+
 #include "gate/baseline_set.hpp"
 #include "gate/rule.hpp"
+#include "model/case_index.hpp"
 #include "model/run.hpp"
 #include "model/verdict.hpp"
 
@@ -20,5 +23,13 @@ namespace perfgate::gate {
 /// another suite, and for a gated metric that the run does not define.
 model::VerdictDocument judge(const model::Run& run, const BaselineSet& baselines,
                              const model::Policy& policy, const Rule& rule);
+
+/// The cases to measure again in fresh processes before anything is reported, in the run's order;
+/// none where `policy.rounds` are done, and none in a run that was interrupted. What is measured
+/// for them joins the run as batches of the next round (model::Batch::round); then ask again. The
+/// verdict uses only the new batches: the first ones were selected for being slow. Throws as
+/// judge() does.
+std::vector<model::CaseIndex> flagged(const model::Run& run, const BaselineSet& baselines,
+                                      const model::Policy& policy, const Rule& rule);
 
 }  // namespace perfgate::gate

@@ -235,6 +235,13 @@ CodeComparison compare_host_code(const Code& now, const Code& baseline) {
 
 }  // namespace
 
+void forget_code(model::CaseResult& result) {
+    result.kernels.clear();
+    result.host_code.clear();
+    result.libraries.reset();
+    result.memory_operations.reset();
+}
+
 Code code_of(const model::CaseResult& result, const model::Environment& environment) {
     return {&result.kernels,         &result.host_code, environment.driver,
             seed_of(result.metrics), &result.libraries, &result.memory_operations,

@@ -30,6 +30,9 @@ struct Code {
     bool launch_is_stated = false;
 };
 
+/// Removes what says that the code is the baseline's: what is slower for a test is of other code.
+void forget_code(model::CaseResult& result);
+
 /// Parameters are not compared: both are of the same case, whose id contains them.
 Code code_of(const model::CaseResult& result, const model::Environment& environment);
 Code code_of(const model::BaselineCase& expected);
@@ -60,7 +63,7 @@ inline bool is_device_time(std::string_view metric) {
 
 /// What hardware counters of the launch say.
 inline bool is_counted(const model::MetricSeries& series) {
-    return series.method.starts_with(model::counter_method);
+    return series.method.source == model::counter_source;
 }
 
 /// Whether unchanged code can excuse a worse value: of a device time or a counter.

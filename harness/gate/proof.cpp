@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <iterator>
@@ -15,10 +14,10 @@
 #include "gate/batch_rule.hpp"
 #include "gate/case_verdict.hpp"
 #include "gate/gate.hpp"
-#include "gate/provenance_change.hpp"
-#include "gate/relation_proof.hpp"
-#include "gate/rounds.hpp"
-#include "gate/series_moves.hpp"
+#include "gate/machine_code.hpp"
+#include "gate/rule.hpp"
+#include "gate/self_test.hpp"
+#include "gate/series.hpp"
 #include "gate/significance.hpp"
 #include "model/board.hpp"
 #include "model/case.hpp"
@@ -35,8 +34,6 @@ using model::MetricSeries;
 using model::MetricVerdict;
 using model::Verdict;
 using model::VerdictDocument;
-
-constexpr double times_the_claim = 2;
 
 /// A case of the run that has a baseline, alone in its documents.
 struct Alone {
@@ -61,23 +58,11 @@ std::vector<std::size_t> rounds_of(const Comparison& comparison, const model::Po
     return rounds;
 }
 
-void change_code(CaseResult& result) {
-    for (model::Kernel& kernel : result.kernels) {
-        if (!kernel.code.empty()) kernel.code += "-other";
-    }
-    if (!result.host_code.empty()) result.host_code += "-other";
-}
-
 const MetricVerdict* find(const VerdictDocument& document, const std::string& metric) {
     for (const MetricVerdict& verdict : document.suites.front().cases.front().metrics) {
         if (verdict.metric == metric) return &verdict;
     }
     return nullptr;
-}
-
-/// Found to be worse, by a gate that fails or by one that warns.
-bool is_worse(const MetricVerdict& verdict) {
-    return verdict.verdict == (verdict.warns ? Verdict::warned : Verdict::regressed);
 }
 
 class Proving {
@@ -100,13 +85,11 @@ class Proving {
 
     Proof all() {
         learn();
-        std::size_t of_suite = run_.suites.size();  // whose first case is tried
         for (std::size_t i = 0; i < comparisons_.size();) {
             const ComparedCase& compared = *judged_.pending()[i].compared;
             std::size_t end = i;
             while (end < comparisons_.size() && judged_.pending()[end].compared == &compared) ++end;
-            const bool first = std::exchange(of_suite, compared.suite) != compared.suite;
-            try_case(compared, i, end - i, first);
+            try_case(compared, i, end - i);
             i = end;
         }
         return std::move(proof_);
@@ -120,7 +103,7 @@ class Proving {
             const auto stored = baselines_.find(run_.suites[s].name);
             if (stored == baselines_.end()) continue;
             for (std::size_t c = 0; c < run_.suites[s].cases.size(); ++c) {
-                const model::CaseVerdict verdict = judged_.begin(s, c, &stored->second);
+                const model::CaseVerdict verdict = judged_.open(s, c, &stored->second);
                 const auto expected = stored->second.baseline.cases.find(verdict.id);
                 if (expected == stored->second.baseline.cases.end()) continue;
                 count_gates(run_.suites[s].cases[c], expected->second, verdict);
@@ -151,9 +134,8 @@ class Proving {
     }
 
     /// Its comparisons are `count` from the first.
-    void try_case(const ComparedCase& compared, std::size_t first_of_case, std::size_t count,
-                  bool first) {
-        const model::SuiteResult& suite = run_.suites[compared.suite];
+    void try_case(const ComparedCase& compared, std::size_t first_of_case, std::size_t count) {
+        const model::SuiteResult& suite = run_.suites[compared.at.suite];
         const CaseResult& result = *compared.result;
         const std::span comparisons(&comparisons_[first_of_case], count);
         id_ = model::case_id(result.spec);
@@ -195,14 +177,13 @@ class Proving {
             }
             ++proof_.gates;
             if (verdict->warns) ++proof_.warning;
-            if (unchanged.exit_code == 1 || is_worse(*verdict)) {
+            if (unchanged.exit_code == 1 || is_found(verdict->verdict)) {
                 problem(comparison, fmt::format("{} although nothing changed",
                                                 verdict->warns ? "warns" : "fails"));
             }
             try_gate(alone, comparison, *verdict);
         }
         if (proof_.gates > gates_before) ++proof_.cases;
-        if (first) try_warnings(alone);
     }
 
     VerdictDocument judged(const Alone& alone) const {
@@ -250,14 +231,14 @@ class Proving {
         const auto known = alone.expected().acknowledged.find(metric);
         const bool from_known = worse && known != alone.expected().acknowledged.end();
         const MetricSeries& from = from_known ? known->second.known : *comparison.baseline;
-        change_code(alone.result());
+        forget_code(alone.result());
         alone.result().metrics[metric] =
             moved(replayed(from, rounds_of(comparison, policy_), board_), estimate_of(from), amount,
                   metric);
         const VerdictDocument document = judged(alone);
         const MetricVerdict* verdict = find(document, metric);
         const bool warns = verdict != nullptr && verdict->warns;
-        const bool found = verdict != nullptr && is_worse(*verdict);
+        const bool found = verdict != nullptr && is_found(verdict->verdict);
         const bool fails = document.exit_code == 1;
         // A gate that warns must do just that: say so, and leave the exit code alone.
         const bool as_it_should = worse ? found && fails == !warns : !found;
@@ -275,63 +256,6 @@ class Proving {
                 : fmt::format("{} when it gets better (by {})", warns ? "warns" : "fails", by));
     }
 
-    static void rename_board(const std::string& board, BaselineCase& expected) {
-        for (auto& [name, series] : expected.metrics) {
-            for (model::Batch& batch : series.batches) {
-                if (batch.device == board) batch.device += "-other";
-            }
-        }
-    }
-
-    /// Each circumstance that the policy names is changed in the baseline.
-    void try_warnings(const Alone& unchanged) {
-        struct Circumstance {
-            std::string_view name;
-            std::string model::Provenance::*then;
-            const std::string& now;
-            model::OnChange model::ChangePolicy::*policy;
-        };
-        using model::ChangePolicy;
-        using model::OnChange;
-        using model::Provenance;
-        const model::Environment& environment = unchanged.run.environment;
-        const std::string board = model::board_of(unchanged.run, unchanged.result());
-        const std::array circumstances{
-            Circumstance{"board", &Provenance::board, board, &ChangePolicy::board},
-            Circumstance{"driver", &Provenance::driver, environment.driver, &ChangePolicy::driver},
-            Circumstance{"CUDA toolkit", &Provenance::cuda_toolkit, environment.cuda_toolkit,
-                         &ChangePolicy::cuda_toolkit},
-            Circumstance{"CUPTI", &Provenance::cupti, environment.cupti, &ChangePolicy::cupti},
-            Circumstance{"perfgate", &Provenance::tool_version, unchanged.run.tool_version,
-                         &ChangePolicy::tool_version}};
-        for (const Circumstance& circumstance : circumstances) {
-            // What one side does not know is no change.
-            const OnChange taken = policy_.changed.*circumstance.policy;
-            if (taken == OnChange::accept || circumstance.now.empty()) continue;
-            Alone alone = unchanged;
-            alone.expected().provenance.*circumstance.then = circumstance.now + "-other";
-            if (circumstance.then == &Provenance::board) rename_board(board, alone.expected());
-            const VerdictDocument document = judged(alone);
-            const model::SuiteVerdict& suite = document.suites.front();
-            ChangePolicy only{OnChange::accept, OnChange::accept, OnChange::accept,
-                              OnChange::accept, OnChange::accept};
-            only.*circumstance.policy = taken;
-            const std::vector<std::string> expected =
-                provenance_notes(alone.run, alone.result(), alone.expected(), only);
-            const auto& of_case = suite.cases.front().notes;
-            const auto is_noted = [&](const std::string& note) {
-                return std::find(suite.notes.begin(), suite.notes.end(), note) !=
-                           suite.notes.end() ||
-                       std::find(of_case.begin(), of_case.end(), note) != of_case.end();
-            };
-            if (expected.empty() || !std::all_of(expected.begin(), expected.end(), is_noted)) {
-                proof_.problems.push_back(
-                    fmt::format("{}: another {} is not in the notes, which the policy asks for",
-                                util::printable(id_), circumstance.name));
-            }
-        }
-    }
-
     const model::Run& run_;
     const BaselineSet& baselines_;
     model::Policy policy_;
@@ -347,30 +271,6 @@ class Proving {
 };
 
 }  // namespace
-
-MetricSeries replayed(const MetricSeries& series, const std::vector<std::size_t>& by_round,
-                      const std::string& board) {
-    std::vector<double> values = batch_values(series);
-    if (values.empty()) values = {series.value};
-    std::sort(values.begin(), values.end());
-    MetricSeries result = series;
-    result.batches.clear();
-    model::Batch like = series.batches.empty() ? model::Batch{} : series.batches.front();
-    like.device = board;
-    like.excluded.clear();
-    like.run = 0;
-    like.sm_clock_mhz.reset();
-    for (std::size_t round = 0; round < by_round.size(); ++round) {
-        for (std::size_t i = 0; i < by_round[round]; ++i) {
-            model::Batch batch = like;
-            batch.round = static_cast<std::int64_t>(round);
-            batch.process = static_cast<std::int64_t>(result.batches.size());
-            batch.samples = {values[(2 * i + 1) * values.size() / (2 * by_round[round])]};
-            result.batches.push_back(std::move(batch));
-        }
-    }
-    return result;
-}
 
 Proof prove(const model::Run& run, const BaselineSet& baselines, const model::Policy& policy,
             const KnownDirection& known_direction) {

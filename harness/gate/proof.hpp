@@ -2,7 +2,8 @@
 // Proves from documents that every gate of a run can fail, and only fails when it should: each
 // gated metric is made worse, left as it is, and made better, and the gate judges each of these
 // runs. A metric with the wrong direction, a tolerance of everything, or a baseline of too few
-// processes passes for months without this. Pure functions.
+// processes passes for months without this. A relation that compares a metric with itself, or a
+// share with 100 %, holds whatever is measured, and guards nothing. Pure functions.
 #pragma once
 
 #include <cstddef>
@@ -43,16 +44,19 @@ struct Proof {
 ///   Without a direction, either way.
 /// - as the baseline: exit code 0.
 /// - better by as much: never exit code 1.
-/// And once per suite: what the policy warns about (another driver, board, …) is in the notes, and
-/// what it refuses is not compared. What is acknowledged is made worse than that. And each relation
-/// that holds must be one that can be broken.
+/// What is acknowledged is made worse than that. And each relation that holds must be one that can
+/// be broken.
 Proof prove(const model::Run& run, const BaselineSet& baselines, const model::Policy& policy,
             const KnownDirection& known_direction);
 
-/// The series as if so many processes had measured it in each round on this board: their values are
-/// the quantiles of its own.
-model::MetricSeries replayed(const model::MetricSeries& series,
-                             const std::vector<std::size_t>& processes_by_round,
-                             const std::string& board);
+struct RelationProof {
+    std::size_t relations = 0;          ///< that hold and were tried; each of its instances counts
+    std::vector<std::string> problems;  ///< a sentence each
+};
+
+/// Each metric of a relation that holds is moved alone, from zero to many orders of magnitude more;
+/// shares stay between 0 and 100 %. Some value must break the relation; of the hottest kernel, some
+/// other kernel in its place. The values of cases that --changed-only left out are the baseline's.
+RelationProof prove_relations(const model::Run& run, const BaselineSet& baselines = {});
 
 }  // namespace perfgate::gate

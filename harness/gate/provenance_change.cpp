@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "gate/batch_rule.hpp"
-#include "gate/boards.hpp"
+#include "gate/series.hpp"
 #include "model/board.hpp"
 #include "model/quantity.hpp"
 #include "util/text.hpp"

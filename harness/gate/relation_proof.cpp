@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gate/relation_proof.hpp"
+#include "gate/proof.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include "gate/baseline_relations.hpp"
 #include "gate/batch_rule.hpp"
 #include "gate/relations.hpp"
-#include "gate/series_moves.hpp"
+#include "gate/series.hpp"
 #include "model/case.hpp"
 #include "model/hottest_kernel.hpp"
 #include "model/roofline.hpp"

@@ -13,8 +13,7 @@
 #include <utility>
 
 #include "gate/batch_rule.hpp"
-#include "gate/overhead.hpp"
-#include "gate/too_fast.hpp"
+#include "gate/invalid.hpp"
 #include "model/case.hpp"
 #include "model/dimension.hpp"
 #include "model/hottest_kernel.hpp"

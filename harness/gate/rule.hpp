@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -118,5 +119,11 @@ void judge_by_tolerance(const Comparison& comparison, Judgement& judgement);
 
 /// The median of the measured samples against the median of the baseline's, by the tolerance alone.
 Judgement judge_medians(const Comparison& comparison);
+
+/// Fresh processes that a round (from 1) gives each flagged case: cases that are still unclear get
+/// more. The minimum detectable change assumes these numbers.
+constexpr std::size_t round_size(std::int64_t round) {
+    return round <= 1 ? 8 : 32;
+}
 
 }  // namespace perfgate::gate

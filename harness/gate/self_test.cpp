@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "stats/distributions.hpp"
+#include "stats/rank_sum.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::gate {
@@ -16,11 +17,6 @@ using model::Verdict;
 
 /// How often a gate that keeps to this rate looks worse by chance.
 constexpr double chance = 0.05;
-
-/// Found to be worse, whatever its gate makes of that.
-bool is_found(Verdict verdict) {
-    return verdict == Verdict::regressed || verdict == Verdict::warned;
-}
 
 void count(Verdict verdict, SizeTally& tally) {
     ++tally.cases;
@@ -48,10 +44,10 @@ void check_exit_code(const model::VerdictDocument& verdict, std::vector<std::str
     const bool any = model::count_verdicts(verdict).contains(Verdict::regressed);
     if (any && verdict.exit_code != 1) {
         problems.push_back(
-            fmt::format("a trial with regressed cases had exit code {}", verdict.exit_code));
+            fmt::format("with regressed cases the exit code is {}", verdict.exit_code));
     }
     if (!any && verdict.exit_code == 1) {
-        problems.push_back("a trial without regressed cases had exit code 1");
+        problems.push_back("without regressed cases the exit code is 1");
     }
 }
 
@@ -137,6 +133,36 @@ SelfTestReport tally(const std::vector<Trial>& trials) {
     report.proves_nothing = report.promised == 0 && !sizes.empty() && sizes.rbegin()->first > 0;
     if (report.promised > 0) check_promises(report);
     return report;
+}
+
+std::size_t processes_of_canary(std::size_t against, double level) {
+    constexpr std::size_t most = 40;
+    for (std::size_t processes = 5; processes <= most; ++processes) {
+        if (stats::rank_sum_least(against, processes) <= level) return processes;
+    }
+    return 0;
+}
+
+CanaryResult judge_canary(const Canary& canary, const model::VerdictDocument& verdict) {
+    const std::string what =
+        fmt::format("{}, made at least {:.1f} % slower (twice what the gate claims to detect)",
+                    util::printable(canary.id), 100 * canary.added);
+    for (const model::SuiteVerdict& suite : verdict.suites) {
+        for (const model::CaseVerdict& judged : suite.cases) {
+            if (suite.name != canary.suite || judged.id != canary.id) continue;
+            const std::string reported =
+                fmt::format("{}, is reported as {}", what, model::to_text(judged.verdict));
+            std::vector<std::string> problems;
+            check_exit_code(verdict, problems);
+            if (!is_found(judged.verdict)) {
+                return {false, fmt::format("{}, so a pass of this gate proves nothing ({})",
+                                           reported, util::printable(judged.reason, 1000))};
+            }
+            if (!problems.empty()) return {false, reported + ", but " + problems.front()};
+            return {true, reported + ", as it should be"};
+        }
+    }
+    return {false, what + ", was not judged"};
 }
 
 }  // namespace perfgate::gate

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judges the gate by a self-test: cases were slowed down by sizes that the gate did not know, and
-// its verdicts are compared with these sizes. Pure functions of documents.
+// Judges the gate by measurements that were made slower. A self-test slows cases down by sizes that
+// the gate does not know, and compares its verdicts with these sizes. A canary is one quick case of
+// a run that is measured once more, slowed down by twice what the gate claims to detect of it: if
+// the gate does not report that as a regression, its passes for the other cases prove nothing. Pure
+// functions of documents.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +13,15 @@
 #include <utility>
 #include <vector>
 
+#include "gate/baseline_set.hpp"
 #include "model/verdict.hpp"
 
 namespace perfgate::gate {
+
+/// Whether the gate found a case or metric to be worse, by a gate that fails or one that warns.
+constexpr bool is_found(model::Verdict verdict) {
+    return verdict == model::Verdict::regressed || verdict == model::Verdict::warned;
+}
 
 /// Suite and id.
 using CaseName = std::pair<std::string, std::string>;
@@ -66,5 +75,25 @@ inline constexpr double promised_share = 0.9;
 /// significantly (5 %) less often than nine times out of ten; an exit code that contradicts the
 /// verdicts; no case judged at all.
 SelfTestReport tally(const std::vector<Trial>& trials);
+
+struct Canary {
+    std::string suite;
+    std::string id;
+    std::string metric;  ///< a time that the suite gates
+    double added = 0;    ///< as model::PlannedCase has it: twice what the gate claims to detect
+    std::size_t processes = 0;  ///< to measure it in; 0: no number of them lets the gate fail
+    BaselineSet baselines;      ///< the case as measured by the run
+};
+
+/// How many processes the rank-sum test needs for this level against so many; 0: more than a canary
+/// may take.
+std::size_t processes_of_canary(std::size_t against, double level);
+
+/// The result in one sentence. `found`: both verdict and exit code report a regression.
+struct CanaryResult {
+    bool found = false;
+    std::string sentence;
+};
+CanaryResult judge_canary(const Canary& canary, const model::VerdictDocument& verdict);
 
 }  // namespace perfgate::gate

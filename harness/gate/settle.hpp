@@ -13,17 +13,22 @@
 
 namespace perfgate::gate {
 
-struct Settled {
+/// A judgement on its way through the stages (README.md), with the words for its sentence.
+struct Decision {
     Judgement judgement;
     /// It is invalid because no test can decide about it, not for what was measured.
     bool undecided = false;
     std::string aside;                 ///< for judged_sentence()
     std::vector<std::string> reasons;  ///< to append to the sentence; some are empty
+    std::string news;                  ///< of its acknowledgement, for the suite's notes
 };
 
 /// `too_good`: see Policy.
-Settled settle(const Comparison& comparison, const CodeComparison& code,
-               const model::CaseResult& result, const model::BaselineCase& expected,
-               double too_good, const Judgement& judgement);
+Decision settle(const Comparison& comparison, const CodeComparison& code,
+                const model::CaseResult& result, const model::BaselineCase& expected,
+                double too_good, const Judgement& judgement);
+
+/// What a decision becomes if its gate only warns, and may stay undecided.
+Decision warn(Decision decision);
 
 }  // namespace perfgate::gate

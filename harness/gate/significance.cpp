@@ -6,7 +6,7 @@
 #include <limits>
 #include <span>
 
-#include "gate/rounds.hpp"
+#include "gate/rule.hpp"
 #include "stats/distributions.hpp"
 #include "stats/drift.hpp"
 #include "stats/quantiles.hpp"
@@ -20,8 +20,6 @@ using model::Direction;
 using model::MetricClass;
 using model::Verdict;
 
-/// The share of a batch's samples that is trimmed at either end: outliers of the launch.
-constexpr double trimmed_samples = 0.1;
 /// A wrong flag costs GPU time, not reliability: one in twenty is cheap.
 constexpr double flagging_level = 0.05;
 /// The share of a test's budget. The rest is for drift between sessions and boards.
@@ -146,19 +144,6 @@ double hidden_shift(const std::vector<double>& logs, double deviation, std::size
 }
 
 }  // namespace
-
-double batch_value(const model::Batch& batch) {
-    return all_finite(batch.samples) ? stats::trimmed_mean(batch.samples, trimmed_samples)
-                                     : std::numeric_limits<double>::quiet_NaN();
-}
-
-bool all_finite(const std::vector<double>& values) {
-    return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
-}
-
-bool in_use(const model::Batch& batch) {
-    return batch.excluded.empty() && !batch.samples.empty();
-}
 
 stats::PooledSpread cautious_spread(const model::MetricDefinition& definition,
                                     const stats::PooledSpread& measured, double size,
@@ -336,13 +321,14 @@ bool shown_better(const Comparison& comparison, const Judgement& judgement) {
     return change && change->counts && change->good_way;
 }
 
-}  // namespace
-
+/// All of the interval is beyond the tolerance, on the bad side.
 bool shown_worse(const Comparison& comparison, const Judgement& judgement) {
     if (change_between(comparison, judgement.baseline, judgement.measured).good_way) return false;
     const auto change = least_change(comparison, judgement);
     return change && change->counts && !change->good_way;
 }
+
+}  // namespace
 
 stats::PooledSpread cautious_error(const stats::PooledSpread& measured, double per_process) {
     stats::PooledSpread error = stats::moderated(measured, usual);

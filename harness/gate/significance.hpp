@@ -13,20 +13,14 @@
 #include <vector>
 
 #include "gate/rule.hpp"
+#include "gate/series.hpp"
 #include "stats/quantiles.hpp"
 #include "stats/spread.hpp"
 
 namespace perfgate::gate {
 
-/// Trimmed mean of the processes, for the size of the change. The tests use all of them.
-inline constexpr double trimmed_processes = 0.2;
 /// The weight, in degrees of freedom, of the spread that is assumed for a class.
 inline constexpr double prior_df = 8;
-
-bool in_use(const model::Batch& batch);
-/// One value for the batch's process; NaN if a sample is not finite.
-double batch_value(const model::Batch& batch);
-bool all_finite(const std::vector<double>& values);
 
 /// Times are judged by ranks alone, within the budget of false alarms. Counters are not: a run has
 /// one value of them, with which no rank test reaches a level.
@@ -98,9 +92,6 @@ struct Scale {
     Scale(const std::vector<double>& some, const std::vector<double>& others);
     std::vector<double> of(std::vector<double> values) const;
 };
-
-/// Whether all of the interval is beyond the tolerance, on the bad side.
-bool shown_worse(const Comparison& comparison, const Judgement& judgement);
 
 /// Sets `interval` and `shown`. `shift` contains the change on this scale, at interval_level;
 /// absent: there are too few processes. A run may be off by `drift` without a cause, and a device

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "gate/overhead.hpp"
+#include "gate/invalid.hpp"
 #include "gate/provenance_change.hpp"
 #include "gate/sentence.hpp"
 #include "model/selection.hpp"
@@ -22,6 +22,7 @@ namespace perfgate::gate {
 
 namespace {
 
+using model::CaseStatus;
 using model::CaseVerdict;
 using model::MetricVerdict;
 using model::SuiteVerdict;
@@ -34,6 +35,24 @@ bool contains(const std::vector<std::string>& lines, const std::string& line) {
 /// By severity; of inconclusive ones by what explains more.
 std::pair<int, int> rank(const MetricVerdict& metric) {
     return {model::severity(metric.verdict), static_cast<int>(metric.doubt)};
+}
+
+/// Why the base run that takes the place of a baseline has nothing to compare with, if that decides
+/// about the case. Where the base failed to measure it, the case is an error: whether the head is
+/// slower is not known. A head that is not measured further, because the base failed, is invalid
+/// for that reason.
+void name_what_base_lacks(const StoredBaseline& stored, CaseVerdict& verdict) {
+    const auto found = stored.base.find(verdict.id);
+    if (found == stored.base.end() || found->second.status == CaseStatus::measured) return;
+    const BaseCase& base = found->second;
+    const bool failed = base.status == CaseStatus::error || base.status == CaseStatus::invalid;
+    if (verdict.verdict != Verdict::no_baseline &&
+        !(failed && verdict.verdict == Verdict::invalid)) {
+        return;
+    }
+    if (failed) verdict.verdict = Verdict::error;
+    verdict.reason = fmt::format("nothing to compare with: in the base this case is {}: {}",
+                                 model::to_text(base.status), util::printable(base.reason, 1000));
 }
 
 /// The case's verdict and reason from its metrics'.
@@ -117,7 +136,7 @@ const model::CaseResult* unknown_case_of(const model::SuiteResult& suite, const 
     const auto found =
         std::find_if(suite.cases.begin(), suite.cases.end(), [&](const model::CaseResult& result) {
             return model::stands_for(result.spec, id) &&
-                   (result.status == model::CaseStatus::error || result.skipped_by_suite);
+                   (result.status == CaseStatus::error || result.skipped_by_suite);
         });
     return found == suite.cases.end() ? nullptr : &*found;
 }
@@ -141,7 +160,7 @@ void add_missing(const model::Run& run, const model::SuiteResult& suite,
         missing.id = id;
         missing.place.file = suite.file;
         if (const model::CaseResult* unknown = unknown_case_of(suite, id)) {
-            const bool failed = unknown->status == model::CaseStatus::error;
+            const bool failed = unknown->status == CaseStatus::error;
             missing.verdict = failed ? Verdict::error : Verdict::skipped;
             missing.reason = (failed ? "not measured, because its benchmark failed: " : "") +
                              util::printable(unknown->reason, 1000);
@@ -161,10 +180,12 @@ void add_missing(const model::Run& run, const model::SuiteResult& suite,
 }  // namespace
 
 void finish_suite(const model::Run& run, const model::SuiteResult& suite,
-                  const model::Baseline* baseline, const model::ChangePolicy& policy,
+                  const StoredBaseline* stored, const model::ChangePolicy& policy,
                   SuiteVerdict& verdict) {
-    for (CaseVerdict& case_verdict : verdict.cases) {
-        finish_case(case_verdict, baseline != nullptr && baseline->cases.contains(case_verdict.id));
+    const model::Baseline* baseline = stored == nullptr ? nullptr : &stored->baseline;
+    for (CaseVerdict& each : verdict.cases) {
+        finish_case(each, baseline != nullptr && baseline->cases.contains(each.id));
+        if (stored != nullptr) name_what_base_lacks(*stored, each);
     }
     if (baseline != nullptr) hoist_notes(run, suite, *baseline, policy, verdict);
     if (run.interrupted) {
@@ -174,6 +195,96 @@ void finish_suite(const model::Run& run, const model::SuiteResult& suite,
         add_missing(run, suite, *baseline, verdict);
     }
     for (std::string& note : overhead_notes(suite)) verdict.notes.push_back(std::move(note));
+}
+
+bool is_of_all_suites(const model::Run& run) {
+    return !run.interrupted && !run.verify_only && !run.shard && run.selections.empty() &&
+           std::none_of(run.suites.begin(), run.suites.end(),
+                        [](const model::SuiteResult& suite) { return suite.partial; });
+}
+
+bool has_suite(const model::Run& run, const std::string& suite) {
+    const auto is_named = [&](const auto& each) { return each.name == suite; };
+    return std::any_of(run.suites.begin(), run.suites.end(), is_named) ||
+           (run.shard && std::any_of(run.shard->whole.begin(), run.shard->whole.end(), is_named));
+}
+
+std::vector<model::SuiteVerdict> missing_suites(const model::Run& run,
+                                                const BaselineSet& baselines) {
+    std::vector<model::SuiteVerdict> missing;
+    if (!is_of_all_suites(run)) return missing;
+    for (const auto& [name, stored] : baselines) {
+        if (has_suite(run, name)) continue;
+        model::SuiteVerdict& verdict = missing.emplace_back();
+        verdict.name = name;
+        verdict.baseline_file = stored.file;
+        for (const auto& [id, expected] : stored.baseline.cases) {
+            model::CaseVerdict& missing_case = verdict.cases.emplace_back();
+            missing_case.workload = id.substr(0, id.find('/'));
+            missing_case.id = id;
+            missing_case.verdict = model::Verdict::missing;
+            missing_case.reason = fmt::format(
+                "in the baseline of the suite '{}', which was not given: measure it too, or drop "
+                "its baseline with 'perfgate baseline prune --all-suites'",
+                util::printable(name));
+        }
+    }
+    return missing;
+}
+
+std::string other_suites_note(const model::Run& run, const std::vector<std::string>& suites,
+                              const model::Policy& policy) {
+    const bool all = is_of_all_suites(run);
+    if (suites.empty() || policy.complete == all) return {};
+    return fmt::format(
+        "{} with a baseline of this device {} not given and not judged as missing: "
+        "{} ({})",
+        util::counted(suites.size(), "suite"), suites.size() == 1 ? "was" : "were",
+        name_list(suites),
+        policy.complete ? "only a part of the cases was to be measured"
+                        : "with 'complete: true' in the profile, run and merge make them missing");
+}
+
+void Limits::add(std::size_t suite, const std::string& id,
+                 const model::MetricDefinition& definition, const Judgement& judgement) {
+    OfMetric& limits = by_metric_[{suite, definition.name}];
+    if (judgement.basis == Basis::one_process &&
+        definition.metric_class == model::MetricClass::timing) {
+        ++limits.one_process;
+    }
+    if (judgement.doubt == model::Doubt::not_shown) {
+        ++limits.not_shown;
+        const auto width = [](const model::ChangeInterval& interval) {
+            return interval.high - interval.low;
+        };
+        if (judgement.interval &&
+            (!limits.widest || width(*judgement.interval) > width(*limits.widest))) {
+            limits.widest = judgement.interval;
+            limits.widest_id = id;
+        }
+    }
+    if (!judgement.tolerance_is_finer || !judgement.minimum_detectable_change) return;
+    ++limits.finer;
+    if (*judgement.minimum_detectable_change <= limits.worst) return;
+    limits.worst = *judgement.minimum_detectable_change;
+    limits.worst_id = id;
+}
+
+void Limits::note(std::vector<model::SuiteVerdict>& suites) const {
+    for (const auto& [key, limits] : by_metric_) {
+        const auto& [suite, metric] = key;
+        if (limits.one_process > 0) {
+            suites[suite].notes.push_back(one_process_note(metric, limits.one_process));
+        }
+        if (limits.not_shown > 0) {
+            suites[suite].notes.push_back(
+                not_shown_note(metric, limits.not_shown, limits.widest, limits.widest_id));
+        }
+        if (limits.finer > 0) {
+            suites[suite].notes.push_back(
+                finer_note(metric, limits.finer, limits.worst, limits.worst_id));
+        }
+    }
 }
 
 }  // namespace perfgate::gate

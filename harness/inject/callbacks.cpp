@@ -6,8 +6,8 @@
 #include <array>
 #include <utility>
 
-#include "backend/cuda/cubin.hpp"
-#include "inject/launch_calls.hpp"
+#include "cupti/launch_calls.hpp"
+#include "elf/cubin.hpp"
 
 namespace perfgate::inject {
 namespace {
@@ -108,7 +108,7 @@ constexpr std::size_t calls_at_most = 16384;
 }  // namespace
 
 bool Callbacks::subscribe(std::string& why) {
-    return inject::subscribe(api_, &subscriber_, &callback, this, why) == CUPTI_SUCCESS;
+    return cupti::subscribe(api_, &subscriber_, &callback, this, why) == CUPTI_SUCCESS;
 }
 
 bool Callbacks::enable(const Settings& settings, std::string& why) {
@@ -127,22 +127,22 @@ bool Callbacks::enable(const Settings& settings, std::string& why) {
         const auto enable_all = [&](const auto& ids) {
             for (const auto id : ids) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
         };
-        enable_all(kernel_launches);
-        enable_all(graph_launches);
+        enable_all(cupti::kernel_launches);
+        enable_all(cupti::graph_launches);
         // A call that this CUPTI does not know is assigned to a range by its device time.
         for (const auto id : copies_and_memsets) {
             if (keep_calls_) {
                 api_.cuptiEnableCallback(1, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API, id);
             }
         }
-        enable_all(capture_begins);
-        enable_all(capture_ends);
+        enable_all(cupti::capture_begins);
+        enable_all(cupti::capture_ends);
         launch_names_.watch_launches();
     }
     for (const auto& [domain, id] : profiler_starts) enable(domain, id);
     for (const auto& [domain, id] : profiler_stops) enable(domain, id);
     if (code != CUPTI_SUCCESS) {
-        why = describe(api_, code);
+        why = cupti::name_of(api_, code);
         return false;
     }
     add_profiler_call(activity::ProfilerCallKind::watched);
@@ -165,17 +165,17 @@ std::vector<activity::LaunchCall> Callbacks::take_launch_calls() {
 
 // Nothing may be thrown through the driver's frames.
 void CUPTIAPI Callbacks::callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id,
-                                  const void* data) {
+                                  const void* data) noexcept {
     auto& own = *static_cast<Callbacks*>(self);
     if (own.abandoned_ || data == nullptr) return;
     try {
         const auto* call = static_cast<const CUpti_CallbackData*>(data);
         const std::pair called{domain, id};
-        if (contains(profiler_starts, called)) {
+        if (cupti::contains(profiler_starts, called)) {
             if (call->callbackSite == CUPTI_API_EXIT) {
                 own.add_profiler_call(activity::ProfilerCallKind::start);
             }
-        } else if (contains(profiler_stops, called)) {
+        } else if (cupti::contains(profiler_stops, called)) {
             if (call->callbackSite == CUPTI_API_ENTER) {
                 own.add_profiler_call(activity::ProfilerCallKind::stop);
             }
@@ -205,12 +205,12 @@ void Callbacks::on_module(const CUpti_ModuleResourceData& module) {
     if (module.pCubin == nullptr) return;
     try {
         activity::Records records;
-        const backend::cuda::ElfImage image({module.pCubin, module.cubinSize});
-        for (const auto& [symbol, code] : backend::cuda::machine_code(image)) {
+        const elf::ElfImage image({module.pCubin, module.cubinSize});
+        for (const auto& [symbol, code] : elf::machine_code(image)) {
             records.function_codes.push_back(
                 {writer_.string(symbol), writer_.string(code.fingerprint)});
         }
-        for (const auto& [symbol, bytes] : backend::cuda::stack_sizes(image)) {
+        for (const auto& [symbol, bytes] : elf::stack_sizes(image)) {
             records.stack_sizes.push_back(
                 {writer_.string(symbol), static_cast<std::uint32_t>(bytes)});
         }
@@ -221,7 +221,7 @@ void Callbacks::on_module(const CUpti_ModuleResourceData& module) {
 }
 
 void Callbacks::on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData& data) {
-    const bool launches_kernel = contains(kernel_launches, id);
+    const bool launches_kernel = cupti::contains(cupti::kernel_launches, id);
     if (data.callbackSite != CUPTI_API_EXIT) {
         // Before the launch, because its record may come before the call returns.
         if (launches_kernel) launch_names_.launch(data.correlationId, data.symbolName);
@@ -236,18 +236,18 @@ void Callbacks::on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData& da
             return;
         }
         ++launches_.kernels;
-        if (captures_.any() && captures_.holds(launch_of(id, data).stream)) {
+        if (captures_.any() && captures_.holds(cupti::launch_of(id, data).stream)) {
             ++launches_.captured;
             launch_names_.forget(data.correlationId);
             return;
         }
-    } else if (contains(graph_launches, id)) {
+    } else if (cupti::contains(cupti::graph_launches, id)) {
         if (!succeeded) {
             ++launches_.failed;
             return;
         }
         ++launches_.graphs;
-    } else if (contains(copies_and_memsets, id)) {
+    } else if (cupti::contains(copies_and_memsets, id)) {
         if (!succeeded) return;
     } else {
         captures_.on_call(id, succeeded);

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "activity/writer.hpp"
-#include "inject/cupti_library.hpp"
-#include "inject/launch_calls.hpp"
+#include "cupti/api.hpp"
+#include "cupti/launch_calls.hpp"
 #include "inject/launch_names.hpp"
 #include "inject/settings.hpp"
 
@@ -30,7 +30,7 @@ struct LaunchCounts {
 class Callbacks {
   public:
     /// `context_ends` is called before a context is destroyed.
-    Callbacks(const CuptiApi& api, activity::Writer& writer, LaunchNames& names,
+    Callbacks(const cupti::Api& api, activity::Writer& writer, LaunchNames& names,
               std::function<void()> context_ends)
         : api_(api),
           writer_(writer),
@@ -53,13 +53,13 @@ class Callbacks {
 
   private:
     static void CUPTIAPI callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id,
-                                  const void* data);
+                                  const void* data) noexcept;
     void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data);
     void add_profiler_call(activity::ProfilerCallKind kind);
     void on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData& data);
     void on_module(const CUpti_ModuleResourceData& module);
 
-    const CuptiApi& api_;
+    const cupti::Api& api_;
     activity::Writer& writer_;
     LaunchNames& launch_names_;
     std::function<void()> context_ends_;
@@ -68,7 +68,7 @@ class Callbacks {
     CUpti_SubscriberHandle subscriber_ = nullptr;
     LaunchCounts launches_;
     std::atomic<std::uint64_t> unreadable_modules_{0};
-    Captures captures_;
+    cupti::Captures captures_;
     std::mutex mutex_;
     std::vector<activity::LaunchCall> calls_;
 };

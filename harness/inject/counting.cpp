@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "activity/writer.hpp"
+#include "cupti/api.hpp"
+#include "cupti/launch_calls.hpp"
 #include "inject/counter_request.hpp"
-#include "inject/cupti_library.hpp"
-#include "inject/launch_calls.hpp"
 #include "inject/launch_watch.hpp"
 #include "inject/process.hpp"
 #include "inject/range_watch.hpp"
@@ -62,7 +62,7 @@ class Counting {
     bool prepare(std::string& why);
     bool enable_callbacks(std::string& why);
     static void CUPTIAPI callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id,
-                                  const void* data);
+                                  const void* data) noexcept;
     void on_call(CUpti_CallbackId id, const CUpti_CallbackData& data);
     void end() noexcept;
     void on_fork() noexcept;
@@ -70,13 +70,12 @@ class Counting {
     const Settings settings_;
     const std::optional<CounterRequest> request_;
     RangeWatch ranges_;
-    CuptiApi api_;
-    CounterApi counters_;
+    cupti::Api api_;
     activity::Writer writer_;
     std::atomic<pid_t> pid_{0};
     std::atomic<bool> over_{false};
     CUpti_SubscriberHandle subscriber_ = nullptr;
-    Captures captures_;
+    cupti::Captures captures_;
     DriverApi driver_;
 
     /// Lets one thread into what follows. A counted launch holds it, so that no other launch runs
@@ -90,17 +89,17 @@ bool Counting::prepare(std::string& why) {
         why = "the request for counters cannot be read";
         return false;
     }
-    if (!load_cupti(settings_.cupti, api_, why) || !load_counters(api_, counters_, why) ||
+    if (!cupti::load(settings_.cupti, api_, why) || !cupti::load_counters(api_, why) ||
         !find_driver(driver_, why)) {
         return false;
     }
-    launches_.emplace(counters_, driver_, captures_, writer_, *request_, ranges_);
+    launches_.emplace(api_, driver_, captures_, writer_, *request_, ranges_);
     captures_.find_driver();
     return enable_callbacks(why);
 }
 
 bool Counting::enable_callbacks(std::string& why) {
-    if (subscribe(api_, &subscriber_, &callback, this, why) != CUPTI_SUCCESS) {
+    if (cupti::subscribe(api_, &subscriber_, &callback, this, why) != CUPTI_SUCCESS) {
         why = "CUPTI gives no callbacks (" + why + "): run without other profilers";
         return false;
     }
@@ -112,13 +111,13 @@ bool Counting::enable_callbacks(std::string& why) {
             if (code == CUPTI_SUCCESS) code = result;
         }
     };
-    enable(kernel_launches);
-    enable(launches_on_several_devices);
-    enable(graph_launches);
-    enable(graph_kernels);
-    enable(capture_begins);
-    enable(capture_ends);
-    if (code != CUPTI_SUCCESS) why = "CUPTI gives no callbacks: " + describe(api_, code);
+    enable(cupti::kernel_launches);
+    enable(cupti::launches_on_several_devices);
+    enable(cupti::graph_launches);
+    enable(cupti::graph_kernels);
+    enable(cupti::capture_begins);
+    enable(cupti::capture_ends);
+    if (code != CUPTI_SUCCESS) why = "CUPTI gives no callbacks: " + cupti::name_of(api_, code);
     return code == CUPTI_SUCCESS;
 }
 
@@ -128,16 +127,8 @@ void Counting::start() noexcept {
         pid_ = getpid();
         std::string why;
         const bool prepared = prepare(why);
-        const activity::Writer::Header header = {{"pid", std::to_string(getpid())},
-                                                 {"parent", std::to_string(getppid())},
-                                                 {"start", std::to_string(process_start())},
-                                                 {"command", command_line()},
-                                                 {"rank", rank()},
-                                                 {"level", to_text(settings_.level)},
-                                                 {"cupti", std::to_string(api_.version)},
-                                                 {"cupti_library", api_.path}};
         const std::string file = settings_.folder + "/" + file_name();
-        if (writer_.open(file.c_str(), header, settings_.limit_bytes) != 0) {
+        if (writer_.open(file.c_str(), header_of(settings_, &api_), settings_.limit_bytes) != 0) {
             over_ = true;
             return;
         }
@@ -156,7 +147,7 @@ void Counting::start() noexcept {
 
 // Nothing may be thrown through the driver's frames.
 void CUPTIAPI Counting::callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id,
-                                 const void* data) {
+                                 const void* data) noexcept {
     auto& own = *static_cast<Counting*>(self);
     if (domain != CUPTI_CB_DOMAIN_DRIVER_API || data == nullptr || inside) return;
     // Before start() has opened the recording, or in a child after fork, there is none.
@@ -182,7 +173,7 @@ void CUPTIAPI Counting::callback(void* self, CUpti_CallbackDomain domain, CUpti_
 void Counting::on_call(CUpti_CallbackId id, const CUpti_CallbackData& data) {
     const bool entry = data.callbackSite == CUPTI_API_ENTER;
     if (counting_launch) {
-        if (entry || !contains(kernel_launches, id)) return;
+        if (entry || !cupti::contains(cupti::kernel_launches, id)) return;
         launches_->on_exit(data);
         counting_launch = false;
         mutex_.unlock();
@@ -193,12 +184,12 @@ void Counting::on_call(CUpti_CallbackId id, const CUpti_CallbackData& data) {
             data.functionReturnValue != nullptr &&
             *static_cast<const CUresult*>(data.functionReturnValue) == CUDA_SUCCESS;
         captures_.on_call(id, succeeded);
-        if (contains(capture_begins, id) && std::exchange(beginning_capture, false)) {
+        if (cupti::contains(cupti::capture_begins, id) && std::exchange(beginning_capture, false)) {
             mutex_.unlock();
         }
         return;
     }
-    if (beginning_capture || contains(capture_ends, id)) return;
+    if (beginning_capture || cupti::contains(cupti::capture_ends, id)) return;
     std::unique_lock lock(mutex_, patience);
     if (!lock.owns_lock()) {
         // The other launch may wait for this one. What it counts is not its own alone.
@@ -209,13 +200,13 @@ void Counting::on_call(CUpti_CallbackId id, const CUpti_CallbackData& data) {
     }
     // While it waited, the program may have begun to end.
     if (over_) return;
-    if (contains(capture_begins, id)) {
+    if (cupti::contains(cupti::capture_begins, id)) {
         beginning_capture = true;
         lock.release();
         return;
     }
-    if (contains(graph_launches, id)) return;
-    if (contains(graph_kernels, id)) return launches_->on_graph_node(id, data);
+    if (cupti::contains(cupti::graph_launches, id)) return;
+    if (cupti::contains(cupti::graph_kernels, id)) return launches_->on_graph_node(id, data);
     if (launches_->on_entry(id, data)) {
         counting_launch = true;
         lock.release();

@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "activity/writer.hpp"
-#include "inject/cupti_library.hpp"
+#include "cupti/api.hpp"
 #include "inject/launch_names.hpp"
 
 namespace perfgate::inject {
@@ -23,7 +23,7 @@ struct Losses {
 /// Any thread may decode; each buffer is decoded by one thread.
 class Decoder {
   public:
-    Decoder(const CuptiApi& api, activity::Writer& writer, LaunchNames& names, Losses& losses)
+    Decoder(const cupti::Api& api, activity::Writer& writer, LaunchNames& names, Losses& losses)
         : api_(api), writer_(writer), launch_names_(names), losses_(losses) {}
 
     /// Adds all records of the buffer. Throws std::bad_alloc.
@@ -39,7 +39,7 @@ class Decoder {
     activity::StringId text(const char* text);
     activity::StringId name_of(CUpti_CallbackDomain domain, CUpti_CallbackId id);
 
-    const CuptiApi& api_;
+    const cupti::Api& api_;
     activity::Writer& writer_;
     LaunchNames& launch_names_;
     Losses& losses_;

@@ -1,58 +1,83 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inject/launch_counter.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace perfgate::inject {
-namespace {
 
-std::uint32_t device_of(const CounterApi& api, CUcontext context) {
-    std::uint32_t device = 0;
-    check(api, api.cuptiGetDeviceId(context, &device), "cannot find the device of the context");
-    return device;
+CounterHost::CounterHost(const cupti::Api& api, std::string chip,
+                         std::vector<std::uint8_t> availability)
+    : api_(api), chip_(std::move(chip)), availability_(std::move(availability)) {}
+
+bool CounterHost::exists(const std::string& counter) const {
+    const cupti::HostObject object(api_, chip_, availability_);
+    CUpti_Profiler_Host_GetMetricProperties_Params params{};
+    // Properties also exist of names without a rollup, which cannot be collected.
+    return object.properties(counter, params) == CUPTI_SUCCESS &&
+           object.add({counter}) == CUPTI_SUCCESS;
 }
 
-std::string chip_of(const CounterApi& api, std::uint32_t device) {
-    PERFGATE_CUPTI_PARAMS(CUpti_Device_GetChipName_Params, params);
-    params.deviceIndex = device;
-    check(api, api.cuptiDeviceGetChipName(&params), "cannot read the chip's name");
-    return params.pChipName;
+std::size_t CounterHost::passes(const std::vector<std::string>& group) const {
+    const cupti::HostObject object(api_, chip_, availability_);
+    if (object.add(group) != CUPTI_SUCCESS) return 0;
+    std::vector<std::uint8_t> image = object.image();
+    return object.passes(image);
 }
 
-void require_supported(const CounterApi& api, std::uint32_t device) {
-    PERFGATE_CUPTI_PARAMS(CUpti_Profiler_DeviceSupported_Params, params);
-    params.cuDevice = static_cast<CUdevice>(device);
-    params.api = CUPTI_PROFILER_RANGE_PROFILING;
-    check(api, api.cuptiProfilerDeviceSupported(&params),
-          "cannot ask whether the device has counters");
-    if (params.isSupported != CUPTI_PROFILER_CONFIGURATION_SUPPORTED) {
-        throw NotCounted("the device's counters cannot be read: CUPTI does not support it");
+CounterGroups CounterHost::groups_of(const std::vector<std::vector<std::string>>& counters) const {
+    CounterGroups found;
+    for (const std::vector<std::string>& alternatives : counters) {
+        const auto name = std::find_if(alternatives.begin(), alternatives.end(),
+                                       [&](const std::string& each) { return exists(each); });
+        if (name == alternatives.end()) {
+            found.absent.insert(found.absent.end(), alternatives.begin(), alternatives.end());
+            continue;
+        }
+        if (const std::size_t alone = passes({*name}); alone != 1) {
+            found.several_passes.emplace_back(*name, alone);
+            continue;
+        }
+        // Into the first group with room, so that the counters of a metric stay together.
+        const auto room =
+            std::find_if(found.groups.begin(), found.groups.end(), [&](const auto& group) {
+                if (std::find(group.begin(), group.end(), *name) != group.end()) return true;
+                std::vector<std::string> more = group;
+                more.push_back(*name);
+                return passes(more) == 1;
+            });
+        if (room == found.groups.end()) {
+            found.groups.push_back({*name});
+        } else if (std::find(room->begin(), room->end(), *name) == room->end()) {
+            room->push_back(*name);
+        }
     }
+    return found;
 }
 
-std::vector<std::uint8_t> availability_of(const CounterApi& api, CUcontext context) {
-    // The definitive test for permission: enabling a session succeeds even without it.
-    constexpr const char* what = "cannot read which counters are available";
-    PERFGATE_CUPTI_PARAMS(CUpti_Profiler_GetCounterAvailability_Params, params);
-    params.ctx = context;
-    check(api, api.cuptiProfilerGetCounterAvailability(&params), what);
-    std::vector<std::uint8_t> image(params.counterAvailabilityImageSize);
-    params.pCounterAvailabilityImage = image.data();
-    check(api, api.cuptiProfilerGetCounterAvailability(&params), what);
-    image.resize(params.counterAvailabilityImageSize);
-    return image;
+std::vector<std::uint8_t> CounterHost::configuration(const std::vector<std::string>& group) const {
+    const cupti::HostObject object(api_, chip_, availability_);
+    check(api_, object.add(group), "cannot configure the counters");
+    return object.image();
 }
 
-}  // namespace
+std::vector<double> CounterHost::evaluate(const std::vector<std::uint8_t>& counter_data,
+                                          const std::vector<std::string>& group) const {
+    const cupti::HostObject object(api_, chip_, availability_);
+    return object.evaluate(counter_data, 0, group);
+}
 
-LaunchCounter::LaunchCounter(const CounterApi& api, CUcontext context,
+LaunchCounter::LaunchCounter(const cupti::Api& api, CUcontext context,
                              const std::vector<std::vector<std::string>>& counters,
                              std::uint32_t pass)
     : api_(api), context_(context) {
     PERFGATE_CUPTI_PARAMS(CUpti_Profiler_Initialize_Params, params);
     check(api_, api_.cuptiProfilerInitialize(&params), "cannot initialise the counters");
-    const std::uint32_t device = device_of(api_, context_);
-    require_supported(api_, device);
-    chip_ = chip_of(api_, device);
-    host_.emplace(api_, chip_, availability_of(api_, context_));
+    std::uint32_t device = 0;
+    check(api_, api_.cuptiGetDeviceId(context_, &device), "cannot find the device of the context");
+    cupti::require_counters(api_, static_cast<CUdevice>(device));
+    chip_ = cupti::chip_of(api_, device);
+    host_.emplace(api_, chip_, cupti::availability_of(api_, context_));
     groups_ = host_->groups_of(counters);
     if (pass >= groups_.groups.size()) return;
     own_ = groups_.groups[pass];
@@ -64,50 +89,11 @@ LaunchCounter::~LaunchCounter() {
 }
 
 void LaunchCounter::start() {
-    PERFGATE_CUPTI_PARAMS(CUpti_RangeProfiler_Enable_Params, enable);
-    enable.ctx = context_;
-    check(api_, api_.cuptiRangeProfilerEnable(&enable), "cannot enable counters");
-    profiler_ = enable.pRangeProfilerObject;
+    session_.emplace(api_, context_);
     try {
-        std::vector<const char*> names;
-        names.reserve(own_.size());
-        for (const std::string& name : own_) names.push_back(name.c_str());
         // Room for a second range: it would be one too many, and must show.
-        PERFGATE_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params, size);
-        size.pRangeProfilerObject = profiler_;
-        size.pMetricNames = names.data();
-        size.numMetrics = names.size();
-        size.maxNumOfRanges = 2;
-        size.maxNumRangeTreeNodes = 2;
-        check(api_, api_.cuptiRangeProfilerGetCounterDataSize(&size),
-              "cannot size the counter data");
-        image_.assign(size.counterDataSize, 0);
-
-        PERFGATE_CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, initialise);
-        initialise.pRangeProfilerObject = profiler_;
-        initialise.pCounterData = image_.data();
-        initialise.counterDataSize = image_.size();
-        check(api_, api_.cuptiRangeProfilerCounterDataImageInitialize(&initialise),
-              "cannot initialise the counter data");
-
-        PERFGATE_CUPTI_PARAMS(CUpti_RangeProfiler_SetConfig_Params, set);
-        set.pRangeProfilerObject = profiler_;
-        set.pConfig = configuration_.data();
-        set.configSize = configuration_.size();
-        set.pCounterDataImage = image_.data();
-        set.counterDataImageSize = image_.size();
-        set.range = CUPTI_AutoRange;
-        set.replayMode = CUPTI_UserReplay;
-        set.maxRangesPerPass = 2;
-        set.numNestingLevels = 1;
-        set.minNestingLevel = 1;
-        set.passIndex = 0;
-        set.targetNestingLevel = 1;
-        check(api_, api_.cuptiRangeProfilerSetConfig(&set), "cannot configure the counters");
-
-        PERFGATE_CUPTI_PARAMS(CUpti_RangeProfiler_Start_Params, begin);
-        begin.pRangeProfilerObject = profiler_;
-        check(api_, api_.cuptiRangeProfilerStart(&begin), "cannot start the counters");
+        session_->configure(own_, configuration_, CUPTI_AutoRange, 2, image_);
+        session_->start();
         started_ = true;
     } catch (...) {
         give_up();
@@ -121,40 +107,23 @@ std::vector<double> LaunchCounter::stop() {
         ~Closing() { own.give_up(); }
     } const closing{*this};
 
-    PERFGATE_CUPTI_PARAMS(CUpti_RangeProfiler_Stop_Params, stop);
-    stop.pRangeProfilerObject = profiler_;
     started_ = false;
-    check(api_, api_.cuptiRangeProfilerStop(&stop), "cannot stop the counters");
-    if (stop.isAllPassSubmitted == 0) {
-        throw NotCounted("the counters need another pass than the one that CUPTI announced");
+    if (!session_->stop()) {
+        throw util::Error("the counters need another pass than the one that CUPTI announced");
     }
-    PERFGATE_CUPTI_PARAMS(CUpti_RangeProfiler_DecodeData_Params, decode);
-    decode.pRangeProfilerObject = profiler_;
-    check(api_, api_.cuptiRangeProfilerDecodeData(&decode), "cannot decode the counter data");
-    PERFGATE_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataInfo_Params, info);
-    info.pCounterDataImage = image_.data();
-    info.counterDataImageSize = image_.size();
-    check(api_, api_.cuptiRangeProfilerGetCounterDataInfo(&info), "cannot count the ranges");
-    if (info.numTotalRanges != 1 || decode.numOfRangeDropped != 0) {
-        throw NotCounted("the device reported the counters of " +
-                         std::to_string(info.numTotalRanges + decode.numOfRangeDropped) +
-                         " launches instead of one");
+    const cupti::RangeSession::Ranges ranges = session_->decode(image_);
+    if (ranges.total != 1 || ranges.dropped != 0) {
+        throw util::Error("the device reported the counters of " +
+                          std::to_string(ranges.total + ranges.dropped) +
+                          " launches instead of one");
     }
     return host_->evaluate(image_, own_);
 }
 
 void LaunchCounter::give_up() noexcept {
-    if (profiler_ == nullptr) return;
-    if (started_) {
-        PERFGATE_CUPTI_PARAMS(CUpti_RangeProfiler_Stop_Params, stop);
-        stop.pRangeProfilerObject = profiler_;
-        api_.cuptiRangeProfilerStop(&stop);
-        started_ = false;
-    }
-    PERFGATE_CUPTI_PARAMS(CUpti_RangeProfiler_Disable_Params, params);
-    params.pRangeProfilerObject = profiler_;
-    api_.cuptiRangeProfilerDisable(&params);
-    profiler_ = nullptr;
+    if (!session_) return;
+    if (std::exchange(started_, false)) session_->stop_quietly();
+    session_.reset();
 }
 
 }  // namespace perfgate::inject

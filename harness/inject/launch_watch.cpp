@@ -10,7 +10,7 @@
 #include <optional>
 #include <type_traits>
 
-#include "inject/launch_calls.hpp"
+#include "cupti/launch_calls.hpp"
 #include "model/communication_kernel.hpp"
 
 namespace perfgate::inject {
@@ -27,8 +27,8 @@ bool find_driver(DriverApi& driver, std::string& why) {
     void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
     const auto find = [&](auto& function, const char* name) {
         if (library == nullptr) return;
-        function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(
-            library_function(library, name));
+        function =
+            reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
     };
     find(driver.synchronise, "cuCtxSynchronize");
     find(driver.uuid_of, "cuDeviceGetUuid_v2");
@@ -38,8 +38,8 @@ bool find_driver(DriverApi& driver, std::string& why) {
     return driver.synchronise != nullptr;
 }
 
-LaunchWatch::LaunchWatch(const CounterApi& counters, const DriverApi& driver,
-                         const Captures& captures, activity::Writer& writer,
+LaunchWatch::LaunchWatch(const cupti::Api& counters, const DriverApi& driver,
+                         const cupti::Captures& captures, activity::Writer& writer,
                          const CounterRequest& request, RangeWatch& ranges)
     : counters_(counters),
       driver_(driver),
@@ -50,7 +50,7 @@ LaunchWatch::LaunchWatch(const CounterApi& counters, const DriverApi& driver,
       labels_(request.labels, ranges) {}
 
 void LaunchWatch::on_graph_node(CUpti_CallbackId id, const CUpti_CallbackData& data) {
-    const auto [function, kernel] = graph_kernel_of(id, data);
+    const auto [function, kernel] = cupti::graph_kernel_of(id, data);
     const char* name = nullptr;
     if (function != nullptr && driver_.name_of != nullptr) driver_.name_of(&name, function);
     if (name == nullptr && kernel != nullptr && driver_.name_of_kernel != nullptr) {
@@ -74,7 +74,7 @@ void LaunchWatch::note_captured(const std::string& symbol) {
 bool LaunchWatch::on_entry(CUpti_CallbackId id, const CUpti_CallbackData& data) {
     current_.clear();
     const std::string symbol = data.symbolName == nullptr ? "" : data.symbolName;
-    const KernelLaunch launch = launch_of(id, data);
+    const cupti::KernelLaunch launch = cupti::launch_of(id, data);
     if (captures_.holds(launch.stream)) {
         note_captured(symbol);
         return false;
@@ -99,7 +99,8 @@ bool LaunchWatch::on_entry(CUpti_CallbackId id, const CUpti_CallbackData& data) 
     }
     std::vector<std::size_t> due = labels_.due(symbol, size, static_cast<std::uint32_t>(gettid()));
     if (due.empty()) return false;
-    std::string why = why_not(symbol, data.context, contains(launches_on_several_devices, id));
+    std::string why =
+        why_not(symbol, data.context, cupti::contains(cupti::launches_on_several_devices, id));
     if (why.empty() && captures_.may_hold(launch.stream)) {
         why =
             "a stream is being captured into a CUDA graph meanwhile, so the launch cannot be "
@@ -113,7 +114,7 @@ bool LaunchWatch::on_entry(CUpti_CallbackId id, const CUpti_CallbackData& data) 
                 for (const std::size_t label : due) labels_.finish(label);
                 return false;
             }
-        } catch (const NotCounted& error) {
+        } catch (const util::Error& error) {
             why = error.what();
         }
     }
@@ -125,7 +126,7 @@ bool LaunchWatch::on_entry(CUpti_CallbackId id, const CUpti_CallbackData& data) 
     return true;
 }
 
-void LaunchWatch::add_to_sequence(const std::string& symbol, const KernelLaunch& launch) {
+void LaunchWatch::add_to_sequence(const std::string& symbol, const cupti::KernelLaunch& launch) {
     activity::LaunchConfiguration configuration;
     configuration.symbol = writer_.string(symbol);
     configuration.grid = launch.grid;
@@ -199,8 +200,8 @@ void LaunchWatch::begin_counting(CUcontext context) {
     }
     if (counter_->counters().empty()) return;
     if (const CUresult code = driver_.synchronise(); code != CUDA_SUCCESS) {
-        throw NotCounted("the device failed before the launch: error " +
-                         std::to_string(static_cast<int>(code)) + " of the driver");
+        throw util::Error("the device failed before the launch: error " +
+                          std::to_string(static_cast<int>(code)) + " of the driver");
     }
     counter_->start();
 }
@@ -237,7 +238,7 @@ void LaunchWatch::on_exit(const CUpti_CallbackData& data) {
     } else {
         try {
             write_values(counter_->stop());
-        } catch (const NotCounted& error) {
+        } catch (const util::Error& error) {
             why = error.what();
         }
     }

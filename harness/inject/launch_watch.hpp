@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "activity/writer.hpp"
+#include "cupti/api.hpp"
+#include "cupti/launch_calls.hpp"
 #include "inject/counter_request.hpp"
-#include "inject/cupti_library.hpp"
-#include "inject/launch_calls.hpp"
 #include "inject/launch_counter.hpp"
 #include "inject/range_watch.hpp"
 
@@ -36,8 +36,9 @@ bool find_driver(DriverApi& driver, std::string& why);
 class LaunchWatch {
   public:
     /// All of these outlive it.
-    LaunchWatch(const CounterApi& counters, const DriverApi& driver, const Captures& captures,
-                activity::Writer& writer, const CounterRequest& request, RangeWatch& ranges);
+    LaunchWatch(const cupti::Api& counters, const DriverApi& driver,
+                const cupti::Captures& captures, activity::Writer& writer,
+                const CounterRequest& request, RangeWatch& ranges);
 
     /// A kernel is about to be launched. True: it is counted, so that nothing else may be launched
     /// until on_exit().
@@ -54,7 +55,7 @@ class LaunchWatch {
 
   private:
     void note_captured(const std::string& symbol);
-    void add_to_sequence(const std::string& symbol, const KernelLaunch& launch);
+    void add_to_sequence(const std::string& symbol, const cupti::KernelLaunch& launch);
     void note_context(CUcontext context);
     [[nodiscard]] std::string why_not(const std::string& symbol, CUcontext context,
                                       bool several_devices) const;
@@ -64,9 +65,9 @@ class LaunchWatch {
     void refuse(std::size_t label, const std::string& reason);
     void refuse_all(const std::string& reason);
 
-    const CounterApi& counters_;
+    const cupti::Api& counters_;
     const DriverApi& driver_;
-    const Captures& captures_;
+    const cupti::Captures& captures_;
     activity::Writer& writer_;
     const CounterRequest& request_;
     RangeWatch& ranges_;

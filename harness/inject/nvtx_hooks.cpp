@@ -136,60 +136,76 @@ struct Entry {
     NvtxFunctionPointer function;
 };
 
-/// A function of NVTX's table; the type ensures that it matches the id.
 template <class Function>
-NvtxFunctionPointer entry(Function function) {
+struct Throwing;
+template <class Result, class... Arguments>
+struct Throwing<Result (*)(Arguments...)> {
+    using Nothing = Result (*)(Arguments...) noexcept;
+};
+
+/// A function of NVTX's table; the type ensures that it matches the id, and that nothing is thrown
+/// into the program.
+template <class Function>
+NvtxFunctionPointer entry(typename Throwing<Function>::Nothing function) {
     return reinterpret_cast<NvtxFunctionPointer>(function);
 }
 
 const Entry core_functions[] = {
-    {NVTX_CBID_CORE_RangePushA,
-     entry<nvtxRangePushA_impl_fntype>([](const char* t) { return push(nullptr, plain(t)); })},
-    {NVTX_CBID_CORE_RangePushW,
-     entry<nvtxRangePushW_impl_fntype>([](const wchar_t* t) { return push(nullptr, wide(t)); })},
+    {NVTX_CBID_CORE_RangePushA, entry<nvtxRangePushA_impl_fntype>([](const char* t) noexcept {
+         return push(nullptr, plain(t));
+     })},
+    {NVTX_CBID_CORE_RangePushW, entry<nvtxRangePushW_impl_fntype>([](const wchar_t* t) noexcept {
+         return push(nullptr, wide(t));
+     })},
     {NVTX_CBID_CORE_RangePushEx,
      entry<nvtxRangePushEx_impl_fntype>(
-         [](const nvtxEventAttributes_t* e) { return push(nullptr, message_of(e)); })},
-    {NVTX_CBID_CORE_RangePop, entry<nvtxRangePop_impl_fntype>([] { return pop(nullptr); })},
-    {NVTX_CBID_CORE_RangeStartA,
-     entry<nvtxRangeStartA_impl_fntype>([](const char* t) { return start(nullptr, plain(t)); })},
-    {NVTX_CBID_CORE_RangeStartW,
-     entry<nvtxRangeStartW_impl_fntype>([](const wchar_t* t) { return start(nullptr, wide(t)); })},
+         [](const nvtxEventAttributes_t* e) noexcept { return push(nullptr, message_of(e)); })},
+    {NVTX_CBID_CORE_RangePop,
+     entry<nvtxRangePop_impl_fntype>([]() noexcept { return pop(nullptr); })},
+    {NVTX_CBID_CORE_RangeStartA, entry<nvtxRangeStartA_impl_fntype>([](const char* t) noexcept {
+         return start(nullptr, plain(t));
+     })},
+    {NVTX_CBID_CORE_RangeStartW, entry<nvtxRangeStartW_impl_fntype>([](const wchar_t* t) noexcept {
+         return start(nullptr, wide(t));
+     })},
     {NVTX_CBID_CORE_RangeStartEx,
      entry<nvtxRangeStartEx_impl_fntype>(
-         [](const nvtxEventAttributes_t* e) { return start(nullptr, message_of(e)); })},
-    {NVTX_CBID_CORE_RangeEnd, entry<nvtxRangeEnd_impl_fntype>([](nvtxRangeId_t id) { end(id); })},
+         [](const nvtxEventAttributes_t* e) noexcept { return start(nullptr, message_of(e)); })},
+    {NVTX_CBID_CORE_RangeEnd,
+     entry<nvtxRangeEnd_impl_fntype>([](nvtxRangeId_t id) noexcept { end(id); })},
 };
 
 const Entry domain_functions[] = {
     {NVTX_CBID_CORE2_DomainRangePushEx,
      entry<nvtxDomainRangePushEx_impl_fntype>(
-         [](nvtxDomainHandle_t d, const nvtxEventAttributes_t* e) {
+         [](nvtxDomainHandle_t d, const nvtxEventAttributes_t* e) noexcept {
              return push(domain_of(d), message_of(e));
          })},
     {NVTX_CBID_CORE2_DomainRangePop,
-     entry<nvtxDomainRangePop_impl_fntype>([](nvtxDomainHandle_t d) { return pop(domain_of(d)); })},
+     entry<nvtxDomainRangePop_impl_fntype>(
+         [](nvtxDomainHandle_t d) noexcept { return pop(domain_of(d)); })},
     {NVTX_CBID_CORE2_DomainRangeStartEx,
      entry<nvtxDomainRangeStartEx_impl_fntype>(
-         [](nvtxDomainHandle_t d, const nvtxEventAttributes_t* e) {
+         [](nvtxDomainHandle_t d, const nvtxEventAttributes_t* e) noexcept {
              return start(domain_of(d), message_of(e));
          })},
     {NVTX_CBID_CORE2_DomainRangeEnd,
-     entry<nvtxDomainRangeEnd_impl_fntype>([](nvtxDomainHandle_t, nvtxRangeId_t id) { end(id); })},
+     entry<nvtxDomainRangeEnd_impl_fntype>(
+         [](nvtxDomainHandle_t, nvtxRangeId_t id) noexcept { end(id); })},
     {NVTX_CBID_CORE2_DomainRegisterStringA,
-     entry<nvtxDomainRegisterStringA_impl_fntype>([](nvtxDomainHandle_t, const char* t) {
+     entry<nvtxDomainRegisterStringA_impl_fntype>([](nvtxDomainHandle_t, const char* t) noexcept {
          return handle_of<nvtxStringHandle_t>(plain(t));
      })},
-    {NVTX_CBID_CORE2_DomainRegisterStringW,
-     entry<nvtxDomainRegisterStringW_impl_fntype>([](nvtxDomainHandle_t, const wchar_t* t) {
-         return handle_of<nvtxStringHandle_t>(wide(t));
-     })},
-    {NVTX_CBID_CORE2_DomainCreateA, entry<nvtxDomainCreateA_impl_fntype>([](const char* t) {
-         return handle_of<nvtxDomainHandle_t>(plain(t));
-     })},
-    {NVTX_CBID_CORE2_DomainCreateW, entry<nvtxDomainCreateW_impl_fntype>([](const wchar_t* t) {
-         return handle_of<nvtxDomainHandle_t>(wide(t));
-     })},
+    {NVTX_CBID_CORE2_DomainRegisterStringW, entry<nvtxDomainRegisterStringW_impl_fntype>(
+                                                [](nvtxDomainHandle_t, const wchar_t* t) noexcept {
+                                                    return handle_of<nvtxStringHandle_t>(wide(t));
+                                                })},
+    {NVTX_CBID_CORE2_DomainCreateA,
+     entry<nvtxDomainCreateA_impl_fntype>(
+         [](const char* t) noexcept { return handle_of<nvtxDomainHandle_t>(plain(t)); })},
+    {NVTX_CBID_CORE2_DomainCreateW,
+     entry<nvtxDomainCreateW_impl_fntype>(
+         [](const wchar_t* t) noexcept { return handle_of<nvtxDomainHandle_t>(wide(t)); })},
 };
 
 bool take(const NvtxExportTableCallbacks& callbacks, NvtxCallbackModule module,

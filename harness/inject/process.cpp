@@ -4,20 +4,18 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <iterator>
 #include <string_view>
 
+#include "util/process_list.hpp"
+
 namespace perfgate::inject {
 namespace {
 
 constexpr std::size_t command_bytes = 4096;
-/// The field of /proc/self/stat, counted after the name in parentheses, which may contain any
-/// character.
-constexpr int start_field = 22 - 2;
 
 std::string file_start(const char* path, std::size_t limit) {
     std::ifstream file(path, std::ios::binary);
@@ -27,25 +25,9 @@ std::string file_start(const char* path, std::size_t limit) {
     return text;
 }
 
-std::uint64_t now(clockid_t clock) {
-    timespec time{};
-    clock_gettime(clock, &time);
-    return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 +
-           static_cast<std::uint64_t>(time.tv_nsec);
-}
-
-}  // namespace
-
 std::uint64_t process_start() {
-    const std::string stat = file_start("/proc/self/stat", 4096);
-    std::size_t place = stat.rfind(')');
-    for (int field = 0; field < start_field && place != std::string::npos; ++field) {
-        place = stat.find(' ', place + 1);
-    }
-    if (place == std::string::npos) return 0;
-    std::uint64_t ticks = 0;
-    std::from_chars(stat.data() + place + 1, stat.data() + stat.size(), ticks);
-    return ticks;
+    const auto state = util::state_of({getpid(), "/proc/self"});
+    return state ? state->start : 0;
 }
 
 std::string command_line() {
@@ -68,13 +50,36 @@ std::string rank() {
     return "";
 }
 
+}  // namespace
+
+std::uint64_t now(clockid_t clock) {
+    timespec time{};
+    clock_gettime(clock, &time);
+    return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 +
+           static_cast<std::uint64_t>(time.tv_nsec);
+}
+
 std::string file_name() {
     std::string name = "p" + std::to_string(getpid()) + "-s" + std::to_string(process_start());
     if (const std::string number = rank(); !number.empty()) name += "-r" + number;
     return name + ".activity";
 }
 
-CUptiResult read_clocks(const CuptiApi& api, activity::ClockReading& reading) {
+activity::Writer::Header header_of(const Settings& settings, const cupti::Api* api) {
+    activity::Writer::Header header = {{"pid", std::to_string(getpid())},
+                                       {"parent", std::to_string(getppid())},
+                                       {"start", std::to_string(process_start())},
+                                       {"command", command_line()},
+                                       {"rank", rank()},
+                                       {"level", to_text(settings.level)}};
+    if (api != nullptr) {
+        header.emplace_back("cupti", std::to_string(api->version));
+        header.emplace_back("cupti_library", api->path);
+    }
+    return header;
+}
+
+CUptiResult read_clocks(const cupti::Api& api, activity::ClockReading& reading) {
     const CUptiResult code = api.cuptiGetTimestamp(&reading.time_ns);
     reading.realtime_ns = now(CLOCK_REALTIME);
     reading.monotonic_ns = now(CLOCK_MONOTONIC);

@@ -3,26 +3,23 @@
 #pragma once
 
 #include <cstdint>
+#include <ctime>
 #include <string>
 
-#include "activity/record.hpp"
-#include "inject/cupti_library.hpp"
+#include "activity/writer.hpp"
+#include "cupti/api.hpp"
+#include "inject/settings.hpp"
 
 namespace perfgate::inject {
 
-/// When this process started, in clock ticks since boot (field 22 of /proc/self/stat): with the
-/// pid, it identifies a process until the machine is rebooted. 0 if it cannot be read.
-std::uint64_t process_start();
-
-/// The words of the command, separated by spaces, at most 4 KiB.
-std::string command_line();
-
-/// The rank that a launcher (torchrun, mpirun, srun) gave this process; empty if none did.
-std::string rank();
+/// What identifies the process: its number and start, command line and rank (of torchrun, mpirun or
+/// srun), the level, and the CUPTI that is used; `api` is null without it.
+activity::Writer::Header header_of(const Settings& settings, const cupti::Api* api);
 
 /// "p1234-s567890.activity", with the rank "p1234-s567890-r3.activity".
 std::string file_name();
 
-CUptiResult read_clocks(const CuptiApi& api, activity::ClockReading& reading);
+std::uint64_t now(clockid_t clock);
+CUptiResult read_clocks(const cupti::Api& api, activity::ClockReading& reading);
 
 }  // namespace perfgate::inject

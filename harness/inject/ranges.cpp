@@ -30,13 +30,6 @@ using activity::StringId;
 constexpr std::size_t markers_at_most = 16384;
 thread_local std::uint32_t own_thread = 0;
 
-std::uint64_t now() {
-    timespec time{};
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 +
-           static_cast<std::uint64_t>(time.tv_nsec);
-}
-
 /// The ranges of this process.
 class Ranges final : public RangeSink {
   public:
@@ -44,12 +37,9 @@ class Ranges final : public RangeSink {
         std::call_once(opened_, [&] {
             try {
                 path_ = settings.folder + "/" + file_name();
-                const activity::Writer::Header header = {{"pid", std::to_string(getpid())},
-                                                         {"start", std::to_string(process_start())},
-                                                         {"command", command_line()},
-                                                         {"rank", rank()},
-                                                         {"level", to_text(settings.level)}};
-                if (writer_.open(path_.c_str(), header, settings.limit_bytes) != 0) return;
+                if (writer_.open(path_.c_str(), header_of(settings, nullptr),
+                                 settings.limit_bytes) != 0)
+                    return;
                 recording_ = true;
                 pthread_atfork(nullptr, nullptr, [] { instance().abandon(); });
                 std::atexit([] { instance().finish(); });
@@ -66,11 +56,13 @@ class Ranges final : public RangeSink {
     std::uint32_t begin(StringId domain, StringId name) noexcept override {
         std::uint32_t id = next_.fetch_add(1);
         if (id == 0) id = next_.fetch_add(1);  // 0 is not a range id in NVTX
-        add({now(), id, MarkerKind::begin, name, domain, 0, 0});
+        add({now(CLOCK_MONOTONIC), id, MarkerKind::begin, name, domain, 0, 0});
         return id;
     }
 
-    void end(std::uint32_t id) noexcept override { add({now(), id, MarkerKind::end, 0, 0, 0, 0}); }
+    void end(std::uint32_t id) noexcept override {
+        add({now(CLOCK_MONOTONIC), id, MarkerKind::end, 0, 0, 0, 0});
+    }
 
     static Ranges& instance() {
         static auto* ranges = new Ranges;  // ranges may end after all destructors

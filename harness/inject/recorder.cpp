@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inject/recorder.hpp"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -23,8 +24,8 @@
 #include <vector>
 
 #include "activity/writer.hpp"
+#include "cupti/api.hpp"
 #include "inject/callbacks.hpp"
-#include "inject/cupti_library.hpp"
 #include "inject/decode.hpp"
 #include "inject/launch_names.hpp"
 #include "inject/process.hpp"
@@ -119,7 +120,7 @@ class Recorder {
     [[nodiscard]] activity::Counts counts() const;
 
     Settings settings_ = settings_from_environment();
-    CuptiApi api_;
+    cupti::Api api_;
     std::once_flag loaded_;
     bool usable_ = false;  ///< CUPTI is loaded and takes buffers
     std::string unusable_;
@@ -144,21 +145,28 @@ class Recorder {
     std::atomic<bool> ending_{false};
 };
 
-/// Never destroyed: CUPTI's threads may call until the process ends.
-Recorder& recorder() {
-    static auto* instance = new Recorder;
-    return *instance;
+/// Never destroyed: CUPTI's threads may call until the process ends. Null if memory ran out before
+/// anything was recorded.
+Recorder* recorder() noexcept {
+    static Recorder* const instance = []() noexcept -> Recorder* {
+        try {
+            return new Recorder;
+        } catch (...) {
+            return nullptr;
+        }
+    }();
+    return instance;
 }
 
 void CUPTIAPI buffer_requested(std::uint8_t** buffer, std::size_t* bytes,
-                               std::size_t* max_records) {
+                               std::size_t* max_records) noexcept {
     *max_records = 0;  // as many as fit
-    recorder().request_buffer(buffer, bytes);
+    recorder()->request_buffer(buffer, bytes);
 }
 
 void CUPTIAPI buffer_completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
-                               std::size_t, std::size_t valid_bytes) {
-    recorder().complete_buffer(context, stream, buffer, valid_bytes);
+                               std::size_t, std::size_t valid_bytes) noexcept {
+    recorder()->complete_buffer(context, stream, buffer, valid_bytes);
 }
 
 void Recorder::request_buffer(std::uint8_t** buffer, std::size_t* bytes) noexcept {
@@ -218,7 +226,7 @@ void Recorder::complete_buffer(CUcontext context, std::uint32_t stream, std::uin
 bool Recorder::load(std::string& why) {
     std::call_once(loaded_, [&] {
         const Loading loading;
-        if (!load_cupti(settings_.cupti, api_, unusable_)) return;
+        if (!cupti::load(settings_.cupti, api_, unusable_)) return;
         callbacks_ = std::make_unique<Callbacks>(api_, writer_, launch_names_, [this] {
             const std::unique_lock lock(flush_mutex_, std::try_to_lock);
             if (lock.owns_lock() && !ending_) flush(0);
@@ -236,7 +244,7 @@ void Recorder::subscribe() {
 }
 
 void Recorder::note_refusal(CUptiResult code, const char* function) {
-    if (!is_refusal(code)) return;
+    if (!cupti::is_refusal(code)) return;
     refusal_ = code;
     const char* none = nullptr;
     refused_function_.compare_exchange_strong(none, function);
@@ -250,20 +258,14 @@ bool Recorder::register_buffers(std::string& why) {
                  "cuptiSetThreadIdType");
     CUptiResult code = api_.cuptiActivityRegisterCallbacks(&buffer_requested, &buffer_completed);
     if (code == CUPTI_SUCCESS) code = api_.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MARKER);
-    if (code != CUPTI_SUCCESS) why = "CUPTI cannot record: " + describe(api_, code);
+    if (code != CUPTI_SUCCESS) why = "CUPTI cannot record: " + cupti::name_of(api_, code);
     return code == CUPTI_SUCCESS;
 }
 
 activity::Writer::Header Recorder::header() const {
-    return {{"pid", std::to_string(getpid())},
-            {"parent", std::to_string(getppid())},
-            {"start", std::to_string(process_start())},
-            {"command", command_line()},
-            {"rank", rank()},
-            {"level", to_text(settings_.level)},
-            {"code", settings_.code ? "1" : "0"},
-            {"cupti", std::to_string(api_.version)},
-            {"cupti_library", api_.path}};
+    activity::Writer::Header header = header_of(settings_, &api_);
+    header.emplace_back("code", settings_.code ? "1" : "0");
+    return header;
 }
 
 void Recorder::problem(const std::string& text) {
@@ -275,7 +277,7 @@ void Recorder::enable_kinds() {
         const CUptiResult code = api_.cuptiActivityEnable(kind);
         if (code != CUPTI_SUCCESS) {
             problem("CUPTI cannot record activity of kind " +
-                    std::to_string(static_cast<int>(kind)) + ": " + describe(api_, code));
+                    std::to_string(static_cast<int>(kind)) + ": " + cupti::name_of(api_, code));
         }
     };
     for (const CUpti_ActivityKind kind : record_kinds) enable(kind);
@@ -301,7 +303,7 @@ void Recorder::enable_api_calls() {
         }
         if (any) return;
         if (const CUptiResult code = api_.cuptiActivityEnable(all); code != CUPTI_SUCCESS) {
-            problem("CUPTI cannot record API calls: " + describe(api_, code));
+            problem("CUPTI cannot record API calls: " + cupti::name_of(api_, code));
         }
     };
     enable(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_SIZE,
@@ -333,8 +335,8 @@ void Recorder::start() noexcept {
             return;
         }
         enable_kinds();
-        pthread_atfork(nullptr, nullptr, [] { recorder().on_fork(); });
-        std::atexit([] { recorder().on_exit(); });
+        pthread_atfork(nullptr, nullptr, [] { recorder()->on_fork(); });
+        std::atexit([] { recorder()->on_exit(); });
         start_thread();
     } catch (...) {
         writer_.problem("memory ran out while recording was started");
@@ -355,8 +357,8 @@ int Recorder::serve_nvtx(void* export_table) noexcept {
         if (Loading::postponed_start()) start();
         if (!usable) return 0;
         using Initialise = int (*)(void*);
-        const auto initialise = reinterpret_cast<Initialise>(
-            library_function(api_.library, "InitializeInjectionNvtx2"));
+        const auto initialise =
+            reinterpret_cast<Initialise>(dlsym(api_.library, "InitializeInjectionNvtx2"));
         return initialise == nullptr ? 0 : initialise(export_table);
     } catch (...) {
         return 0;
@@ -407,7 +409,7 @@ void Recorder::finish(std::string_view how) {
     last.failed_launches = launched.failed_launches;
     writer_.append(last);
     if (const char* function = refused_function_; function != nullptr) {
-        problem(std::string("CUPTI refuses ") + function + ": " + describe(api_, refusal_) +
+        problem(std::string("CUPTI refuses ") + function + ": " + cupti::name_of(api_, refusal_) +
                 ", so that records may be missing: run without other profilers");
     }
     if (const std::string doubt = launch_names_.doubt(); !doubt.empty()) problem(doubt);
@@ -452,7 +454,7 @@ void Recorder::catch_signals() {
         // If the program has a handler or ignores the signal, this is not changed.
         if (sigaction(signal, nullptr, &current) != 0 || current.sa_handler != SIG_DFL) continue;
         struct sigaction own {};
-        own.sa_handler = [](int number) { recorder().on_signal(number); };
+        own.sa_handler = [](int number) { recorder()->on_signal(number); };
         own.sa_flags = SA_RESTART;
         sigemptyset(&own.sa_mask);
         sigaction(signal, &own, nullptr);
@@ -472,7 +474,7 @@ void Recorder::start_thread() {
     const int error = pthread_create(
         &thread, &attributes,
         [](void*) -> void* {
-            recorder().run_flushes();
+            recorder()->run_flushes();
             return nullptr;
         },
         nullptr);
@@ -515,14 +517,16 @@ void Recorder::run_flushes() noexcept {
 #define PERFGATE_EXPORT extern "C" __attribute__((visibility("default")))
 
 /// Called by cuInit if CUDA_INJECTION64_PATH names this library.
-PERFGATE_EXPORT int InitializeInjection() {
-    perfgate::inject::recorder().start();
+PERFGATE_EXPORT int InitializeInjection() noexcept {
+    auto* recorder = perfgate::inject::recorder();
+    if (recorder != nullptr) recorder->start();
     return 1;
 }
 
 /// Called by NVTX 3 at the first call of each of its copies in the program, if
 /// NVTX_INJECTION64_PATH names this library: connects NVTX to CUPTI, which keeps ranges that are
 /// opened before CUDA is used. Nonzero on success.
-PERFGATE_EXPORT int InitializeInjectionNvtx2(void* export_table) {
-    return perfgate::inject::recorder().serve_nvtx(export_table);
+PERFGATE_EXPORT int InitializeInjectionNvtx2(void* export_table) noexcept {
+    auto* recorder = perfgate::inject::recorder();
+    return recorder == nullptr ? 0 : recorder->serve_nvtx(export_table);
 }

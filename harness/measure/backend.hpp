@@ -48,8 +48,7 @@ struct HostCode {
 
 /// Time samples of one kind. `values_ns` has one entry per launch.
 struct TimeSamples {
-    std::string
-        method;  ///< "activity/cold", "event/cold/blocked", "event/hot/unblocked", "wall/cold"
+    model::Method method;
     std::vector<double> values_ns;
     std::string note = {};  ///< as one of CaseResult::notes; empty: none
 };
@@ -59,32 +58,28 @@ struct TimeSamples {
 /// a CUDA variant's launch call in an idle stream.
 enum class TimeKind { gpu_time, gpu_span, host_time, submit_time };
 
-/// What the device drew over a loop of launches without rests.
-struct EnergySample {
-    std::string problem;      ///< why it was not measured, with the remedy; empty: it was
-    std::string method;       ///< "nvml-counter/hot/back-to-back"
-    double launch_j = 0;      ///< energy of one launch, J
-    double watts = 0;         ///< mean power over the loop, W
-    model::BoardState board;  ///< during the loop
-    std::string note;         ///< what describes the values: resolution, idle power; empty: nothing
+class Case;
+
+/// What a source of metrics (measure/sources.hpp) asks of a case apart from its times.
+struct ReadingRequest {
+    std::string name;        ///< "energy": as metrics of the catalogue name it
+    Case* opened = nullptr;  ///< set up and launched before; null: nothing is set up
+    const model::CaseSpec& spec;
+    const model::SourceKernel* source = nullptr;  ///< of a source's case
+    std::uint64_t seed = 0;                       ///< of the inputs
 };
 
-/// The CUDA API calls that the host makes in one launch of a case.
-struct ApiCalls {
-    std::string problem;  ///< why they were not counted, with the remedy; empty: they were
-    std::string method;   ///< "callbacks"
-    std::map<std::string, std::int64_t> by_name;  ///< "cudaLaunchKernel": 3
-};
-
-/// The device memory of a variant, without what the context and the loaded code take.
-struct MemorySample {
-    std::string problem;            ///< why it was not measured, with the remedy; empty: it was
-    std::string method;             ///< "driver/free"
-    double peak_bytes = 0;          ///< the most that it held, from its set-up on
-    double leaked_bytes = 0;        ///< by how much that grows over 1000 launches
-    std::int64_t launches = 0;      ///< so many were made; if fewer, `leaked_bytes` is scaled
-    std::string leak_problem = {};  ///< why `leaked_bytes` says nothing; empty: it does
-    std::string note = {};          ///< what could not be noticed; empty: nothing
+struct Reading {
+    struct Value {
+        double value = 0;
+        std::string detail = {};   ///< as MetricSeries::detail
+        std::string problem = {};  ///< why there is no value, with the remedy; empty: there is
+    };
+    std::string problem;  ///< why there are no values, with the remedy; empty: there are
+    model::Method method;
+    std::map<std::string, Value> values;  ///< by metric, in its unit
+    model::BoardState board;              ///< while it was taken, if the board matters
+    std::string note;                     ///< on the values; empty: nothing
 };
 
 /// With what verifying compares the outputs of a launch.
@@ -122,21 +117,6 @@ class Case {
     /// `count` samples. The inputs are those of the last fill. Does not warm up.
     virtual TimeSamples time(TimeKind kind, model::Cache cache, int count) = 0;
 
-    /// Energy and power over a loop of at least a second. Nothing of the device's idle power is
-    /// subtracted. By default there is none.
-    virtual EnergySample energy() {
-        EnergySample sample;
-        sample.problem = "this backend cannot measure energy: leave it out of 'metrics'";
-        return sample;
-    }
-
-    /// The calls in one launch. By default they are not known.
-    virtual ApiCalls api_calls() {
-        ApiCalls calls;
-        calls.problem = "this backend cannot count API calls: leave api_calls out of 'metrics'";
-        return calls;
-    }
-
     /// From now on, each timed launch is followed by this much work on the same device, ns; 0:
     /// none. A self-test uses this to slow down a case by a known amount.
     virtual void add_work(double ns) = 0;
@@ -147,7 +127,7 @@ struct CounterValues {
     std::vector<std::string> kernels;  ///< demangled names, in launch order
     std::vector<std::map<std::string, double>> values;
     std::vector<model::NotCollected> not_collected;  ///< by raw counter name
-    std::string method;                              ///< "counter/auto-range/user-replay/cold"
+    model::Method method;
 };
 
 struct CounterCase {
@@ -213,18 +193,16 @@ class Backend {
     /// default.
     virtual void keep_code() {}
     virtual std::unique_ptr<Case> open(const model::CaseSpec& spec) = 0;
-    /// Sets the case up once more and launches it many times; nothing else may be set up meanwhile.
-    /// Needs a process that has launched the case before. `source`: of a source's case, else null.
-    /// By default it is not known.
-    virtual MemorySample memory(const model::CaseSpec& /*spec*/,
-                                const model::SourceKernel* /*source*/, std::uint64_t /*seed*/) {
-        MemorySample sample;
-        sample.problem = "this backend cannot measure device memory: leave it out of 'metrics'";
-        return sample;
-    }
     /// The same for a source's kernel. By default there is no device that could run it.
     virtual std::unique_ptr<Case> open_source(const model::SourceKernel& /*kernel*/) {
         throw util::Error("a source's kernel needs a GPU: use the CUDA backend");
+    }
+    /// By default there is none.
+    virtual Reading read(const ReadingRequest& request) {
+        Reading reading;
+        reading.problem = "this backend has no reading '" + request.name +
+                          "': leave its metrics out of 'metrics'";
+        return reading;
     }
     /// Call it after a launch, so that it includes what the launch loads.
     virtual HostCode host_code(const model::CaseSpec& spec) = 0;

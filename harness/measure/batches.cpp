@@ -14,7 +14,7 @@
 namespace perfgate::measure {
 
 model::MetricSeries series_of_one(const model::MetricDefinition& definition, double value,
-                                  std::string method, model::Batch batch) {
+                                  model::Method method, model::Batch batch) {
     batch.samples = {value};
     return {definition.unit, value, std::move(method), {std::move(batch)}};
 }
@@ -39,8 +39,8 @@ void join_batches(model::CaseResult& result, model::CaseResult more) {
         model::MetricSeries& series = found->second;
         for (model::Batch& batch : from.batches) {
             if (from.method != series.method) {
-                batch.excluded =
-                    fmt::format("its method is {}, the case's is {}", from.method, series.method);
+                batch.excluded = fmt::format("its method is {}, the case's is {}",
+                                             to_text(from.method), to_text(series.method));
             }
             series.batches.push_back(std::move(batch));
         }

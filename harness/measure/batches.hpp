@@ -12,7 +12,7 @@ namespace perfgate::measure {
 
 /// A metric with one value; `batch` says where it is from, and gets it as its sample.
 model::MetricSeries series_of_one(const model::MetricDefinition& definition, double value,
-                                  std::string method, model::Batch batch);
+                                  model::Method method, model::Batch batch);
 
 /// Adds the notes of a later process that no earlier one has, up to a limit, which the last note
 /// then states.

@@ -13,9 +13,8 @@
 #include "measure/ceiling_shares.hpp"
 #include "measure/clock_stability.hpp"
 #include "measure/elapsed.hpp"
-#include "measure/energy.hpp"
-#include "measure/footprint.hpp"
 #include "measure/sampling.hpp"
+#include "measure/sources.hpp"
 #include "metrics/catalogue.hpp"
 #include "stats/quantiles.hpp"
 #include "util/error.hpp"
@@ -221,7 +220,8 @@ void CaseMeasurement::measure(model::CaseResult& result, const CaseSettings& set
         }
         opened.reset();
         if (info.target == model::Target::cuda && !settings.times_only && !settings.verify_only) {
-            add_memory(backend_, capabilities_.environment.device.board, settings, result);
+            add_readings(When::case_closed, backend_, nullptr,
+                         capabilities_.environment.device.board, settings, result);
         }
         result.status = model::CaseStatus::measured;
         result.wall_s += seconds_since(start);
@@ -278,7 +278,7 @@ void CaseMeasurement::time_case(Case& opened, model::CaseResult& result,
         const SamplingGoal goal{.precision = settings.precision,
                                 .time_budget_s = settings.time_budget_s};
         model::Batch batch{settings.process, board, settings.seed, {}};
-        model::MetricSeries series{"ns", 0, "", {}};
+        model::MetricSeries series{"ns", 0, {}, {}};
         std::string note;
         const auto start = Clock::now();
         while (const int count = next_samples(batch.samples, seconds_since(start), goal)) {
@@ -303,9 +303,12 @@ void CaseMeasurement::time_case(Case& opened, model::CaseResult& result,
         result.metrics[time.metric] = std::move(series);
     }
     if (settings.untraced) return;
-    if (target == model::Target::cuda && asks_for_energy(settings)) {
-        add_energy(opened, board, settings, result);
-    }
+    const auto read = [&](When when) {
+        if (target == model::Target::cuda) {
+            add_readings(when, backend_, &opened, board, settings, result);
+        }
+    };
+    read(When::each_process);
     if (const model::BoardState state = what_moves(around[0]); state != model::BoardState{}) {
         result.readings.push_back({settings.process, board, state});
     }
@@ -313,7 +316,7 @@ void CaseMeasurement::time_case(Case& opened, model::CaseResult& result,
     if (target == model::Target::cuda && requests(settings, metrics::ceiling_share)) {
         ask_for_ceiling_share(result);
     }
-    if (target == model::Target::cuda) add_api_calls(opened, board, settings, result);
+    read(When::first_process);
 
     for (const std::string& name : settings.metrics) {
         const auto metric = metrics::find_metric(name);
@@ -326,7 +329,7 @@ void CaseMeasurement::time_case(Case& opened, model::CaseResult& result,
             continue;
         }
         if (const auto value = metrics::fold_records(*metric, result.kernels)) {
-            result.metrics[name] = series_of_one(metric->definition, *value, "kernel-record",
+            result.metrics[name] = series_of_one(metric->definition, *value, {"kernel-record", ""},
                                                  {settings.process, board, settings.seed, {}});
         } else {
             result.not_collected.push_back({name, metrics::why_no_fact(*metric, result.kernels)});

@@ -53,7 +53,7 @@ double share_of(const model::Work& work, double time_ns, const model::Ceilings& 
 model::MetricSeries shares_of(const model::CaseResult& result, const model::Ceilings& ceilings) {
     model::MetricSeries series = *model::device_time(result);
     series.unit = "%";
-    series.method += "/ceiling";
+    series.method.of_ceiling = true;
     for (model::Batch& batch : series.batches) {
         for (double& sample : batch.samples) sample = share_of(*result.work, sample, ceilings);
     }

@@ -37,17 +37,17 @@ bool for_its_clock(const model::Batch& batch) {
 }
 
 /// Launches without rests have a clock of their own: they heat the board more than timed ones.
-bool is_of_energy(const std::string& name) {
+bool is_of_reading(const std::string& name) {
     const auto metric = metrics::find_metric(name);
-    return metric && metric->source == metrics::Source::energy;
+    return metric && metric->source == metrics::Source::reading;
 }
 
 /// The clock of each process that is not excluded for another reason. One per process, because the
 /// kinds of time that a process takes are not independent.
-std::map<std::int64_t, double> clocks_of(const model::CaseResult& result, bool of_energy) {
+std::map<std::int64_t, double> clocks_of(const model::CaseResult& result, bool of_reading) {
     std::map<std::int64_t, double> clocks;
     for (const auto& [name, series] : result.metrics) {
-        if (is_of_energy(name) != of_energy) continue;
+        if (is_of_reading(name) != of_reading) continue;
         for (const model::Batch& batch : series.batches) {
             if (batch.sm_clock_mhz && (batch.excluded.empty() || for_its_clock(batch))) {
                 clocks.emplace(batch.process, *batch.sm_clock_mhz);
@@ -105,9 +105,9 @@ std::optional<double> clock_of(std::span<const model::BoardState> around) {
 
 void exclude_other_clocks(model::CaseResult& result) {
     const std::optional<double> of_times = usual_clock(clocks_of(result, false));
-    const std::optional<double> of_energy = usual_clock(clocks_of(result, true));
+    const std::optional<double> of_readings = usual_clock(clocks_of(result, true));
     for (auto& [name, series] : result.metrics) {
-        const std::optional<double>& usual = is_of_energy(name) ? of_energy : of_times;
+        const std::optional<double>& usual = is_of_reading(name) ? of_readings : of_times;
         for (model::Batch& batch : series.batches) {
             if (for_its_clock(batch)) batch.excluded.clear();
             if (!batch.sm_clock_mhz || !usual || !batch.excluded.empty()) continue;

@@ -26,23 +26,24 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::duration<double> descendants_limit{5};
 
 struct Process {
-    pid_t pid = 0, parent = 0, session = 0;
+    util::ProcessId id;
+    pid_t parent = 0, session = 0;
 };
 
 std::vector<Process> all_processes() {
     std::vector<Process> processes;
     for (const util::ListedProcess& listed : util::list_processes()) {
         if (const auto state = util::state_of(listed)) {
-            processes.push_back({listed.pid, state->parent, state->session});
+            processes.push_back({{listed.pid, state->start}, state->parent, state->session});
         }
     }
     return processes;
 }
 
-void kill_with_descendants(pid_t pid, const std::vector<Process>& processes) {
-    ::kill(pid, SIGKILL);
+void kill_with_descendants(const util::ProcessId& id, const std::vector<Process>& processes) {
+    util::send_signal(id, SIGKILL);
     for (const Process& process : processes) {
-        if (process.parent == pid) kill_with_descendants(process.pid, processes);
+        if (process.parent == id.pid) kill_with_descendants(process.id, processes);
     }
 }
 
@@ -68,10 +69,6 @@ void pause_for_the_kernel() {
 
 }  // namespace
 
-void adopt_orphans() {
-    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-}
-
 bool end_descendants(std::chrono::duration<double> limit) {
     const auto end = Clock::now() + limit;
     for (;;) {
@@ -82,7 +79,7 @@ bool end_descendants(std::chrono::duration<double> limit) {
         if (Clock::now() > end) return false;
         const std::vector<Process> processes = all_processes();
         for (const Process& process : processes) {
-            if (process.parent == getpid()) kill_with_descendants(process.pid, processes);
+            if (process.parent == getpid()) kill_with_descendants(process.id, processes);
         }
         pause_for_the_kernel();
     }
@@ -100,10 +97,10 @@ void end_orphans(std::chrono::duration<double> limit, const std::function<bool(p
         const std::vector<Process> processes = all_processes();
         for (const Process& process : processes) {
             if (process.parent != getpid() || process.session == own_session) continue;
-            if (keep(process.pid)) continue;
+            if (keep(process.id.pid)) continue;
             found = true;
-            kill_with_descendants(process.pid, processes);
-            waitpid(process.pid, nullptr, WNOHANG);
+            kill_with_descendants(process.id, processes);
+            waitpid(process.id.pid, nullptr, WNOHANG);
         }
         if (!found) return;
         pause_for_the_kernel();
@@ -116,7 +113,7 @@ void guard(const std::vector<std::string>& command, int inherited) {
     for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
     argv.push_back(nullptr);
 
-    adopt_orphans();
+    util::adopt_orphans();
     sigset_t watched{}, before{};
     sigemptyset(&watched);
     sigaddset(&watched, SIGCHLD);

@@ -13,9 +13,6 @@
 
 namespace perfgate::measure {
 
-/// From now on orphaned descendants become children of this process.
-void adopt_orphans();
-
 /// Kills and reaps every descendant. False if some are left at the limit: they cannot be killed
 /// (another user's) or do not end (a driver holds them).
 bool end_descendants(std::chrono::duration<double> limit);

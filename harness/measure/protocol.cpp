@@ -214,12 +214,6 @@ void describe(Archive& archive, Described<Archive, MeasureRequest>& request) {
 }
 
 template <class Archive>
-void describe(Archive& archive, Described<Archive, CountersRequest::Job>& job) {
-    archive.required("result", job.result);
-    archive.required("settings", job.settings);
-}
-
-template <class Archive>
 void describe(Archive& archive, Described<Archive, CountersRequest>& request) {
     archive.required("jobs", request.jobs);
 }

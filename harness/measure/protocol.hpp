@@ -37,10 +37,7 @@ struct MeasureRequest {
 };
 
 struct CountersRequest {
-    struct Job {
-        model::CaseResult result;  ///< as measured
-        CaseSettings settings;
-    };
+    using Job = MeasureRequest;  ///< `result` as measured
     std::vector<Job> jobs;
 };
 

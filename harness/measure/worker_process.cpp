@@ -18,6 +18,7 @@
 
 #include "measure/process_tree.hpp"
 #include "util/error.hpp"
+#include "util/process_list.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::measure {
@@ -90,7 +91,7 @@ WorkerProcess::WorkerProcess(const std::vector<std::string>& command) {
     argv.push_back(nullptr);
 
     Pipe requests = make_pipe(), replies = make_pipe(), errors = make_pipe();
-    adopt_orphans();
+    util::adopt_orphans();
     {
         const std::lock_guard lock(running_mutex);
         pid_ = fork();

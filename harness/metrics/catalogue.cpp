@@ -8,12 +8,12 @@
 // metrics: the same value in the same number of passes, and exact over several kernels.
 #include "metrics/catalogue.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
 #include <utility>
-
-#include "metrics/raw_counter.hpp"
 
 namespace perfgate::metrics {
 
@@ -46,17 +46,19 @@ Metric by_name_only(Metric metric) {
 /// What a launch fact is if the kernel's is not known.
 constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
 
-Metric time(std::string name, std::string description, Source source) {
+Metric from(Source source, model::MetricDefinition definition) {
     Metric metric;
-    metric.definition = {std::move(name), std::move(description), "ns", lower, timing, Fold::sum};
+    metric.definition = std::move(definition);
     metric.source = source;
     return metric;
 }
 
+Metric time(std::string name, std::string description, Source source) {
+    return from(source, {std::move(name), std::move(description), "ns", lower, timing, Fold::sum});
+}
+
 Metric launch_fact(model::MetricDefinition definition, double (*record)(const model::Kernel&)) {
-    Metric metric;
-    metric.definition = std::move(definition);
-    metric.source = Source::kernel_record;
+    Metric metric = from(Source::kernel_record, std::move(definition));
     metric.record = record;
     return metric;
 }
@@ -65,42 +67,16 @@ double if_known(const std::optional<std::int64_t>& value) {
     return value ? static_cast<double>(*value) : not_known;
 }
 
-Metric of_program(model::MetricDefinition definition) {
-    Metric metric;
-    metric.definition = std::move(definition);
-    metric.source = Source::program;
-    return metric;
-}
-
-Metric of_benchmark(model::MetricDefinition definition) {
-    Metric metric;
-    metric.definition = std::move(definition);
-    metric.source = Source::benchmark;
-    return metric;
-}
-
-Metric of_ceilings(model::MetricDefinition definition) {
-    Metric metric;
-    metric.definition = std::move(definition);
-    metric.source = Source::ceiling;
-    return metric;
-}
-
 /// Measured apart from everything else, so only if a suite asks for it.
-Metric of_own_pass(Source source, model::MetricDefinition definition) {
-    Metric metric;
-    metric.definition = std::move(definition);
-    metric.source = source;
+Metric of_reading(std::string reading, model::MetricDefinition definition) {
+    Metric metric = from(Source::reading, std::move(definition));
+    metric.reading = std::move(reading);
     metric.by_name_only = true;
     return metric;
 }
 
-Metric of_energy(model::MetricDefinition definition) {
-    return of_own_pass(Source::energy, std::move(definition));
-}
-
 Metric of_bare_runs(model::MetricDefinition definition) {
-    Metric metric = of_program(std::move(definition));
+    Metric metric = from(Source::program, std::move(definition));
     metric.from_bare_runs = true;
     return metric;
 }
@@ -232,32 +208,35 @@ std::vector<Metric> make_catalogue() {
              Source::activity),
         time("gpu_span", "time between events before and after the launch", Source::event),
         time("host_time", "wall time of a host variant's launch", Source::wall),
-        by_name_only(of_ceilings({ceiling_share,
-                                  "the run's ceiling that bounds the stated work, share reached",
-                                  "%", higher, timing, Fold::max})),
+        by_name_only(
+            from(Source::ceiling,
+                 {ceiling_share, "the run's ceiling that bounds the stated work, share reached",
+                  "%", higher, timing, Fold::max})),
 
         // --- what a launch costs the host, and the device's memory
-        of_own_pass(Source::submission,
-                    {submit_time, "host time of the call that launches, in processes without CUPTI",
-                     "ns", lower, timing, Fold::sum}),
-        of_own_pass(Source::api, {api_calls, "CUDA API calls that one launch of the case makes",
-                                  "count", lower, exact, Fold::sum}),
-        of_own_pass(Source::memory,
-                    {memory_peak, "most device memory that the variant, range or program holds",
-                     "bytes", lower, exact, Fold::max}),
-        of_own_pass(Source::memory, {leak, "growth of that memory over 1000 launches", "bytes",
-                                     lower, exact, Fold::sum}),
+        by_name_only(time("submit_time",
+                          "host time of the call that launches, in processes without CUPTI",
+                          Source::submission)),
+        of_reading("api", {"api_calls", "CUDA API calls that one launch of the case makes", "count",
+                           lower, exact, Fold::sum}),
+        of_reading("memory",
+                   {memory_peak, "most device memory that the variant, range or program holds",
+                    "bytes", lower, exact, Fold::max}),
+        of_reading("memory", {"leak", "growth of that memory over 1000 launches", "bytes", lower,
+                              exact, Fold::sum}),
 
         // --- energy, over launches back to back
-        of_energy({energy, "energy of one launch, the device's idle power included", "J", lower,
-                   timing, Fold::sum}),
+        of_reading("energy", {"energy", "energy of one launch, the device's idle power included",
+                              "J", lower, timing, Fold::sum}),
         // A faster kernel may draw more power for less energy: neither way is better.
-        of_energy({power, "mean power of the device over launches back to back", "W", none, timing,
-                   Fold::max}),
-        of_energy({efficiency, "operations that the workload states, per joule of a launch",
-                   "flop/J", higher, timing, Fold::max}),
-        of_energy({bytes_per_joule, "bytes that the workload states, per joule of a launch",
-                   "bytes/J", higher, timing, Fold::max}),
+        of_reading("energy", {"power", "mean power of the device over launches back to back", "W",
+                              none, timing, Fold::max}),
+        of_reading("energy",
+                   {"efficiency", "operations that the workload states, per joule of a launch",
+                    "flop/J", higher, timing, Fold::max}),
+        of_reading("energy",
+                   {"bytes_per_joule", "bytes that the workload states, per joule of a launch",
+                    "bytes/J", higher, timing, Fold::max}),
 
         // --- launch facts, from kernel records
         launch_fact({"registers", "registers per thread", "registers", lower, exact, Fold::max},
@@ -298,59 +277,68 @@ std::vector<Metric> make_catalogue() {
         of_bare_runs({"tracing_overhead",
                       "how much longer the range, or the program, takes while it is recorded", "%",
                       lower, timing, Fold::max}),
-        of_program({"span", "time from the beginning of a range to the end of its device work",
-                    "ns", lower, timing, Fold::sum}),
-        of_program({"idle_share", "share of the span in which the program had no device work", "%",
-                    lower, timing, Fold::max}),
-        of_program({"longest_idle", "the longest gap in which the program had no device work", "ns",
-                    lower, timing, Fold::max}),
+        from(Source::program,
+             {"span", "time from the beginning of a range to the end of its device work", "ns",
+              lower, timing, Fold::sum}),
+        from(Source::program,
+             {"idle_share", "share of the span in which the program had no device work", "%", lower,
+              timing, Fold::max}),
+        from(Source::program,
+             {"longest_idle", "the longest gap in which the program had no device work", "ns",
+              lower, timing, Fold::max}),
         // Neither way is better: it says what the other values are means of.
-        of_program({"instances", "instances of the label that count, of each process", "count",
-                    none, exact, Fold::sum}),
-        of_program({"kernels", "kernels that ran", "count", lower, exact, Fold::sum}),
-        of_program(
-            {"short_kernels", "kernels shorter than 10 µs", "count", lower, counter, Fold::sum}),
-        of_program({"host_launches", "launches of kernels and graphs by the host", "count", lower,
-                    exact, Fold::sum}),
-        of_program({"graph_launches", "launches of CUDA graphs", "count", none, exact, Fold::sum}),
-        of_program({"copies", "copies", "count", lower, exact, Fold::sum}),
-        of_program({"pageable_copies", "copies from or to pageable host memory", "count", lower,
-                    exact, Fold::sum}),
-        of_program({"copied_bytes", "bytes copied", "bytes", lower, exact, Fold::sum}),
-        of_program({"copy_time", "time in which a copy ran", "ns", lower, timing, Fold::sum}),
-        of_program({"exposed_copy_share", "share of the span with copies and no kernel", "%", lower,
-                    timing, Fold::max}),
-        of_program({"memsets", "memsets", "count", lower, exact, Fold::sum}),
-        of_program({"syncs", "calls in which the host waits for the device", "count", lower, exact,
-                    Fold::sum}),
-        of_program({"uncapturable_calls", "calls that the capture of a CUDA graph does not allow",
-                    "count", lower, exact, Fold::sum}),
-        of_program({"legacy_stream_launches",
-                    "kernels, copies and memsets in the legacy default stream", "count", lower,
-                    exact, Fold::sum}),
-        of_program({"underfilled_share",
-                    "share of the kernels' time in kernels with fewer blocks than half of the SMs",
-                    "%", lower, timing, Fold::max}),
-        of_program({"communication_time", "time in which an NCCL or NVSHMEM kernel ran", "ns",
-                    lower, timing, Fold::sum}),
-        of_program({"communication_share", "share of the span with NCCL or NVSHMEM kernels", "%",
-                    lower, timing, Fold::max}),
-        of_program({"exposed_communication_share",
-                    "share of the span with NCCL or NVSHMEM kernels and no other kernel", "%",
-                    lower, timing, Fold::max}),
-        of_program({"communication_skew",
-                    "between the first and the last process to begin an NCCL or NVSHMEM kernel",
-                    "ns", lower, timing, Fold::max}),
+        from(Source::program, {"instances", "instances of the label that count, of each process",
+                               "count", none, exact, Fold::sum}),
+        from(Source::program, {"kernels", "kernels that ran", "count", lower, exact, Fold::sum}),
+        from(Source::program,
+             {"short_kernels", "kernels shorter than 10 µs", "count", lower, counter, Fold::sum}),
+        from(Source::program, {"host_launches", "launches of kernels and graphs by the host",
+                               "count", lower, exact, Fold::sum}),
+        from(Source::program,
+             {"graph_launches", "launches of CUDA graphs", "count", none, exact, Fold::sum}),
+        from(Source::program, {"copies", "copies", "count", lower, exact, Fold::sum}),
+        from(Source::program, {"pageable_copies", "copies from or to pageable host memory", "count",
+                               lower, exact, Fold::sum}),
+        from(Source::program, {"copied_bytes", "bytes copied", "bytes", lower, exact, Fold::sum}),
+        from(Source::program,
+             {"copy_time", "time in which a copy ran", "ns", lower, timing, Fold::sum}),
+        from(Source::program, {"exposed_copy_share", "share of the span with copies and no kernel",
+                               "%", lower, timing, Fold::max}),
+        from(Source::program, {"memsets", "memsets", "count", lower, exact, Fold::sum}),
+        from(Source::program, {"syncs", "calls in which the host waits for the device", "count",
+                               lower, exact, Fold::sum}),
+        from(Source::program,
+             {"uncapturable_calls", "calls that the capture of a CUDA graph does not allow",
+              "count", lower, exact, Fold::sum}),
+        from(Source::program,
+             {"legacy_stream_launches", "kernels, copies and memsets in the legacy default stream",
+              "count", lower, exact, Fold::sum}),
+        from(Source::program,
+             {"underfilled_share",
+              "share of the kernels' time in kernels with fewer blocks than half of the SMs", "%",
+              lower, timing, Fold::max}),
+        from(Source::program, {"communication_time", "time in which an NCCL or NVSHMEM kernel ran",
+                               "ns", lower, timing, Fold::sum}),
+        from(Source::program,
+             {"communication_share", "share of the span with NCCL or NVSHMEM kernels", "%", lower,
+              timing, Fold::max}),
+        from(Source::program, {"exposed_communication_share",
+                               "share of the span with NCCL or NVSHMEM kernels and no other kernel",
+                               "%", lower, timing, Fold::max}),
+        from(Source::program,
+             {"communication_skew",
+              "between the first and the last process to begin an NCCL or NVSHMEM kernel", "ns",
+              lower, timing, Fold::max}),
 
         // --- what benchmarks report themselves (`benchmark` in a suite)
-        of_benchmark({"real_time", "time that a benchmark reports, of one iteration", "ns", lower,
-                      timing, Fold::sum}),
-        of_benchmark({"cpu_time", "CPU time that a benchmark reports, of one iteration", "ns",
-                      lower, timing, Fold::sum}),
-        of_benchmark({"items_per_second", "items per second that a benchmark reports", "items/s",
-                      higher, timing, Fold::sum}),
-        of_benchmark({"bytes_per_second", "bytes per second that a benchmark reports", "bytes/s",
-                      higher, timing, Fold::sum}),
+        from(Source::benchmark, {"real_time", "time that a benchmark reports, of one iteration",
+                                 "ns", lower, timing, Fold::sum}),
+        from(Source::benchmark, {"cpu_time", "CPU time that a benchmark reports, of one iteration",
+                                 "ns", lower, timing, Fold::sum}),
+        from(Source::benchmark, {"items_per_second", "items per second that a benchmark reports",
+                                 "items/s", higher, timing, Fold::sum}),
+        from(Source::benchmark, {"bytes_per_second", "bytes per second that a benchmark reports",
+                                 "bytes/s", higher, timing, Fold::sum}),
 
         // --- cycles and clock
         counted({"cycles", "SM clock cycles", "count", lower, counter, Fold::sum},
@@ -489,6 +477,49 @@ std::vector<Metric> make_catalogue() {
     return rows;
 }
 
+// --- CUPTI's own names of counters: what a name says of the unit and the fold
+
+bool is_raw_name(std::string_view name) {
+    constexpr std::size_t longest = 200;
+    const auto plain = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '_' || c == '.';
+    };
+    const std::size_t joint = name.find("__");
+    if (name.size() > longest || joint == 0 || joint == std::string_view::npos) return false;
+    const std::size_t rollup = name.find('.', joint);
+    return rollup != std::string_view::npos && rollup > joint + 2 && name.back() != '.' &&
+           std::all_of(name.begin(), name.end(), plain);
+}
+
+std::string raw_unit(std::string_view name) {
+    const auto contains = [](std::string_view text, std::string_view part) {
+        return text.find(part) != std::string_view::npos;
+    };
+    const std::string_view quantity = name.substr(0, name.find('.', name.find("__")));
+    if (name.ends_with(".pct") || contains(name, ".pct_of_peak")) return "%";
+    if (name.ends_with(".ratio") || name.ends_with(".max_rate")) return "ratio";
+    const bool per_second = name.ends_with(".per_second");
+    const bool per_cycle = contains(name, ".per_cycle");
+    if (contains(quantity, "__bytes")) {
+        return per_second ? "bytes/s" : per_cycle ? "bytes/cycle" : "bytes";
+    }
+    if (contains(quantity, "__time_duration")) return "ns";
+    return per_second ? "Hz" : per_cycle ? "ratio" : "count";
+}
+
+/// Nothing for a name that is no counter's: "dram__bytes.sum" is a unit and a quantity joined by
+/// "__", then a rollup after a '.'.
+std::optional<model::MetricDefinition> raw_counter(std::string_view name) {
+    if (!is_raw_name(name)) return std::nullopt;
+    const model::Fold fold = name.ends_with(".sum")   ? model::Fold::sum
+                             : name.ends_with(".max") ? model::Fold::max
+                                                      : model::Fold::weighted_mean;
+    return model::MetricDefinition{
+        std::string(name),      "CUPTI's counter of that name", raw_unit(name),
+        model::Direction::none, model::MetricClass::counter,    fold};
+}
+
 // --- sets
 
 std::vector<MetricSet> make_sets() {
@@ -523,7 +554,7 @@ std::vector<MetricSet> make_sets() {
          std::move(full)},
         {"energy",
          "energy of a launch and power, in a pass of its own of about 2 s per process",
-         {energy, power}},
+         {"energy", "power"}},
     };
 }
 
@@ -555,8 +586,8 @@ std::span<const MetricSet> metric_sets() {
     return sets;
 }
 
-std::string_view to_text(Source source) {
-    switch (source) {
+std::string_view source_text(const Metric& metric) {
+    switch (metric.source) {
         case Source::activity:
             return "activity";
         case Source::event:
@@ -569,12 +600,8 @@ std::string_view to_text(Source source) {
             return "counter";
         case Source::submission:
             return "submission";
-        case Source::api:
-            return "api";
-        case Source::memory:
-            return "memory";
-        case Source::energy:
-            return "energy";
+        case Source::reading:
+            return metric.reading;
         case Source::ceiling:
             return "ceiling";
         case Source::program:

@@ -25,9 +25,7 @@ enum class Source {
     kernel_record,  ///< launch facts: registers, shared memory
     counter,        ///< CUPTI counters
     submission,     ///< host clock around the call that launches, without CUPTI (submit_time)
-    api,            ///< CUPTI's callbacks during one launch (api_calls)
-    memory,         ///< the device's free memory around the variant (memory_peak, leak)
-    energy,         ///< the device's energy counter over a loop of launches (energy, power)
+    reading,        ///< what a backend reads apart from times: Metric::reading
     ceiling,        ///< a device time, the stated work and the run's ceilings (ceiling_share)
     program,        ///< the recorded activity of a suite's `command`, or its wall time
     benchmark,      ///< what a suite's `benchmark` reports
@@ -44,6 +42,9 @@ struct Term {
 struct Metric {
     model::MetricDefinition definition;
     Source source = Source::counter;
+    /// "energy", "memory", "api": the source in measure/sources.cpp that fills it, for
+    /// Source::reading.
+    std::string reading = {};
     /// value = scale · Σ numerator / Σ denominator, or scale · Σ numerator if the denominator is
     /// empty. With Fold::ratio both sums are folded over the kernels before the division.
     std::vector<Term> numerator, denominator;
@@ -70,16 +71,7 @@ std::optional<Metric> find_metric(std::string_view name);
 /// Computed after the cases, if a suite asks for it (measure/ceiling_shares.hpp).
 inline constexpr const char* ceiling_share = "ceiling_share";
 
-inline constexpr const char* submit_time = "submit_time";
-inline constexpr const char* api_calls = "api_calls";
-// Of one more instance of the case (measure/footprint.hpp); memory_peak also of programs.
-inline constexpr const char* memory_peak = "memory_peak";
-inline constexpr const char* leak = "leak";
-// Of one loop of launches in each process (measure/energy.hpp).
-inline constexpr const char* energy = "energy";
-inline constexpr const char* power = "power";
-inline constexpr const char* efficiency = "efficiency";
-inline constexpr const char* bytes_per_joule = "bytes_per_joule";
+inline constexpr const char* memory_peak = "memory_peak";  ///< also of programs
 
 /// Names, for messages.
 std::vector<std::string> metric_names();
@@ -139,6 +131,7 @@ struct MetricSet {
 /// apply to them.
 std::span<const MetricSet> metric_sets();
 
-std::string_view to_text(Source source);
+/// Of the source: "counter", or the name of the reading.
+std::string_view source_text(const Metric& metric);
 
 }  // namespace perfgate::metrics

@@ -32,6 +32,9 @@ struct CaseSpec {
     bool operator==(const CaseSpec&) const = default;
 };
 
+/// The variant of the one case of a benchmark whose cases are not known: its first run tells them.
+inline constexpr const char* unknown_cases = "*";
+
 /// `true`, `42`, `0.5`, `bf16`: the form used in case ids. Text that is not a plain word of
 /// [A-Za-z0-9_-+.:/] is put in double quotes, so that two cases never share an id.
 std::string to_text(const ParamValue& value);

@@ -1,7 +1,87 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/metric.hpp"
 
+#include <fmt/format.h>
+
+#include <charconv>
+
 namespace perfgate::model {
+
+namespace {
+
+constexpr std::string_view ceiling_part = "/ceiling", debug_part = "/debug-build",
+                           processes_part = " processes", communicating_part = " communicating";
+
+/// Takes the part from the end of the text.
+bool take_end(std::string_view& text, std::string_view part) {
+    if (!text.ends_with(part)) return false;
+    text.remove_suffix(part.size());
+    return true;
+}
+
+/// Takes "/3 processes" from the end; leaves `number` and the text where there is none.
+void take_count(std::string_view& text, std::string_view part, int& number) {
+    if (!text.ends_with(part)) return;
+    const std::size_t slash = text.rfind('/');
+    if (slash == std::string_view::npos) return;
+    std::from_chars(text.data() + slash + 1, text.data() + text.size(), number);
+    text = text.substr(0, slash);
+}
+
+/// A counter's cache comes last in its text, that of others first.
+bool cache_is_last(std::string_view source) {
+    return source == counter_source;
+}
+
+}  // namespace
+
+std::string to_text(const Method& method) {
+    std::string text = method.source;
+    const auto add = [&text](std::string_view part) {
+        if (!part.empty()) text.append("/").append(part);
+    };
+    const std::string_view cache = method.cache ? to_text(*method.cache) : "";
+    if (!cache_is_last(method.source)) add(cache);
+    add(method.way);
+    if (cache_is_last(method.source)) add(cache);
+    if (method.processes > 1) text += fmt::format("/{}{}", method.processes, processes_part);
+    if (method.communicating > 0) {
+        text += fmt::format("/{}{}", method.communicating, communicating_part);
+    }
+    if (method.of_ceiling) text += ceiling_part;
+    if (method.debug_build) text += debug_part;
+    return text;
+}
+
+Method from_text(std::string_view text) {
+    Method method;
+    std::string_view rest = text;
+    method.debug_build = take_end(rest, debug_part);
+    method.of_ceiling = take_end(rest, ceiling_part);
+    take_count(rest, communicating_part, method.communicating);
+    take_count(rest, processes_part, method.processes);
+    const std::size_t slash = rest.find('/');
+    method.source = rest.substr(0, slash);
+    rest = slash == std::string_view::npos ? "" : rest.substr(slash + 1);
+    const bool last = cache_is_last(method.source);
+    const std::size_t between = last ? rest.rfind('/') : rest.find('/');
+    const bool alone = between == std::string_view::npos;
+    const std::string_view first_part = rest.substr(0, between);
+    const std::string_view end_part = alone ? first_part : rest.substr(between + 1);
+    for (const Cache cache : {Cache::cold, Cache::hot}) {
+        if ((last ? end_part : first_part) != to_text(cache)) continue;
+        method.cache = cache;
+        rest = alone ? "" : last ? first_part : end_part;
+        break;
+    }
+    method.way = rest;
+    if (to_text(method) == text) return method;
+    Method other;
+    other.source = text;
+    return other;
+}
+
+Method::Method(std::string_view text) : Method(from_text(text)) {}
 
 bool comparable(const MetricSeries& left, const MetricSeries& right) {
     return left.unit == right.unit && left.method == right.method;

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "model/case.hpp"
+
 namespace perfgate::model {
 
 /// Which way is better. A metric with no direction fails both ways when it is gated.
@@ -50,13 +52,45 @@ struct Batch {
     bool operator==(const Batch&) const = default;
 };
 
-/// One metric of one case. `value` is the median of all samples in use. `method` says how it was
-/// obtained, for instance "activity/cold" or "event/cold/blocked": values of different methods are
-/// never compared.
+/// How a value was obtained. Values of different methods are never compared. Documents and messages
+/// have its text, "event/cold/blocked" or "activity/callbacks/2 processes", which only from_text
+/// and to_text know.
+struct Method {
+    Method() = default;
+    /// As from_text.
+    Method(std::string_view text);                                // NOLINT: a text is a method
+    Method(const char* text) : Method(std::string_view(text)) {}  // NOLINT
+    Method(const std::string& text) : Method(std::string_view(text)) {}  // NOLINT
+    Method(std::string_view source_name, std::string_view way_name,
+           std::optional<Cache> before_launch = std::nullopt)
+        : source(source_name), way(way_name), cache(before_launch) {}
+
+    std::string source;  ///< what has the value: "activity", "event", "wall", "google-benchmark", …
+    std::string way;     ///< how the source was used: "blocked", "callbacks", "median"
+    std::optional<Cache> cache;  ///< before each launch
+    int processes = 1;           ///< of a program, that worked on the GPU
+    int communicating = 0;       ///< of these, where only they have the value
+    bool of_ceiling = false;     ///< a share of the device's ceiling
+    bool debug_build = false;    ///< of the benchmark library
+
+    bool operator==(const Method&) const = default;
+};
+
+// Sources that the gate knows.
+inline constexpr std::string_view activity_source = "activity", counter_source = "counter",
+                                  wall_source = "wall";
+/// Of a `tracing_overhead` that is a range's own; any other is of the whole process.
+inline constexpr std::string_view ranges_source = "ranges";
+
+std::string to_text(const Method& method);
+/// The method with this text. A text that to_text never writes is a source of its own.
+Method from_text(std::string_view text);
+
+/// One metric of one case. `value` is the median of all samples in use.
 struct MetricSeries {
     std::string unit;
     double value = 0;
-    std::string method;
+    Method method;
     std::vector<Batch> batches;
     /// What the value consists of, in words: "cudaMalloc 2, cudaStreamSynchronize 1". Usually
     /// empty.

@@ -21,15 +21,6 @@
 
 namespace perfgate::model {
 
-/// The method of a `tracing_overhead` that is a range's own; any other is of the whole process.
-inline constexpr const char* range_overhead_method = "ranges";
-
-/// The beginning of the `method` of each counter.
-inline constexpr std::string_view counter_method = "counter/";
-
-/// The `method` of a program's counters; behind it, of several processes, their number.
-inline constexpr std::string_view program_counter_method = "counter/auto-range/application-replay";
-
 /// One metric that the gate judges in a case.
 struct GateRule {
     std::string metric;

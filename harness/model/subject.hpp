@@ -6,14 +6,12 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "model/catalogue.hpp"
-#include "model/measured_as.hpp"
 #include "model/metric.hpp"
 #include "model/run.hpp"
 #include "model/source_kernel.hpp"
@@ -52,14 +50,6 @@ struct Discovered {
     bool stopped = false;               ///< the user has ended the run
 };
 
-/// Something that the suite states about a case, beside what it is measured as.
-struct StatedFact {
-    std::string name;   ///< "check"
-    std::string value;  ///< in words
-    /// Only a larger number weakens the gate; absent: every difference may.
-    std::optional<double> limit = std::nullopt;
-};
-
 /// Immutable, so that the cases of plans share it.
 class Subject {
   public:
@@ -74,8 +64,6 @@ class Subject {
     virtual std::string_view in_words() const { return "a case"; }
 
     // --- what it is
-    virtual MeasuredAs measured_as() const { return {}; }
-    virtual std::vector<StatedFact> stated() const { return {}; }
     /// Of a Run, once its spec is set: the fields that say what was measured.
     virtual void describe(CaseResult& /*result*/) const {}
     /// Metrics that its suite defines.

@@ -9,9 +9,6 @@
 
 namespace perfgate::model {
 
-/// The variant of such a case.
-inline constexpr const char* unknown_cases = "*";
-
 inline bool stands_for_cases(const CaseSpec& spec) {
     return spec.variant == unknown_cases;
 }

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "program/process_tree.hpp"
 
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
@@ -34,10 +32,6 @@ std::string executable_of(const fs::path& process) {
 
 }  // namespace
 
-void adopt_orphans() {
-    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-}
-
 ProcessTree::ProcessTree(pid_t root, std::string mark)
     : mark_(std::move(mark)), own_executable_(executable_of("/proc/self")) {
     const auto state = util::state_of({root, "/proc/" + std::to_string(root)});
@@ -51,24 +45,20 @@ const std::vector<Process>& ProcessTree::look() {
     };
     std::vector<Process> members;
     std::vector<Candidate> candidates;
-    std::vector<pid_t> others;
+    std::vector<Process> others;
     for (util::ListedProcess& listed : util::list_processes()) {
-        // No pid is used again within the time between two looks.
-        if (listed.pid == getpid() ||
-            std::binary_search(others_.begin(), others_.end(), listed.pid)) {
-            others.push_back(listed.pid);
-            continue;
-        }
         const auto state = util::state_of(listed);
-        if (!state) continue;
+        if (!state || listed.pid == getpid()) continue;
         const Process process{listed.pid, state->start};
-        const bool known = std::find(members_.begin(), members_.end(), process) != members_.end();
         if (state->state == 'Z') {
-            if (known && process != root_ && state->parent == getpid()) {
+            // Nobody else waits for our orphans.
+            if (process != root_ && state->parent == getpid() && state->start >= root_.start) {
                 waitpid(process.pid, nullptr, WNOHANG);
             }
-        } else if (known) {
+        } else if (std::find(members_.begin(), members_.end(), process) != members_.end()) {
             members.push_back(process);
+        } else if (std::binary_search(others_.begin(), others_.end(), process)) {
+            others.push_back(process);
         } else {
             candidates.push_back({std::move(listed), *state});
         }
@@ -83,7 +73,7 @@ const std::vector<Process>& ProcessTree::look() {
         }
         candidates.erase(rest, candidates.end());
     }
-    for (const Candidate& each : candidates) others.push_back(each.listed.pid);
+    for (const Candidate& each : candidates) others.push_back({each.listed.pid, each.state.start});
     std::sort(others.begin(), others.end());
     others_ = std::move(others);
     members_ = std::move(members);
@@ -106,7 +96,7 @@ bool ProcessTree::is_adopted(const util::ListedProcess& listed,
 }
 
 void ProcessTree::signal_all(int signal) {
-    for (const Process& process : look()) ::kill(process.pid, signal);
+    for (const Process& process : look()) util::send_signal(process, signal);
 }
 
 }  // namespace perfgate::program

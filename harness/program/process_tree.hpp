@@ -13,16 +13,7 @@
 
 namespace perfgate::program {
 
-struct Process {
-    pid_t pid = 0;
-    std::uint64_t start = 0;  ///< as in util::ProcessState
-
-    bool operator==(const Process&) const = default;
-};
-
-/// From now on, processes whose parents have ended become our children, so that a ProcessTree finds
-/// them. Call it before the program starts.
-void adopt_orphans();
+using Process = util::ProcessId;
 
 /// Looks for the processes of one program: its first process, their children, those that we have
 /// adopted since it started, and those with its mark in their environment.
@@ -31,7 +22,8 @@ class ProcessTree {
     /// `root`: our child, not yet reaped. `mark`: "NAME=value" in its environment.
     ProcessTree(pid_t root, std::string mark);
 
-    /// Those that live now, without zombies. Reaps adopted ones, never `root`.
+    /// Those that live now, without zombies. Reaps adopted ones, however short they lived, never
+    /// `root`.
     const std::vector<Process>& look();
     /// Sends the signal to those that live now.
     void signal_all(int signal);
@@ -46,7 +38,7 @@ class ProcessTree {
     std::string mark_;
     std::string own_executable_;
     std::vector<Process> members_;
-    std::vector<pid_t> others_;  ///< of other programs in the last look, in order
+    std::vector<Process> others_;  ///< of other programs in the last look, in order
 };
 
 }  // namespace perfgate::program

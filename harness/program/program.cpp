@@ -24,6 +24,7 @@
 #include "program/process_tree.hpp"
 #include "util/error.hpp"
 #include "util/file.hpp"
+#include "util/process_list.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::program {
@@ -161,21 +162,21 @@ bool has_ended(pid_t child, int& status) {
 /// TERM, a grace period, then KILL, for all processes of the tree. `child` is reaped.
 void end_all(ProcessTree& tree, std::chrono::duration<double> grace, pid_t child, bool& reaped,
              int& status) {
-    const auto wait_for_all = [&](Clock::time_point until) {
+    const auto wait_for_all = [&](Clock::time_point until, bool asked) {
         for (;;) {
             if (!reaped) reaped = has_ended(child, status);
             if (reaped && tree.look().empty()) return true;
-            if (Clock::now() >= until) return false;
+            if (Clock::now() >= until || (asked && hurry)) return false;
             std::this_thread::sleep_for(milliseconds(20));
         }
     };
     const auto patience = std::chrono::duration_cast<Clock::duration>(grace);
     tree.signal_all(SIGTERM);
-    if (wait_for_all(Clock::now() + patience)) return;
+    if (wait_for_all(Clock::now() + patience, true)) return;
     // A process that forks while it is killed leaves a child, so repeat until none is left.
     for (int round = 0; round < 50; ++round) {
         tree.signal_all(SIGKILL);
-        if (wait_for_all(Clock::now() + milliseconds(100))) return;
+        if (wait_for_all(Clock::now() + milliseconds(100), false)) return;
     }
 }
 
@@ -267,7 +268,7 @@ class Watch {
 End run(const Program& program, const std::function<bool()>& stop) {
     const std::string mark = new_mark();
     Captures captures(program);
-    adopt_orphans();
+    util::adopt_orphans();
     const auto begin = Clock::now();
     const pid_t child = start(program, mark, captures.streams());
     captures.close_writers();

@@ -2,6 +2,7 @@
 // Runs a user's program without a shell, with a time limit for all of its processes.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <optional>
@@ -27,6 +28,10 @@ struct Program {
     /// them takes long.
     std::function<void(const std::vector<Process>&)> watch;
 };
+
+/// Set by a signal handler: programs that are to end are killed without grace.
+inline std::atomic<bool> hurry = false;
+static_assert(std::atomic<bool>::is_always_lock_free);
 
 enum class Outcome { exited, signalled, timed_out, interrupted };
 

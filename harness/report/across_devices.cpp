@@ -173,10 +173,12 @@ void write_metric(JsonWriter& json, const std::string& name, const MetricSeries&
     write_field(json, "unit", first.unit);
     write_field(json, "first", first.value);
     write_field(json, "second", second.value);
-    document::write_if_known(json, "change", change_between(first, second));
-    write_field(json, "method", first.method);
+    if (const auto change = change_between(first, second)) write_field(json, "change", *change);
+    write_field(json, "method", to_text(first.method));
     if (second.unit != first.unit) write_field(json, "second_unit", second.unit);
-    if (second.method != first.method) write_field(json, "second_method", second.method);
+    if (second.method != first.method) {
+        write_field(json, "second_method", to_text(second.method));
+    }
     json.end_object();
 }
 

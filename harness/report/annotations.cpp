@@ -143,8 +143,7 @@ std::string write_annotations(const model::VerdictDocument& document, const mode
             for (std::string& why : why_lines(verdict)) lines.push_back(std::move(why));
             const model::Kernel* changed = changed_kernel_with_source(joined);
             if (changed != nullptr && verdict.place.line > 0) {
-                lines.push_back(
-                    fmt::format("case in {}:{}", verdict.place.file, verdict.place.line));
+                lines.push_back("case in " + place_text(verdict.place));
             }
             groups->add(changed != nullptr ? changed->source : verdict.place,
                         {verdict.verdict,

@@ -5,14 +5,13 @@
 // side is in the column of the measured value, its right side in that of the baseline. Quoted as
 // RFC 4180 says; lines end with '\n'. A share changes by points (`change_points`), everything else
 // by a fraction (`change`), which the interval contains.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "report/formats.hpp"
@@ -24,11 +23,6 @@
 namespace perfgate::report {
 
 namespace {
-
-constexpr std::string_view header =
-    "suite,workload,case,case_verdict,metric,unit,method,samples,baseline,measured,change,"
-    "tolerance,verdict,reason,bound,ceiling_share,change_points,interval_low,interval_high,"
-    "interval_level\n";
 
 constexpr std::size_t longest_field = 4096;
 
@@ -54,144 +48,149 @@ void append_text(std::string& out, std::string_view text) {
     }
 }
 
-std::string text_field(std::string_view text) {
-    std::string field;
-    append_text(field, text);
-    return field;
-}
+/// A row: of a metric, of a case without one, or of a relation.
+struct Row {
+    std::string_view suite, workload, id, case_verdict, metric, unit;
+    std::string method;
+    std::optional<double> samples, baseline, measured, change;
+    std::string_view tolerance, verdict, reason, bound;
+    std::optional<double> ceiling_share, change_points, interval_low, interval_high, interval_level;
+};
 
-void append_number(std::string& out, const std::optional<double>& value) {
+using Member =
+    std::variant<std::string_view Row::*, std::string Row::*, std::optional<double> Row::*>;
+
+constexpr std::pair<std::string_view, Member> columns[] = {
+    {"suite", &Row::suite},
+    {"workload", &Row::workload},
+    {"case", &Row::id},
+    {"case_verdict", &Row::case_verdict},
+    {"metric", &Row::metric},
+    {"unit", &Row::unit},
+    {"method", &Row::method},
+    {"samples", &Row::samples},
+    {"baseline", &Row::baseline},
+    {"measured", &Row::measured},
+    {"change", &Row::change},
+    {"tolerance", &Row::tolerance},
+    {"verdict", &Row::verdict},
+    {"reason", &Row::reason},
+    {"bound", &Row::bound},
+    {"ceiling_share", &Row::ceiling_share},
+    {"change_points", &Row::change_points},
+    {"interval_low", &Row::interval_low},
+    {"interval_high", &Row::interval_high},
+    {"interval_level", &Row::interval_level},
+};
+
+void append(std::string& out, std::string_view text) {
+    append_text(out, text);
+}
+void append(std::string& out, const std::optional<double>& value) {
     if (value) util::append_number(out, *value);
 }
 
-std::string number_field(const std::optional<double>& value) {
-    std::string field;
-    append_number(field, value);
-    return field;
+void append_row(std::string& out, const Row& row) {
+    for (const auto& [name, member] : columns) {
+        std::visit([&](auto of_row) { append(out, row.*of_row); }, member);
+        out += ',';
+    }
+    out.back() = '\n';
 }
 
-std::size_t sample_count(const model::MetricSeries& series) {
+double sample_count(const model::MetricSeries& series) {
     std::size_t count = 0;
     for (const model::Batch& batch : series.batches) count += batch.samples.size();
-    return count;
+    return static_cast<double>(count);
 }
 
-void append_count(std::string& out, std::size_t count) {
-    const fmt::format_int digits(count);
-    out.append(digits.data(), digits.size());
-}
-
-std::string_view verdict_of(const MetricRow& row) {
-    if (row.verdict != nullptr) return to_text(row.verdict->verdict);
-    return row.not_collected != nullptr ? to_text(model::Verdict::not_collected) : "";
-}
-
-std::string_view reason_of(const MetricRow& row) {
-    if (row.not_collected != nullptr) return row.not_collected->reason;
-    return row.verdict != nullptr ? std::string_view(row.verdict->sentence) : "";
-}
-
-/// The fields of a case that all of its rows repeat.
-std::string ceiling_fields(const model::CaseVerdict& verdict) {
-    if (!verdict.ceiling) return ",";
-    return fmt::format("{},{}", to_text(verdict.ceiling->bound),
-                       util::number_text(verdict.ceiling->share));
-}
-
-bool is_share(const MetricRow& row) {
-    return row.unit == "%";
-}
-
-/// The last four fields of a metric's row.
-void append_change_details(std::string& out, const MetricRow& row) {
-    std::optional<double> points, low, high, level;
-    if (row.verdict != nullptr) {
-        const model::MetricVerdict& verdict = *row.verdict;
-        if (is_share(row) && verdict.baseline && verdict.measured) {
-            points = *verdict.measured - *verdict.baseline;
-        }
-        if (verdict.interval) {
-            low = verdict.interval->low;
-            high = verdict.interval->high;
-            level = verdict.interval->level;
-        }
+/// Of the case itself: the start of the rows of its metrics.
+Row row_of(std::string_view suite, const model::CaseVerdict& verdict) {
+    Row row;
+    row.suite = suite;
+    row.workload = verdict.workload;
+    row.id = verdict.id;
+    row.case_verdict = row.verdict = to_text(verdict.verdict);
+    row.reason = verdict.reason;
+    if (verdict.ceiling) {
+        row.bound = to_text(verdict.ceiling->bound);
+        row.ceiling_share = verdict.ceiling->share;
     }
-    append_number(out, points);
-    for (const std::optional<double>& value : {low, high, level}) {
-        out += ',';
-        append_number(out, value);
-    }
+    return row;
 }
 
-void append_row(std::string& out, std::string_view case_fields, const MetricRow& row,
-                std::string_view ceiling) {
-    out += case_fields;
-    out += ',';
-    append_text(out, row.metric);
-    out += ',';
-    append_text(out, row.unit);
-    out += ',';
-    if (row.series != nullptr) append_text(out, row.series->method);
-    out += ',';
-    if (row.series != nullptr) append_count(out, sample_count(*row.series));
-    out += ',';
-    if (row.verdict != nullptr) append_number(out, row.verdict->baseline);
-    out += ',';
-    append_number(out, row.measured());
-    out += ',';
-    if (row.verdict != nullptr && !is_share(row)) append_number(out, row.verdict->change);
-    out += ',';
-    if (row.verdict != nullptr) append_text(out, row.verdict->tolerance);
-    out += ',';
-    out += verdict_of(row);
-    out += ',';
-    append_text(out, reason_of(row));
-    out += ',';
-    out += ceiling;
-    out += ',';
-    append_change_details(out, row);
-    out += '\n';
+Row row_of(Row row, const MetricRow& metric) {
+    row.metric = metric.metric;
+    row.unit = metric.unit;
+    row.verdict = row.reason = "";
+    row.measured = metric.measured();
+    if (metric.series != nullptr) {
+        row.method = to_text(metric.series->method);
+        row.samples = sample_count(*metric.series);
+    }
+    if (metric.not_collected != nullptr) {
+        row.verdict = to_text(model::Verdict::not_collected);
+        row.reason = metric.not_collected->reason;
+    }
+    if (metric.verdict == nullptr) return row;
+    const model::MetricVerdict& gated = *metric.verdict;
+    row.baseline = gated.baseline;
+    row.tolerance = gated.tolerance;
+    row.verdict = to_text(gated.verdict);
+    if (metric.not_collected == nullptr) row.reason = gated.sentence;
+    if (metric.unit != "%") {
+        row.change = gated.change;
+    } else if (gated.baseline && gated.measured) {
+        row.change_points = *gated.measured - *gated.baseline;
+    }
+    if (gated.interval) {
+        row.interval_low = gated.interval->low;
+        row.interval_high = gated.interval->high;
+        row.interval_level = gated.interval->level;
+    }
+    return row;
 }
 
 void append_relation(std::string& out, std::string_view suite,
                      const model::RelationVerdict& relation) {
-    const std::string_view verdict = to_text(relation.verdict);
-    fmt::format_to(std::back_inserter(out), "{},expect,{},{},,{},,,{},{},,,{},{},,,,,,\n", suite,
-                   text_field(relation_name(relation)), verdict, text_field(relation.unit),
-                   number_field(relation.right), number_field(relation.left), verdict,
-                   text_field(relation.sentence));
+    const std::string name = relation_name(relation);
+    Row row;
+    row.suite = suite;
+    row.workload = "expect";
+    row.id = name;
+    row.case_verdict = row.verdict = to_text(relation.verdict);
+    row.unit = relation.unit;
+    row.baseline = relation.right;
+    row.measured = relation.left;
+    row.reason = relation.sentence;
+    append_row(out, row);
 }
 
-/// The row for the case itself, if no metric explains its verdict.
-bool needs_case_row(const JoinedCase& joined, const std::vector<MetricRow>& rows) {
-    if (joined.verdict->verdict == model::Verdict::pass) return rows.empty();
-    return std::none_of(rows.begin(), rows.end(), [&](const MetricRow& row) {
-        return verdict_of(row) == to_text(joined.verdict->verdict);
-    });
+void append_case(std::string& out, std::string_view suite, const JoinedCase& joined) {
+    const Row own = row_of(suite, *joined.verdict);
+    std::vector<Row> rows;
+    for (const MetricRow& metric : metric_rows(joined)) rows.push_back(row_of(own, metric));
+    // The case has a row itself if no metric explains its verdict.
+    const bool explained = joined.verdict->verdict == model::Verdict::pass
+                               ? !rows.empty()
+                               : std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
+                                     return row.verdict == own.verdict;
+                                 });
+    if (!explained) append_row(out, own);
+    for (const Row& row : rows) append_row(out, row);
 }
 
 }  // namespace
 
 std::string write_csv(const model::VerdictDocument& document, const model::Run& run,
                       const Options& /*options*/) {
-    std::string out(header);
+    std::string out;
+    for (const auto& [name, member] : columns) out.append(name).append(",");
+    out.back() = '\n';
     for (const JoinedSuite& suite : join(document, run)) {
-        const std::string suite_field = text_field(suite.verdict->name);
-        for (const JoinedCase& joined : suite.cases) {
-            const std::string_view case_verdict = to_text(joined.verdict->verdict);
-            const std::string case_fields =
-                fmt::format("{},{},{},{}", suite_field, text_field(joined.verdict->workload),
-                            text_field(joined.verdict->id), case_verdict);
-            const std::string ceiling = ceiling_fields(*joined.verdict);
-            const std::vector<MetricRow> rows = metric_rows(joined);
-            if (needs_case_row(joined, rows)) {
-                fmt::format_to(std::back_inserter(out), "{},,,,,,,,,{},{},{},,,,\n", case_fields,
-                               case_verdict, text_field(joined.verdict->reason), ceiling);
-            }
-            for (const MetricRow& row : rows) append_row(out, case_fields, row, ceiling);
-        }
+        for (const JoinedCase& joined : suite.cases) append_case(out, suite.verdict->name, joined);
         for (const model::RelationVerdict& relation : suite.verdict->relations) {
-            append_relation(out, suite_field, relation);
+            append_relation(out, suite.verdict->name, relation);
         }
     }
     return out;

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "model/quantity.hpp"
 #include "model/roofline.hpp"
-#include "report/columns.hpp"
+#include "report/console_text.hpp"
+#include "report/joined.hpp"
 #include "report/plain_text.hpp"
 #include "report/summary.hpp"
 
@@ -21,26 +21,9 @@ namespace {
 
 /// ", gpu_time 400.0 µs → 444.4 µs (+11.1 %)"; empty without a time on both sides.
 std::string time_text(const model::CaseVerdict& verdict) {
-    for (const std::string_view name : model::time_metrics) {
-        for (const model::MetricVerdict& metric : verdict.metrics) {
-            if (metric.metric != name || !metric.baseline || !metric.measured) continue;
-            const model::QuantityTexts texts =
-                model::quantity_texts(*metric.baseline, *metric.measured, metric.unit);
-            const std::string moved =
-                model::moved_text(*metric.baseline, *metric.measured, metric.unit);
-            return fmt::format(", {} {} → {}{}", name, texts.before, texts.after,
-                               moved.empty() ? "" : fmt::format(" ({})", moved));
-        }
-    }
-    return {};
-}
-
-void append_wrapped(std::string& out, std::string_view line, std::size_t width) {
-    constexpr std::size_t indent = 4;
-    for (const std::string& piece : wrap(line, width > 2 * indent ? width - indent : 0)) {
-        out.append(indent, ' ');
-        out += piece + '\n';
-    }
+    const std::optional<Value> time = find_time({&verdict, nullptr});
+    if (!time || !time->baseline || !time->measured) return {};
+    return ", " + values_text(*time, true);
 }
 
 }  // namespace
@@ -63,37 +46,32 @@ std::string write_explanations(const model::VerdictDocument& document, const Opt
     std::stable_sort(explained.begin(), explained.end(), [](const auto* left, const auto* right) {
         return effect_of(*left) < effect_of(*right);
     });
-    std::string out;
+    Options whole_lines = options;
+    whole_lines.list_all = true;  // without a terminal nothing is wrapped
+    ConsoleText out(whole_lines);
     if (!explained.empty() && !document.summary.empty()) {
-        for (const std::string& line : wrap(log_line(document.summary), options.width)) {
-            out += log_line(line) + '\n';
-        }
-        out += '\n';
+        out.wrapped(log_line(document.summary));
+        out.append("\n");
     }
     for (const model::CaseVerdict* verdict : explained) {
-        out += fmt::format("{}: {}{}\n", log_line(verdict->id), to_text(verdict->verdict),
-                           time_text(*verdict));
-        for (const std::string& line : why_lines(*verdict)) {
-            append_wrapped(out, log_line(line), options.width);
-        }
+        out.append(fmt::format("{}: {}{}\n", log_line(verdict->id), to_text(verdict->verdict),
+                               time_text(*verdict)));
+        for (const std::string& line : why_lines(*verdict)) out.details({log_line(line)});
     }
     const std::string ceilings = model::in_words(document.environment.ceilings);
-    if (!explained.empty() && !ceilings.empty()) {
-        for (const std::string& line : wrap("ceilings: " + ceilings, options.width)) {
-            out += line + '\n';
-        }
-    }
+    if (!explained.empty() && !ceilings.empty()) out.wrapped("ceilings: " + ceilings);
     if (explained.empty()) {
-        out += fmt::format("{}: {}\n",
-                           has_moved ? "no other metric and no machine code explains it; 'perfgate "
-                                       "profile', or 'measure' for a benchmark, shows more"
-                                     : "nothing moved",
-                           counts_text(document));
+        out.append(fmt::format("{}: {}\n",
+                               has_moved
+                                   ? "no other metric and no machine code explains it; 'perfgate "
+                                     "profile', or 'measure' for a benchmark, shows more"
+                                   : "nothing moved",
+                               counts_text(document)));
     } else if (others > 0) {
-        out += fmt::format("{} more {} nothing to explain: {}\n", others,
-                           others == 1 ? "case has" : "cases have", counts_text(document));
+        out.append(fmt::format("{} more {} nothing to explain: {}\n", others,
+                               others == 1 ? "case has" : "cases have", counts_text(document)));
     }
-    return out;
+    return out.take();
 }
 
 }  // namespace perfgate::report

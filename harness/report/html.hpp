@@ -32,8 +32,8 @@ std::string fill_page(std::string_view page, std::string_view json);
 /// Whether the page is in this build: npm makes it.
 bool has_html_page();
 
-/// What the page shows: JSON on one line (harness/report/html/src/document.ts has its shape), in
-/// which no text can end the element that holds it, or begin one.
+/// What the page shows (html_data.hpp): JSON on one line, in which no text can end the element that
+/// holds it, or begin one.
 std::string html_data(const model::VerdictDocument& document, const model::Run& run);
 
 }  // namespace perfgate::report

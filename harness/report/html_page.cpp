@@ -53,6 +53,10 @@ std::string_view profile_page() {
     return between(perfgate_profile_page, perfgate_profile_page_end);
 }
 
+bool has_html_page() {
+    return !report_page().empty();
+}
+
 void append_fit_for_script(std::string& out, std::string_view json) {
     constexpr char line_separator_lead = '\xe2';  // the first byte of U+2028, U+2029 and others
     while (true) {

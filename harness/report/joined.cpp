@@ -86,18 +86,6 @@ std::vector<MetricRow> told_rows(const JoinedCase& joined) {
     return rows;
 }
 
-/// "gpu_time 400.0 µs → 444.4 µs".
-std::string values_text(const Value& value) {
-    if (!value.measured) return {};
-    if (!value.baseline) {
-        return fmt::format("{} {}", value.metric,
-                           model::quantity_text(*value.measured, value.unit));
-    }
-    const model::QuantityTexts texts =
-        model::quantity_texts(*value.baseline, *value.measured, value.unit);
-    return fmt::format("{} {} → {}", value.metric, texts.before, texts.after);
-}
-
 }  // namespace
 
 std::vector<JoinedSuite> join(const model::VerdictDocument& document, const model::Run& run) {
@@ -195,6 +183,19 @@ std::string moved_text(const Value& value) {
     return model::moved_text(*value.baseline, *value.measured, value.unit);
 }
 
+std::string values_text(const Value& value, bool with_change) {
+    if (!value.measured) return {};
+    if (!value.baseline) {
+        return fmt::format("{} {}", value.metric,
+                           model::quantity_text(*value.measured, value.unit));
+    }
+    const model::QuantityTexts texts =
+        model::quantity_texts(*value.baseline, *value.measured, value.unit);
+    const std::string moved = with_change ? moved_text(value) : "";
+    return fmt::format("{} {} → {}{}", value.metric, texts.before, texts.after,
+                       moved.empty() ? "" : " (" + moved + ")");
+}
+
 bool is_compared(const JoinedCase& joined) {
     using model::Effect;
     const Effect effect = effect_of(*joined.verdict);
@@ -209,12 +210,10 @@ bool is_explained(const JoinedCase& joined) {
 std::string short_reason(const JoinedCase& joined, bool with_change) {
     const model::CaseVerdict& verdict = *joined.verdict;
     const Value value = find_deciding(joined).value_or(Value{});
-    std::string reason = values_text(value);
+    std::string reason = values_text(value, with_change);
     // The verdict already says that there is no baseline.
     if (effect_of(verdict) == model::Effect::no_baseline) return reason;
     if (!is_compared(joined) || reason.empty()) return first_reason(verdict);
-    const std::string moved = with_change ? moved_text(value) : "";
-    if (!moved.empty()) reason += " (" + moved + ")";
     if (!verdict.why.empty()) reason += "; " + first_reason(verdict);
     if (!verdict.changed_kernels.empty()) {
         reason += ", in " + model::brief_kernel_name(verdict.changed_kernels.front());

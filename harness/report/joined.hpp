@@ -68,6 +68,9 @@ std::optional<Value> find_deciding(const JoinedCase& joined);
 /// "+10.2 %", "-12.5 points"; empty without values on both sides.
 std::string moved_text(const Value& value);
 
+/// "gpu_time 400.0 µs → 444.4 µs (+11.1 %)"; the change only if it is asked for.
+std::string values_text(const Value& value, bool with_change);
+
 /// Whether values on both sides decide the case.
 bool is_compared(const JoinedCase& joined);
 

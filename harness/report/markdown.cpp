@@ -18,6 +18,7 @@
 #include "report/formats.hpp"
 #include "report/joined.hpp"
 #include "report/markdown_text.hpp"
+#include "report/plain_text.hpp"
 #include "report/summary.hpp"
 
 namespace perfgate::report {
@@ -40,10 +41,8 @@ constexpr std::size_t most_notes = 10;
 constexpr std::string_view table_head =
     "\n| verdict | change | case | first reason |\n|---|--:|---|---|\n";
 
-std::string place_text(const model::SourcePlace& place) {
-    if (place.file.empty()) return {};
-    const std::string line = place.line > 0 ? fmt::format(":{}", place.line) : "";
-    return " in " + markdown_code(place.file + line, longest_name);
+std::string in_place(const model::SourcePlace& place) {
+    return place.file.empty() ? "" : " in " + markdown_code(place_text(place), longest_name);
 }
 
 /// Values, cause and place, in a line.
@@ -62,8 +61,8 @@ std::string case_row(const JoinedCase& joined) {
 /// All that is known about a case: place, sentences, explanation.
 std::string case_details(const JoinedCase& joined, const model::Policy& policy) {
     const model::CaseVerdict& verdict = *joined.verdict;
-    std::string text = fmt::format("\n{}{}\n\n", markdown_code(verdict.id, longest_name),
-                                   place_text(verdict.place));
+    std::string text =
+        fmt::format("\n{}{}\n\n", markdown_code(verdict.id, longest_name), in_place(verdict.place));
     std::vector<std::string> lines = reasons(verdict, policy);
     for (std::string& why : why_lines(verdict)) lines.push_back(std::move(why));
     if (std::string source = changed_source(joined); !source.empty()) {
@@ -82,7 +81,7 @@ std::string case_details(const JoinedCase& joined, const model::Policy& policy) 
 std::string relation_row(const model::RelationVerdict& relation) {
     return fmt::format("| **{}** | | {}{} | {} |\n", relation_word(relation.verdict),
                        markdown_code(relation_name(relation), longest_name),
-                       place_text(relation.place),
+                       in_place(relation.place),
                        markdown_text(relation.sentence, longest_sentence));
 }
 
@@ -164,14 +163,8 @@ std::string commands_text(const model::VerdictDocument& document, const Options&
 /// An address in angle brackets ends at the next '>', which addresses cannot contain.
 std::string link_to_whole(const Options& options) {
     if (options.report_url.empty()) return {};
-    std::string address;
-    for (const char c : options.report_url) {
-        if (c == '&') {
-            address += "&amp;";
-        } else {
-            address += c;
-        }
-    }
+    constexpr std::pair<char, std::string_view> in_address[] = {{'&', "&amp;"}};
+    const std::string address = replaced(options.report_url, in_address);
     return fmt::format("\n[The whole report](<{}>)\n", address);
 }
 

@@ -52,60 +52,25 @@ bool is_inside_word(std::string_view text, std::size_t at) {
            is_letter_or_digit(text[at + 1]);
 }
 
+/// Whether the character can be markup where it stands.
+bool is_markup(std::string_view line, std::size_t at) {
+    const char c = line[at];
+    if (std::string_view("&<>@#\\`*[]{}~|$!").find(c) != std::string_view::npos) return true;
+    return c == '_' ? !is_inside_word(line, at) : begins_link(line, at) || begins_block(line, at);
+}
+
 std::string escaped(std::string_view line) {
     std::string out;
     out.reserve(line.size() + line.size() / 8);
     for (std::size_t i = 0; i < line.size(); ++i) {
         const char c = line[i];
-        switch (c) {
-            case '&':
-                out += "&amp;";
-                break;
-            case '<':
-                out += "&lt;";
-                break;
-            case '>':
-                out += "&gt;";
-                break;
-            case '@':
-            case '#':
-                append_reference(out, c);
-                out += no_mention;
-                break;
-            case '\\':
-            case '`':
-            case '*':
-            case '[':
-            case ']':
-            case '{':
-            case '}':
-            case '~':
-            case '|':
-            case '$':
-            case '!':
-                append_reference(out, c);
-                break;
-            case '_':
-                if (is_inside_word(line, i)) {
-                    out += c;
-                } else {
-                    append_reference(out, c);
-                }
-                break;
-            case ':':
-            case '.':
-            case ')':
-            case '-':
-            case '+':
-            case '=':
-                if (begins_link(line, i) || begins_block(line, i)) {
-                    append_reference(out, c);
-                } else {
-                    out += c;
-                }
-                break;
-            default:
-                out += c;
+        if (!is_markup(line, i)) {
+            out += c;
+        } else if (c == '&' || c == '<' || c == '>') {
+            out += c == '&' ? "&amp;" : c == '<' ? "&lt;" : "&gt;";
+        } else {
+            append_reference(out, c);
+            if (c == '@' || c == '#') out += no_mention;
         }
     }
     return out;

@@ -147,6 +147,21 @@ std::string_view plain_line(std::string_view text, std::size_t limit, std::strin
     return room;
 }
 
+std::string replaced(std::string_view text,
+                     std::span<const std::pair<char, std::string_view>> replacements) {
+    std::string out;
+    for (const char c : text) {
+        const auto found = std::find_if(replacements.begin(), replacements.end(),
+                                        [c](const auto& known) { return known.first == c; });
+        if (found == replacements.end()) {
+            out += c;
+        } else {
+            out += found->second;
+        }
+    }
+    return out;
+}
+
 std::string log_line(std::string_view text, std::size_t limit) {
     std::string line = util::printable(text, limit);
     // The runner first skips Unicode white space.

@@ -5,8 +5,10 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace perfgate::report {
 
@@ -23,6 +25,10 @@ std::string_view plain_line(std::string_view text, std::size_t limit, std::strin
 
 /// The last lines of `text`, plain, of at most `limit` bytes.
 std::string plain_tail(std::string_view text, std::size_t limit);
+
+/// The text with each of these characters replaced.
+std::string replaced(std::string_view text,
+                     std::span<const std::pair<char, std::string_view>> replacements);
 
 /// One line for a terminal or the log of a CI job, as util::printable makes it, and not a command
 /// for GitHub's runner, which reads "::add-mask::x" and "##[add-mask]x" wherever they are printed.

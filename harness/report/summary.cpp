@@ -83,6 +83,11 @@ std::string_view relation_word(Verdict verdict) {
     return verdict == Verdict::regressed ? "broken" : to_text(verdict);
 }
 
+std::string place_text(const model::SourcePlace& place) {
+    if (place.file.empty() || place.line <= 0) return place.file;
+    return fmt::format("{}:{}", place.file, place.line);
+}
+
 std::string relation_name(const model::RelationVerdict& relation) {
     const std::size_t parameters = relation.leading.find_first_of("[@");
     if (parameters == std::string::npos) return relation.relation;

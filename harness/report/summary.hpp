@@ -26,6 +26,9 @@ std::string relations_text(const model::SuiteVerdict& suite);
 /// "broken", "holds": a relation's verdict.
 std::string_view relation_word(model::Verdict verdict);
 
+/// "suites/gemm.yaml:12"; without a line, "suites/gemm.yaml"; empty: not known.
+std::string place_text(const model::SourcePlace& place);
+
 /// The relation and the parameters of this instance: "a/b.gpu_time <= 5us [m=64]@hot".
 std::string relation_name(const model::RelationVerdict& relation);
 

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <span>
+#include <utility>
+
 #include "report/formats.hpp"
 #include "report/plain_text.hpp"
 #include "report/summary.hpp"
@@ -11,37 +14,10 @@ namespace perfgate::report {
 
 namespace {
 
-/// As the runner's own toolkit escapes what follows the second "::".
-std::string message_text(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        if (c == '%') {
-            out += "%25";
-        } else if (c == '\r') {
-            out += "%0D";
-        } else if (c == '\n') {
-            out += "%0A";
-        } else {
-            out += c;
-        }
-    }
-    return out;
-}
-
-/// The same for a property, which also ends at ',' or ':'.
-std::string property_text(std::string_view text) {
-    std::string out;
-    for (const char c : message_text(text)) {
-        if (c == ':') {
-            out += "%3A";
-        } else if (c == ',') {
-            out += "%2C";
-        } else {
-            out += c;
-        }
-    }
-    return out;
-}
+/// As the runner's own toolkit escapes a property, and what follows the second "::".
+constexpr std::pair<char, std::string_view> in_property[] = {
+    {'%', "%25"}, {'\r', "%0D"}, {'\n', "%0A"}, {':', "%3A"}, {',', "%2C"}};
+constexpr std::span<const std::pair<char, std::string_view>> in_message(in_property, 3);
 
 }  // namespace
 
@@ -50,11 +26,11 @@ std::string workflow_command(std::string_view kind, const model::SourcePlace& pl
     std::string properties;
     const std::string file = plain_line(place.file, longest_line);
     if (!file.empty()) {
-        properties = "file=" + property_text(file) + ',';
+        properties = "file=" + replaced(file, in_property) + ',';
         if (place.line > 0) properties += fmt::format("line={},", place.line);
     }
-    return fmt::format("::{} {}title={}::{}\n", kind, properties, property_text(title),
-                       message_text(message));
+    return fmt::format("::{} {}title={}::{}\n", kind, properties, replaced(title, in_property),
+                       replaced(message, in_message));
 }
 
 }  // namespace perfgate::report

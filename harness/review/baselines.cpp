@@ -415,8 +415,8 @@ class BaselineComparison {
                         const MetricSeries& after) {
         if (!comparable(before, after)) {
             findings_.add(Loosening::not_compared, place_, metric.name,
-                          before.method + ", " + before.unit, after.method + ", " + after.unit,
-                          metric.id);
+                          to_text(before.method) + ", " + before.unit,
+                          to_text(after.method) + ", " + after.unit, metric.id);
             return;
         }
         const auto raise = raise_of(metric, before, after);

@@ -13,13 +13,11 @@
 #include <vector>
 
 #include "gate/batch_rule.hpp"
-#include "gate/boards.hpp"
 #include "gate/gate.hpp"
 #include "gate/proof.hpp"
 #include "gate/provenance_change.hpp"
-#include "gate/rounds.hpp"
 #include "gate/rule.hpp"
-#include "gate/series_moves.hpp"
+#include "gate/series.hpp"
 #include "model/case.hpp"
 #include "model/run.hpp"
 #include "model/verdict.hpp"
@@ -36,7 +34,6 @@ using model::MetricSeries;
 using model::MetricVerdict;
 using model::Verdict;
 
-constexpr double times_the_claim = 2;
 constexpr double plain = 0.5;    ///< a regression that nobody overlooks
 constexpr double margin = 1.25;  ///< beyond the tolerance
 constexpr double least = 1e-6;   ///< of what may not change at all
@@ -396,7 +393,7 @@ class Planting {
         comparison.leeway = plant.move == Move::counts ? 0 : rule.cross_board;
         const double estimate = gate::estimate_of(part);
         const gate::Change allowed = gate::change_between(comparison, estimate, estimate);
-        const double least_beyond = (one_count ? times_the_claim : margin) * allowed.allowed;
+        const double least_beyond = (one_count ? gate::times_the_claim : margin) * allowed.allowed;
         return estimate == 0 || fraction * std::fabs(estimate) > least_beyond;
     }
 
@@ -418,8 +415,8 @@ class Planting {
     double fraction_of(const Plant& plant, const Key& key, const GateRule& rule) const {
         if (!plant.twice_the_claim) return plain;
         const auto claim = claims_.find(key);
-        if (claim != claims_.end() && claim->second) return times_the_claim * *claim->second;
-        return std::max(times_the_claim * rule.tolerance.worse, least);
+        if (claim != claims_.end() && claim->second) return gate::times_the_claim * *claim->second;
+        return std::max(gate::times_the_claim * rule.tolerance.worse, least);
     }
 
     model::Policy policy_;

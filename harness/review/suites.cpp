@@ -12,7 +12,6 @@
 
 #include "metrics/catalogue.hpp"
 #include "model/hottest_kernel.hpp"
-#include "model/measured_as.hpp"
 #include "model/unknown_cases.hpp"
 #include "review/device_settings.hpp"
 #include "review/findings.hpp"
@@ -103,18 +102,10 @@ void compare_settings(const SuiteCase& before, const suite::ResolvedSettings& ol
         compare_gates(before, old_settings.gates(target), new_settings.gates(target), place,
                       findings);
     }
-    const auto percent = [](double fraction) { return util::number_text(fraction * 100) + " %"; };
-    if (new_settings.precision > old_settings.precision) {
-        findings.add(Loosening::measured_less, place, "precision", percent(old_settings.precision),
-                     percent(new_settings.precision), before.id);
-    }
-    if (new_settings.time_budget_s < old_settings.time_budget_s) {
-        findings.add(Loosening::measured_less, place, "time_budget",
-                     util::number_text(old_settings.time_budget_s) + " s",
-                     util::number_text(new_settings.time_budget_s) + " s", before.id);
-    }
-    if (old_settings.deterministic.value && !new_settings.deterministic.value) {
-        findings.add(Loosening::check_removed, place, "deterministic", "true", "false", before.id);
+    for (const suite::WeakerKey& one : suite::weaker_keys(old_settings, new_settings)) {
+        findings.add(one.weakens == suite::Weakens::verification ? Loosening::check_removed
+                                                                 : Loosening::measured_less,
+                     place, one.key, one.was, one.is, before.id);
     }
 }
 
@@ -127,8 +118,7 @@ void compare_tags(const SuiteCase& before, const std::vector<std::string>& old_t
     }
 }
 
-/// What the case measures and checks. Any difference may change what the gate judges, so each is
-/// listed; a metric more is no loosening. The content of files is no part of the suite.
+/// What its kind of case launches, runs, reads or checks.
 void compare_subjects(const SuiteCase& old_case, const Suite& after, const SuiteCase& new_case,
                       Findings& findings) {
     const auto add = [&](const std::string& what, const std::string& was, const std::string& is) {
@@ -138,19 +128,9 @@ void compare_subjects(const SuiteCase& old_case, const Suite& after, const Suite
     const model::Subject& before = *old_case.subject;
     const model::Subject& now = *new_case.subject;
     if (before.in_words() != now.in_words()) {
-        return add("kind", std::string(before.in_words()), std::string(now.in_words()));
+        add("kind", std::string(before.in_words()), std::string(now.in_words()));
     }
-    for (const model::DifferingKey& one :
-         model::differing_keys(before.measured_as(), now.measured_as())) {
-        if (!one.adds_metrics) add(one.key, one.was, one.is);
-    }
-    const std::vector<model::StatedFact> new_facts = now.stated();
-    for (const model::StatedFact& was : before.stated()) {
-        for (const model::StatedFact& is : new_facts) {
-            if (is.name != was.name || is.value == was.value) continue;
-            if (!was.limit || *is.limit > *was.limit) add(was.name, was.value, is.value);
-        }
-    }
+    for (const auto& one : suite::weaker_keys(before, now)) add(one.key, one.was, one.is);
 }
 
 /// Whether `after` differs from `before` in at most its number and is at least as strict. Metrics

@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "explain/explain.hpp"
-#include "gate/base_run.hpp"
+#include "gate/baseline_set.hpp"
+#include "gate/batch_rule.hpp"
 #include "gate/gate.hpp"
-#include "gate/paired_rule.hpp"
 #include "runner/back_to_back.hpp"
 #include "runner/confirm.hpp"
 #include "runner/devices.hpp"
@@ -21,7 +21,6 @@
 #include "runner/git.hpp"
 #include "runner/installation.hpp"
 #include "runner/interruption.hpp"
-#include "runner/judging.hpp"
 #include "runner/plan.hpp"
 #include "runner/revisions.hpp"
 #include "runner/run_file.hpp"
@@ -193,7 +192,7 @@ BothRuns measure_both(const AbRequest& request, const gate::Rule& rule) {
     both.measure_all();
     confirm(both, [&](const model::Run& so_far) {
         const model::Run base_so_far = head_execution.rated(both.base_run());
-        return flagged_cases(head_execution.rated(so_far),
+        return gate::flagged(head_execution.rated(so_far),
                              gate::baselines_of(base_so_far, base_name(request)), request.policy,
                              rule);
     });

@@ -8,6 +8,7 @@
 
 #include "baseline/pooling.hpp"
 #include "baseline/refresh.hpp"
+#include "baseline/store.hpp"
 #include "model/case_index.hpp"
 #include "runner/devices.hpp"
 #include "runner/execution.hpp"
@@ -35,9 +36,12 @@ std::vector<model::CaseIndex> noisy_cases(const model::Run& run) {
 
 /// `first`: of several runs, whose cases stay on their devices; null: this is it.
 model::Run measure_one(const std::vector<std::string>& suites, const MeasuringChoice& choice,
-                       const model::Run* first) {
+                       const model::Run* first, const std::string& baselines) {
     OpenedBackend backend = open_to_measure(choice, suites);
     const model::Plan plan = plan_for(suites, choice, backend);
+    std::vector<std::string> names;
+    for (const model::PlannedSuite& suite : plan.suites) names.push_back(suite.name);
+    baseline::load_baselines(baselines, backend.capabilities.environment.device, names);
     Execution execution(choice, backend, plan);
     if (first != nullptr) execution.session().keep_devices_of(*first);
     measure_for_baseline(execution.session(), choice.processes.value_or(baseline_processes));
@@ -67,14 +71,16 @@ void measure_for_baseline(measure::Session& session, std::size_t processes) {
 }
 
 std::vector<model::Run> measure_baseline_runs(const std::vector<std::string>& suites,
-                                              const MeasuringChoice& choice, std::size_t runs) {
+                                              const MeasuringChoice& choice, std::size_t runs,
+                                              const std::string& baselines) {
     MeasuringChoice each = choice;
     if (!each.processes) each.processes = (baseline_processes + runs - 1) / runs;
     remove_runs(choice);
     std::vector<model::Run> measured;
     for (std::size_t i = 0; i < runs; ++i) {
         if (runs > 1) each.out = util::Folder(choice.out).below(folder_of(i + 1)).path();
-        measured.push_back(measure_one(suites, each, i == 0 ? nullptr : &measured.front()));
+        measured.push_back(
+            measure_one(suites, each, i == 0 ? nullptr : &measured.front(), baselines));
         store_run(measured.back(), each.out);  // on another machine it can be added (--add-board)
         if (measured.back().interrupted) break;
     }

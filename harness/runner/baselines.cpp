@@ -43,12 +43,12 @@ baseline::BaselineLock::Waiting waiting_for_baselines(const std::string& folder)
 }
 
 /// By suite: the cases that pass against the stored baselines and may keep them. What is measured
-/// now is meant as the new baseline. A broken one is reported where it is read.
+/// now is meant as the new baseline.
 std::map<std::string, std::set<std::string>> passing_cases(const model::Run& run,
+                                                           const gate::BaselineSet& stored,
                                                            const RefreshRequest& request) {
     std::map<std::string, std::set<std::string>> passing;
     if (is_suite_file(request.inputs.front())) return passing;
-    const gate::BaselineSet stored = baseline::load_baselines(request.baselines, run);
     const gate::BatchRule rule(request.policy);
     for (const model::SuiteVerdict& suite : gate::judge(run, stored, request.policy, rule).suites) {
         for (const model::CaseVerdict& verdict : suite.cases) {
@@ -62,18 +62,17 @@ std::map<std::string, std::set<std::string>> passing_cases(const model::Run& run
 /// leaves all files as they are.
 std::vector<baseline::Refreshed> refresh_all(const model::Run& run, const RefreshRequest& request) {
     std::vector<baseline::Refreshed> results;
-    std::map<std::string, std::set<std::string>> passing = passing_cases(run, request);
+    const gate::BaselineSet stored = baseline::load_baselines(request.baselines, run);
+    std::map<std::string, std::set<std::string>> passing = passing_cases(run, stored, request);
     std::set<std::string> names;
     for (const model::SuiteResult& suite : run.suites) {
         if (!names.insert(suite.name).second) {
             throw util::InputError(
                 fmt::format("the run has the suite '{}' twice", util::printable(suite.name)));
         }
-        const model::Device& device = run.environment.device;
         std::optional<model::Baseline> existing;
-        if (auto stored = baseline::load_baseline(request.baselines, device.key, suite.name)) {
-            gate::require_same_device(device, stored->baseline.device, stored->file);
-            existing = std::move(stored->baseline);
+        if (const auto found = stored.find(suite.name); found != stored.end()) {
+            existing = found->second.baseline;
         }
         results.push_back(
             baseline::refresh(run, suite, existing, request.acceptance,
@@ -110,14 +109,10 @@ StoredDiff diff_against_stored(const model::Baseline& after, bool partial,
     StoredDiff result;
     result.partial = partial;
     result.file = baseline::baseline_path(baselines, after.device.key, after.suite).string();
-    model::Baseline before;
-    if (auto found = baseline::load_baseline(baselines, after.device.key, after.suite)) {
-        gate::require_same_device(after.device, found->baseline.device, found->file);
-        before = std::move(found->baseline);
-    } else {
-        result.stored = false;
-    }
-    result.difference = baseline::diff(before, after);
+    const auto stored = baseline::load_baselines(baselines, after.device, {after.suite});
+    result.stored = !stored.empty();
+    result.difference =
+        baseline::diff(result.stored ? stored.begin()->second.baseline : model::Baseline(), after);
     if (partial) result.difference.removed.clear();
     return result;
 }
@@ -127,7 +122,8 @@ std::optional<std::vector<model::Run>> runs_of(const RefreshRequest& request) {
     const auto suites = std::count_if(request.inputs.begin(), request.inputs.end(), is_suite_file);
     std::vector<model::Run> runs;
     if (suites == std::ssize(request.inputs)) {
-        runs = measure_baseline_runs(request.inputs, request.measuring, request.runs);
+        runs = measure_baseline_runs(request.inputs, request.measuring, request.runs,
+                                     request.baselines);
         if (runs.back().interrupted) return std::nullopt;
         return runs;
     }

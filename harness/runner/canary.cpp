@@ -9,17 +9,17 @@
 #include <optional>
 #include <span>
 
-#include "gate/base_run.hpp"
+#include "gate/baseline_set.hpp"
 #include "gate/batch_rule.hpp"
 #include "gate/gate.hpp"
-#include "gate/proof.hpp"
+#include "gate/machine_code.hpp"
+#include "gate/series.hpp"
 #include "model/board.hpp"
 #include "model/case.hpp"
 #include "runner/devices.hpp"
 #include "runner/execution.hpp"
 #include "runner/plan.hpp"
 #include "runner/run_file.hpp"
-#include "runner/self_test.hpp"
 #include "util/folder.hpp"
 #include "util/text.hpp"
 
@@ -52,7 +52,7 @@ model::Run alone(const model::Run& run, const model::SuiteResult& suite,
     model::Run base = run;
     base.suites = {suite};
     base.suites.front().cases = {result};
-    forget_code(base);
+    gate::forget_code(base.suites.front().cases.front());
     return base;
 }
 
@@ -100,7 +100,8 @@ std::optional<gate::Canary> choose_canary(const model::Run& run, const model::Po
     const std::size_t own = gate::batch_values(time).size();
     if (own < 2) {  // the tolerance alone decides
         canary.processes = 1;
-        canary.added = 2 * std::max(tolerance.worse, tolerance.abs / time.value);
+        canary.added =
+            gate::times_the_claim * std::max(tolerance.worse, tolerance.abs / time.value);
         return canary;
     }
     canary.processes = gate::processes_of_canary(own, policy.false_alarms);
@@ -113,7 +114,7 @@ std::optional<gate::Canary> choose_canary(const model::Run& run, const model::Po
                            .judge(std::span(&comparison, 1))
                            .front()
                            .minimum_detectable_change;
-    canary.added = 2 * claim.value_or(0);
+    canary.added = gate::times_the_claim * claim.value_or(0);
     if (!claim) canary.processes = 0;
     return canary;
 }

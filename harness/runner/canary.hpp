@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "gate/canary.hpp"
+#include "gate/self_test.hpp"
 #include "model/plan.hpp"
 #include "model/run.hpp"
 #include "model/verdict.hpp"

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "baseline/store.hpp"
 #include "gate/baseline_relations.hpp"
 #include "gate/machine_code.hpp"
 #include "metrics/catalogue.hpp"
@@ -82,10 +81,9 @@ void leave_out(const model::Run& run, const model::SuiteResult& suite,
 }  // namespace
 
 void leave_out_unchanged(measure::Session& session, const model::Plan& plan,
-                         const std::string& folder) {
+                         const gate::BaselineSet& baselines) {
     model::Run run = session.run();
     run.tool_version = PERFGATE_VERSION;
-    const gate::BaselineSet baselines = baseline::load_baselines(folder, run);
     const auto baseline_of = [&](std::size_t suite) {
         const auto found = baselines.find(run.suites[suite].name);
         return found == baselines.end() ? nullptr : &found->second.baseline;

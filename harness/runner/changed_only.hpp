@@ -2,17 +2,16 @@
 // --changed-only: one launch of each case shows whether it needs to be measured.
 #pragma once
 
-#include <string>
-
+#include "gate/baseline_set.hpp"
 #include "measure/session.hpp"
 #include "model/plan.hpp"
 
 namespace perfgate::runner {
 
-/// Skips cases with the code and inputs of the baselines in `folder`, unless a relation needs them:
+/// Skips cases with the code and inputs of these baselines, unless a relation needs them:
 /// it has another case that may have changed, or does not hold on the baseline's values. Call it
 /// before anything is measured.
 void leave_out_unchanged(measure::Session& session, const model::Plan& plan,
-                         const std::string& folder);
+                         const gate::BaselineSet& baselines);
 
 }  // namespace perfgate::runner

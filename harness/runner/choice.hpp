@@ -57,7 +57,7 @@ inline constexpr std::size_t baseline_processes = 20;
 struct JudgingChoice {
     std::string baselines{suite::usual_baselines};  ///< folder
     model::Policy policy;
-    bool prove = false;  ///< prove_gates() too
+    bool prove = false;  ///< that each gate can fail
 };
 
 }  // namespace perfgate::runner

@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-#include "gate/rounds.hpp"
+#include "gate/rule.hpp"
 #include "measure/batches.hpp"
 
 namespace perfgate::runner {

@@ -13,7 +13,7 @@
 #include "document/json_reader.hpp"
 #include "document/run.hpp"
 #include "explain/explain.hpp"
-#include "gate/base_run.hpp"
+#include "gate/baseline_set.hpp"
 #include "gate/batch_rule.hpp"
 #include "gate/gate.hpp"
 #include "kinds/benchmark/formats/formats.hpp"
@@ -153,11 +153,11 @@ class Import {
         }
         for (const auto& [metric, samples] : found.metrics) {
             model::MetricSeries& series = imported.result.metrics[metric];
-            if (!series.method.empty() && series.method != samples.method &&
+            if (!series.method.source.empty() && series.method != samples.method &&
                 imported.problem.empty()) {
-                imported.problem =
-                    fmt::format("{}: {} was obtained by {} and in another file by {}",
-                                util::printable(file), metric, samples.method, series.method);
+                imported.problem = fmt::format(
+                    "{}: {} was obtained by {} and in another file by {}", util::printable(file),
+                    metric, to_text(samples.method), to_text(series.method));
             }
             series.method = samples.method;
             series.unit = metrics::find_metric(metric)->definition.unit;
@@ -277,18 +277,14 @@ namespace {
                     what, of_base, of_head));
 }
 
-bool is_debug_build(const model::MetricSeries& series) {
-    return series.method.ends_with(benchmark::debug_build);
-}
-
 /// Two builds of the benchmark library say nothing about the code.
 void require_one_build(const model::CaseResult& base, const model::CaseResult& head) {
     const auto words = [](bool debug) { return debug ? "a debug build" : "a release build"; };
     for (const auto& [metric, series] : head.metrics) {
         const auto before = base.metrics.find(metric);
         if (before == base.metrics.end()) continue;
-        const bool was = is_debug_build(before->second);
-        const bool is = is_debug_build(series);
+        const bool was = before->second.method.debug_build;
+        const bool is = series.method.debug_build;
         if (was != is) refuse_to_judge("the benchmark library", words(was), words(is));
     }
 }

@@ -6,24 +6,29 @@
 #include <atomic>
 #include <csignal>
 
+#include "program/program.hpp"
+
 namespace perfgate::runner {
 namespace {
 
 // Read by the threads of all devices; lock-free, so that a handler may touch it.
-std::atomic<bool> flag = false;
-static_assert(std::atomic<bool>::is_always_lock_free);
+std::atomic<int> signals = 0;
+static_assert(std::atomic<int>::is_always_lock_free);
 
-void set_flag(int signal) {
-    // The second time, end at once. The workers' guards end them when this process ends. Not for
-    // SIGHUP: a terminal that goes away sends it more than once, itself and through its shell.
-    if (flag.exchange(true) && signal != SIGHUP) _exit(130);
+void note(int signal) {
+    // A terminal that goes away sends SIGHUP more than once, itself and through its shell.
+    if (signal == SIGHUP && signals > 0) return;
+    const int count = ++signals;
+    if (count > 1) program::hurry = true;
+    // The workers' guards end them when this process ends.
+    if (count > 2) _exit(130);
 }
 
 }  // namespace
 
 void catch_interruptions() {
     struct sigaction action {};
-    action.sa_handler = set_flag;
+    action.sa_handler = note;
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, nullptr);
     sigaction(SIGTERM, &action, nullptr);
@@ -33,7 +38,7 @@ void catch_interruptions() {
 }
 
 bool interrupted() {
-    return flag;
+    return signals > 0;
 }
 
 }  // namespace perfgate::runner

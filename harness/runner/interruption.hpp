@@ -4,8 +4,9 @@
 
 namespace perfgate::runner {
 
-/// From now on these signals set a flag instead of ending the process; a second SIGINT or SIGTERM
-/// ends it at once, with 130. A SIGHUP that was ignored (nohup) stays ignored.
+/// From now on these signals set a flag instead of ending the process. After a second SIGINT or
+/// SIGTERM programs get no time to end; a third ends this process at once, with 130, and leaves
+/// what is temporary. A SIGHUP that was ignored (nohup) stays ignored.
 void catch_interruptions();
 bool interrupted();
 

@@ -7,20 +7,16 @@
 #include <algorithm>
 #include <cstdio>
 #include <optional>
-#include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include "baseline/accept.hpp"
 #include "baseline/store.hpp"
 #include "explain/explain.hpp"
-#include "gate/batch_rule.hpp"
-#include "gate/flagged.hpp"
 #include "gate/gate.hpp"
-#include "gate/other_suites.hpp"
 #include "gate/proof.hpp"
+#include "gate/suite_verdict.hpp"
 #include "metrics/catalogue.hpp"
-#include "util/error.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::runner {
@@ -49,58 +45,61 @@ void note_absent_baselines(const model::Run& run, const std::string& folder,
 
 }  // namespace
 
-model::VerdictDocument judge_run(const model::Run& run, const JudgingChoice& choice) {
-    gate::BaselineSet baselines = baseline::load_baselines(choice.baselines, run);
-    const std::string& device = run.environment.device.key;
-    std::vector<std::string> others = baseline::suites_with_baseline(choice.baselines, device);
-    std::erase_if(others, [&](const std::string& suite) { return gate::has_suite(run, suite); });
-    const bool judged = choice.policy.complete && gate::is_of_all_suites(run);
-    if (judged) {
-        for (const std::string& suite : others) {
-            if (auto stored = baseline::load_baseline(choice.baselines, device, suite)) {
-                baselines.emplace(suite, *std::move(stored));
-            }
-        }
+Judge::Judge(JudgingChoice choice, const model::Run& run)
+    : choice_(std::move(choice)), rule_(choice_.policy) {
+    const model::Device& device = run.environment.device;
+    others_ = baseline::suites_with_baseline(choice_.baselines, device.key);
+    std::erase_if(others_, [&](const std::string& suite) { return gate::has_suite(run, suite); });
+    baselines_ = baseline::load_baselines(choice_.baselines, run);
+    if (choice_.policy.complete && gate::is_of_all_suites(run)) {
+        baselines_.merge(baseline::load_baselines(choice_.baselines, device, others_));
     }
-    model::VerdictDocument document =
-        gate::judge(run, baselines, choice.policy, gate::BatchRule(choice.policy));
-    const std::string note = gate::other_suites_note(run, others, choice.policy);
+}
+
+model::VerdictDocument Judge::verdict(const model::Run& run) const {
+    model::VerdictDocument document = gate::judge(run, baselines_, choice_.policy, rule_);
+    const std::string note = gate::other_suites_note(run, others_, choice_.policy);
     if (!note.empty() && !document.suites.empty()) {
         document.suites.front().notes.push_back(note);
     }
-    note_absent_baselines(run, choice.baselines, baselines, document);
+    note_absent_baselines(run, choice_.baselines, baselines_, document);
     explain::explain(run, explain::Which::moved, document);
     return document;
 }
 
-int report_verdict(const model::VerdictDocument& document, const model::Run& run,
-                   const JudgingChoice& choice, OutputOptions reports) {
+std::vector<model::CaseIndex> Judge::flagged(const model::Run& run) const {
+    return gate::flagged(run, baselines_, choice_.policy, rule_);
+}
+
+std::vector<model::CaseIndex> Judge::unsettled(const model::Run& run) const {
+    const model::VerdictDocument verdict = gate::judge(run, baselines_, choice_.policy, rule_);
+    std::vector<model::CaseIndex> found;
+    for (std::size_t s = 0; s < run.suites.size(); ++s) {
+        for (std::size_t c = 0; c < run.suites[s].cases.size(); ++c) {
+            if (verdict.suites[s].cases[c].verdict != model::Verdict::pass) found.push_back({s, c});
+        }
+    }
+    return found;
+}
+
+int Judge::report(const model::VerdictDocument& document, const model::Run& run,
+                  OutputOptions reports) const {
     if (!reports.commands.run_file.empty()) {
         reports.commands.not_acceptable =
-            baseline::not_acceptable(run, document, baseline::load_baselines(choice.baselines, run),
-                                     gate::BatchRule(choice.policy));
+            baseline::not_acceptable(run, document, baselines_, rule_);
     }
     return write_reports(document, run, reports);
 }
 
-int judge_and_report(const model::Run& run, const JudgingChoice& choice,
-                     const OutputOptions& reports) {
-    const model::VerdictDocument document = judge_run(run, choice);
-    const int judged = model::combine_exit_codes(document.exit_code,
-                                                 report_verdict(document, run, choice, reports));
-    return model::combine_exit_codes(judged, prove_gates(run, choice));
-}
-
-int prove_gates(const model::Run& run, const JudgingChoice& choice) {
-    if (!choice.prove || run.interrupted || run.verify_only) return 0;
+int Judge::prove(const model::Run& run) const {
+    if (!choice_.prove || run.interrupted || run.verify_only) return 0;
     constexpr std::size_t most_problems = 20;
     const auto known = [](std::string_view metric) -> std::optional<model::Direction> {
         const auto found = metrics::find_metric(metric);
         if (!found) return std::nullopt;
         return found->definition.direction;
     };
-    const gate::Proof proof =
-        gate::prove(run, baseline::load_baselines(choice.baselines, run), choice.policy, known);
+    const gate::Proof proof = gate::prove(run, baselines_, choice_.policy, known);
     for (std::size_t i = 0; i < std::min(proof.problems.size(), most_problems); ++i) {
         fmt::print(stderr, "perfgate: proof: {}\n", proof.problems[i]);
     }
@@ -108,44 +107,11 @@ int prove_gates(const model::Run& run, const JudgingChoice& choice) {
     return proof.problems.empty() ? 0 : 3;
 }
 
-std::vector<model::CaseIndex> flagged_cases(const model::Run& run,
-                                            const gate::BaselineSet& baselines,
-                                            const model::Policy& policy, const gate::Rule& rule) {
-    std::vector<model::CaseIndex> found;
-    for (const gate::FlaggedCase& found_case : gate::flagged(run, baselines, policy, rule)) {
-        found.push_back({found_case.suite, found_case.index});
-    }
-    return found;
-}
-
-std::vector<model::CaseIndex> flagged_by_baselines(const model::Run& run,
-                                                   const JudgingChoice& choice) {
-    try {
-        return flagged_cases(run, baseline::load_baselines(choice.baselines, run), choice.policy,
-                             gate::BatchRule(choice.policy));
-    } catch (const util::InputError&) {
-        return {};
-    }
-}
-
-std::vector<model::CaseIndex> unsettled_by_baselines(const model::Run& run,
-                                                     const JudgingChoice& choice) {
-    std::optional<model::VerdictDocument> verdict;
-    try {
-        verdict = gate::judge(run, baseline::load_baselines(choice.baselines, run), choice.policy,
-                              gate::BatchRule(choice.policy));
-    } catch (const util::InputError&) {
-        // Without a verdict nothing is settled.
-    }
-    std::vector<model::CaseIndex> found;
-    for (std::size_t s = 0; s < run.suites.size(); ++s) {
-        for (std::size_t c = 0; c < run.suites[s].cases.size(); ++c) {
-            const bool passes =
-                verdict && verdict->suites[s].cases[c].verdict == model::Verdict::pass;
-            if (!passes) found.push_back({s, c});
-        }
-    }
-    return found;
+int Judge::judge_and_report(const model::Run& run, const OutputOptions& reports) const {
+    const model::VerdictDocument document = verdict(run);
+    const int judged =
+        model::combine_exit_codes(document.exit_code, report(document, run, reports));
+    return model::combine_exit_codes(judged, prove(run));
 }
 
 }  // namespace perfgate::runner

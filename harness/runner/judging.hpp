@@ -2,10 +2,11 @@
 // Asking the gate about a run, with the stored baselines.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "gate/baseline_set.hpp"
-#include "gate/rule.hpp"
+#include "gate/batch_rule.hpp"
 #include "model/case_index.hpp"
 #include "model/run.hpp"
 #include "model/verdict.hpp"
@@ -14,37 +15,44 @@
 
 namespace perfgate::runner {
 
-/// Judges the current run, and explains what changed. Throws util::InputError for a baseline that
-/// cannot be used.
-model::VerdictDocument judge_run(const model::Run& run, const JudgingChoice& choice);
+/// Judges the runs of one command by one policy and one set of baselines. A command that measures
+/// makes its judge first: a baseline that cannot be used ends it before anything is measured.
+class Judge {
+  public:
+    /// Loads the baselines of the run's suites for its device; of every suite if the policy is
+    /// `complete` and the run is to have them all. What the run measured is not read. Throws
+    /// util::InputError for a baseline that cannot be used.
+    Judge(JudgingChoice choice, const model::Run& run);
 
-/// Writes the reports of what judge_run() returned, with commands for what can be accepted. As
-/// write_reports.
-int report_verdict(const model::VerdictDocument& document, const model::Run& run,
-                   const JudgingChoice& choice, OutputOptions reports);
+    const gate::BaselineSet& baselines() const { return baselines_; }
 
-/// Judges, and writes the reports. Returns the exit code.
-int judge_and_report(const model::Run& run, const JudgingChoice& choice,
-                     const OutputOptions& reports);
+    /// Explains what changed, too.
+    model::VerdictDocument verdict(const model::Run& run) const;
 
-/// Proves on the run's documents that each gate can fail, and says so on standard error
-/// (gate/proof.hpp). 0, or 3 if one cannot or fails when it should not; also 0 if it is not asked
-/// for, or the run was interrupted or only verified.
-int prove_gates(const model::Run& run, const JudgingChoice& choice);
+    /// The cases that the gate flags in the run so far: they are worth being measured again.
+    std::vector<model::CaseIndex> flagged(const model::Run& run) const;
 
-/// The cases that the gate flags in a run so far: they are worth being measured again.
-std::vector<model::CaseIndex> flagged_cases(const model::Run& run,
-                                            const gate::BaselineSet& baselines,
-                                            const model::Policy& policy, const gate::Rule& rule);
+    /// The cases that do not pass yet: more processes may decide them. Those without a baseline are
+    /// among them, because their values may become one.
+    std::vector<model::CaseIndex> unsettled(const model::Run& run) const;
 
-/// The same with the stored baselines. None if one cannot be used: judge_run reports that after the
-/// run is stored.
-std::vector<model::CaseIndex> flagged_by_baselines(const model::Run& run,
-                                                   const JudgingChoice& choice);
+    /// Writes the reports of a verdict, with commands for what can be accepted. As write_reports.
+    int report(const model::VerdictDocument& document, const model::Run& run,
+               OutputOptions reports) const;
 
-/// The cases that do not pass yet: more processes may decide them. Those without a baseline are
-/// among them, because their values may become one. All if a baseline cannot be used.
-std::vector<model::CaseIndex> unsettled_by_baselines(const model::Run& run,
-                                                     const JudgingChoice& choice);
+    /// Proves on the run's documents that each gate can fail, and says so on standard error
+    /// (gate/proof.hpp). 0, or 3 if one cannot or fails when it should not; also 0 if it is not
+    /// asked for, or the run was interrupted or only verified.
+    int prove(const model::Run& run) const;
+
+    /// Judges, writes the reports and proves. Returns the exit code.
+    int judge_and_report(const model::Run& run, const OutputOptions& reports) const;
+
+  private:
+    JudgingChoice choice_;
+    gate::BatchRule rule_;
+    std::vector<std::string> others_;  ///< suites that have a baseline and were not given
+    gate::BaselineSet baselines_;
+};
 
 }  // namespace perfgate::runner

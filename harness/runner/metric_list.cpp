@@ -124,7 +124,7 @@ std::string write_json(const MetricList& list) {
         write_field(json, "direction", to_text(definition.direction));
         write_field(json, "class", to_text(definition.metric_class));
         write_field(json, "fold", to_text(definition.fold));
-        write_field(json, "source", to_text(row.metric.source));
+        write_field(json, "source", source_text(row.metric));
         write_field(json, "sets", sets_with(definition.name));
         write_field(json, "counters", row.counters);
         // value = scale * sum of the numerator / sum of the denominator; without a denominator, it

@@ -70,7 +70,6 @@ std::optional<std::string> record(const ProfileRequest& request, const fs::path&
         program.time_limit = std::chrono::duration<double>(request.time_limit_s);
     }
     program.watch = [&](const auto& processes) { watch.look(processes); };
-    catch_interruptions();
     Ticker ticker(request, folder);
     const program::End end = program::run(program, [&] {
         ticker.tick();
@@ -147,9 +146,14 @@ ProfiledProgram profile_program(const ProfileRequest& request) {
         throw util::InputError("name the program to record after --: perfgate profile -- ./app");
     }
     if (!request.suite.empty()) check_suite_request(request);
+    catch_interruptions();
     const command::RecordingFolder folder(request.out);
     command::DeviceWatch watch;
     const std::optional<std::string> failure = record(request, folder.path(), watch);
+    if (program::hurry) {
+        result.exit_code = 130;
+        return result;
+    }
     if (fs::is_empty(folder.path())) {
         result.problems.push_back(
             fmt::format("nothing was recorded: the program did not initialise CUDA{}",

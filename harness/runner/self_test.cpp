@@ -16,9 +16,10 @@
 #include <utility>
 
 #include "document/json_writer.hpp"
-#include "gate/base_run.hpp"
+#include "gate/baseline_set.hpp"
 #include "gate/batch_rule.hpp"
 #include "gate/gate.hpp"
+#include "gate/machine_code.hpp"
 #include "model/case.hpp"
 #include "model/plan.hpp"
 #include "model/run.hpp"
@@ -27,7 +28,6 @@
 #include "runner/confirm.hpp"
 #include "runner/devices.hpp"
 #include "runner/execution.hpp"
-#include "runner/judging.hpp"
 #include "runner/plan.hpp"
 #include "runner/run_file.hpp"
 #include "util/folder.hpp"
@@ -69,7 +69,9 @@ class SelfTest {
         model::Run base = measure_base();
         outcome.environment = base.environment;
         outcome.interrupted = base.interrupted;
-        forget_code(base);
+        for (model::SuiteResult& suite : base.suites) {
+            for (model::CaseResult& result : suite.cases) gate::forget_code(result);
+        }
         baselines_ = gate::baselines_of(base, "base");
 
         std::vector<gate::Trial> trials;
@@ -152,7 +154,7 @@ class SelfTest {
         execution.session().measure_all();
         execution.session().replace_excluded();
         confirm(execution.session(), [this](const model::Run& so_far) {
-            return flagged_cases(so_far, baselines_, request_.policy, rule_);
+            return gate::flagged(so_far, baselines_, request_.policy, rule_);
         });
         return stored(execution, choice);
     }
@@ -208,17 +210,6 @@ void keep_times_alone(model::Plan& plan, double tolerance) {
                               .tolerance = {.worse = tolerance, .better = tolerance}}};
             return false;
         });
-    }
-}
-
-void forget_code(model::Run& run) {
-    for (model::SuiteResult& suite : run.suites) {
-        for (model::CaseResult& result : suite.cases) {
-            result.kernels.clear();
-            result.host_code.clear();
-            result.libraries.reset();
-            result.memory_operations.reset();
-        }
     }
 }
 

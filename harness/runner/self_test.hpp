@@ -51,8 +51,4 @@ std::vector<std::vector<std::size_t>> deal_sizes(std::size_t cases, std::size_t 
 /// measure no time are left out too.
 void keep_times_alone(model::Plan& plan, double tolerance);
 
-/// Removes the evidence of unchanged code from a run: added work slows a case down without changing
-/// its machine code.
-void forget_code(model::Run& run);
-
 }  // namespace perfgate::runner

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <set>
 #include <string>
@@ -19,6 +18,7 @@
 #include "suite/amount.hpp"
 #include "suite/settings.hpp"
 #include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::suite {
 
@@ -32,8 +32,6 @@ using model::MetricClass;
 constexpr std::size_t longest_place = 256;  ///< of a column or path, bytes
 constexpr std::size_t most_values = 100;
 
-constexpr std::array<std::string_view, 3> value_keys{"from", "unit", "better"};
-
 class BenchmarkReader {
   public:
     BenchmarkReader(const Fields& fields, Problems& problems)
@@ -43,38 +41,123 @@ class BenchmarkReader {
         label_.name = model::unknown_cases;
         label_.at = at;
         label_.settings.metrics = Settings::Metrics{{}, at};
-        if (const YamlNode* node = fields_.require("format", problems_)) format(*node);
-        if (format_ != nullptr) {
-            places();
-            if (const YamlNode* node = fields_.find("values")) values(*node);
-            if (format_->metrics.empty() && fields_.find("values") == nullptr) {
-                problems_.add(
-                    at, fmt::format("format {} without 'values'; expected a map such as "
-                                    "{{real_time: {{from: {}, unit: s}}}}",
-                                    format_->name, format_->has_rows ? "/seconds" : "seconds"));
-            } else {
-                gates(at);
-            }
-        }
+        read_keys(fields_, keys(), *this, problems_);
+        if (format_ != nullptr) check(at);
         reading = std::move(reading_);
         if (format_ != nullptr) command.out_extension = format_->extension;
         return std::move(label_);
     }
 
+    static const std::vector<Key<BenchmarkReader, Program>>& keys() {
+        using Row = Key<BenchmarkReader, Program>;
+        /// Of a case that is a result.
+        const auto stated = [](std::string BenchmarkReading::*place) {
+            return [place](const Program& of) {
+                return of.layout ? (*of.layout).*place : std::string();
+            };
+        };
+        static const std::vector<Row> keys{
+            Row("format", "How its results are read: [formats](#formats).",
+                word(benchmark::format_names()).schema, &BenchmarkReader::format)
+                .needed()
+                .measured_as(stated(&BenchmarkReading::format)),
+            Row("rows", "`json`: path to the results, such as `/results/*`.", defined("place"),
+                &BenchmarkReader::rows)
+                .measured_as(stated(&BenchmarkReading::rows)),
+            Row("case",
+                "Where a result's name is: of `csv` a column, of `json` a path below a row.",
+                defined("place"), &BenchmarkReader::name)
+                .measured_as(stated(&BenchmarkReading::name)),
+            Row("axes", "`csv`, `json`: parameters, and the column or path of each.",
+                fmt::format(R"("type": "object", "maxProperties": {},
+                    "propertyNames": {{"$ref": "#/definitions/identifier"}},
+                    "additionalProperties": {{"$ref": "#/definitions/place"}})",
+                            benchmark::most_axes),
+                &BenchmarkReader::axes)
+                .measured_as([](const Program& of, model::MeasuredAs& to) {
+                    if (!of.layout) return;
+                    for (const auto& [axis, place] : of.layout->axes) {
+                        to["axes." + axis] = place;
+                    }
+                }),
+            Row("values",
+                "Metrics besides those of the format: `{from, unit, better}`. Lower is better for "
+                "times, higher for rates; for counts `better` is `lower`, `higher` or `none`.",
+                fmt::format(R"("type": "object", "minProperties": 1, "maxProperties": {},
+                    "propertyNames": {{"$ref": "#/definitions/identifier"}},
+                    "additionalProperties": {{"$ref": "#/definitions/value"}})",
+                            most_values),
+                &BenchmarkReader::values)
+                .measured_as(add_values),
+            Row("tolerances",
+                "A map from metric to [tolerance](../suites/README.md#tolerances), for all "
+                "results, and from `label.metric` for the labels of `measure`; the suite's "
+                "`overrides` set others for cases whose id matches a glob.",
+                R"("allOf": [{"$ref": "#/definitions/tolerances"}, {"minProperties": 1}])",
+                &BenchmarkReader::tolerances),
+            {"cross_board_tolerance", "As for workloads.", fraction(),
+             in(&BenchmarkReader::label_, &Label::settings, &Settings::cross_board)},
+        };  // namespace
+        return keys;
+    }  // namespace perfgate::suite
+
+    /// A value as it is written.
+    struct ValueText {
+        BenchmarkReader& reader;
+        std::string from = {};
+        const YamlNode* unit = nullptr;
+        const YamlNode* better_at = nullptr;
+        std::optional<Direction> better = std::nullopt;
+    };
+
+    static const std::vector<Key<ValueText>>& value_keys() {
+        static const Sort<Direction> direction = choice<Direction>({{"lower", Direction::lower},
+                                                                    {"higher", Direction::higher},
+                                                                    {"none", Direction::none}});
+        static const std::vector<Key<ValueText>> keys{
+            {"from", "Counter, column or path below a row. Without it, the metric's name.",
+             defined("place"),
+             [](const KeyValue& value, ValueText& to) {
+                 to.from = to.reader.place(value.node, value.key);
+             }},
+            {"unit", "The file's: `s`, `ms`, `GB/s`. Without it, a count.", R"("type": "string")",
+             [](const KeyValue& value, ValueText& to) { to.unit = &value.node; }},
+            {"better", "Which way is better, of a metric that perfgate does not know.",
+             direction.schema,
+             [](const KeyValue& value, ValueText& to) {
+                 to.better_at = &value.node;
+                 to.better = direction.read(value);
+             }},
+        };
+        return keys;
+    }
+
   private:
-    void format(const YamlNode& node) {
-        const std::vector<std::string> names = benchmark::format_names();
-        const std::optional<std::size_t> index = read_choice(node, "format", names, problems_);
-        if (!index) return;
-        format_ = &benchmark::formats()[*index];
-        reading_.format = format_->name;
-        for (const std::string_view name : format_->metrics) {
-            label_.settings.metrics->names.emplace_back(name);
+    /// Of a metric that the suite defines, which way is better, too; the catalogue's never changes.
+    static void add_values(const Program& of, model::MeasuredAs& to) {
+        if (!of.layout) return;
+        for (const BenchmarkValue& value : of.layout->values) {
+            const model::MetricDefinition& metric = value.definition;
+            to[std::string(model::value_key) + metric.name] = fmt::format(
+                "{}, times {}, {}", value.from, util::number_text(value.factor), metric.unit);
+            if (metrics::find_metric(metric.name)) continue;
+            to[model::direction_key(metric.name)] = to_text(metric.direction);
         }
     }
 
     /// Whether places in the file are stated: its format has no names of its own.
     [[nodiscard]] bool is_generic() const { return format_->metrics.empty(); }
+
+    /// Whether the format has the place that the key states; a problem if not.
+    bool has_place(const KeyValue& value) {
+        if (format_ == nullptr) return false;
+        const bool of_rows = value.key == "rows";
+        if (of_rows ? format_->has_rows : is_generic()) return true;
+        problems_.add(value.node.at,
+                      fmt::format("'{}' with the format {}, which needs none; expected it of {}",
+                                  value.key, format_->name, of_rows ? "json" : "csv and json"));
+        return false;
+    }
 
     /// A column, a path into JSON, or the name of a counter.
     std::string place(const YamlNode& node, std::string_view what) {
@@ -94,31 +177,48 @@ class BenchmarkReader {
         return *text;
     }
 
-    void places() {
-        for (const std::string_view key : {"rows", "case", "axes"}) {
-            const YamlNode* node = fields_.find(key);
-            const bool known = key == "rows" ? format_->has_rows : is_generic();
-            if (node != nullptr && !known) {
-                problems_.add(node->at, fmt::format("'{}' with the format {}, which needs none; "
-                                                    "expected it of {}",
-                                                    key, format_->name,
-                                                    key == "rows" ? "json" : "csv and json"));
-                return;
-            }
+    void format(const KeyValue& value) {
+        const auto name = word(benchmark::format_names()).read(value);
+        if (!name) return;
+        format_ = benchmark::find_format(*name);
+        reading_.format = *name;
+        for (const std::string_view metric : format_->metrics) {
+            label_.settings.metrics->names.emplace_back(metric);
         }
-        if (!is_generic()) return;
-        if (format_->has_rows) {
-            if (const YamlNode* node = fields_.require("rows", problems_)) {
-                reading_.rows = place(*node, "rows");
-            }
-        }
-        const YamlNode* name =
-            format_->has_rows ? fields_.find("case") : fields_.require("case", problems_);
-        if (name != nullptr) reading_.name = place(*name, "case");
-        if (const YamlNode* node = fields_.find("axes")) axes(*node);
     }
 
-    void axes(const YamlNode& node) {
+    [[nodiscard]] bool has_metrics() const {
+        return format_ != nullptr && (!is_generic() || fields_.find("values") != nullptr);
+    }
+
+    /// What the format needs.
+    void check(Position at) {
+        if (is_generic()) fields_.require(format_->has_rows ? "rows" : "case", problems_);
+        if (!has_metrics()) {
+            problems_.add(at,
+                          fmt::format("format {} without 'values'; expected a map such as "
+                                      "{{real_time: {{from: {}, unit: s}}}}",
+                                      format_->name, format_->has_rows ? "/seconds" : "seconds"));
+        } else if (!has_gate_) {
+            const auto& names = label_.settings.metrics->names;
+            problems_.add(at,
+                          fmt::format("nothing of the benchmark is gated; expected 'tolerances' "
+                                      "such as {{{}: 5%}}",
+                                      names.empty() ? "real_time" : names.front()));
+        }
+    }
+
+    void rows(const KeyValue& value) {
+        if (has_place(value)) reading_.rows = place(value.node, value.key);
+    }
+
+    void name(const KeyValue& value) {
+        if (has_place(value)) reading_.name = place(value.node, value.key);
+    }
+
+    void axes(const KeyValue& value) {
+        if (!has_place(value)) return;
+        const YamlNode& node = value.node;
         if (node.kind != YamlNode::Kind::map || node.entries.size() > benchmark::most_axes) {
             add_wrong_type(
                 node, "axes",
@@ -140,6 +240,7 @@ class BenchmarkReader {
     }
 
     void values(const YamlNode& node) {
+        if (format_ == nullptr) return;
         if (node.kind != YamlNode::Kind::map || node.entries.empty() ||
             node.entries.size() > most_values) {
             add_wrong_type(node, "values",
@@ -185,74 +286,62 @@ class BenchmarkReader {
                                       in_quotes(name), format_->name));
             return read;
         }
-        const Fields fields(*entry.value, "a value", value_keys, problems_);
-        read.from = name;
-        if (const YamlNode* from = fields.find("from")) {
-            read.from = place(*from, "from");
-        } else if (format_->has_rows) {
-            fields.require("from", problems_);
-        }
+        const Fields fields(*entry.value, "a value", key_names(value_keys()), problems_);
+        ValueText text{*this};
+        read_keys(fields, value_keys(), text, problems_);
+        if (format_->has_rows) fields.require("from", problems_);
+        read.from = fields.find("from") == nullptr ? name : text.from;
         if (known) {
             read.definition = known->definition;
-            known_unit(entry, fields, read);
+            known_unit(entry, text, read);
         } else {
-            own_unit(entry, fields, read);
+            own_unit(entry, text, read);
         }
         return read;
     }
 
     /// The unit of a metric that the catalogue has: it must be stated, and fit.
-    void known_unit(const YamlNode::Entry& entry, const Fields& fields, BenchmarkValue& read) {
-        if (const YamlNode* better = fields.find("better")) {
-            problems_.add(better->at, fmt::format("{} is better {} already; leave it out",
-                                                  in_quotes(read.definition.name),
-                                                  to_text(read.definition.direction)));
+    void known_unit(const YamlNode::Entry& entry, const ValueText& text, BenchmarkValue& read) {
+        if (text.better_at != nullptr) {
+            problems_.add(text.better_at->at, fmt::format("{} is better {} already; leave it out",
+                                                          in_quotes(read.definition.name),
+                                                          to_text(read.definition.direction)));
         }
         const std::string units = units_for(read.definition.unit);
-        const YamlNode* node = fields.find("unit");
-        if (units.empty() && node == nullptr) return;
-        if (node == nullptr) {
+        if (units.empty() && text.unit == nullptr) return;
+        if (text.unit == nullptr) {
             problems_.add(entry.value->at, fmt::format("{} without 'unit'; expected the file's: {}",
                                                        in_quotes(read.definition.name), units));
             return;
         }
-        const auto unit = unit_of(*node);
+        const auto unit = unit_of(*text.unit);
         if (unit && unit->base == read.definition.unit) {
             read.factor = unit->factor;
         } else {
-            add_wrong_type(*node, "unit", units.empty() ? "none" : units, problems_);
+            add_wrong_type(*text.unit, "unit", units.empty() ? "none" : units, problems_);
         }
     }
 
     /// A metric of the suite's own: times and rates are judged as such, others as counts.
-    void own_unit(const YamlNode::Entry& entry, const Fields& fields, BenchmarkValue& read) {
+    void own_unit(const YamlNode::Entry& entry, const ValueText& text, BenchmarkValue& read) {
         model::MetricDefinition& definition = read.definition;
         definition.description = "reported by the benchmark";
         definition.unit = "count";
         definition.metric_class = MetricClass::exact;
-        std::optional<Direction> direction;
-        if (const YamlNode* node = fields.find("unit")) {
-            const auto unit = unit_of(*node);
+        std::optional<Direction> direction = text.better;
+        if (text.unit != nullptr) {
+            const auto unit = unit_of(*text.unit);
             if (!unit) {
-                problems_.add_unknown(node->at, "unit", node->text, unit_names());
+                problems_.add_unknown(text.unit->at, "unit", text.unit->text, unit_names());
                 return;
             }
             definition.unit = unit->base;
             read.factor = unit->factor;
-            if (definition.unit == "ns") {
+            const bool is_time = definition.unit == "ns";
+            if (is_time || definition.unit == "Hz" || definition.unit.ends_with("/s")) {
                 definition.metric_class = MetricClass::timing;
-                direction = Direction::lower;
-            } else if (definition.unit == "Hz" || definition.unit.ends_with("/s")) {
-                definition.metric_class = MetricClass::timing;
-                direction = Direction::higher;
+                if (!direction) direction = is_time ? Direction::lower : Direction::higher;
             }
-        }
-        if (const YamlNode* node = fields.find("better")) {
-            static const std::vector<std::string> choices{"lower", "higher", "none"};
-            static constexpr std::array directions{Direction::lower, Direction::higher,
-                                                   Direction::none};
-            const auto index = read_choice(*node, "better", choices, problems_);
-            if (index) direction = directions.at(*index);
         }
         if (!direction) {
             problems_.add(entry.value->at,
@@ -270,29 +359,16 @@ class BenchmarkReader {
         return text.empty() ? unit : std::nullopt;
     }
 
-    void gates(Position at) {
-        if (const YamlNode* node = fields_.find("cross_board_tolerance")) {
-            label_.settings.cross_board = read_fraction(*node, "cross_board_tolerance", problems_);
+    void tolerances(const YamlNode& node) {
+        if (!has_metrics()) return;
+        if (node.kind != YamlNode::Kind::map || node.entries.empty()) {
+            add_wrong_type(node, "tolerances", "a map from metric to tolerance", problems_);
+            has_gate_ = true;
         }
-        const YamlNode* node = fields_.find("tolerances");
-        if (node != nullptr && (node->kind != YamlNode::Kind::map || node->entries.empty())) {
-            add_wrong_type(*node, "tolerances", "a map from metric to tolerance", problems_);
-            return;
-        }
-        bool any = false;
-        if (node != nullptr) {
-            for (const YamlNode::Entry& entry : node->entries) {
-                if (!is_own(entry)) continue;
-                any = true;
-                tolerance(entry);
-            }
-        }
-        if (!any) {
-            const auto& names = label_.settings.metrics->names;
-            problems_.add(at,
-                          fmt::format("nothing of the benchmark is gated; expected 'tolerances' "
-                                      "such as {{{}: 5%}}",
-                                      names.empty() ? "real_time" : names.front()));
+        for (const YamlNode::Entry& entry : node.entries) {
+            if (!is_own(entry)) continue;
+            has_gate_ = true;
+            tolerance(entry);
         }
     }
 
@@ -323,9 +399,20 @@ class BenchmarkReader {
     const benchmark::Format* format_ = nullptr;
     BenchmarkReading reading_;
     Label label_;
+    bool has_gate_ = false;  ///< or what should be one is wrong
 };
 
 }  // namespace
+
+const std::vector<Compared<Program>>& benchmark_keys() {
+    static const std::vector<Compared<Program>> keys(BenchmarkReader::keys().begin(),
+                                                     BenchmarkReader::keys().end());
+    return keys;
+}
+
+std::vector<KeyText> tables::value() {
+    return texts_of(BenchmarkReader::value_keys());
+}
 
 Label read_benchmark(const Fields& fields, command::Command& command, benchmark::Layout& reading,
                      Position at, Problems& problems) {

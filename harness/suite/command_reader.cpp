@@ -2,15 +2,15 @@
 #include "suite/command_reader.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <set>
 
 #include "metrics/catalogue.hpp"
 #include "model/command_words.hpp"
-#include "suite/amount.hpp"
-#include "suite/fields.hpp"
 #include "suite/label_reader.hpp"
 #include "suite/matrix.hpp"
 #include "util/text.hpp"
@@ -22,35 +22,6 @@ namespace {
 using model::is_identifier;
 using model::longest_word;
 using model::most_words;
-
-constexpr double longest_time_limit_s = 7 * 24 * 3600.0;
-constexpr std::int64_t most_warm_up_runs = 100;
-constexpr std::int64_t most_gpus = 64;
-
-constexpr std::array<std::string_view, 18> command_keys{"command",
-                                                        "name",
-                                                        "env",
-                                                        "cwd",
-                                                        "timeout",
-                                                        "exit",
-                                                        "warmup",
-                                                        "gpus",
-                                                        "max_overhead",
-                                                        "matrix",
-                                                        "measure",
-                                                        "tolerances",
-                                                        "cross_board_tolerance",
-                                                        "expect",
-                                                        "health",
-                                                        "check",
-                                                        "capture",
-                                                        "tags"};
-
-constexpr std::array<std::string_view, 22> benchmark_keys{
-    "benchmark", "format", "name",   "env",          "cwd",        "timeout",
-    "exit",      "warmup", "gpus",   "max_overhead", "matrix",     "rows",
-    "case",      "axes",   "values", "measure",      "tolerances", "cross_board_tolerance",
-    "expect",    "health", "check",  "tags"};
 
 /// Keys of a benchmark that are about what is recorded.
 constexpr std::array<std::string_view, 3> recording_keys{"max_overhead", "expect", "health"};
@@ -85,56 +56,64 @@ std::optional<std::string> read_word(const YamlNode& node, std::string_view what
     return node.text;
 }
 
+std::string words_of(const std::vector<std::string>& words) {
+    std::vector<std::string> quoted;
+    quoted.reserve(words.size());
+    for (const std::string& word : words) quoted.push_back(util::shell_word(word));
+    return fmt::format("{}", fmt::join(quoted, " "));
+}
+
+/// As review shows them.
+std::string words_or_none(const std::vector<std::string>& words) {
+    return words.empty() ? "none" : fmt::format("{}", fmt::join(words, " "));
+}
+
+/// "./build/" and "build" are the same folder.
+std::string folder_text(const std::string& folder) {
+    std::string text = std::filesystem::path(folder).lexically_normal().native();
+    if (text.size() > 1 && text.ends_with('/')) text.pop_back();
+    return text == "." ? "" : text;
+}
+
 class CommandReader {
+    using Row = Key<CommandReader, Program>;
+
+    template <auto Member>
+    static void words_into(const KeyValue& value, CommandReader& to) {
+        to.read_.command.*Member = to.words(value.node, value.key);
+    }
+    static constexpr auto in_command(auto member) {
+        return in(&CommandReader::read_, &ReadCommand::command, member);
+    }
+
+    /// A member of the command.
+    template <auto Member, typename T>
+    static Row of_command(std::string_view name, std::string_view help, const Sort<T>& sort) {
+        return Row(name, help, sort, in_command(Member))
+            .usually(sort.text(command::Command{}.*Member));
+    }
+    /// Another number of them is measured as something else.
+    template <auto Member>
+    static Row counted(std::string_view name, std::string_view help,
+                       const Sort<std::int64_t>& sort) {
+        return of_command<Member>(name, help, sort).measured_as([](const Program& of) {
+            const int value = of.command.*Member;
+            return value == command::Command{}.*Member ? "" : std::to_string(value);
+        });
+    }
+
   public:
     CommandReader(const YamlNode& entry, bool benchmark, Problems& problems)
         : benchmark_(benchmark),
-          fields_(benchmark ? Fields(entry, "a benchmark entry", benchmark_keys, problems)
-                            : Fields(entry, "a command entry", command_keys, problems)),
+          fields_(benchmark
+                      ? Fields(entry, "a benchmark entry", key_names(tables::benchmark()), problems)
+                      : Fields(entry, "a command entry", key_names(tables::command()), problems)),
           problems_(problems) {
         read_.at = entry.at;
     }
 
     ReadCommand read() {
-        if (const YamlNode* node = fields_.require("name", problems_)) {
-            read_.command.name = read_slug(*node, "name", problems_).value_or("");
-        }
-        const std::string_view key = benchmark_ ? "benchmark" : "command";
-        if (const YamlNode* node = fields_.find(key)) read_.command.words = words(*node, key);
-        if (const YamlNode* node = fields_.find("check")) {
-            read_.command.check = words(*node, "check");
-        }
-        if (const YamlNode* node = fields_.find("env")) environment(*node);
-        if (const YamlNode* node = fields_.find("cwd")) {
-            read_.command.folder =
-                read_text(*node, "cwd", "a folder", longest_word, problems_).value_or("");
-        }
-        if (const YamlNode* node = fields_.find("timeout")) time_limit(*node);
-        if (const YamlNode* node = fields_.find("exit")) {
-            read_.command.exit_status =
-                static_cast<int>(read_count(*node, "exit", 255, problems_).value_or(0));
-        }
-        if (const YamlNode* node = fields_.find("warmup")) {
-            read_.command.warm_up_runs = static_cast<int>(
-                read_count(*node, "warmup", most_warm_up_runs, problems_).value_or(0));
-        }
-        if (const YamlNode* node = fields_.find("gpus")) {
-            const std::optional<std::int64_t> gpus = integer_of(*node);
-            if (gpus && *gpus >= 1 && *gpus <= most_gpus) {
-                read_.command.gpus = static_cast<int>(*gpus);
-            } else {
-                add_wrong_type(*node, "gpus", fmt::format("an integer from 1 to {}", most_gpus),
-                               problems_);
-            }
-        }
-        if (const YamlNode* node = fields_.find("max_overhead")) {
-            read_.command.max_overhead =
-                read_fraction(*node, "max_overhead", problems_).value_or(0);
-        }
-        read_.tags = fields_.find("tags");
-        read_.matrix = fields_.find("matrix");
-        if (read_.matrix != nullptr) parameters(*read_.matrix);
-        check_parameters();
+        read_keys(fields_, program_keys(), *this, problems_);
         const bool recorded = !benchmark_ || fields_.find("measure") != nullptr;
         if (recorded) {
             read_.labels =
@@ -147,11 +126,114 @@ class CommandReader {
             labels.insert(labels.begin(),
                           read_benchmark(fields_, read_.command, read_.reading.emplace(), read_.at,
                                          problems_));
-        } else if (const YamlNode* node = fields_.find("capture")) {
-            capture(*node);
         }
+        read_keys(fields_, benchmark_ ? benchmark_words() : command_keys(), *this, problems_);
+        check_parameters();
         describe_workload();
         return std::move(read_);
+    }
+
+    /// The keys that programs and benchmarks have.
+    static const std::vector<Row>& program_keys() {
+        static const std::vector<Row> keys{
+            Row("name", "The first part of the case ids; not the name of a workload.", slug(),
+                in_command(&command::Command::name))
+                .needed(),
+            Row("check",
+                "A command that runs after the program in the first batch. Exit status 0 means "
+                "that the program's result is correct; otherwise its cases are `incorrect`. "
+                "Without it the report says that it is not verified.",
+                defined("words"), words_into<&command::Command::check>)
+                .shows([](const Program& of) { return words_or_none(of.command.check); }),
+            Row("env",
+                "Variables in addition to the inherited ones. With `PATH`, the program is looked "
+                "up in it. `run.json` records them, so do not put secrets there.",
+                R"("type": "object", "additionalProperties": {"$ref": "#/definitions/word"},
+                   "propertyNames": {"pattern": "^[A-Za-z_][A-Za-z0-9_]*$", "not": {"pattern":
+                       "^PERFGATE_|_INJECTION64_PATH$|^CUDA_VISIBLE_DEVICES$"}})",
+                &CommandReader::environment)
+                .measured_as([](const Program& of, model::MeasuredAs& to) {
+                    for (const auto& [name, value] : of.command.environment) {
+                        to["env." + name] = value;
+                    }
+                }),
+            Row("cwd", "The working folder, relative to the suite's folder, which is the default.",
+                text("a folder", longest_word), in_command(&command::Command::folder))
+                .measured_as([](const Program& of) { return folder_text(of.command.folder); }),
+            of_command<&command::Command::time_limit_s>(
+                "timeout", "After this time the program and its child processes are terminated.",
+                seconds("90s", 7 * 24 * 3600.0)),
+            counted<&command::Command::exit_status>("exit", "The expected exit status.",
+                                                    integer(0, 255)),
+            counted<&command::Command::warm_up_runs>(
+                "warmup", "Runs before the first one that counts.", integer(0, 100)),
+            counted<&command::Command::gpus>(
+                "gpus",
+                "How many GPUs the program sees; see [several GPUs](programs.md#several-gpus).",
+                integer(1, 64)),
+            of_command<&command::Command::max_overhead>(
+                "max_overhead",
+                "If recording lengthens the range, or the program, by more than this, `span` and "
+                "what else depends on the host's time is invalid; see "
+                "[what recording costs](programs.md#what-recording-costs).",
+                fraction())
+                .shows([](const Program& of) { return percent(of.command.max_overhead); })
+                .weaker_if([](const Program& before, const Program& after) {
+                    return after.layout == nullptr &&
+                           after.command.max_overhead > before.command.max_overhead;
+                }),
+            {"matrix",
+             "As for [workloads](../suites/README.md#matrix). Every parameter must be used in the "
+             "program's words, in `env` or in `check`.",
+             defined("matrix"),
+             [](const KeyValue& value, CommandReader& to) {
+                 to.read_.matrix = &value.node;
+                 to.parameters(value.node);
+             }},
+            {"tags", "As for workloads.", defined("tags"), node_of,
+             in(&CommandReader::read_, &ReadCommand::tags)},
+        };
+        return keys;
+    }
+
+    static const std::vector<Row>& command_keys() {
+        static const std::vector<Row> keys{
+            Row("command",
+                "The program and its arguments. No shell is involved. `{param}` is replaced by a "
+                "parameter of `matrix`.",
+                defined("words"), words_into<&command::Command::words>)
+                .needed()
+                .measured_as([](const Program& of) { return words_of(of.command.words); }),
+            Row("capture",
+                "The [part of the program](#the-part-of-a-program-that-counts) that counts: "
+                "`profiler_api`, `{after_launches: N}`, `{range: NAME}`. Without it, all of it.",
+                R"("oneOf": [{"const": "profiler_api"}, {"$ref": "#/definitions/capture"}])",
+                &CommandReader::capture)
+                .measured_as([](const Program& of) { return in_words(of.command.capture); }),
+        };
+        return keys;
+    }
+
+    static const std::vector<Row>& benchmark_words() {
+        static const std::vector<Row> keys{
+            Row("benchmark",
+                "The program and its arguments. `{out}` is the file that it writes, `{param}` a "
+                "parameter of `matrix`, which is part of the case id.",
+                defined("words"), words_into<&command::Command::words>)
+                .needed()};
+        return keys;
+    }
+
+    using CaptureRow = Key<model::CaptureRange>;
+    static const std::vector<CaptureRow>& capture_keys() {
+        static const std::vector<CaptureRow> keys{
+            {"after_launches",
+             "Leaves out the first kernel launches of each process, and all before them.",
+             integer(1, model::most_launches), &model::CaptureRange::after_launches},
+            {"range", "The time from the first to the last NVTX range of exactly this name.",
+             pattern("the name of an NVTX range,"), &model::CaptureRange::range},
+        };
+        return keys;
     }
 
   private:
@@ -195,64 +277,20 @@ class CommandReader {
         }
     }
 
-    void time_limit(const YamlNode& node) {
-        const std::size_t before = problems_.count();
-        const std::optional<Amount> amount = read_amount(node, "timeout", problems_);
-        if (amount && !amount->unit.empty()) {
-            const std::optional<double> time_ns = in_unit(*amount, "ns");
-            if (time_ns && *time_ns > 0 && *time_ns <= longest_time_limit_s * 1e9) {
-                read_.command.time_limit_s = *time_ns / 1e9;
-                return;
-            }
-        }
-        if (problems_.count() != before) return;
-        add_wrong_type(node, "timeout",
-                       fmt::format("a time with its unit (90s), above 0 and up to {:g}s",
-                                   longest_time_limit_s),
-                       problems_);
-    }
-
     // --- capture
 
     void capture(const YamlNode& node) {
-        static constexpr std::array<std::string_view, 2> keys{"after_launches", "range"};
         model::CaptureRange& capture = read_.command.capture;
         if (node.kind == YamlNode::Kind::scalar && node.text == "profiler_api") {
             capture.profiler_api = true;
         } else if (node.kind == YamlNode::Kind::map && !node.entries.empty()) {
-            const Fields fields(node, "'capture'", keys, problems_);
-            if (const YamlNode* launches = fields.find("after_launches")) {
-                capture.after_launches = launches_left_out(*launches);
-            }
-            if (const YamlNode* range = fields.find("range")) capture.range = range_name(*range);
+            const Fields fields(node, "'capture'", key_names(capture_keys()), problems_);
+            read_keys(fields, capture_keys(), capture, problems_);
         } else {
             add_wrong_type(node, "capture",
                            "profiler_api, {after_launches: 1000} or {range: measured}", problems_);
         }
         refuse_counters(node.at);
-    }
-
-    std::uint64_t launches_left_out(const YamlNode& node) {
-        const std::optional<std::int64_t> count = integer_of(node);
-        if (count && *count >= 1 && static_cast<std::uint64_t>(*count) <= model::most_launches) {
-            return static_cast<std::uint64_t>(*count);
-        }
-        add_wrong_type(node, "after_launches",
-                       fmt::format("an integer from 1 to {}", model::most_launches), problems_);
-        return 0;
-    }
-
-    std::string range_name(const YamlNode& node) {
-        // YAML reads a name such as 3 as a number.
-        if (node.kind == YamlNode::Kind::scalar && !node.text.empty() &&
-            node.text.size() <= model::longest_pattern) {
-            return node.text;
-        }
-        add_wrong_type(
-            node, "range",
-            fmt::format("the name of an NVTX range, of 1 to {} bytes", model::longest_pattern),
-            problems_);
-        return {};
     }
 
     /// They are collected in other runs, at the launches that 'skip' and 'count' say.
@@ -363,6 +401,50 @@ std::string problem_of_variable(const std::string& name) {
         return fmt::format("{} is set by perfgate; expected another variable", in_quotes(name));
     }
     return {};
+}
+
+std::vector<KeyText> tables::program() {
+    return texts_of(CommandReader::program_keys());
+}
+
+std::vector<KeyText> tables::command() {
+    return joined({texts_of(CommandReader::command_keys()), program(), texts_of(label_keys())});
+}
+
+std::vector<KeyText> tables::benchmark() {
+    return joined({texts_of(CommandReader::benchmark_words()), texts_of(benchmark_keys()),
+                   program(), texts_of(label_keys())});
+}
+
+std::vector<KeyText> tables::capture() {
+    return texts_of(CommandReader::capture_keys());
+}
+
+namespace {
+
+const std::vector<Compared<Program>>& compared_keys() {
+    static const std::vector<Compared<Program>> all = [] {
+        std::vector<Compared<Program>> keys;
+        const auto add = [&](const auto& rows) {
+            keys.insert(keys.end(), rows.begin(), rows.end());
+        };
+        add(CommandReader::program_keys());
+        add(CommandReader::command_keys());
+        add(label_keys());
+        add(benchmark_keys());
+        return keys;
+    }();
+    return all;
+}
+
+}  // namespace
+
+model::MeasuredAs measured_as(const Program& program) {
+    return measured_as(compared_keys(), program);
+}
+
+std::vector<WeakerKey> weaker_keys(const Program& before, const Program& after) {
+    return weaker_keys(compared_keys(), before, after);
 }
 
 ReadCommand read_command(const YamlNode& entry, bool benchmark, Problems& problems) {

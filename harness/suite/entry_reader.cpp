@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <set>
 #include <utility>
@@ -17,27 +16,6 @@ constexpr std::size_t most_tags = 32;
 constexpr std::size_t longest_text_value = 64;
 constexpr std::size_t longest_glob = 256;
 constexpr std::size_t longest_reason = 300;
-
-constexpr std::array<std::string_view, 3> override_own_keys{"match", "device", "skip"};
-constexpr std::array<std::string_view, 6> entry_own_keys{"workload", "variants", "params",
-                                                         "matrix",   "tags",     "overrides"};
-
-std::vector<std::string_view> entry_keys() {
-    std::vector<std::string_view> keys(entry_own_keys.begin(), entry_own_keys.end());
-    const auto settings = settings_keys();
-    keys.insert(keys.end(), settings.begin(), settings.end());
-    return keys;
-}
-
-/// The cache is part of a case's identity, and the seed of its inputs: overrides of these would
-/// compare different things on different devices.
-std::vector<std::string_view> override_keys() {
-    std::vector<std::string_view> keys(override_own_keys.begin(), override_own_keys.end());
-    for (const std::string_view key : settings_keys()) {
-        if (key != "cache" && key != "seed") keys.push_back(key);
-    }
-    return keys;
-}
 
 std::optional<model::ParamValue> read_value(const YamlNode& node, const model::ParamInfo& info,
                                             Problems& problems) {
@@ -234,10 +212,7 @@ class EntryReader {
                 }
                 rule.variant = variant->name;
             } else if (entry.key->text == "cache") {
-                static const std::vector<std::string> choices{"cold", "hot"};
-                if (const auto choice = read_choice(*entry.value, "cache", choices, problems_)) {
-                    rule.cache = *choice == 0 ? model::Cache::cold : model::Cache::hot;
-                }
+                rule.cache = cache_state().read({*entry.value, "cache", problems_});
             } else {
                 take_param(entry, rule.params);
             }
@@ -267,6 +242,70 @@ const model::WorkloadInfo* read_workload(const YamlNode& node,
     return workload;
 }
 
+/// What the keys of a plugin's entry are read into.
+struct PluginEntry {
+    ReadEntry& read;
+    const model::WorkloadCatalogue& workloads;
+    std::optional<EntryReader> reader;  ///< once the workload is known
+};
+
+const std::vector<Key<PluginEntry>>& plugin_keys() {
+    static const std::vector<Key<PluginEntry>> keys{
+        Key<PluginEntry>(
+            "workload", "The workload's name, as its plugin declares it.", defined("name"),
+            [](const KeyValue& value, PluginEntry& to) {
+                to.read.workload = read_workload(value.node, to.workloads, value.problems);
+                if (to.read.workload == nullptr) return;
+                to.reader.emplace(*to.read.workload, value.problems);
+            })
+            .needed(),
+        Key<PluginEntry>(
+            "variants",
+            "A list of its variants. Each is measured with every combination of parameters.",
+            R"("type": "array", "minItems": 1, "uniqueItems": true,
+               "items": {"$ref": "#/definitions/name"})",
+            [](const KeyValue& value, PluginEntry& to) {
+                if (to.reader) to.read.variants = to.reader->variants(value.node);
+            })
+            .needed(),
+        {"params", "A map of the parameters that all cases of the entry share.", defined("params"),
+         [](const KeyValue& value, PluginEntry& to) {
+             if (to.reader) to.read.params = to.reader->params(value.node);
+         }},
+        {"matrix", "The parameters that vary: see [Matrix](#matrix).", defined("matrix"),
+         [](const KeyValue& value, PluginEntry& to) {
+             if (to.reader) to.read.matrix = to.reader->matrix(value.node);
+         }},
+    };
+    return keys;
+}
+
+const std::vector<Key<Override>>& override_keys() {
+    static const std::vector<Key<Override>> keys{
+        {"match", "Glob on the case id: `*` is any text, `?` any character.",
+         text("a glob on the case id", longest_glob), &Override::match},
+        {"device", "Glob on the device key, such as `nvidia-h100-*`.",
+         text("a glob on the device key", longest_glob).schema,
+         [](const KeyValue& value, Override& to) {
+             const auto glob = text("a glob on the device key", longest_glob).read(value);
+             to.device = glob.value_or("*");
+         }},
+        {"skip",
+         "The cases are not measured, for this reason. A case that a baseline has and that is not "
+         "measured for another reason fails the run.",
+         text("why the cases are not measured", longest_reason), &Override::skip},
+    };
+    return keys;
+}
+
+/// The cache is part of a case's identity, and the seed of its inputs: overrides of these would
+/// compare different things on different devices.
+std::vector<KeyText> settings_of_overrides() {
+    std::vector<KeyText> keys = tables::settings();
+    std::erase_if(keys, [](const KeyText& key) { return !key.in_overrides; });
+    return keys;
+}
+
 }  // namespace
 
 Matrix read_matrix(const YamlNode& node, const model::WorkloadInfo& workload,
@@ -294,33 +333,37 @@ std::vector<std::string> read_tags(const YamlNode& node, Problems& problems) {
     return tags;
 }
 
+const std::vector<Key<Entry>>& entry_keys() {
+    static const std::vector<Key<Entry>> keys{
+        {"tags", "A list of words for `--tag`; written like a suite's name.", defined("tags"),
+         read_tags, &Entry::tags},
+        {"overrides",
+         "A list of [overrides](../suites/README.md#overrides) for cases of this entry.",
+         defined("overrides"), read_overrides, &Entry::overrides},
+    };
+    return keys;
+}
+
+std::vector<KeyText> tables::plugin() {
+    return joined({texts_of(plugin_keys()), texts_of(entry_keys())});
+}
+
+std::vector<KeyText> tables::override_() {
+    return joined({texts_of(override_keys()), settings_of_overrides()});
+}
+
 ReadEntry read_entry(const YamlNode& node, const model::WorkloadCatalogue& workloads,
                      Problems& problems) {
     ReadEntry read;
     const std::size_t before = problems.count();
-    static const std::vector<std::string_view> keys = entry_keys();
-    const Fields fields(node, "a workload entry", keys, problems);
+    const Fields fields(node, "a workload entry",
+                        key_names(joined({tables::plugin(), tables::settings()})), problems);
     read.entry.at = node.at;
-
-    if (const YamlNode* name = fields.require("workload", problems)) {
-        read.workload = read_workload(*name, workloads, problems);
-    }
-    const YamlNode* variants = fields.require("variants", problems);
-    if (read.workload != nullptr) {
-        EntryReader reader(*read.workload, problems);
-        if (variants != nullptr) read.variants = reader.variants(*variants);
-        if (const YamlNode* found = fields.find("params")) read.params = reader.params(*found);
-        if (const YamlNode* found = fields.find("matrix")) read.matrix = reader.matrix(*found);
-    }
+    PluginEntry entry{read, workloads, {}};
+    read_keys(fields, plugin_keys(), entry, problems);
     read.expandable = read.workload != nullptr && problems.count() == before;
-
-    if (const YamlNode* found = fields.find("tags")) {
-        read.entry.tags = read_tags(*found, problems);
-    }
+    read_keys(fields, entry_keys(), read.entry, problems);
     read.entry.settings = read_settings(fields, problems);
-    if (const YamlNode* found = fields.find("overrides")) {
-        read.entry.overrides = read_overrides(*found, problems);
-    }
     return read;
 }
 
@@ -332,32 +375,18 @@ std::vector<Override> read_overrides(const YamlNode& node, Problems& problems) {
                      fmt::format("{} overrides; expected at most {}", items.size(), most_rules));
         return overrides;
     }
-    static const std::vector<std::string_view> keys = override_keys();
+    const std::vector<std::string> names = key_names(tables::override_());
     for (const YamlNode* item : items) {
-        const Fields fields(*item, "an override", keys, problems);
+        const Fields fields(*item, "an override", names, problems);
         const YamlNode* match = fields.find("match");
-        const YamlNode* device = fields.find("device");
-        if (item->kind == YamlNode::Kind::map && match == nullptr && device == nullptr) {
+        if (item->kind == YamlNode::Kind::map && match == nullptr &&
+            fields.find("device") == nullptr) {
             problems.add(item->at,
                          "an override without 'match' and 'device'; expected one of them");
         }
         Override& over = overrides.emplace_back();
-        over.at = item->at;
-        if (match != nullptr) {
-            over.at = match->at;
-            over.match = read_text(*match, "match", "a glob on the case id", longest_glob, problems)
-                             .value_or("*");
-        }
-        if (device != nullptr) {
-            over.device =
-                read_text(*device, "device", "a glob on the device key", longest_glob, problems)
-                    .value_or("*");
-        }
-        if (const YamlNode* skip = fields.find("skip")) {
-            over.skip =
-                read_text(*skip, "skip", "why the cases are not measured", longest_reason, problems)
-                    .value_or("");
-        }
+        over.at = match != nullptr ? match->at : item->at;
+        read_keys(fields, override_keys(), over, problems);
         over.settings = read_settings(fields, problems);
     }
     return overrides;

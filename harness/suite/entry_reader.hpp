@@ -34,4 +34,7 @@ std::vector<std::string> read_tags(const YamlNode& node, Problems& problems);
 
 std::vector<Override> read_overrides(const YamlNode& node, Problems& problems);
 
+/// The keys of an entry that are no settings: of plugins and sources.
+const std::vector<Key<Entry>>& entry_keys();
+
 }  // namespace perfgate::suite

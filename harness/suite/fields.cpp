@@ -126,7 +126,7 @@ std::optional<std::string> text_of(const YamlNode& node) {
     return node.text;
 }
 
-Fields::Fields(const YamlNode& node, std::string_view what, std::span<const std::string_view> keys,
+Fields::Fields(const YamlNode& node, std::string_view what, const std::vector<std::string>& keys,
                Problems& problems)
     : node_(node), what_(what), is_map_(node.kind == YamlNode::Kind::map) {
     if (!is_map_) {
@@ -136,7 +136,7 @@ Fields::Fields(const YamlNode& node, std::string_view what, std::span<const std:
     }
     for (const YamlNode::Entry& entry : node.entries) {
         if (std::find(keys.begin(), keys.end(), entry.key->text) != keys.end()) continue;
-        problems.add_unknown(entry.key->at, "key", entry.key->text, {keys.begin(), keys.end()});
+        problems.add_unknown(entry.key->at, "key", entry.key->text, keys);
     }
 }
 
@@ -182,14 +182,6 @@ std::optional<std::string> read_text(const YamlNode& node, std::string_view what
         return std::nullopt;
     }
     return text;
-}
-
-std::optional<std::int64_t> read_count(const YamlNode& node, std::string_view what,
-                                       std::int64_t most, Problems& problems) {
-    const std::optional<std::int64_t> value = integer_of(node);
-    if (value && *value >= 0 && *value <= most) return value;
-    add_wrong_type(node, what, fmt::format("an integer from 0 to {}", most), problems);
-    return std::nullopt;
 }
 
 std::optional<std::size_t> read_choice(const YamlNode& node, std::string_view what,

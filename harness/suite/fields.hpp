@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,7 +36,7 @@ std::optional<std::string> text_of(const YamlNode& node);
 /// then reads as an empty one.
 class Fields {
   public:
-    Fields(const YamlNode& node, std::string_view what, std::span<const std::string_view> keys,
+    Fields(const YamlNode& node, std::string_view what, const std::vector<std::string>& keys,
            Problems& problems);
 
     /// The value of `key`, or null if the map does not have it.
@@ -63,10 +62,6 @@ std::optional<std::string> read_text(const YamlNode& node, std::string_view what
 /// Text that is one of `choices`; gives its index.
 std::optional<std::size_t> read_choice(const YamlNode& node, std::string_view what,
                                        const std::vector<std::string>& choices, Problems& problems);
-
-/// An integer from 0 to `most`.
-std::optional<std::int64_t> read_count(const YamlNode& node, std::string_view what,
-                                       std::int64_t most, Problems& problems);
 
 /// A name of [a-z0-9_-], at most 64 long: suites and tags.
 std::optional<std::string> read_slug(const YamlNode& node, std::string_view what,

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "suite/amount.hpp"
-#include "suite/fields.hpp"
+#include "suite/keys.hpp"
 
 namespace perfgate::suite {
 
@@ -43,12 +43,6 @@ constexpr HealthGate gates[] = {
      "limit: fuse kernels or launch a CUDA graph"},
 };
 
-std::vector<std::string_view> names_of_gates() {
-    std::vector<std::string_view> names;
-    for (const HealthGate& gate : gates) names.push_back(gate.name);
-    return names;
-}
-
 bool is_none(const YamlNode& node) {
     return node.kind == YamlNode::Kind::scalar && node.plain && node.text == "none";
 }
@@ -70,11 +64,22 @@ std::optional<std::string> read_limit(const YamlNode& node, const HealthGate& ga
 
 }  // namespace
 
+std::vector<KeyText> tables::health() {
+    std::vector<KeyText> keys;
+    for (const HealthGate& gate : gates) {
+        keys.push_back({std::string(gate.name),
+                        fmt::format("`{}`: {}.", gate.comparator, gate.reason),
+                        defined("health_limit"), false, std::string(gate.limit)});
+    }
+    return keys;
+}
+
 std::vector<StatedRelation> health_of(std::string_view range, const YamlNode* limits, Position at,
                                       Problems& problems) {
-    static const std::vector<std::string_view> names = names_of_gates();
     std::optional<Fields> fields;
-    if (limits != nullptr) fields.emplace(*limits, "a range of 'health'", names, problems);
+    if (limits != nullptr) {
+        fields.emplace(*limits, "a range of 'health'", key_names(tables::health()), problems);
+    }
     std::vector<StatedRelation> relations;
     for (const HealthGate& gate : gates) {
         const YamlNode* stated = fields ? fields->find(gate.name) : nullptr;

@@ -35,21 +35,19 @@ bool apply(char op, std::int64_t left, std::int64_t right, std::int64_t& result)
     }
 }
 
-}  // namespace
-
-class IntegerParser {
+/// Reads an expression from left to right and computes it on the way.
+class IntegerReader {
   public:
-    IntegerParser(const PlacedText& placed, Problems& problems)
-        : cursor_(placed, longest_integer_expression, problems) {
-        parsed_.text_ = placed.text();
-        parsed_.at_ = placed.start();
-    }
+    /// `params` null: the text is only checked, and its names noted in `names`.
+    IntegerReader(const PlacedText& placed, const model::Params* params,
+                  std::vector<IntegerExpression::Name>* names, Problems& problems)
+        : cursor_(placed, longest_integer_expression, problems), params_(params), names_(names) {}
 
-    IntegerExpression parse() {
-        sum();
+    IntegerExpression::Value read() {
+        const std::int64_t value = sum();
         cursor_.skip_spaces();
         if (!cursor_.at_end()) fail_unexpected("'+', '-', '*', '/', '%' or the end");
-        return std::move(parsed_);
+        return {value, std::move(problem_)};
     }
 
   private:
@@ -58,50 +56,71 @@ class IntegerParser {
                      fmt::format("unexpected {}; expected {}", cursor_.found(), expected));
     }
 
-    void sum() {
-        product();
-        while (const char op = cursor_.take("+-")) {
-            product();
-            parsed_.steps_.emplace_back(op);
-        }
+    std::int64_t sum() {
+        std::int64_t left = product();
+        while (const char op = cursor_.take("+-")) left = result(op, left, product());
+        return left;
     }
 
-    void product() {
-        factor();
-        while (const char op = cursor_.take("*/%")) {
-            factor();
-            parsed_.steps_.emplace_back(op);
+    std::int64_t product() {
+        std::int64_t left = factor();
+        while (const char op = cursor_.take("*/%")) left = result(op, left, factor());
+        return left;
+    }
+
+    /// The first problem is the one that is reported.
+    std::int64_t result(char op, std::int64_t left, std::int64_t right) {
+        std::int64_t result = 0;
+        if (params_ == nullptr || !problem_.empty()) return 0;
+        if ((op == '/' || op == '%') && right == 0) {
+            problem_ = "division by zero";
+        } else if (!apply(op, left, right, result)) {
+            problem_ = "more than 64 bits";
         }
+        return result;
     }
 
     /// Every recursion passes here: bounds the depth.
-    void factor() {
+    std::int64_t factor() {
         if (++depth_ > deepest_integer_expression) {
             cursor_.fail(cursor_.at(),
                          fmt::format("an expression nested deeper than {}; expected a simpler one",
                                      deepest_integer_expression));
         }
+        std::int64_t value = 0;
         if (cursor_.take("-") != '\0') {
-            factor();
-            parsed_.steps_.emplace_back('n');
+            value = result('-', 0, factor());
         } else if (cursor_.take("(") != '\0') {
-            sum();
+            value = sum();
             if (cursor_.take(")") == '\0') fail_unexpected("')'");
         } else if (is_digit(cursor_.peek())) {
-            number();
+            value = number();
         } else if (begins_name(cursor_.peek())) {
-            const std::size_t begin = cursor_.at();
-            const std::string name =
-                cursor_.take_while([](char c) { return begins_name(c) || is_digit(c); });
-            parsed_.steps_.emplace_back(parsed_.names_.size());
-            parsed_.names_.push_back({name, cursor_.place(begin)});
+            value = parameter();
         } else {
             fail_unexpected("an integer, a parameter of 'matrix' or '('");
         }
         --depth_;
+        return value;
     }
 
-    void number() {
+    std::int64_t parameter() {
+        const std::size_t begin = cursor_.at();
+        const std::string name =
+            cursor_.take_while([](char c) { return begins_name(c) || is_digit(c); });
+        if (params_ == nullptr) {
+            names_->push_back({name, cursor_.place(begin)});
+            return 0;
+        }
+        const auto found = params_->find(name);
+        const auto* value =
+            found == params_->end() ? nullptr : std::get_if<std::int64_t>(&found->second);
+        if (value != nullptr) return *value;
+        if (problem_.empty()) problem_ = fmt::format("{} is not an integer here", in_quotes(name));
+        return 0;
+    }
+
+    std::int64_t number() {
         std::int64_t value = 0;
         const std::size_t start = cursor_.at();
         const std::string_view digits = cursor_.rest();
@@ -114,51 +133,30 @@ class IntegerParser {
         if (cursor_.peek() == '.' || begins_name(cursor_.peek())) {
             cursor_.fail(start, "not an integer; expected digits alone, such as 256");
         }
-        parsed_.steps_.emplace_back(value);
+        return value;
     }
 
     Cursor cursor_;
-    IntegerExpression parsed_;
+    const model::Params* params_;
+    std::vector<IntegerExpression::Name>* names_;
     std::size_t depth_ = 0;
+    std::string problem_;
 };
+
+}  // namespace
 
 std::optional<IntegerExpression> IntegerExpression::parse(const PlacedText& text,
                                                           Problems& problems) {
-    return unless_wrong([&] { return IntegerParser(text, problems).parse(); });
+    return unless_wrong([&] {
+        IntegerExpression parsed(text);
+        IntegerReader(parsed.text_, nullptr, &parsed.names_, problems).read();
+        return parsed;
+    });
 }
 
 IntegerExpression::Value IntegerExpression::evaluate(const model::Params& params) const {
-    std::vector<std::int64_t> stack;
-    const auto pop = [&] {
-        const std::int64_t top = stack.back();
-        stack.pop_back();
-        return top;
-    };
-    for (const Step& step : steps_) {
-        if (const auto* integer = std::get_if<std::int64_t>(&step)) {
-            stack.push_back(*integer);
-        } else if (const auto* index = std::get_if<std::size_t>(&step)) {
-            const std::string& name = names_[*index].name;
-            const auto found = params.find(name);
-            const auto* value =
-                found == params.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
-            if (value == nullptr) {
-                return {0, fmt::format("{} is not an integer here", in_quotes(name))};
-            }
-            stack.push_back(*value);
-        } else {
-            const char op = std::get<char>(step);
-            const std::int64_t right = pop();
-            const std::int64_t left = op == 'n' ? 0 : pop();
-            if ((op == '/' || op == '%') && right == 0) return {0, "division by zero"};
-            std::int64_t result = 0;
-            if (!apply(op == 'n' ? '-' : op, left, right, result)) {
-                return {0, "more than 64 bits"};
-            }
-            stack.push_back(result);
-        }
-    }
-    return {stack.back(), {}};
+    Problems none("");  // the syntax has been checked
+    return IntegerReader(text_, &params, nullptr, none).read();
 }
 
 }  // namespace perfgate::suite

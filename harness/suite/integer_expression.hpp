@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <variant>
+#include <utility>
 #include <vector>
 
 #include "model/case.hpp"
@@ -40,21 +40,17 @@ class IntegerExpression {
     static std::optional<IntegerExpression> parse(const PlacedText& text, Problems& problems);
 
     const std::vector<Name>& names() const { return names_; }
-    const std::string& text() const { return text_; }
-    Position at() const { return at_; }
+    const std::string& text() const { return text_.text(); }
+    Position at() const { return text_.start(); }
 
     /// Parameters that are absent, or no integers, are a problem.
     Value evaluate(const model::Params& params) const;
 
   private:
-    friend class IntegerParser;
-    /// In postfix order: an integer, an index into names_, or an operator ('n' negates).
-    using Step = std::variant<std::int64_t, std::size_t, char>;
+    explicit IntegerExpression(PlacedText text) : text_(std::move(text)) {}
 
-    std::string text_;
-    Position at_;
+    PlacedText text_;
     std::vector<Name> names_;
-    std::vector<Step> steps_;
 };
 
 }  // namespace perfgate::suite

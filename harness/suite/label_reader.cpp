@@ -14,6 +14,7 @@
 #include "metrics/catalogue.hpp"
 #include "model/command_words.hpp"
 #include "suite/amount.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::suite {
 
@@ -25,9 +26,6 @@ constexpr std::size_t most_labels = 100;
 constexpr std::int64_t most_skipped = 1'000'000;
 
 constexpr std::int64_t most_counted = 100;
-
-constexpr std::array<std::string_view, 8> label_keys{"nvtx",   "kernel",  "grid", "block",
-                                                     "within", "threads", "skip", "count"};
 
 /// What the records of kernels say. Not local_bytes: they have 0 once the driver has allocated
 /// enough local memory. `stack` is read from the machine code, which may not be known.
@@ -72,6 +70,20 @@ std::string_view in_words(command::Piece::Kind kind) {
     return "";
 }
 
+/// "nvtx 'step*', skip 1"; empty: the whole program.
+std::string text_of(const command::Piece& piece) {
+    using Kind = command::Piece::Kind;
+    if (piece.kind == Kind::program) return {};
+    std::string text = fmt::format("{} {}", piece.kind == Kind::range ? "nvtx" : "kernel",
+                                   util::shell_word(piece.pattern));
+    if (!piece.size.is_any()) text += " with " + model::in_words(piece.size);
+    if (!piece.within.empty()) text += " within " + util::shell_word(piece.within);
+    if (piece.skip != 0) text += fmt::format(", skip {}", piece.skip);
+    if (piece.own_thread) text += ", own thread";
+    if (piece.counted != 1) text += fmt::format(", count {}", piece.counted);
+    return text;
+}
+
 class LabelReader {
   public:
     LabelReader(const Fields& fields, const std::string& command, bool is_benchmark,
@@ -79,13 +91,109 @@ class LabelReader {
         : fields_(fields), command_(command), is_benchmark_(is_benchmark), problems_(problems) {}
 
     ReadLabels read(Position at) {
-        if (const YamlNode* node = fields_.find("measure")) labels(*node);
-        gates(at);
+        read_keys(fields_, keys(), *this, problems_);
+        check_gates(at);
         return std::move(read_);
+    }
+
+    static const std::vector<Key<LabelReader, Program>>& keys() {
+        using Row = Key<LabelReader, Program>;
+        static const std::vector<Row> keys{
+            Row("measure",
+                "A map from [label](programs.md#labels) to what of its activity is measured.",
+                fmt::format(R"("type": "object", "minProperties": 1, "maxProperties": {},
+                    "propertyNames": {{"$ref": "#/definitions/label_name"}},
+                    "additionalProperties": {{"$ref": "#/definitions/label"}})",
+                            most_labels),
+                &LabelReader::labels)
+                .measured_as([](const Program& of) { return text_of(of.piece); }),
+            {"tolerances",
+             "A map from `label.metric` to a [tolerance](../suites/README.md#tolerances). The "
+             "label `program` is the whole program; it has a case if it is named here or in "
+             "`expect`.",
+             R"("allOf": [{"$ref": "#/definitions/tolerances"},
+                {"propertyNames": {"pattern": "\\."}}])",
+             &LabelReader::tolerances},
+            Row("cross_board_tolerance",
+                "As for workloads. `defaults` of the suite do not apply to programs; its "
+                "`overrides` do.",
+                fraction(), &LabelReader::cross_board_),
+            {"expect",
+             "A map from `label.metric` to a [comparison](../suites/README.md#relations), checked "
+             "in each run without a baseline. Each label needs a tolerance, an expectation or "
+             "`health`.",
+             defined("expect"), &LabelReader::expect},
+            {"health",
+             "Labels of ranges that must stay within the limits of the [health "
+             "set](programs.md#the-health-set), or a map from them to other limits.",
+             R"("anyOf": [{"type": "array", "minItems": 1,
+                           "items": {"$ref": "#/definitions/label_name"}},
+                {"type": "object", "minProperties": 1,
+                 "propertyNames": {"$ref": "#/definitions/label_name"},
+                 "additionalProperties": {"$ref": "#/definitions/health"}}])",
+             &LabelReader::health},
+        };
+        return keys;
+    }
+
+    /// A label's keys are read into its piece and what its keys say about each other.
+    struct LabelText {
+        bool of_kernels = false;
+        command::Piece piece = {};
+        std::vector<Position>& counts;
+    };
+
+    static const std::vector<Key<LabelText>>& label_text_keys() {
+        using Row = Key<LabelText>;
+        static const std::vector<Row> keys{
+            {"nvtx", "Glob on the names of NVTX ranges; of a domain: `domain:name`.",
+             pattern("a glob"), in(&LabelText::piece, &command::Piece::pattern)},
+            {
+                "kernel",
+                "Glob on the names of kernels, as in C++ (demangled) or as in the machine code.",
+                pattern("a glob"), in(&LabelText::piece, &command::Piece::pattern)  // namespace
+            }  // namespace perfgate::suite
+            ,
+            {"grid",
+             "Only launches with this grid: blocks in x, y and z; what is left out is 1, as in "
+             "CUDA's `dim3`.",
+             defined("launch_extents"),
+             [](const KeyValue& value, LabelText& to) {
+                 if (is_of_kernel(value, to)) extents(value, to.piece.size.grid);
+             }},
+            {"block",
+             "Only launches with such blocks: threads in x, y and z; what is left out is 1.",
+             defined("launch_extents"),
+             [](const KeyValue& value, LabelText& to) {
+                 if (is_of_kernel(value, to)) extents(value, to.piece.size.block);
+             }},
+            {"within", "The NVTX ranges that the kernels are launched in.",
+             pattern("a glob").schema,
+             [](const KeyValue& value, LabelText& to) {
+                 to.piece.within = pattern("a glob").read(value).value_or("");
+                 if (!to.piece.within.empty()) is_of_kernel(value, to);
+             }},
+            {"threads", "`own`: a range takes the launches of its own thread alone.",
+             choice<bool>({{"all", false}, {"own", true}}),
+             in(&LabelText::piece, &command::Piece::own_thread)},
+            {"skip", "The first instances in each process, which are left out.",
+             integer(0, most_skipped), in(&LabelText::piece, &command::Piece::skip)},
+            {"count",
+             "Launches of each process whose [counters](#counters) are collected, after those that "
+             "are left out.",
+             integer(1, most_counted).schema,
+             [](const KeyValue& value, LabelText& to) {
+                 if (!is_of_kernel(value, to)) return;
+                 to.piece.counted = integer(1, most_counted).read(value).value_or(1);
+                 to.counts.push_back(value.node.at);
+             }},
+        };
+        return keys;
     }
 
   private:
     void labels(const YamlNode& node) {
+        is_measured_ = true;
         if (node.kind != YamlNode::Kind::map || node.entries.empty()) {
             add_wrong_type(node, "measure", "a map from label to {nvtx: …} or {kernel: …}",
                            problems_);
@@ -121,62 +229,32 @@ class LabelReader {
     }
 
     command::Piece piece(const YamlNode& node) {
-        command::Piece piece;
-        const Fields fields(node, "a label of 'measure'", label_keys, problems_);
-        const auto pattern = [&](std::string_view key) -> std::string {
-            const YamlNode* found = fields.find(key);
-            if (found == nullptr) return {};
-            // YAML reads a name such as 3 as a number.
-            if (found->kind == YamlNode::Kind::scalar && !found->text.empty() &&
-                found->text.size() <= longest_pattern) {
-                return found->text;
-            }
-            add_wrong_type(*found, key, fmt::format("a glob of 1 to {} bytes", longest_pattern),
-                           problems_);
-            return {};
-        };
-        const YamlNode* nvtx = fields.find("nvtx");
-        const YamlNode* kernel = fields.find("kernel");
-        if (node.kind == YamlNode::Kind::map && (nvtx == nullptr) == (kernel == nullptr)) {
+        const Fields fields(node, "a label of 'measure'", key_names(label_text_keys()), problems_);
+        const bool of_range = fields.find("nvtx") != nullptr;
+        const bool of_kernels = fields.find("kernel") != nullptr;
+        if (node.kind == YamlNode::Kind::map && of_range == of_kernels) {
             problems_.add(node.at,
                           fmt::format("a label {} 'nvtx' and 'kernel'; expected one of them",
-                                      nvtx == nullptr ? "without" : "with"));
+                                      of_range ? "with" : "without"));
         }
-        piece.kind =
-            kernel != nullptr ? command::Piece::Kind::kernels : command::Piece::Kind::range;
-        piece.pattern = pattern(kernel != nullptr ? "kernel" : "nvtx");
-        piece.within = pattern("within");
-        if (nvtx != nullptr && kernel == nullptr && !piece.within.empty()) {
-            problems_.add(fields.find("within")->at,
-                          "'within' of a range; expected it of a 'kernel' alone");
-        }
-        if (const YamlNode* grid = fields.find("grid")) {
-            extents(*grid, "grid", kernel != nullptr, piece.size.grid);
-        }
-        if (const YamlNode* block = fields.find("block")) {
-            extents(*block, "block", kernel != nullptr, piece.size.block);
-        }
-        if (const YamlNode* threads = fields.find("threads")) {
-            static const std::vector<std::string> choices{"all", "own"};
-            piece.own_thread = read_choice(*threads, "threads", choices, problems_) == 1U;
-        }
-        if (const YamlNode* skip = fields.find("skip")) {
-            piece.skip = read_count(*skip, "skip", most_skipped, problems_).value_or(0);
-        }
-        if (const YamlNode* count = fields.find("count")) counted(*count, kernel != nullptr, piece);
-        return piece;
+        LabelText read{.of_kernels = of_kernels, .counts = counts_};
+        read.piece.kind = of_kernels ? command::Piece::Kind::kernels : command::Piece::Kind::range;
+        read_keys(fields, label_text_keys(), read, problems_);
+        return std::move(read.piece);
+    }
+
+    static bool is_of_kernel(const KeyValue& value, const LabelText& to) {
+        if (to.of_kernels) return true;
+        value.problems.add(
+            value.node.at,
+            fmt::format("{} of a range; expected it of a 'kernel' alone", in_quotes(value.key)));
+        return false;
     }
 
     /// As dim3: what is left out is 1.
-    void extents(const YamlNode& node, std::string_view key, bool of_kernels,
-                 std::array<std::uint32_t, 3>& size) {
-        if (!of_kernels) {
-            problems_.add(node.at, fmt::format("{} of a range; expected it of a 'kernel' alone",
-                                               in_quotes(key)));
-            return;
-        }
-        std::vector<const YamlNode*> items{&node};
-        if (node.kind == YamlNode::Kind::list) items.assign(node.items.begin(), node.items.end());
+    static void extents(const KeyValue& value, std::array<std::uint32_t, 3>& size) {
+        std::vector<const YamlNode*> items{&value.node};
+        if (value.node.kind == YamlNode::Kind::list) items = value.node.items;
         std::array<std::uint32_t, 3> read{1, 1, 1};
         bool good = !items.empty() && items.size() <= read.size();
         for (std::size_t i = 0; good && i < items.size(); ++i) {
@@ -187,23 +265,9 @@ class LabelReader {
         if (good) {
             size = read;
         } else {
-            add_wrong_type(node, key, "1 to 3 integers of at least 1, such as [64, 2]", problems_);
+            add_wrong_type(value.node, value.key, "1 to 3 integers of at least 1, such as [64, 2]",
+                           value.problems);
         }
-    }
-
-    void counted(const YamlNode& node, bool of_kernels, command::Piece& piece) {
-        if (!of_kernels) {
-            problems_.add(node.at, "'count' of a range; expected it of a 'kernel' alone");
-            return;
-        }
-        const std::optional<std::int64_t> count = integer_of(node);
-        if (count && *count >= 1 && *count <= most_counted) {
-            piece.counted = *count;
-        } else {
-            add_wrong_type(node, "count", fmt::format("an integer from 1 to {}", most_counted),
-                           problems_);
-        }
-        counts_.push_back(node.at);
     }
 
     /// The label that "step.gpu_time" begins with; the program's is added when it is first used.
@@ -221,26 +285,22 @@ class LabelReader {
         return nullptr;
     }
 
-    void gates(Position at) {
-        if (const YamlNode* node = fields_.find("tolerances")) tolerances(*node);
-        if (const YamlNode* node = fields_.find("expect")) {
-            read_.expect = node;
-            for (const YamlNode::Entry& entry : node->entries) {
-                Label* label = label_of(*entry.key);
-                if (label != nullptr) label->expected = true;
-                wrong_gates_ = wrong_gates_ || label == nullptr;
-                ask_for_metrics(*entry.key, true);
-                ask_for_metrics(*entry.value, false);
-                for (const YamlNode* each : entry.value->items) ask_for_metrics(*each, false);
-            }
+    void expect(const YamlNode& node) {
+        read_.expect = &node;
+        for (const YamlNode::Entry& entry : node.entries) {
+            Label* label = label_of(*entry.key);
+            if (label != nullptr) label->expected = true;
+            wrong_gates_ = wrong_gates_ || label == nullptr;
+            ask_for_metrics(*entry.key, true);
+            ask_for_metrics(*entry.value, false);
+            for (const YamlNode* each : entry.value->items) ask_for_metrics(*each, false);
         }
-        if (const YamlNode* node = fields_.find("health")) health(*node);
-        std::optional<double> cross_board;
-        if (const YamlNode* node = fields_.find("cross_board_tolerance")) {
-            cross_board = read_fraction(*node, "cross_board_tolerance", problems_);
-        }
+    }
+
+    /// Whether something gates each label, and each key of a label has something to do.
+    void check_gates(Position at) {
         for (Label& label : read_.labels) {
-            label.settings.cross_board = cross_board;
+            label.settings.cross_board = cross_board_;
             if (label.expected || !label.settings.tolerances.empty() || wrong_gates_) continue;
             problems_.add(label.at, fmt::format("nothing gates {}; expected a tolerance such as "
                                                 "{}.gpu_time: 3%, or an expectation",
@@ -251,7 +311,7 @@ class LabelReader {
                           "'count' without a counter; expected one in 'tolerances' or in the "
                           "command's own 'expect', such as flash.dram_bytes: 1%");
         }
-        if (read_.labels.empty() && !wrong_gates_ && fields_.find("measure") == nullptr) {
+        if (read_.labels.empty() && !wrong_gates_ && !is_measured_) {
             problems_.add(at,
                           "nothing of the program is gated; expected 'measure' and 'tolerances', "
                           "or a tolerance such as program.gpu_time: 3%");
@@ -396,10 +456,22 @@ class LabelReader {
     Problems& problems_;
     ReadLabels read_;
     bool wrong_gates_ = false;
+    bool is_measured_ = false;  ///< the entry has 'measure'
+    std::optional<double> cross_board_;
     std::vector<Position> counts_;  ///< of the keys 'count'
 };
 
 }  // namespace
+
+const std::vector<Compared<Program>>& label_keys() {
+    static const std::vector<Compared<Program>> keys(LabelReader::keys().begin(),
+                                                     LabelReader::keys().end());
+    return keys;
+}
+
+std::vector<KeyText> tables::label() {
+    return texts_of(LabelReader::label_text_keys());
+}
 
 ReadLabels read_labels(const Fields& fields, const std::string& command, bool is_benchmark,
                        Position at, Problems& problems) {

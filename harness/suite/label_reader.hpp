@@ -9,7 +9,6 @@
 
 #include "kinds/benchmark/formats/layout.hpp"
 #include "kinds/command/command.hpp"
-#include "suite/fields.hpp"
 #include "suite/relations.hpp"
 #include "suite/settings.hpp"
 
@@ -38,6 +37,10 @@ struct ReadLabels {
 inline bool is_of_label(std::string_view key) {
     return key.find('.') != std::string_view::npos;
 }
+
+/// The keys of a program that are about labels, and those of a benchmark about its results.
+const std::vector<Compared<Program>>& label_keys();
+const std::vector<Compared<Program>>& benchmark_keys();
 
 /// `fields` of the entry of the command of this name, which begins at `at`.
 ReadLabels read_labels(const Fields& fields, const std::string& command, bool is_benchmark,

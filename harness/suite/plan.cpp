@@ -201,7 +201,7 @@ SuitePlan plan_one(const Suite& suite, const PlanOptions& options, Used& used) {
         out.group = suite_case.group;
         out.problem = suite_case.problem;
         out.log = suite_case.log;
-        out.measured_as = out.subject->measured_as();
+        out.measured_as = measured_as(*out.subject);
         out.place = {suite.file, suite_case.at.line};
         out.tags = suite.entries[suite_case.entry].tags;
         out.metrics = settings.metrics;

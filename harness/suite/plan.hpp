@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "model/measured_as.hpp"
 #include "model/plan.hpp"
 #include "suite/suite.hpp"
 

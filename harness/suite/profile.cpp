@@ -3,14 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "model/baseline.hpp"
-#include "suite/amount.hpp"
-#include "suite/fields.hpp"
+#include "suite/keys.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
 
@@ -19,226 +17,184 @@ namespace perfgate::suite {
 namespace {
 
 constexpr std::size_t longest_path = 4096;
-constexpr std::int64_t most_rounds = 10;
-constexpr std::int64_t most_acknowledgement_days = 3650;
-constexpr std::int64_t most_processes = 1000;
 
-/// What a key's value is read from.
-struct KeyValue {
-    const YamlNode& node;
-    std::string_view key;
-    Problems& problems;
-};
-
-std::optional<std::string> word(const KeyValue& value, const std::vector<std::string>& choices) {
-    const std::optional<std::size_t> choice =
-        read_choice(value.node, value.key, choices, value.problems);
-    if (!choice) return std::nullopt;
-    return choices[*choice];
-}
-
-/// Whether the policy is `fail`; the other word depends on the verdict.
-bool fails(const KeyValue& value, std::string_view other) {
-    return word(value, {"fail", std::string(other)}) == "fail";
-}
-
-std::string fails_text(bool fails, std::string_view other) {
-    return fails ? "fail" : std::string(other);
-}
-
-void read_on_change(const KeyValue& value, model::OnChange& out) {
-    const std::optional<std::string> found = word(value, {"accept", "warn", "refuse"});
-    if (!found) return;
-    out = *found == "accept" ? model::OnChange::accept
-          : *found == "warn" ? model::OnChange::warn
-                             : model::OnChange::refuse;
-}
-
-void read_severity(const KeyValue& value, model::Severity& out) {
-    const std::optional<std::string> found = word(value, {"fail", "warn"});
-    if (found) out = *found == "warn" ? model::Severity::warn : model::Severity::fail;
-}
-
-void read_integer(const KeyValue& value, std::int64_t least, std::int64_t most,
-                  std::string_view what, std::int64_t& out) {
-    const std::optional<std::int64_t> found = integer_of(value.node);
-    if (found && *found >= least && *found <= most) {
-        out = *found;
-    } else {
-        add_wrong_type(value.node, value.key, fmt::format("{} from {} to {}", what, least, most),
-                       value.problems);
-    }
-}
-
-void read_false_alarms(const KeyValue& value, double& out) {
-    const std::optional<double> fraction = read_fraction(value.node, value.key, value.problems);
-    if (fraction && *fraction > 0 && *fraction < 1) {
-        out = *fraction;
-    } else if (fraction) {
-        add_wrong_type(value.node, value.key, "more than 0 % and less than 100 %", value.problems);
-    }
-}
-
-void read_too_good(const KeyValue& value, double& out) {
-    const std::optional<double> factor = number_of(value.node);
-    if (factor && std::isfinite(*factor) && *factor > 1) {
-        out = *factor;
-    } else {
-        add_wrong_type(value.node, value.key, "a factor above 1", value.problems);
-    }
-}
-
-void read_processes(const KeyValue& value, std::optional<std::int64_t>& out) {
-    std::int64_t processes = 0;
-    read_integer(value, 1, most_processes, "a number of processes", processes);
-    if (processes > 0) out = processes;
-}
-
-bool is_on(const KeyValue& value) {
-    const std::optional<bool> on = boolean_of(value.node);
-    if (!on) add_wrong_type(value.node, value.key, "true or false", value.problems);
-    return on.value_or(false);
-}
-
-std::optional<std::string> folder_of(const KeyValue& value) {
-    return read_text(value.node, value.key, "the path of a folder", longest_path, value.problems);
-}
-
-std::string on_text(bool on) {
-    return on ? "true" : "false";
-}
-
-std::string percent(double fraction) {
-    return util::number_text(fraction * 100) + " %";
-}
+/// Where a key of the policy is.
+template <auto Member>
+constexpr auto in_policy = in(&Profile::policy, Member);
 
 std::string processes_text(const Profile& profile) {
     if (profile.processes) return std::to_string(*profile.processes);
     return fmt::format("{} to {}", settling_processes, usual_processes);
 }
 
-/// A key, with those of the maps that it is in, and how its value is read and written.
-struct ProfileKey {
-    std::string_view path;
-    void (*read)(const KeyValue&, Profile&);
-    std::string (*in_effect)(const Profile&);
-};
+/// The fewest and the most processes of a case.
+std::pair<std::int64_t, std::int64_t> processes_of(const Profile& profile) {
+    if (profile.processes) return {*profile.processes, *profile.processes};
+    return {settling_processes, usual_processes};
+}
 
-constexpr auto profile_keys = std::to_array<ProfileKey>({
-    {"backend",
-     [](const KeyValue& value, Profile& to) {
-         to.backend = word(value, {"auto", "cuda", "host"});
-     },
-     [](const Profile& of) { return of.backend.value_or(std::string(usual_backend)); }},
-    {"policy.no_baseline",
-     [](const KeyValue& value, Profile& to) { to.policy.no_baseline_fails = fails(value, "skip"); },
-     [](const Profile& of) { return fails_text(of.policy.no_baseline_fails, "skip"); }},
-    {"policy.inconclusive",
-     [](const KeyValue& value, Profile& to) {
-         to.policy.inconclusive_fails = fails(value, "pass");
-     },
-     [](const Profile& of) { return fails_text(of.policy.inconclusive_fails, "pass"); }},
-    {"policy.not_shown",
-     [](const KeyValue& value, Profile& to) { to.policy.not_shown_fails = fails(value, "pass"); },
-     [](const Profile& of) { return fails_text(of.policy.not_shown_fails, "pass"); }},
-    {"policy.too_good",
-     [](const KeyValue& value, Profile& to) { read_too_good(value, to.policy.too_good); },
-     [](const Profile& of) { return util::number_text(of.policy.too_good); }},
-    {"policy.false_alarms",
-     [](const KeyValue& value, Profile& to) { read_false_alarms(value, to.policy.false_alarms); },
-     [](const Profile& of) { return percent(of.policy.false_alarms); }},
-    {"policy.rounds",
-     [](const KeyValue& value, Profile& to) {
-         read_integer(value, 0, most_rounds, "a number of rounds", to.policy.rounds);
-     },
-     [](const Profile& of) { return std::to_string(of.policy.rounds); }},
-    {"policy.acknowledgement_days",
-     [](const KeyValue& value, Profile& to) {
-         read_integer(value, 0, most_acknowledgement_days, "a number of days",
-                      to.policy.acknowledgement_days);
-     },
-     [](const Profile& of) { return std::to_string(of.policy.acknowledgement_days); }},
-    {"policy.changed.board",
-     [](const KeyValue& value, Profile& to) { read_on_change(value, to.policy.changed.board); },
-     [](const Profile& of) { return std::string(model::to_text(of.policy.changed.board)); }},
-    {"policy.changed.driver",
-     [](const KeyValue& value, Profile& to) { read_on_change(value, to.policy.changed.driver); },
-     [](const Profile& of) { return std::string(model::to_text(of.policy.changed.driver)); }},
-    {"policy.changed.cuda_toolkit",
-     [](const KeyValue& value, Profile& to) {
-         read_on_change(value, to.policy.changed.cuda_toolkit);
-     },
-     [](const Profile& of) { return std::string(model::to_text(of.policy.changed.cuda_toolkit)); }},
-    {"policy.changed.cupti",
-     [](const KeyValue& value, Profile& to) { read_on_change(value, to.policy.changed.cupti); },
-     [](const Profile& of) { return std::string(model::to_text(of.policy.changed.cupti)); }},
-    {"policy.changed.tool_version",
-     [](const KeyValue& value, Profile& to) {
-         read_on_change(value, to.policy.changed.tool_version);
-     },
-     [](const Profile& of) { return std::string(model::to_text(of.policy.changed.tool_version)); }},
-    {"policy.severity.exact",
-     [](const KeyValue& value, Profile& to) { read_severity(value, to.policy.severity.exact); },
-     [](const Profile& of) { return std::string(to_text(of.policy.severity.exact)); }},
-    {"policy.severity.counter",
-     [](const KeyValue& value, Profile& to) { read_severity(value, to.policy.severity.counter); },
-     [](const Profile& of) { return std::string(to_text(of.policy.severity.counter)); }},
-    {"policy.severity.timing",
-     [](const KeyValue& value, Profile& to) { read_severity(value, to.policy.severity.timing); },
-     [](const Profile& of) { return std::string(to_text(of.policy.severity.timing)); }},
-    {"junit_profile",
-     [](const KeyValue& value, Profile& to) {
-         to.junit_profile = word(value, {"github", "strict"});
-     },
-     [](const Profile& of) { return of.junit_profile.value_or(std::string(usual_junit_profile)); }},
-    {"baselines", [](const KeyValue& value, Profile& to) { to.baselines = folder_of(value); },
-     [](const Profile& of) { return baselines_of(of); }},
-    {"out", [](const KeyValue& value, Profile& to) { to.out = folder_of(value); },
-     [](const Profile& of) { return of.out.value_or(std::string(usual_out)); }},
-    {"processes", [](const KeyValue& value, Profile& to) { read_processes(value, to.processes); },
-     [](const Profile& of) { return processes_text(of); }},
-    {"creep",
-     [](const KeyValue& value, Profile& to) {
-         to.creep = read_fraction(value.node, value.key, value.problems);
-     },
-     [](const Profile& of) { return percent(of.creep.value_or(model::usual_creep_bound)); }},
-    {"canary", [](const KeyValue& value, Profile& to) { to.canary = is_on(value); },
-     [](const Profile& of) { return on_text(of.canary); }},
-    {"prove", [](const KeyValue& value, Profile& to) { to.prove = is_on(value); },
-     [](const Profile& of) { return on_text(of.prove); }},
-    {"changed_only", [](const KeyValue& value, Profile& to) { to.changed_only = is_on(value); },
-     [](const Profile& of) { return on_text(of.changed_only); }},
-    {"complete", [](const KeyValue& value, Profile& to) { to.policy.complete = is_on(value); },
-     [](const Profile& of) { return on_text(of.policy.complete); }},
-});
+using Row = Key<Profile>;
 
-/// The next part of the paths that begin with `prefix`, in the table's order.
-std::vector<std::string_view> keys_in(std::string_view prefix) {
-    std::vector<std::string_view> found;
-    for (const ProfileKey& key : profile_keys) {
-        if (!key.path.starts_with(prefix)) continue;
-        const std::string_view rest = key.path.substr(prefix.size());
-        const std::string_view next = rest.substr(0, rest.find('.'));
-        if (found.empty() || found.back() != next) found.push_back(next);
-    }
-    return found;
+/// Of the policy: `fail` or another word, which depends on the verdict.
+template <auto Member>
+Row fails(std::string_view name, const std::string& other, std::string_view help) {
+    return {name, help, choice<bool>({{"fail", true}, {other, false}}), in_policy<Member>,
+            Weaker::less};
+}
+
+template <auto Member>
+Row severity_of(std::string_view metrics) {
+    using model::Severity;
+    return {fmt::format("policy.severity.{}", metrics),
+            fmt::format("A gated {} metric is worse than a tolerance that states no severity: "
+                        "`fail`, or `warn`, which is in every report and never in the exit code.",
+                        metrics),
+            choice<Severity>({{"fail", Severity::fail}, {"warn", Severity::warn}}),
+            in(&Profile::policy, &model::Policy::severity, Member), Weaker::more};  // namespace
+}  // namespace perfgate::suite
+
+template <auto Member>
+Row on_change(std::string_view name, std::string_view what) {
+    using model::OnChange;
+    return {
+        fmt::format("policy.changed.{}", name),
+        fmt::format("{} is not the baseline's: `accept` says nothing, `warn` names it, "
+                    "`refuse` compares nothing and the cases are invalid (exit code 3).",
+                    what),
+        choice<OnChange>(
+            {{"accept", OnChange::accept}, {"warn", OnChange::warn}, {"refuse", OnChange::refuse}}),
+        in(&Profile::policy, &model::Policy::changed, Member), Weaker::less};
+}
+
+template <auto Member>
+Row folder(std::string_view name, std::string_view help, std::string_view usual) {
+    return {name,
+            help,
+            text("the path of a folder", longest_path),
+            Member,
+            Weaker::any,
+            [usual](const Profile& of) { return (of.*Member).value_or(std::string(usual)); }};
+}
+
+/// By their paths, in the order of documents; those of one map are together.
+const std::vector<Row>& profile_keys() {
+    using model::ChangePolicy;
+    using model::Policy;
+    using model::SeverityPolicy;
+    static const std::vector<Row> keys{
+        {"backend",
+         "What measures: `cuda` is a GPU or an error, `host` measures host variants, `auto` uses "
+         "the GPU if there is one.",
+         word({"auto", "cuda", "host"}), &Profile::backend, Weaker::any,
+         [](const Profile& of) { return of.backend.value_or(std::string(usual_backend)); }},
+        fails<&Policy::no_baseline_fails>("policy.no_baseline", "skip",
+                                          "A case without baseline: exit code 4, or skipped."),
+        fails<&Policy::inconclusive_fails>(
+            "policy.inconclusive", "pass",
+            "A case of which nothing can be said, also if its code or the clock explains that it "
+            "got worse: exit code 4, or a pass."),
+        fails<&Policy::not_shown_fails>(
+            "policy.not_shown", "pass",
+            "A time that is not shown to be within its tolerance, also if the baseline's processes "
+            "disagree, a higher clock may hide a regression, only the host code differs, or it is "
+            "too good: exit code 4, or a pass."),
+        {"policy.too_good",
+         "A time that is better by more than this factor may not have done its work: inconclusive, "
+         "exit code 4 where `not_shown` fails, until it is accepted.",
+         number(R"("exclusiveMinimum": 1)",
+                [](double factor) { return std::isfinite(factor) && factor > 1; },
+                "a factor above 1"),
+         in_policy<&Policy::too_good>, Weaker::more},
+        // The rarer a false alarm may be, the more a change has to be to be found.
+        {"policy.false_alarms",
+         "The share of whole runs that may fail for a time though none became slower by more than "
+         "its tolerance. It is shared out over all that is judged by its spread.",
+         fraction(R"("anyOf": [{"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+                    {"$ref": "#/definitions/percentage"}])",
+                  [](double share) { return share > 0 && share < 1; },
+                  "more than 0 % and less than 100 %"),
+         in_policy<&Policy::false_alarms>, Weaker::less},
+        {"policy.rounds", "How often flagged cases may be measured again, in fresh processes.",
+         integer(0, 10, "a number of rounds"), in_policy<&Policy::rounds>, Weaker::any},
+        {"policy.acknowledgement_days",
+         "How many days ahead the last day of an acknowledgement (`accept --expires`) may be. One "
+         "that is further ahead does not hold.",
+         integer(0, 3650, "a number of days"), in_policy<&Policy::acknowledgement_days>,
+         Weaker::more},
+        on_change<&ChangePolicy::board>("board", "The board"),
+        on_change<&ChangePolicy::driver>("driver", "The driver"),
+        on_change<&ChangePolicy::cuda_toolkit>("cuda_toolkit", "The CUDA toolkit"),
+        on_change<&ChangePolicy::cupti>("cupti", "CUPTI"),
+        on_change<&ChangePolicy::tool_version>("tool_version", "The version of perfgate"),
+        severity_of<&SeverityPolicy::exact>("exact"),
+        severity_of<&SeverityPolicy::counter>("counter"),
+        severity_of<&SeverityPolicy::timing>("timing"),
+        {"junit_profile",
+         "`github`: with file, line and properties. `strict`: validates against both common "
+         "schemas.",
+         word({"github", "strict"}), &Profile::junit_profile, Weaker::any,
+         [](const Profile& of) {
+             return of.junit_profile.value_or(std::string(usual_junit_profile));
+         }},
+        folder<&Profile::baselines>("baselines", "Folder of the baselines.", usual_baselines),
+        folder<&Profile::out>("out", "Folder for the run's documents and reports.", usual_out),
+        Row("processes",
+            "Fresh processes that each take a batch of every time; a baseline takes 20.",
+            integer(1, 1000, "a number of processes"), &Profile::processes)
+            .shows(processes_text)
+            .usually(processes_text({}))
+            .weaker_if([](const Profile& before, const Profile& after) {
+                const auto [fewest_before, most_before] = processes_of(before);
+                const auto [fewest, most] = processes_of(after);
+                return fewest < fewest_before || most < most_before;
+            }),
+        {"creep",
+         "How much worse accepted changes may make a gated metric in all, since its anchor.",
+         fraction(), &Profile::creep, Weaker::more,
+         [](const Profile& of) { return of.creep.value_or(model::usual_creep_bound); }},
+        {"canary",
+         "After a run, measure a quick case once more, made slower, and exit with 3 if the gate "
+         "does not find it.",
+         boolean(), &Profile::canary, Weaker::less},
+        {"prove",
+         "Prove on the run's document that each gate fails if its metric is worse by twice what it "
+         "claims to detect, and exit with 3 if one cannot.",
+         boolean(), &Profile::prove, Weaker::less},
+        // Nobody sees times of unchanged code then.
+        {"changed_only",
+         "Measure only cases whose machine code, launch or inputs differ from the baseline's. "
+         "Cases of programs are always measured.",
+         boolean(), &Profile::changed_only, Weaker::more},
+        {"complete",
+         "A suite that has a baseline of the device and was not given to a run is missing (exit "
+         "code 1). Runs with `--filter`, `--tag` or `--shard` are exempt; `merge` is not.",
+         boolean(), in_policy<&Policy::complete>, Weaker::less},
+    };
+    return keys;
 }
 
 /// Reads the keys of a map whose paths begin with `prefix`: "", "policy.".
 void read_map(const YamlNode& node, std::string_view what, const std::string& prefix,
               Profile& profile, Problems& problems) {
-    const std::vector<std::string_view> names = keys_in(prefix);
+    std::vector<std::string> names;
+    std::vector<const Row*> rows;  // of each name the first
+    for (const Row& row : profile_keys()) {
+        if (!row.name.starts_with(prefix)) continue;
+        const std::string rest = row.name.substr(prefix.size());
+        const std::string next = rest.substr(0, rest.find('.'));
+        if (!names.empty() && names.back() == next) continue;
+        names.push_back(next);
+        rows.push_back(&row);
+    }
     const Fields fields(node, what, names, problems);
-    for (const std::string_view name : names) {
-        const YamlNode* found = fields.find(name);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const YamlNode* found = fields.find(names[i]);
         if (found == nullptr) continue;
-        const std::string path = prefix + std::string(name);
-        const auto* key = std::find_if(profile_keys.begin(), profile_keys.end(),
-                                       [&](const ProfileKey& each) { return each.path == path; });
-        if (key != profile_keys.end()) {
-            key->read({*found, name, problems}, profile);
+        const std::string path = prefix + names[i];
+        if (rows[i]->name == path) {
+            rows[i]->read({*found, names[i], problems}, profile);
         } else {
-            read_map(*found, fmt::format("'{}'", name), path + '.', profile, problems);
+            read_map(*found, fmt::format("'{}'", names[i]), path + '.', profile, problems);
         }
     }
 }
@@ -249,10 +205,12 @@ std::string baselines_of(const Profile& profile) {
     return profile.baselines.value_or(std::string(usual_baselines));
 }
 
-std::map<std::string, std::string> in_effect(const Profile& profile) {
-    std::map<std::string, std::string> values;
-    for (const ProfileKey& key : profile_keys) values.emplace(key.path, key.in_effect(profile));
-    return values;
+std::vector<KeyText> tables::profile() {
+    return texts_of(profile_keys());
+}
+
+std::vector<WeakerKey> weaker_keys(const Profile& before, const Profile& after) {
+    return weaker_keys(profile_keys(), before, after);
 }
 
 Profile parse_profile(std::string_view yaml, std::string_view file) {

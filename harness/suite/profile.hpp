@@ -2,43 +2,19 @@
 // A profile: defaults for the command line, kept in a file, so that a gate behaves the same in CI
 // and elsewhere. The command line takes precedence.
 //
-//   backend: cuda            # auto, cuda or host
-//   policy:
-//     no_baseline: fail      # fail or skip
-//     inconclusive: fail     # fail or pass
-//     not_shown: fail        # fail or pass
-//     too_good: 3            # a time that is better by more than this factor is not believed
-//     false_alarms: 0.1%     # of whole runs whose times did not change
-//     rounds: 2              # how often flagged cases may be measured again
-//     acknowledgement_days: 90  # how far ahead the last day of an acknowledgement may be
-//     severity:              # of gates whose tolerance states none: fail (the default) or warn
-//       counter: warn        # so exact, timing
-//     changed:               # since the baseline: accept, warn (the default) or refuse
-//       board: warn
-//       driver: refuse       # so cuda_toolkit, cupti, tool_version
-//   junit_profile: github    # github or strict
-//   baselines: baselines     # folder, as --baselines
-//   out: perfgate-out        # folder, as --out
-//   processes: 5             # as --processes
-// creep: 10%               # as --creep: limit for the sum of accepted changes
-//   canary: true             # as --canary: proves after a run that the gate finds a slowdown
-//   prove: true              # as --prove: proves that each gate can fail
-//   changed_only: true       # as --changed-only: leaves out cases that launch what the baseline
-//   does
-//   complete: true           # a suite that has a baseline and was not given is missing
-//
 // Every key is optional. Paths are relative to the folder that perfgate runs in, as on the command
 // line.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/verdict.hpp"
+#include "suite/keys.hpp"
 
 namespace perfgate::suite {
 
@@ -70,9 +46,9 @@ struct Profile {
 /// The folder of the baselines.
 std::string baselines_of(const Profile& profile);
 
-/// What each key comes to, in words, by its path ("policy.changed.board"): the default where the
-/// profile does not state it.
-std::map<std::string, std::string> in_effect(const Profile& profile);
+/// The keys by which the later profile is weaker; the key of a map's key is its path
+/// ("policy.changed.board"). Any change counts of those of which no value is weaker.
+std::vector<WeakerKey> weaker_keys(const Profile& before, const Profile& after);
 
 /// Throws util::InputError with every problem, as parse_suite does.
 Profile parse_profile(std::string_view yaml, std::string_view file);

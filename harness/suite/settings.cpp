@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <limits>
 #include <set>
 
 #include "metrics/catalogue.hpp"
@@ -15,14 +15,8 @@ namespace perfgate::suite {
 namespace {
 
 constexpr std::size_t longest_metric_name = 200;
-constexpr double longest_time_budget_s = 600;
 /// In the metric's unit (eleven days, a petabyte): nothing that is measured differs by more.
 constexpr double most_leeway = 1e15;
-
-constexpr std::array<std::string_view, 8> keys{"metrics", "tolerances",   "cross_board_tolerance",
-                                               "cache",   "precision",    "time_budget",
-                                               "seed",    "deterministic"};
-constexpr std::array<std::string_view, 4> tolerance_keys{"worse", "better", "abs", "severity"};
 
 const metrics::MetricSet* find_set(std::string_view name) {
     for (const metrics::MetricSet& set : metrics::metric_sets()) {
@@ -92,37 +86,59 @@ std::optional<double> read_leeway(const YamlNode& node, const metrics::Metric& m
     return std::nullopt;
 }
 
+struct MetricTolerance {
+    const metrics::Metric& metric;
+    model::Tolerance tolerance{};
+};
+
+const std::vector<Key<MetricTolerance>>& tolerance_keys() {
+    using model::Severity;
+    static const std::vector<Key<MetricTolerance>> keys{
+        {"worse", "How much worse than the baseline still passes.", fraction(),
+         in(&MetricTolerance::tolerance, &model::Tolerance::worse)}  // namespace
+        ,
+        {"better", "How much better than the baseline is not reported as improved.",
+         fraction().schema,
+         [](const KeyValue& value, MetricTolerance& to) {
+             to.tolerance.better = read_fraction(value.node, value.key, value.problems);
+             const model::MetricDefinition& metric = to.metric.definition;
+             if (metric.direction != model::Direction::none) return;
+             value.problems.add(
+                 value.node.at,
+                 fmt::format("'better' for {}, which is neither better lower nor higher; expected "
+                             "'worse', which holds both ways",
+                             in_quotes(metric.name)));
+         }},
+        {"abs", "A smaller difference than this is no change, in the metric's unit or with a unit.",
+         defined("leeway"),
+         [](const KeyValue& value, MetricTolerance& to) {
+             to.tolerance.abs = read_leeway(value.node, to.metric, value.problems).value_or(0);
+         }},
+        {
+            "severity",
+            "What follows if it is worse: the run fails, or only says so. By default what the "
+            "profile "
+            "says of the metric's class, else `fail`.",
+            choice<Severity>({{"fail", Severity::fail}, {"warn", Severity::warn}}),
+            in(&MetricTolerance::tolerance,
+               &model::Tolerance::severity)  // namespace perfgate::suite
+        },
+    };
+    return keys;
+}
+
 std::optional<model::Tolerance> read_tolerance_map(const YamlNode& node,
                                                    const metrics::Metric& metric,
                                                    Problems& problems) {
     const std::size_t before = problems.count();
-    const Fields fields(node, "a tolerance", tolerance_keys, problems);
-    model::Tolerance tolerance;
-    const YamlNode* worse = fields.find("worse");
-    const YamlNode* better = fields.find("better");
-    const YamlNode* abs = fields.find("abs");
-    if (worse == nullptr && abs == nullptr) {
+    const Fields fields(node, "a tolerance", key_names(tolerance_keys()), problems);
+    if (fields.find("worse") == nullptr && fields.find("abs") == nullptr) {
         problems.add(node.at, "a tolerance without 'worse' and 'abs'; expected one of them");
     }
-    if (worse != nullptr) tolerance.worse = read_fraction(*worse, "worse", problems).value_or(0);
-    if (better != nullptr) {
-        tolerance.better = read_fraction(*better, "better", problems);
-        if (metric.definition.direction == model::Direction::none) {
-            problems.add(better->at,
-                         fmt::format("'better' for {}, which is neither better lower nor higher; "
-                                     "expected 'worse', which holds both ways",
-                                     in_quotes(metric.definition.name)));
-        }
-    }
-    if (const YamlNode* severity = fields.find("severity")) {
-        static const std::vector<std::string> choices{"fail", "warn"};
-        if (const auto choice = read_choice(*severity, "severity", choices, problems)) {
-            tolerance.severity = *choice == 0 ? model::Severity::fail : model::Severity::warn;
-        }
-    }
-    if (abs != nullptr) tolerance.abs = read_leeway(*abs, metric, problems).value_or(0);
+    MetricTolerance read{metric};
+    read_keys(fields, tolerance_keys(), read, problems);
     if (problems.count() != before) return std::nullopt;
-    return tolerance;
+    return read.tolerance;
 }
 
 /// `3%`, `0.03`, `0` as a fraction; `0.5us` as absolute leeway; `{worse: 2%, abs: 0.5us}`.
@@ -179,73 +195,89 @@ std::map<std::string, Settings::ToleranceEntry> read_tolerances(const YamlNode& 
 }
 
 std::optional<std::vector<model::Cache>> read_cache(const YamlNode& node, Problems& problems) {
-    static const std::vector<std::string> choices{"cold", "hot"};
-    const auto read_one = [&](const YamlNode& item) {
-        return read_choice(item, "cache", choices, problems);
-    };
+    static const Sort<model::Cache> cache = cache_state();
+    const bool is_list = node.kind == YamlNode::Kind::list;
+    std::vector<const YamlNode*> items{&node};
+    if (is_list) items = read_list(node, "cache", "cold and hot", problems);
     std::vector<model::Cache> caches;
-    const auto take = [&](const YamlNode& item) {
-        const std::optional<std::size_t> choice = read_one(item);
-        if (!choice) return;
-        const model::Cache cache = *choice == 0 ? model::Cache::cold : model::Cache::hot;
-        if (std::find(caches.begin(), caches.end(), cache) == caches.end()) {
-            caches.push_back(cache);
+    for (const YamlNode* item : items) {
+        const std::optional<model::Cache> found = cache.read({*item, "cache", problems});
+        if (!found) continue;
+        if (std::find(caches.begin(), caches.end(), *found) == caches.end()) {
+            caches.push_back(*found);
         } else {
-            problems.add(item.at, fmt::format("{} is in 'cache' twice; expected it once",
-                                              in_quotes(item.text)));
+            problems.add(item->at, fmt::format("{} is in 'cache' twice; expected it once",
+                                               in_quotes(item->text)));
         }
-    };
-    if (node.kind == YamlNode::Kind::list) {
-        for (const YamlNode* item : read_list(node, "cache", "cold and hot", problems)) {
-            take(*item);
-        }
-    } else {
-        take(node);
     }
     if (caches.empty()) return std::nullopt;
     return caches;
 }
 
-std::optional<double> read_precision(const YamlNode& node, Problems& problems) {
-    const std::size_t before = problems.count();
-    const std::optional<double> fraction = read_fraction(node, "precision", problems);
-    if (fraction && *fraction > 0 && *fraction <= 0.5) return fraction;
-    if (problems.count() == before) {
-        add_wrong_type(node, "precision", "a percentage above 0% and up to 50%", problems);
-    }
-    return std::nullopt;
-}
-
-std::optional<double> read_time_budget(const YamlNode& node, Problems& problems) {
-    const std::size_t before = problems.count();
-    const std::optional<Amount> amount = read_amount(node, "time_budget", problems);
-    if (amount && !amount->unit.empty()) {
-        const std::optional<double> time_ns = in_unit(*amount, "ns");
-        if (time_ns && *time_ns > 0 && *time_ns <= longest_time_budget_s * 1e9) {
-            return *time_ns / 1e9;
-        }
-    }
-    if (problems.count() == before) {
-        add_wrong_type(node, "time_budget",
-                       fmt::format("a time with its unit (100ms), above 0 and up to {:g}s",
-                                   longest_time_budget_s),
-                       problems);
-    }
-    return std::nullopt;
-}
-
-std::optional<std::uint64_t> read_seed(const YamlNode& node, Problems& problems) {
-    const std::optional<std::int64_t> seed = integer_of(node);
-    if (seed && *seed >= 0) return static_cast<std::uint64_t>(*seed);
-    add_wrong_type(node, "seed", "an integer from 0 to 9223372036854775807", problems);
-    return std::nullopt;
-}
-
 std::optional<Settings::Deterministic> read_deterministic(const YamlNode& node,
                                                           Problems& problems) {
-    if (const auto value = boolean_of(node)) return Settings::Deterministic{*value, node.at};
-    add_wrong_type(node, "deterministic", "true or false", problems);
-    return std::nullopt;
+    const auto value = boolean().read({node, "deterministic", problems});
+    return value ? std::optional(Settings::Deterministic{*value, node.at}) : std::nullopt;
+}
+
+using Row = Key<Settings, ResolvedSettings>;
+
+const std::vector<Row>& settings_keys() {
+    static const std::vector<Row> keys{
+        Row("metrics",
+            "What is collected: a list of metrics, sets (`time`, `core`, `full`, `energy`) and raw "
+            "CUPTI names (`smsp__inst_executed.sum`). `perfgate metrics` lists them. A later layer "
+            "replaces the list.",
+            R"("type": "array", "minItems": 1, "items": {"$ref": "#/definitions/name"})",
+            read_metrics, &Settings::metrics)
+            .usually(fmt::format("[{}]", default_metric_set)),
+        {"tolerances",
+         "What is gated: a map from metric to [tolerance](#tolerances). Every one must be "
+         "collected. Later layers are merged, metric by metric.",
+         defined("tolerances"), read_tolerances, &Settings::tolerances},
+        Row("cross_board_tolerance", cross_board_help, fraction(), &Settings::cross_board)
+            .usually(percent(default_cross_board)),
+        Row("cache",
+            "`cold`: the L2 cache is flushed before each launch, and before timed ones persisting "
+            "lines are released. `hot`: it is left as it is. `[cold, hot]`: both, as two cases.",
+            R"("anyOf": [{"enum": ["cold", "hot"]}, {"type": "array", "minItems": 1,
+               "uniqueItems": true, "items": {"enum": ["cold", "hot"]}}])",
+            read_cache, &Settings::cache)
+            .usually("cold")
+            .outside_overrides(),
+        Row("precision",
+            "Sampling stops when the median is known to this fraction (95 % interval). Above 0 %, "
+            "at most 50 %.",
+            fraction(R"("anyOf": [{"type": "number", "exclusiveMinimum": 0, "maximum": 0.5},
+                        {"$ref": "#/definitions/percentage"}])",
+                     [](double share) { return share > 0 && share <= 0.5; },
+                     "a percentage above 0% and up to 50%"),
+            &Settings::precision, Weaker::more, &ResolvedSettings::precision)
+            .that_weakens(Weakens::sampling),
+        Row("time_budget",
+            "Maximum launching time per case and kind of time; with its unit, at most 600s.",
+            seconds("100ms", 600), &Settings::time_budget_s, Weaker::less,
+            &ResolvedSettings::time_budget_s)
+            .that_weakens(Weakens::sampling),
+        Row("seed",
+            "Seed of the inputs that are measured. Verification uses fresh ones. An integer from "
+            "0.",
+            integer(0, std::numeric_limits<std::int64_t>::max()), &Settings::seed)
+            .usually(std::to_string(default_seed))
+            .outside_overrides(),
+        Row("deterministic",
+            "`true`: a case must give the same bits again; see [below](#deterministic). Not for "
+            "programs.",
+            boolean().schema, read_deterministic, &Settings::deterministic)
+            .shows(
+                [](const ResolvedSettings& of) { return boolean().text(of.deterministic.value); })
+            .weaker_if([](const ResolvedSettings& before, const ResolvedSettings& after) {
+                return before.deterministic.value && !after.deterministic.value;
+            })
+            .that_weakens(Weakens::verification)
+            .usually("false"),
+    };
+    return keys;
 }
 
 const std::vector<std::string>& default_metrics() {
@@ -294,8 +326,20 @@ bool applies(const metrics::Metric& metric, model::Target target) {
     return false;
 }
 
-std::span<const std::string_view> settings_keys() {
-    return keys;
+Sort<model::Cache> cache_state() {
+    return choice<model::Cache>({{"cold", model::Cache::cold}, {"hot", model::Cache::hot}});
+}
+
+std::vector<KeyText> tables::settings() {
+    return texts_of(settings_keys());
+}
+
+std::vector<KeyText> tables::tolerance() {
+    return texts_of(tolerance_keys());
+}
+
+std::vector<WeakerKey> weaker_keys(const ResolvedSettings& before, const ResolvedSettings& after) {
+    return weaker_keys(settings_keys(), before, after);
 }
 
 std::optional<Settings::ToleranceEntry> read_tolerance_entry(const YamlNode::Entry& entry,
@@ -310,22 +354,7 @@ std::optional<Settings::ToleranceEntry> read_tolerance_entry(const YamlNode::Ent
 
 Settings read_settings(const Fields& fields, Problems& problems) {
     Settings settings;
-    const auto with = [&](std::string_view key, auto read) {
-        if (const YamlNode* node = fields.find(key)) read(*node);
-    };
-    with("metrics", [&](const YamlNode& n) { settings.metrics = read_metrics(n, problems); });
-    with("tolerances",
-         [&](const YamlNode& n) { settings.tolerances = read_tolerances(n, problems); });
-    with("cross_board_tolerance", [&](const YamlNode& n) {
-        settings.cross_board = read_fraction(n, "cross_board_tolerance", problems);
-    });
-    with("cache", [&](const YamlNode& n) { settings.cache = read_cache(n, problems); });
-    with("precision", [&](const YamlNode& n) { settings.precision = read_precision(n, problems); });
-    with("time_budget",
-         [&](const YamlNode& n) { settings.time_budget_s = read_time_budget(n, problems); });
-    with("seed", [&](const YamlNode& n) { settings.seed = read_seed(n, problems); });
-    with("deterministic",
-         [&](const YamlNode& n) { settings.deterministic = read_deterministic(n, problems); });
+    read_keys(fields, settings_keys(), settings, problems);
     return settings;
 }
 

@@ -21,7 +21,7 @@
 #include "model/catalogue.hpp"
 #include "model/run.hpp"
 #include "model/tolerance.hpp"
-#include "suite/fields.hpp"
+#include "suite/keys.hpp"
 
 namespace perfgate::suite {
 
@@ -31,6 +31,11 @@ inline constexpr double default_precision = 0.005;
 inline constexpr double default_time_budget_s = 0.1;
 inline constexpr std::uint64_t default_seed = 1;
 inline constexpr std::string_view default_metric_set = "core";
+
+inline constexpr std::string_view cross_board_help =
+    "For timing metrics, on a board that the baseline does not have. If the baseline has one or "
+    "two boards, it is added to the tolerance; if it has three or more, it is the most that is "
+    "allowed for what they [differ by](../harness/gate/README.md#boards).";
 
 /// The most metrics of a case, with sets expanded.
 inline constexpr std::size_t most_metrics = 500;
@@ -67,9 +72,10 @@ struct Settings {
 /// Whether cases of the target have the metric: host variants have only wall times.
 bool applies(const metrics::Metric& metric, model::Target target);
 
-/// The keys that read_settings reads, for Fields.
-std::span<const std::string_view> settings_keys();
+/// `cold` or `hot`.
+Sort<model::Cache> cache_state();
 
+/// Those of tables::settings() that the map has.
 Settings read_settings(const Fields& fields, Problems& problems);
 
 /// One entry of `tolerances`, of a metric that the catalogue has. Nothing, and a problem, if it is
@@ -97,6 +103,9 @@ struct ResolvedSettings {
         return by_target.at(target);
     }
 };
+
+/// Of the settings themselves; the gates are compared metric by metric.
+std::vector<WeakerKey> weaker_keys(const ResolvedSettings& before, const ResolvedSettings& after);
 
 /// Later layers take precedence; tolerances are merged by metric. A tolerance for a metric that is
 /// not collected is a problem, reported at whichever of the two is in the later layer.

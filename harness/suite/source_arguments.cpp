@@ -11,7 +11,7 @@
 
 #include "model/command_words.hpp"
 #include "model/stated_work.hpp"
-#include "suite/fields.hpp"
+#include "suite/keys.hpp"
 
 namespace perfgate::suite {
 
@@ -24,11 +24,9 @@ using Fill = SourceArgument::Fill;
 
 constexpr std::size_t most_arguments = 64;
 
-constexpr std::array<std::string_view, 3> launch_keys{"grid", "block", "shared"};
-constexpr std::array<std::string_view, 3> work_keys{"flops", "bytes", "type"};
-constexpr std::array<std::string_view, 17> argument_keys{
-    "in",  "out", "inout", "f16", "bf16", "f32", "f64",  "i8",  "i16",
-    "i32", "i64", "u8",    "u16", "u32",  "u64", "size", "fill"};
+const std::vector<std::string> argument_keys{"in",  "out", "inout", "f16",  "bf16", "f32",
+                                             "f64", "i8",  "i16",   "i32",  "i64",  "u8",
+                                             "u16", "u32", "u64",   "size", "fill"};
 
 constexpr std::array element_types{ElementType::f16, ElementType::bf16, ElementType::f32,
                                    ElementType::f64, ElementType::i8,   ElementType::i16,
@@ -43,16 +41,8 @@ class ArgumentsReader {
         : text_(text), read_(read), uses_(uses), problems_(problems) {}
 
     void launch(const YamlNode& node) {
-        const Fields fields(node, "'launch'", launch_keys, problems_);
-        if (const YamlNode* grid = fields.require("grid", problems_)) {
-            read_.grid = sizes(*grid, "grid");
-        }
-        if (const YamlNode* block = fields.require("block", problems_)) {
-            read_.block = sizes(*block, "block");
-        }
-        if (const YamlNode* shared = fields.find("shared")) {
-            read_.shared = expression(*shared, "shared");
-        }
+        const Fields fields(node, "'launch'", key_names(launch_keys()), problems_);
+        read_keys(fields, launch_keys(), *this, problems_);
     }
 
     void arguments(const YamlNode& node) {
@@ -68,29 +58,64 @@ class ArgumentsReader {
 
     void work(const YamlNode& node) {
         const std::size_t before = problems_.count();
-        const Fields fields(node, "'work'", work_keys, problems_);
+        const Fields fields(node, "'work'", key_names(work_keys()), problems_);
         if (problems_.count() != before) return;
         read_.work_at = node.at;
-        const YamlNode* flops = fields.find("flops");
-        const YamlNode* bytes = fields.find("bytes");
-        if (flops != nullptr) read_.flops = expression(*flops, "flops");
-        if (bytes != nullptr) read_.bytes = expression(*bytes, "bytes");
-        if (flops == nullptr && bytes == nullptr) {
+        read_keys(fields, work_keys(), *this, problems_);
+        const YamlNode* type = fields.find("type");
+        if (fields.find("flops") == nullptr && fields.find("bytes") == nullptr) {
             problems_.add(node.at, "'work' states nothing; expected 'flops', 'bytes' or both");
         }
-        const YamlNode* type = fields.find("type");
-        if (type == nullptr) return;
-        if (flops == nullptr) {
+        if (type != nullptr && fields.find("flops") == nullptr) {
             problems_.add(type->at, "'type' without 'flops', whose type it is; expected both");
-        }
-        const std::vector<std::string> types(model::arithmetic_types.begin(),
-                                             model::arithmetic_types.end());
-        if (const auto choice = read_choice(*type, "type", types, problems_)) {
-            read_.kernel.work.arithmetic = types[*choice];
         }
     }
 
+    using Row = Key<ArgumentsReader>;
+
+    static const std::vector<Row>& launch_keys() {
+        static const std::vector<Row> keys{
+            Row("grid", "Blocks: x, or up to three of x, y, z.", defined("sizes"),
+                [](const KeyValue& value, ArgumentsReader& to) {
+                    to.read_.grid = to.sizes(value.node, value.key);
+                })
+                .needed(),
+            Row("block", "Threads of a block: x, or up to three of x, y, z.", defined("sizes"),
+                [](const KeyValue& value, ArgumentsReader& to) {
+                    to.read_.block = to.sizes(value.node, value.key);
+                })
+                .needed(),
+            size_key("shared", "Dynamic shared memory of a block, bytes.", &ReadSource::shared),
+        };
+        return keys;
+    }
+
+    static const std::vector<Row>& work_keys() {
+        static const std::vector<Row> keys{
+            size_key("flops",
+                     "Arithmetic operations that the result needs, a multiply-add counting 2.",
+                     &ReadSource::flops),
+            size_key("bytes",
+                     "The least bytes that must move: every input read once, every output written "
+                     "once.",
+                     &ReadSource::bytes),
+            {"type",
+             "Type of the operations (on tensor cores, the type of the inputs). Omit it for any "
+             "other type.",
+             word({model::arithmetic_types.begin(), model::arithmetic_types.end()}),
+             [](ArgumentsReader& to) -> std::string& { return to.read_.kernel.work.arithmetic; }},
+        };  // namespace
+        return keys;
+    }  // namespace perfgate::suite
+
   private:
+    static Row size_key(std::string_view name, std::string_view help,
+                        std::optional<IntegerExpression> ReadSource::*place) {
+        return {name, help, defined("size"), [place](const KeyValue& value, ArgumentsReader& to) {
+                    to.read_.*place = to.expression(value.node, value.key);
+                }};
+    }
+
     std::optional<IntegerExpression> expression(const YamlNode& node, std::string_view what) {
         if (node.kind != YamlNode::Kind::scalar) {
             add_wrong_type(node, what, "an integer, or text such as \"(n + 255) / 256\"",
@@ -128,8 +153,8 @@ class ArgumentsReader {
         const std::size_t before = problems_.count();
         const Fields fields(node, "an argument", argument_keys, problems_);
         if (problems_.count() != before) return;
-        std::vector<std::string_view> kinds;
-        for (const std::string_view key : argument_keys) {
+        std::vector<std::string> kinds;
+        for (const std::string& key : argument_keys) {
             if (key != "size" && key != "fill" && fields.find(key) != nullptr) kinds.push_back(key);
         }
         if (kinds.size() != 1) {
@@ -165,11 +190,8 @@ class ArgumentsReader {
 
     void buffer(const YamlNode& type, const Fields& fields, SourceArgument& argument,
                 ReadSource::Argument& read) {
-        std::vector<std::string> names;
-        names.reserve(std::size(element_types));
-        for (const ElementType each : element_types) names.emplace_back(to_text(each));
         const std::string_view what = to_text(argument.role);
-        if (const auto choice = read_choice(type, what, names, problems_)) {
+        if (const auto choice = read_choice(type, what, element_names(), problems_)) {
             argument.type = element_types[*choice];
         }
         if (const YamlNode* size = fields.require("size", problems_)) {
@@ -237,6 +259,14 @@ class ArgumentsReader {
 
 }  // namespace
 
+std::vector<KeyText> tables::launch() {
+    return texts_of(ArgumentsReader::launch_keys());
+}
+
+std::vector<KeyText> tables::work() {
+    return texts_of(ArgumentsReader::work_keys());
+}
+
 void read_launch(const YamlNode& node, const SourceText& text, ReadSource& read,
                  ParameterUses& uses, Problems& problems) {
     ArgumentsReader(text, read, uses, problems).launch(node);
@@ -250,6 +280,12 @@ void read_arguments(const YamlNode& node, const SourceText& text, ReadSource& re
 void read_work(const YamlNode& node, const SourceText& text, ReadSource& read, ParameterUses& uses,
                Problems& problems) {
     ArgumentsReader(text, read, uses, problems).work(node);
+}
+
+std::vector<std::string> element_names() {
+    std::vector<std::string> names;
+    for (const ElementType each : element_types) names.emplace_back(to_text(each));
+    return names;
 }
 
 std::pair<std::int64_t, std::int64_t> integers_of(model::ElementType type) {

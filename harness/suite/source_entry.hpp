@@ -75,6 +75,9 @@ void read_arguments(const YamlNode& node, const SourceText& text, ReadSource& re
 void read_work(const YamlNode& node, const SourceText& text, ReadSource& read, ParameterUses& uses,
                Problems& problems);
 
+/// "f16", …
+std::vector<std::string> element_names();
+
 /// The least and the most that an integer type holds; of u64 what a suite can write.
 std::pair<std::int64_t, std::int64_t> integers_of(model::ElementType type);
 

@@ -2,16 +2,16 @@
 #include "suite/source_entry.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
-#include <limits>
 #include <utility>
 
 #include "model/command_words.hpp"
 #include "suite/entry_reader.hpp"
-#include "suite/fields.hpp"
 #include "suite/matrix.hpp"
 #include "suite/settings.hpp"
 #include "util/text.hpp"
@@ -28,20 +28,53 @@ using Fill = SourceArgument::Fill;
 constexpr std::size_t most_items = 100;  ///< of `include`, `define` and `architectures`
 constexpr std::size_t longest_kernel = 256;
 
-constexpr std::array<std::string_view, 15> own_keys{
-    "source", "kernel", "name",      "variant",       "launch", "arguments", "check",  "work",
-    "matrix", "std",    "fast_math", "architectures", "tags",   "overrides", "include"};
-constexpr std::array<std::string_view, 3> check_keys{"against", "rtol", "atol"};
 /// Of compiling; other files are machine code already, or nearly.
 constexpr std::array<std::string_view, 5> compile_keys{"include", "define", "std", "fast_math",
                                                        "architectures"};
 
-std::vector<std::string_view> source_keys() {
-    std::vector<std::string_view> keys(own_keys.begin(), own_keys.end());
-    keys.emplace_back("define");
-    const auto settings = settings_keys();
-    keys.insert(keys.end(), settings.begin(), settings.end());
-    return keys;
+std::string text_of(const model::SourceArgument& argument) {
+    std::string text = fmt::format("{} {}", to_text(argument.role), to_text(argument.type));
+    const std::string value = is_integer(argument.type) ? std::to_string(argument.integer)
+                                                        : util::number_text(argument.real);
+    if (argument.role == model::SourceArgument::Role::value) return text + ' ' + value;
+    text += fmt::format("[{}]", argument.elements);
+    if (argument.role == model::SourceArgument::Role::out) return text;
+    text += fmt::format(" {}", to_text(argument.fill));
+    return argument.fill == model::SourceArgument::Fill::constant ? text + ' ' + value : text;
+}
+
+std::string arguments_text(const model::SourceKernel& kernel) {
+    std::vector<std::string> all;
+    all.reserve(kernel.arguments.size());
+    for (const SourceArgument& argument : kernel.arguments) all.push_back(text_of(argument));
+    return all.empty() ? "none" : fmt::format("{}", fmt::join(all, ", "));
+}
+
+std::string work_text(const model::SourceKernel& kernel) {
+    const model::Work& work = kernel.work;
+    if (work == model::Work{}) return {};
+    return fmt::format("flops {} {}, bytes {}", util::number_text(work.flops),
+                       work.arithmetic.empty() ? "of no type" : work.arithmetic,
+                       util::number_text(work.bytes));
+}
+
+std::string launch_text(const model::SourceKernel& kernel) {
+    return fmt::format("grid {}, block {}, shared {}", fmt::join(kernel.grid, "x"),
+                       fmt::join(kernel.block, "x"), kernel.shared_bytes);
+}
+
+std::string check_text(const model::SourceKernel& kernel) {
+    if (kernel.check.kind == SourceCheck::Kind::none) return "none";
+    return fmt::format("{}, rtol {}, atol {}", kernel.check.against,
+                       util::number_text(kernel.check.rtol), util::number_text(kernel.check.atol));
+}
+
+std::string include_text(const model::SourceKernel& kernel) {
+    return fmt::format("{}", fmt::join(kernel.options.include, " "));
+}
+
+void add_defines(const model::SourceKernel& kernel, model::MeasuredAs& to) {
+    for (const auto& [name, value] : kernel.options.defines) to["define." + name] = value;
 }
 
 /// "block_reduce" of "ns::block_reduce<256>"; the text itself if it is no such name.
@@ -56,52 +89,180 @@ std::string kernel_identifier(std::string_view kernel) {
 
 class SourceReader {
   public:
+    using Row = Key<SourceReader, model::SourceKernel>;
+
     SourceReader(const YamlNode& entry, const SourceText& text, Problems& problems)
-        : text_(text), fields_(entry, "a source entry", keys(), problems), problems_(problems) {
+        : text_(text),
+          fields_(entry, "a source entry",
+                  key_names(joined({tables::source(), tables::settings()})), problems),
+          problems_(problems) {
         read_.entry.at = entry.at;
     }
 
     ReadSource read() {
-        if (const YamlNode* node = fields_.require("source", problems_)) file(*node);
-        if (const YamlNode* node = fields_.require("kernel", problems_)) {
-            read_.kernel.kernel = words(*node, "kernel", "the name of a kernel", longest_kernel);
-        }
+        read_keys(fields_, keys(), *this, problems_);
         names();
-        if (const YamlNode* node = fields_.require("launch", problems_)) {
-            read_launch(*node, text_, read_, uses_, problems_);
-        }
-        if (const YamlNode* node = fields_.require("arguments", problems_)) {
-            read_arguments(*node, text_, read_, uses_, problems_);
-        }
-        if (const YamlNode* node = fields_.find("check")) check(*node);
-        if (const YamlNode* node = fields_.find("work")) {
-            read_work(*node, text_, read_, uses_, problems_);
-        }
-        compile_options();
-        if (const YamlNode* node = fields_.find("tags")) {
-            read_.entry.tags = read_tags(*node, problems_);
-        }
+        refuse_compiling();
+        read_keys(fields_, entry_keys(), read_.entry, problems_);
         read_.entry.settings = read_settings(fields_, problems_);
-        if (const YamlNode* node = fields_.find("overrides")) {
-            read_.entry.overrides = read_overrides(*node, problems_);
-        }
-        read_.matrix = fields_.find("matrix");
-        if (read_.matrix != nullptr) {
-            read_.workload.params = parameters_of(
-                *read_.matrix,
-                [](const YamlNode& key, bool rule) {
-                    return rule && (key.text == "variant" || key.text == "cache");
-                },
-                problems_);
-        }
         check_parameters();
         return std::move(read_);
     }
 
+    static const std::vector<Row>& keys() {
+        static const std::vector<Row> keys{
+            Row("source",
+                "The file, relative to the suite's folder. A `.cu` is compiled by NVRTC, a `.ptx` "
+                "by the driver; `.cubin` and `.fatbin` are loaded as they are.",
+                fmt::format(R"("type": "string", "maxLength": {},
+                    "pattern": "\\.(cu|ptx|cubin|fatbin)$")",
+                            model::longest_word),
+                &SourceReader::file)
+                .needed()
+                .shows([](const model::SourceKernel& of) { return of.file; }),
+            Row("kernel",
+                "Its name in C++, with namespaces and template arguments; its symbol if the file "
+                "is not a `.cu`. `{param}` is a parameter of `matrix`.",
+                text({}, longest_kernel).schema,
+                [](const KeyValue& value, SourceReader& to) {
+                    to.read_.kernel.kernel =
+                        to.words(value.node, value.key, "the name of a kernel", longest_kernel);
+                })
+                .needed()
+                .shows([](const model::SourceKernel& of) { return of.kernel; }),
+            Row("launch",
+                "`grid` and `block`: a size, or a list of up to three. `shared`: bytes of dynamic "
+                "shared memory.",
+                defined("launch"),
+                [](const KeyValue& value, SourceReader& to) {
+                    read_launch(value.node, to.text_, to.read_, to.uses_, value.problems);
+                })
+                .needed()
+                .shows(launch_text),
+            Row("arguments", "What the kernel takes, in order; see [below](#arguments).",
+                R"("type": "array", "maxItems": 64, "items": {"$ref": "#/definitions/argument"})",
+                [](const KeyValue& value, SourceReader& to) {
+                    read_arguments(value.node, to.text_, to.read_, to.uses_, value.problems);
+                })
+                .needed()
+                .measured_as(arguments_text),
+            {"name", "Of the workload. Without it, the file's.", slug(),
+             in(&SourceReader::read_, &ReadSource::workload, &model::WorkloadInfo::name)},
+            {
+                "variant", "Of the variant. Without it, the kernel's.", slug(),
+                &SourceReader::variant_  // namespace
+            }                            // namespace perfgate::suite
+            ,
+            Row("check",
+                "What the outputs are compared with; see [below](#check). Without it the case is "
+                "not verified.",
+                R"("anyOf": [{"const": "none"}, {"$ref": "#/definitions/check"}])",
+                &SourceReader::check)
+                .shows(check_text),
+            Row("work", "What the result needs at least; see [below](#work).", defined("work"),
+                [](const KeyValue& value, SourceReader& to) {
+                    read_work(value.node, to.text_, to.read_, to.uses_, value.problems);
+                })
+                .measured_as(work_text),
+            Row("include",
+                "Header folders, relative to the suite's; the source's and the toolkit's are "
+                "always searched.",
+                list_of(text({}, model::longest_word).schema),
+                [](const KeyValue& value, SourceReader& to) {
+                    const auto folder = text("a folder", model::longest_word);
+                    for (const YamlNode* item : to.items(value, "folders")) {
+                        const auto found = folder.read({*item, value.key, value.problems});
+                        if (found) to.read_.kernel.options.include.push_back(*found);
+                    }
+                })
+                .shows(include_text),
+            Row("define", "A map of macros; `{param}` in a value is a parameter of `matrix`.",
+                fmt::format(R"("type": "object", "maxProperties": {},
+                    "propertyNames": {{"$ref": "#/definitions/identifier"}},
+                    "additionalProperties": {{"$ref": "#/definitions/word"}})",
+                            most_items),
+                &SourceReader::defines)
+                .shows(add_defines),
+            option<&model::CompileOptions::standard>("std", "The language.",
+                                                     word({"c++14", "c++17", "c++20"})),
+            option<&model::CompileOptions::fast_math>("fast_math", "As `--use_fast_math`.",
+                                                      boolean()),
+            {"architectures",
+             "What `validate` compiles for without `--architecture`, and without a GPU: `[80, "
+             "90a]`. A run compiles for its device.",
+             list_of(R"("anyOf": [{"type": "integer", "minimum": 10, "maximum": 999},
+                        {"type": "string", "pattern": "^[0-9]{2,3}[af]?$"}])"),
+             [](const KeyValue& value, SourceReader& to) {
+                 for (const YamlNode* item : to.items(value, "architectures such as 90")) {
+                     if (item->kind == YamlNode::Kind::scalar && is_architecture(item->text)) {
+                         to.read_.kernel.architectures.push_back(item->text);
+                     } else {
+                         add_wrong_type(*item, value.key, "an architecture such as 80 or 90a",
+                                        value.problems);
+                     }
+                 }
+             }},
+            {"matrix", "As for [workloads](../suites/README.md#matrix).", defined("matrix"),
+             [](const KeyValue& value, SourceReader& to) {
+                 to.read_.matrix = &value.node;
+                 to.read_.workload.params = parameters_of(
+                     value.node,
+                     [](const YamlNode& key, bool rule) {
+                         return rule && (key.text == "variant" || key.text == "cache");
+                     },
+                     value.problems);
+             }},
+        };
+        return keys;
+    }
+
+    struct CheckText {
+        SourceReader& reader;
+        SourceCheck check;
+        std::string against = {};
+    };
+
+    static const std::vector<Key<CheckText>>& check_keys() {
+        using Row = Key<CheckText>;
+        static const std::vector<Row> keys{
+            Row("against",
+                "Another kernel of the file with the same arguments, a `.npy` file, or `none`.",
+                text({}, model::longest_word).schema,
+                [](const KeyValue& value, CheckText& to) {
+                    to.against =
+                        to.reader.words(value.node, value.key, "a kernel, a .npy file or none",
+                                        model::longest_word);
+                })
+                .needed(),
+            Row("rtol", "Tolerance, a share of the expected value; of floating-point outputs only.",
+                number(R"("minimum": 0, "maximum": 0.5)",
+                       [](double value) { return value >= 0 && value <= 0.5; },
+                       "a number from 0 to 0.5"),
+                in(&CheckText::check, &SourceCheck::rtol))
+                .usually("1e-5"),
+            Row("atol", "Tolerance in addition.",
+                number(R"("minimum": 0)",
+                       [](double value) { return value >= 0 && std::isfinite(value); },
+                       "a number from 0"),
+                in(&CheckText::check, &SourceCheck::atol))
+                .usually("0"),
+        };
+        return keys;
+    }
+
   private:
-    static std::span<const std::string_view> keys() {
-        static const std::vector<std::string_view> all = source_keys();
-        return all;
+    static std::string list_of(const std::string& item) {
+        return fmt::format(R"("type": "array", "minItems": 1, "maxItems": {}, "items": {{{}}})",
+                           most_items, item);
+    }
+
+    template <auto Member, typename T>
+    static Row option(std::string_view name, std::string_view help, const Sort<T>& sort) {
+        return Row(name, help, sort,
+                   in(&SourceReader::read_, &ReadSource::kernel, &model::SourceKernel::options,
+                      Member))
+            .shows([sort](const model::SourceKernel& of) { return sort.text(of.options.*Member); })
+            .usually(sort.text(model::CompileOptions{}.*Member));
     }
 
     void file(const YamlNode& node) {
@@ -140,8 +301,8 @@ class SourceReader {
 
     void names() {
         const std::string stem = std::filesystem::path(read_.kernel.file).stem().string();
-        if (const YamlNode* node = fields_.find("name")) {
-            read_.workload.name = read_slug(*node, "name", problems_).value_or("");
+        if (fields_.find("name") != nullptr) {
+            // Its problems are reported.
         } else if (is_slug(stem)) {
             read_.workload.name = stem;
         } else if (!read_.kernel.file.empty()) {
@@ -151,8 +312,8 @@ class SourceReader {
         }
         model::VariantInfo& variant = read_.workload.variants.emplace_back();
         const std::string identifier = kernel_identifier(read_.kernel.kernel);
-        if (const YamlNode* node = fields_.find("variant")) {
-            variant.name = read_slug(*node, "variant", problems_).value_or("");
+        if (fields_.find("variant") != nullptr) {
+            variant.name = variant_;
         } else if (model::is_identifier(identifier)) {
             variant.name = identifier;
         } else if (!read_.kernel.kernel.empty()) {
@@ -175,28 +336,19 @@ class SourceReader {
 
     void check(const YamlNode& node) {
         if (text_of(node) == "none") return;
-        const Fields fields(node, "'check'", check_keys, problems_);
-        const YamlNode* against = fields.require("against", problems_);
-        SourceCheck& check = read_.kernel.check;
+        const Fields fields(node, "'check'", key_names(check_keys()), problems_);
+        CheckText read{*this, read_.kernel.check};
+        read.check.rtol = 1e-5;
+        read_keys(fields, check_keys(), read, problems_);
+        const YamlNode* against = fields.find("against");
         if (against == nullptr) return;
-        const std::string what =
-            words(*against, "against", "a kernel, a .npy file or none", model::longest_word);
-        const auto tolerance = [&](std::string_view key, double usual) {
-            const YamlNode* found = fields.find(key);
-            if (found == nullptr) return usual;
-            const std::optional<double> value = number_of(*found);
-            const double most = key == "rtol" ? 0.5 : std::numeric_limits<double>::max();
-            if (value && *value >= 0 && *value <= most) return *value;
-            add_wrong_type(*found, key,
-                           key == "rtol" ? "a number from 0 to 0.5" : "a number from 0", problems_);
-            return usual;
-        };
-        check.rtol = tolerance("rtol", 1e-5);
-        check.atol = tolerance("atol", 0);
-        if (what.empty() || what == "none") return;
-        check.against = what;
+        SourceCheck& check = read_.kernel.check;
+        check = read.check;
+        if (read.against.empty() || read.against == "none") return;
+        check.against = read.against;
         read_.check_at = against->at;
-        check.kind = what.ends_with(".npy") ? SourceCheck::Kind::file : SourceCheck::Kind::kernel;
+        check.kind =
+            read.against.ends_with(".npy") ? SourceCheck::Kind::file : SourceCheck::Kind::kernel;
         check_outputs(against->at);
     }
 
@@ -228,7 +380,7 @@ class SourceReader {
         }
     }
 
-    void compile_options() {
+    void refuse_compiling() {
         const bool compiled = model::kind_of_source(read_.kernel.file) == model::SourceKind::cuda ||
                               read_.kernel.file.empty();
         for (const std::string_view key : compile_keys) {
@@ -238,41 +390,13 @@ class SourceReader {
                                                  "only with a .cu",
                                                  key));
         }
-        model::CompileOptions& options = read_.kernel.options;
-        if (const YamlNode* node = fields_.find("std")) {
-            static const std::vector<std::string> standards{"c++14", "c++17", "c++20"};
-            if (const auto choice = read_choice(*node, "std", standards, problems_)) {
-                options.standard = standards[*choice];
-            }
-        }
-        if (const YamlNode* node = fields_.find("fast_math")) {
-            const std::optional<bool> value = boolean_of(*node);
-            if (!value) add_wrong_type(*node, "fast_math", "true or false", problems_);
-            options.fast_math = value.value_or(false);
-        }
-        for (const YamlNode* item : list("include", "folders")) {
-            const auto folder =
-                read_text(*item, "include", "a folder", model::longest_word, problems_);
-            if (folder) options.include.push_back(*folder);
-        }
-        for (const YamlNode* item : list("architectures", "architectures such as 90")) {
-            if (item->kind == YamlNode::Kind::scalar && is_architecture(item->text)) {
-                read_.kernel.architectures.push_back(item->text);
-            } else {
-                add_wrong_type(*item, "architectures", "an architecture such as 80 or 90a",
-                               problems_);
-            }
-        }
-        if (const YamlNode* node = fields_.find("define")) defines(*node);
     }
 
-    std::vector<const YamlNode*> list(std::string_view key, std::string_view of) {
-        const YamlNode* node = fields_.find(key);
-        if (node == nullptr) return {};
-        auto items = read_list(*node, key, of, problems_);
+    static std::vector<const YamlNode*> items(const KeyValue& value, std::string_view of) {
+        auto items = read_list(value.node, value.key, of, value.problems);
         if (items.size() <= most_items) return items;
-        problems_.add(node->at, fmt::format("{} items in '{}'; expected at most {}", items.size(),
-                                            key, most_items));
+        value.problems.add(value.node.at, fmt::format("{} items in '{}'; expected at most {}",
+                                                      items.size(), value.key, most_items));
         return {};
     }
 
@@ -337,10 +461,30 @@ class SourceReader {
     Fields fields_;
     Problems& problems_;
     ReadSource read_;
+    std::string variant_;
     ParameterUses uses_;
 };
 
 }  // namespace
+
+std::vector<KeyText> tables::source() {
+    return joined({texts_of(SourceReader::keys()), texts_of(entry_keys())});
+}
+
+std::vector<KeyText> tables::check() {
+    return texts_of(SourceReader::check_keys());
+}
+
+model::MeasuredAs measured_as(const model::SourceKernel& kernel) {
+    static const std::vector<Compared<model::SourceKernel>> keys(SourceReader::keys().begin(),
+                                                                 SourceReader::keys().end());
+    return measured_as(keys, kernel);
+}
+
+std::vector<WeakerKey> weaker_keys(const model::SourceKernel& before,
+                                   const model::SourceKernel& after) {
+    return weaker_keys(SourceReader::keys(), before, after);
+}
 
 bool is_architecture(std::string_view text) {
     if (text.ends_with('a') || text.ends_with('f')) text.remove_suffix(1);

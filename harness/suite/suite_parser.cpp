@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <set>
 #include <utility>
@@ -29,9 +28,6 @@ namespace {
 
 constexpr std::size_t longest_description = 4000;
 
-constexpr std::array<std::string_view, 6> suite_keys{"name",      "description", "defaults",
-                                                     "workloads", "overrides",   "expect"};
-
 class SuiteParser {
   public:
     SuiteParser(std::string_view yaml, std::string_view file,
@@ -45,43 +41,65 @@ class SuiteParser {
         suite_.file = file;
     }
 
+    using Row = Key<SuiteParser>;
+
+    static const std::vector<Row>& keys() {
+        static const std::vector<Row> keys{
+            Row("name",
+                "`a-z`, `0-9`, `_`, `-`, at most 64 characters, unique among the suites of a run. "
+                "Baselines are stored under it; renaming a suite abandons them.",
+                slug(), in(&SuiteParser::suite_, &Suite::name))
+                .needed(),
+            {"description", "What the suite is for.", text("text", longest_description),
+             in(&SuiteParser::suite_, &Suite::description)},
+            {"defaults", "[Settings](#settings) of every case.", defined("settings"),
+             &SuiteParser::defaults},
+            Row("workloads", "A list of [workload entries](#workload-entries).",
+                R"("type": "array", "minItems": 1, "items": {"$ref": "#/definitions/entry"})",
+                node_of, &SuiteParser::entries_)
+                .needed(),
+            {"overrides", "A list of [overrides](#overrides) for cases of the whole suite.",
+             defined("overrides"), &SuiteParser::overrides},
+            {"expect", "[Relations](#relations): conditions between the suite's own cases.",
+             defined("expect"), node_of, &SuiteParser::expect_},
+        };  // namespace
+        return keys;
+    }  // namespace perfgate::suite
+
     Suite parse(const YamlNode& root) {
-        const Fields fields(root, "a suite", suite_keys, problems_);
-        if (const YamlNode* name = fields.require("name", problems_)) {
-            suite_.name = read_slug(*name, "name", problems_).value_or("");
-        }
-        if (const YamlNode* description = fields.find("description")) {
-            suite_.description =
-                read_text(*description, "description", "text", longest_description, problems_)
-                    .value_or("");
-            // What a block scalar ends with.
-            suite_.description.erase(suite_.description.find_last_not_of(" \n") + 1);
-        }
-        const std::size_t before_settings = problems_.count();
-        if (const YamlNode* defaults = fields.find("defaults")) {
-            suite_.defaults = read_settings(
-                Fields(*defaults, "'defaults'", settings_keys(), problems_), problems_);
-        }
-        if (const YamlNode* overrides = fields.find("overrides")) {
-            suite_.overrides = read_overrides(*overrides, problems_);
-        }
-        settings_are_good_ = problems_.count() == before_settings;
-        if (const YamlNode* entries = fields.require("workloads", problems_)) {
+        const Fields fields(root, "a suite", key_names(keys()), problems_);
+        read_keys(fields, keys(), *this, problems_);
+        // What a block scalar ends with.
+        suite_.description.erase(suite_.description.find_last_not_of(" \n") + 1);
+        if (entries_ != nullptr) {
             for (const YamlNode* item :
-                 read_list(*entries, "workloads", "workload entries", problems_)) {
+                 read_list(*entries_, "workloads", "workload entries", problems_)) {
                 add_entry(*item);
             }
         }
         check_duplicates(suite_, workloads_, problems_);
         apply_overrides(suite_, all_expanded_, work_, problems_);
         if (settings_are_good_) check_settings(suite_, entry_is_good_, work_, problems_);
-        if (const YamlNode* expect = fields.find("expect")) add_relations(*expect, {});
+        if (expect_ != nullptr) add_relations(*expect_, {});
         for (const auto& [name, expect] : expected_of_commands_) add_relations(*expect, name + '/');
         add_health();
         return std::move(suite_);
     }
 
   private:
+    void defaults(const YamlNode& node) {
+        const std::size_t before = problems_.count();
+        const Fields fields(node, "'defaults'", key_names(tables::settings()), problems_);
+        suite_.defaults = read_settings(fields, problems_);
+        settings_are_good_ = settings_are_good_ && problems_.count() == before;
+    }
+
+    void overrides(const YamlNode& node) {
+        const std::size_t before = problems_.count();
+        suite_.overrides = read_overrides(node, problems_);
+        settings_are_good_ = settings_are_good_ && problems_.count() == before;
+    }
+
     /// If a part may have problems: notes them and returns whether there were any.
     bool notes(const Problems& problems, std::string_view remark) {
         try {
@@ -300,6 +318,8 @@ class SuiteParser {
     }
 
     std::string_view yaml_;
+    const YamlNode* entries_ = nullptr;
+    const YamlNode* expect_ = nullptr;
     model::WorkloadCatalogue workloads_;  ///< the plugins', and the suite's own programs
     Problems& problems_;
     std::vector<std::string>* left_out_;  ///< null: nothing may be left out
@@ -309,7 +329,7 @@ class SuiteParser {
     std::vector<bool> entry_is_good_;
     std::set<std::string> source_workloads_;
     std::set<std::string> inferred_;  ///< names of workloads
-    bool settings_are_good_ = false;
+    bool settings_are_good_ = true;
     bool all_expanded_ = true;
     /// Name and `expect` of each program that has one.
     std::vector<std::pair<std::string, const YamlNode*>> expected_of_commands_;
@@ -332,6 +352,10 @@ Suite parse(std::string_view yaml, std::string_view file, const model::WorkloadC
 }
 
 }  // namespace
+
+std::vector<KeyText> tables::suite() {
+    return texts_of(SuiteParser::keys());
+}
 
 Suite parse_suite(std::string_view yaml, std::string_view file,
                   const model::WorkloadCatalogue& workloads) {

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "util/process_list.hpp"
 
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <charconv>
+#include <csignal>
 #include <fstream>
 #include <sstream>
 #include <string>
 #include <system_error>
+
+#include "util/descriptor.hpp"
 
 namespace perfgate::util {
 
@@ -43,6 +50,19 @@ std::optional<ProcessState> state_of(const ListedProcess& process) {
     for (int field = 7; field < 22; ++field) fields >> skipped;
     fields >> found.start;
     return fields ? std::optional(found) : std::nullopt;
+}
+
+bool send_signal(const ProcessId& process, int signal) {
+    // The descriptor stays with the process that has the number now; then its start tells which.
+    const Descriptor descriptor(static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0)));
+    const auto state = state_of({process.pid, "/proc/" + std::to_string(process.pid)});
+    if (!state || state->start != process.start) return false;
+    if (descriptor.get() < 0) return ::kill(process.pid, signal) == 0;  // an old kernel
+    return syscall(SYS_pidfd_send_signal, descriptor.get(), signal, nullptr, 0) == 0;
+}
+
+void adopt_orphans() {
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 }
 
 }  // namespace perfgate::util

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <compare>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -34,5 +35,20 @@ struct ProcessState {
 
 /// Nothing if the process has disappeared.
 std::optional<ProcessState> state_of(const ListedProcess& process);
+
+/// A process, whatever gets its number later.
+struct ProcessId {
+    pid_t pid = 0;
+    std::uint64_t start = 0;  ///< as ProcessState has it
+
+    auto operator<=>(const ProcessId&) const = default;
+};
+
+/// Sends the signal. False if the process has disappeared or that is not allowed; another process
+/// that has its number now gets none.
+bool send_signal(const ProcessId& process, int signal);
+
+/// From now on orphaned descendants become children of this process.
+void adopt_orphans();
 
 }  // namespace perfgate::util

@@ -8,6 +8,7 @@ import tool
 # What is added -> how its name is written in the source, where to look for it, the most files.
 KINDS = {
     "a metric": (r'"{name}"', ["harness", "kernels"], 1),
+    "a metric from a new source": (r'\bread_{name}\b|of_reading\("{name}"|\{{"{name}", When', ["harness", "kernels"], 4),
     "a report format": (r'\bwrite_{name}\b|"{name}"|\b{name}\.cpp\b', ["harness", "kernels"], 3),
     "a cause that `explain` knows": (r'"{name}"', ["harness", "tests/unit/explain_rules_test.cpp"], 2),
     "a benchmark's format": (r'\bread_{name}\b|"{name}"|\b{name}\.cpp\b', ["harness"], 3),

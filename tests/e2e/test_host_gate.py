@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import xml.etree.ElementTree as xml
 
@@ -52,6 +53,36 @@ class HostGate(tool.Case):
         self.assertEqual("perfgate.run", run["schema"])
         self.assertEqual(2, len(run["suites"][0]["cases"]))
         self.assertTrue((self.folder / "perfgate-out/journal.jsonl").exists())
+
+    def test_a_baseline_that_cannot_be_used_ends_the_command_before_anything_is_measured(self):
+        self.refresh()
+        (file,) = (self.folder / "baselines").glob("host-*/probe.json")
+        good = file.read_text()
+        other_device, other_suite = json.loads(good), json.loads(good)
+        other_device["device"]["name"] = "another CPU"
+        other_suite["suite"] = "other"
+        others = file.parent / "unmeasured.json"
+        self.write("complete.yaml", "complete: true")
+        for name, text, place, words in (
+                ("damaged", good[:len(good) // 2], file, ()),
+                ("of another device", json.dumps(other_device), file, ()),
+                ("of another suite", json.dumps(other_suite), file, ()),
+                ("damaged, of a suite that is not given", "{", others,
+                 ("--profile", "complete.yaml"))):
+            place.write_text(text)
+            for verb in (["run"], ["baseline", "refresh"]):
+                if words and verb != ["run"]:
+                    continue
+                with self.subTest(name, verb=verb):
+                    shutil.rmtree(self.folder / "perfgate-out", ignore_errors=True)
+                    done = self.run_tool(*verb, "probe.yaml", *self.base, "--processes", 2, *words,
+                                         code=2)
+                    self.assert_one_line(done.stderr, place.name)
+                    self.assertFalse((self.folder / "perfgate-out/journal.jsonl").exists())
+                    self.assertFalse((self.folder / "perfgate-out/run.json").exists())
+            file.write_text(good)
+        self.run_tool("run", "probe.yaml", *self.base, "--profile", "complete.yaml", "--filter",
+                      "probe/*", code=(0, 3))  # a part needs no baseline of another suite
 
     def test_slower_code_fails_with_a_reason(self):
         self.refresh()

@@ -6,7 +6,9 @@ import os
 import pathlib
 import pty
 import shlex
+import signal
 import subprocess
+import time
 import unittest
 
 import tool
@@ -48,6 +50,31 @@ class Profile(tool.Case):
                          (ranges["name"], ranges["count"], ranges["work"]["kernels"],
                           ranges["work"]["gpu_time_ns"]))
         self.assertEqual([6] * 6, [each["kernels"] for each in ranges["instances"]])
+
+    def test_nothing_temporary_stays_behind_a_signal(self):
+        # CI systems send a second one to what does not end at the first.
+        stubborn = f"trap '' TERM; {shlex.quote(str(PROGRAM))} {shlex.join(ATTENTION)} sleep 600000"
+        for words, signals in (([PROGRAM, *ATTENTION, "sleep", "600000"], [signal.SIGTERM]),
+                               (["sh", "-c", stubborn], [signal.SIGTERM, signal.SIGTERM]),
+                               (["sh", "-c", stubborn], [signal.SIGINT, signal.SIGTERM])):
+            with self.subTest(signals=signals, words=words[0]):
+                temporary = self.folder / "tmp"
+                temporary.mkdir(exist_ok=True)
+                running = subprocess.Popen(
+                    [tool.PERFGATE, "profile", "--", *map(str, words)], stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE, env={**os.environ, **MOCKS, "TMPDIR": str(temporary)})
+                deadline = time.monotonic() + tool.PATIENCE_S
+                while not list(temporary.glob("*/*.activity")) and time.monotonic() < deadline:
+                    time.sleep(0.02)
+                program, = temporary.glob("*/*.activity")
+                pid = int(program.name.split("-")[0][1:])
+                for each in signals:
+                    running.send_signal(each)
+                    time.sleep(0.1)  # two signals at once are one
+                _, errors = running.communicate(timeout=tool.PATIENCE_S)
+                self.assertEqual(130, running.returncode, errors)
+                self.assertEqual([], list(temporary.iterdir()))
+                self.assertFalse(pathlib.Path(f"/proc/{pid}").exists(), "the program still runs")
 
     def test_communication_is_told_from_what_hides_it(self):
         self.assertNotIn("communication ran", self.profile().stdout)

@@ -21,15 +21,17 @@ ALLOWED = {  # and util, which all may use
     "kinds": {"kinds/plugin", "kinds/source", "kinds/command", "kinds/benchmark", "measure", "model"},
     "suite": {"model", "metrics", "kinds/plugin", "kinds/source", "kinds/command", "kinds/benchmark"},
     "measure": {"model", "document", "metrics", "stats"},
+    "elf": {"model"},
+    "cupti": set(),
     "backend/plugin": {"measure", "model", "sdk"},
     "backend/host": {"measure", "backend/plugin", "model"},
-    "backend/cuda": {"measure", "backend/plugin", "kinds/source", "backend/host", "sdk", "metrics",
-                     "model"},
+    "backend/cuda": {"measure", "backend/plugin", "kinds/source", "backend/host", "cupti", "elf", "sdk",
+                     "metrics", "model"},
     "gate": {"model", "stats"},
     "baseline": {"gate", "document", "model", "stats"},
     "review": {"gate", "model", "document", "stats", "metrics", "suite", "report"},
     "activity": {"model", "document"},
-    "inject": {"activity", "backend/cuda", "model"},
+    "inject": {"activity", "elf", "cupti", "model"},
     "program": {"model"},
     "explain": {"model"},
     "report": {"model", "document"},
@@ -38,11 +40,15 @@ ALLOWED = {  # and util, which all may use
                "model"},
     "cli": None,  # all
 }
+# What runs inside a user's program uses nothing else of these rooms.
+INSIDE_PROGRAMS = ("inject", "activity/writer", "activity/format", "activity/record", "elf", "cupti", "util",
+                   "model/communication_kernel", "model/launch_size", "model/case")
+CUDA_HEADER = re.compile(r'^\s*#\s*include\s+<(cuda|cupti|nvtx|nvml|nvPTX|nvrtc)', re.MULTILINE)
 INTERFACES = {"backend": "measure/backend.hpp", "kinds": "measure/programs.hpp"}
 SDK = r"perfgate(_\w+)?\.hp?p?"
 # What reads the keys of the kinds in suites; it alone makes what their cases are about.
-KEY_READERS = {"suite/suite_parser", "suite/case_builder", "suite/command_reader",
-               "suite/label_reader", "suite/benchmark_reader"}
+KEY_READERS = {"suite/suite_parser", "suite/case_builder", "suite/command_reader", "suite/label_reader",
+               "suite/benchmark_reader", "suite/keys", "suite/subject_keys"}
 ASKS_FOR_A_KIND = [re.compile(pattern) for pattern in (
     r"\bsubject(\.|->)kind\(\)",
     r"dynamic_cast<const (command|benchmark|source|plugin)::",
@@ -90,6 +96,26 @@ def kinds_asked_for(files):
             if any(pattern.search(line) for pattern in ASKS_FOR_A_KIND):
                 found.append(f"{name}: {line.strip()}")
     return found
+
+
+def reached(start, files):
+    """The sources that these include, however indirectly, each header with its source; names without suffix."""
+    uses = {}
+    for name, text in files:
+        uses.setdefault(name.rpartition(".")[0], set()).update(
+            include.rpartition(".")[0] for include in INCLUDE.findall(text))
+    seen, todo = set(start), list(start)
+    while todo:
+        for used in uses.get(todo.pop(), set()) - seen:
+            seen.add(used)
+            todo.append(used)
+    return seen
+
+
+def throwing_callbacks(text):
+    """Functions that CUPTI, the driver or NVTX call and that are not noexcept."""
+    found = re.findall(r"(?:CUPTIAPI|PERFGATE_EXPORT(?: \w+)*) ([\w:]+)\([^)]*\)(?! noexcept)", text)
+    return [name for name in found if name != "*"]
 
 
 def circles(files):
@@ -143,6 +169,24 @@ class Rooms(unittest.TestCase):
             with self.subTest(line):
                 self.assertEqual([f"gate/x.cpp: {line}"], kinds_asked_for([("gate/x.cpp", line)]))
                 self.assertEqual([], kinds_asked_for([("kinds/source/x.cpp", line)]))
+
+    def test_what_runs_inside_a_program_includes_only_what_belongs_there(self):
+        files = list(self.sources("harness"))
+        inject = [name.rpartition(".")[0] for name, _ in files if name.startswith("inject/")]
+        foreign = sorted(name for name in reached(inject, files)
+                         if name not in INSIDE_PROGRAMS and name.split("/")[0] not in INSIDE_PROGRAMS)
+        self.assertEqual([], foreign)
+
+    def test_what_is_called_inside_a_program_throws_nothing(self):
+        files = [(name, text) for name, text in self.sources("harness")
+                 if name.startswith(("inject/", "backend/cuda/", "cupti/"))]
+        self.assertEqual([], [(name, found) for name, text in files for found in throwing_callbacks(text)])
+        self.assertEqual(["called"], throwing_callbacks("void CUPTIAPI called(void* self) {"))
+        self.assertEqual([], throwing_callbacks("void CUPTIAPI Own::called(void* self,\n int) noexcept {"))
+
+    def test_cubins_are_read_without_cuda(self):
+        for name, text in self.sources("harness/elf"):
+            self.assertIsNone(CUDA_HEADER.search(text), name)
 
     def test_no_files_include_each_other_in_a_circle(self):
         self.assertEqual([], circles(self.sources("harness")))

@@ -3,8 +3,7 @@
 // function of the image.
 #include <span>
 
-#include "backend/cuda/cubin.hpp"
-#include "backend/cuda/line_table.hpp"
+#include "elf/cubin.hpp"
 #include "fuzz.hpp"
 #include "util/text.hpp"
 
@@ -19,14 +18,14 @@ void require(bool holds, const char* what) {
 }
 
 void read(std::span<const char> input) {
-    const backend::cuda::ElfImage image(input);
-    for (const auto& [symbol, place] : backend::cuda::function_places(image)) {
+    const elf::ElfImage image(input);
+    for (const auto& [symbol, place] : elf::function_places(image)) {
         require(place.file.starts_with('/') && place.line > 0, "a place is not absolute");
         require(util::printable(place.file, place.file.size()) == place.file,
                 "a place cannot be printed");
     }
-    const auto stacks = backend::cuda::stack_sizes(image);
-    const auto code = backend::cuda::machine_code(image);
+    const auto stacks = elf::stack_sizes(image);
+    const auto code = elf::machine_code(image);
     for (const auto& [symbol, bytes] : stacks) {
         require(code.contains(symbol) && bytes >= 0, "a stack belongs to no function");
     }

@@ -142,8 +142,8 @@ TEST_F(CudaBackendTest, TimesColdAndHotLaunches) {
             const bool cold = cache == Cache::cold;
             EXPECT_EQ(time.method, cold ? "activity/cold" : "activity/hot");
             EXPECT_EQ(span.method, cold ? "event/cold/blocked" : "event/hot/blocked");
-            std::cout << n << ' ' << time.method << ' ' << median(time.values_ns) << ' '
-                      << span.method << ' ' << median(span.values_ns) << '\n';
+            std::cout << n << ' ' << to_text(time.method) << ' ' << median(time.values_ns) << ' '
+                      << to_text(span.method) << ' ' << median(span.values_ns) << '\n';
             EXPECT_GT(median(time.values_ns), 500);
             EXPECT_LT(median(time.values_ns), 1e6);
             EXPECT_GE(median(span.values_ns), 0.9 * median(time.values_ns));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The power that Case::energy() derives from the energy counter, against power samples of the same
-// board that are taken during the loop in another way: NVML's instantaneous power.
+// The power that the reading "energy" derives from the energy counter, against power samples of the
+// same board that are taken during the loop in another way: NVML's instantaneous power.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -157,16 +157,16 @@ TEST(EnergyDevice, ThePowerOfTheCounterIsThatOfThePowerSamples) {
         opened->warm_up(3, std::chrono::duration<double>(0.05));
         const auto start = Clock::now();
         Sampling sampling(sensor);
-        const measure::EnergySample sample = opened->energy();
+        measure::Reading sample = backend->read({"energy", opened.get(), kernel});
         const std::chrono::duration<double> spent = Clock::now() - start;
         // The loop settles for half a second first, and ends with readings of the board.
         const double watts =
             sampling.mean(std::chrono::milliseconds(600), std::chrono::milliseconds(100));
         ASSERT_EQ(sample.problem, "") << model::case_id(kernel);
-        const double difference = sample.watts / watts - 1;
+        const double difference = sample.values["power"].value / watts - 1;
         fmt::print("| {} | {:.1f} | {:.1f} | {:+.1f} % | {:.4g} | {:.2f} | {} |\n",
-                   model::case_id(kernel), sample.watts, watts, 100 * difference,
-                   1000 * sample.launch_j, spent.count(), sample.note);
+                   model::case_id(kernel), sample.values["power"].value, watts, 100 * difference,
+                   1000 * sample.values["energy"].value, spent.count(), sample.note);
         std::fflush(stdout);
         EXPECT_LE(std::abs(difference), 0.05) << model::case_id(kernel);
     }

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "inject/counter_groups.hpp"
 #include "kinds/command/counter_passes.hpp"
+#include "inject/launch_counter.hpp"
 #include "metrics/catalogue.hpp"
 
 namespace perfgate::inject {
@@ -18,8 +18,8 @@ class Groups : public testing::Test {
   protected:
     void SetUp() override {
         std::string why;
-        if (!load_cupti("", cupti_, why)) GTEST_SKIP() << why;
-        ASSERT_TRUE(load_counters(cupti_, api_, why)) << why;
+        if (!cupti::load("", api_, why)) GTEST_SKIP() << why;
+        ASSERT_TRUE(cupti::load_counters(api_, why)) << why;
     }
 
     CounterGroups of(const std::string& chip, const std::vector<std::string>& names) {
@@ -28,8 +28,7 @@ class Groups : public testing::Test {
         return CounterHost(api_, chip, {}).groups_of(command::counters_for(wanted));
     }
 
-    CuptiApi cupti_;
-    CounterApi api_;
+    cupti::Api api_;
 };
 
 TEST_F(Groups, each_fits_one_pass_and_has_a_configuration) {
@@ -77,7 +76,7 @@ TEST_F(Groups, what_needs_several_passes_or_is_absent) {
 }
 
 TEST_F(Groups, a_chip_that_cupti_does_not_know) {
-    EXPECT_THROW(of("XX999", {"instructions"}), NotCounted);
+    EXPECT_THROW(of("XX999", {"instructions"}), cupti::Error);
 }
 
 /// Every row of the catalogue on this chip: what a program can be gated by.

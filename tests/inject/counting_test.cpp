@@ -242,7 +242,7 @@ TEST_F(Counting, what_the_device_refuses_is_the_reason) {
     };
     EXPECT_TRUE(contains(reason("MOCK_COUNTERS_ERROR", "35"), "only administrators"));
     EXPECT_TRUE(contains(reason("MOCK_BUSY", "26"), "another program holds"));
-    EXPECT_TRUE(contains(reason("MOCK_UNSUPPORTED", "1"), "CUPTI does not support it"));
+    EXPECT_TRUE(contains(reason("MOCK_UNSUPPORTED", "1"), "confidential computing is on"));
     EXPECT_TRUE(contains(reason("MOCK_RANGES", "1"), "counters of 2 launches instead of one"));
     EXPECT_TRUE(contains(reason("MOCK_RANGES", "-1"), "counters of 0 launches instead of one"));
     EXPECT_TRUE(contains(reason("MOCK_ALL_PASSES", "0"), "another pass than the one"));

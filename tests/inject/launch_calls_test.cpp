@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the arguments of a driver call say about the launch of a kernel.
-#include "inject/launch_calls.hpp"
+#include "cupti/launch_calls.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 
-namespace perfgate::inject {
+namespace perfgate::cupti {
 namespace {
 
 using Size = std::array<std::uint32_t, 3>;
@@ -64,4 +64,4 @@ TEST(LaunchCalls, WithoutArgumentsThereIsNothingToRead) {
 }
 
 }  // namespace
-}  // namespace perfgate::inject
+}  // namespace perfgate::cupti

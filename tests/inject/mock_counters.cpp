@@ -116,9 +116,13 @@ EXPORT CUptiResult cuptiProfilerInitialize(CUpti_Profiler_Initialize_Params* par
 
 EXPORT CUptiResult cuptiProfilerDeviceSupported(CUpti_Profiler_DeviceSupported_Params* params) {
     REQUIRE_SIZE(CUpti_Profiler_DeviceSupported_Params);
-    params->isSupported = std::getenv("MOCK_UNSUPPORTED") != nullptr
-                              ? CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED
-                              : CUPTI_PROFILER_CONFIGURATION_SUPPORTED;
+    for (auto* level : {&params->architecture, &params->sli, &params->vGpu,
+                        &params->confidentialCompute, &params->cmp, &params->wsl}) {
+        *level = CUPTI_PROFILER_CONFIGURATION_SUPPORTED;
+    }
+    params->isSupported = params->confidentialCompute =
+        std::getenv("MOCK_UNSUPPORTED") != nullptr ? CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED
+                                                   : CUPTI_PROFILER_CONFIGURATION_SUPPORTED;
     return CUPTI_SUCCESS;
 }
 

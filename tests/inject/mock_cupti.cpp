@@ -394,6 +394,11 @@ EXPORT CUptiResult cuptiGetResultString(CUptiResult result, const char** text) {
     return CUPTI_SUCCESS;
 }
 
+EXPORT CUptiResult cuptiGetErrorMessage(CUptiResult, const char** text) {
+    *text = "An error that\n is mocked.";
+    return CUPTI_SUCCESS;
+}
+
 EXPORT CUptiResult cuptiGetTimestamp(std::uint64_t* time) {
     if (const CUptiResult code = may_call("cuptiGetTimestamp"); code != CUPTI_SUCCESS) return code;
     *time = now();

@@ -12,7 +12,7 @@
 #include "baseline/refresh.hpp"
 #include "document/baseline.hpp"
 #include "gate/batch_rule.hpp"
-#include "gate/flagged.hpp"
+#include "gate/gate.hpp"
 #include "median_rule.hpp"
 #include "unit/gate_documents.hpp"
 #include "unit/gate_pair.hpp"

@@ -135,9 +135,9 @@ TEST(PageData, has_the_figures_of_the_profile) {
                                .kernel("_Z4workPf", 10, {20, 30})
                                .copy(30, {40, 60}, 4096, MemoryKind::pageable));
     const json& process = data["processes"][0];
-    EXPECT_EQ(process["program"]["gpu_time_ns"], 30);
-    EXPECT_EQ(process["kernels"]["all"], 1);
-    EXPECT_EQ(data["texts"][process["kernels"]["rows"][0]["name"].get<int>()], "work(float*)");
+    EXPECT_EQ(process["profile"]["program"]["gpu_time_ns"], 30);
+    EXPECT_EQ(process["all"]["kernels"], 1);
+    EXPECT_EQ(process["profile"]["kernels"][0]["name"], "work(float*)");
     EXPECT_EQ(process["tracks"].size(), 2u);
     // begin, length, kind, launched before, range; then begin after the kernel's.
     const json& events = process["tracks"][0]["rows"][0];
@@ -165,10 +165,11 @@ TEST(PageData, says_what_it_leaves_out) {
     const json& process = data["processes"][0];
     EXPECT_NE(data["left_out"][0].get<std::string>().find("0 of 52 events"), std::string::npos)
         << data["left_out"];
-    EXPECT_EQ(process["kernels"]["all"], 50);
-    EXPECT_EQ(process["kernels"]["rows"].size(), 7u);
+    EXPECT_EQ(process["all"]["kernels"], 50);
+    EXPECT_EQ(process["profile"]["kernels"].size(), 7u);
     EXPECT_EQ(process["tracks"].size(), 3u);
-    EXPECT_EQ(process["tracks"][0]["kind"], 0) << "the stream, which has the most events, stays";
+    EXPECT_EQ(process["tracks"][0]["kind"], "device")
+        << "the stream, which has the most events, stays";
     EXPECT_EQ(process["tracks_left_out"], 48);
 
     limits.processes = 0;

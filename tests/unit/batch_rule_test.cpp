@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "gate/rounds.hpp"
+#include "gate/rule.hpp"
 #include "unit/gate_documents.hpp"
 #include "unit/simulated.hpp"
 
@@ -677,6 +677,21 @@ TEST(BatchRule, WhatDriftsInOneMetricSaysNothingAboutAnother) {
     };
     EXPECT_LT(detected_with(span), 0.05);
     EXPECT_GT(detected_with(gpu), 0.5) << "or the test shows nothing";
+}
+
+TEST(BatchRule, AnIntervalIsWiderByWhatSessionsDifferByAtItsOwnLevel) {
+    const model::MetricDefinition metric = definition("x", "ns", MetricClass::timing);
+    const MetricSeries before = processes(spread_around(1e5, 20));
+    const MetricSeries now = processes(spread_around(1e5, 5));
+    const std::vector<Comparison> alone{{&metric, &before, &now, {0.005, std::nullopt, 0}, 0}};
+    const stats::Drift drift{0.002, 4, 3};
+    const auto steady = BatchRule(Policy{}).judge(alone)[0].interval;
+    const auto drifting = BatchRule(Policy{}, 0, {{"x", drift}}).judge(alone)[0].interval;
+    ASSERT_TRUE(steady && drifting);
+    const double wider = std::expm1(drift.bound((1 - steady->level) / 2));
+    EXPECT_GT(wider, 0);
+    EXPECT_NEAR(drifting->high - steady->high, wider, 1e-9);
+    EXPECT_NEAR(steady->low - drifting->low, wider, 1e-9);
 }
 
 struct Claims {

@@ -48,7 +48,7 @@ std::string text_of(const Results& results) {
         if (!result.problem.empty()) text += "  problem: " + result.problem + '\n';
         if (!result.skipped.empty()) text += "  skipped: " + result.skipped + '\n';
         for (const auto& [metric, samples] : result.metrics) {
-            text += fmt::format("  {} by {}: {:.6g}\n", metric, samples.method,
+            text += fmt::format("  {} by {}: {:.6g}\n", metric, to_text(samples.method),
                                 fmt::join(samples.values, " "));
         }
     }

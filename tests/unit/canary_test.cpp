@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gate/canary.hpp"
+#include "gate/self_test.hpp"
 
 #include <gtest/gtest.h>
 

@@ -12,7 +12,7 @@
 
 #include "gate/batch_rule.hpp"
 #include "gate/gate.hpp"
-#include "gate/rounds.hpp"
+#include "gate/rule.hpp"
 #include "runner/judging.hpp"
 #include "unit/gate_documents.hpp"
 
@@ -162,7 +162,7 @@ class ConfirmWithTheGate : public testing::Test {
     model::VerdictDocument verdict_where_further_processes_take(double ns) {
         measuring_.further_ns = ns;
         confirm(measuring_, [&](const model::Run& run) {
-            return flagged_cases(run, baselines_, policy_, rule_);
+            return gate::flagged(run, baselines_, policy_, rule_);
         });
         return gate::judge(measuring_.run(), baselines_, policy_, rule_);
     }

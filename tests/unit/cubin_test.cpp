@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/cuda/cubin.hpp"
+#include "elf/cubin.hpp"
 
 #include <elf.h>
 #include <gtest/gtest.h>
@@ -18,9 +18,11 @@
 #include "backend/cuda/loaded_code.hpp"
 #include "util/error.hpp"
 
-namespace perfgate::backend::cuda {
+namespace perfgate::elf {
 namespace {
 
+using backend::cuda::LoadedCode;
+using backend::cuda::LoadedFunction;
 using Image = std::vector<char>;
 using Code = std::map<std::string, MachineCode>;
 
@@ -187,4 +189,4 @@ TEST(LoadedCode, TwoKernelsOfOneNameAreNotToldApart) {
 }
 
 }  // namespace
-}  // namespace perfgate::backend::cuda
+}  // namespace perfgate::elf

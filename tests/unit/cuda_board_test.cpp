@@ -4,12 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "backend/cuda/counter_collection.hpp"
-#include "backend/cuda/cupti.hpp"
-#include "backend/cuda/diagnosis.hpp"
 #include "backend/cuda/driver.hpp"
 #include "backend/cuda/environment.hpp"
 #include "backend/cuda/event_timer.hpp"
 #include "backend/cuda/nvml.hpp"
+#include "cupti/api.hpp"
 
 namespace perfgate::backend::cuda {
 namespace {
@@ -166,7 +165,8 @@ TEST(Driver, SaysWhyThereIsNone) {
 }
 
 TEST(Cupti, TellsWhatToDoAboutMissingPermission) {
-    const CuptiError error(CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, "cannot start a pass");
+    const cupti::Error error(cupti::linked(), CUPTI_ERROR_INSUFFICIENT_PRIVILEGES,
+                             "cannot start a pass");
     EXPECT_TRUE(error.no_permission());
     const std::string text = error.what();
     EXPECT_NE(text.find("cannot start a pass: CUPTI_ERROR_INSUFFICIENT_PRIVILEGES (35)"),
@@ -176,15 +176,21 @@ TEST(Cupti, TellsWhatToDoAboutMissingPermission) {
     EXPECT_EQ(text.find('\n'), std::string::npos) << text;
 }
 
-TEST(Cupti, NamesTheHolder) {
-    const CuptiError error(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, "cannot use CUPTI",
-                           "held by \"Nsight Compute\"");
-    EXPECT_NE(std::string(error.what()).find("Nsight Compute"), std::string::npos);
-    EXPECT_NE(std::string(error.what()).find("--no-cupti"), std::string::npos);
+TEST(Cupti, SubscribingTwiceNamesTheHolderAndTheRemedy) {
+    const cupti::Api& api = cupti::linked();
+    if (api.subscribes_first()) GTEST_SKIP() << "this CUPTI does not name the holder";
+    const auto ignore = [](void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) noexcept {};
+    CUpti_SubscriberHandle first = nullptr, second = nullptr;
+    std::string why;
+    if (cupti::subscribe(api, &first, ignore, nullptr, why) != CUPTI_SUCCESS) GTEST_SKIP() << why;
+    const CUptiResult refused = cupti::subscribe(api, &second, ignore, nullptr, why);
+    EXPECT_NE(why.find("held by \"perfgate\""), std::string::npos) << why;
+    EXPECT_NE(cupti::remedy(refused).find("--no-cupti"), std::string::npos);
+    cuptiUnsubscribe(first);
 }
 
 TEST(Cupti, IsRecentEnough) {
-    EXPECT_GE(cupti_version(), required_cupti_version);
+    EXPECT_GE(cupti::linked().version, cupti::required_version);
 }
 
 TEST(LaunchesPerBlock, FitTheQueue) {

@@ -105,7 +105,7 @@ TEST(HostEvaluator, KnowsChips) {
 }
 
 TEST(HostEvaluator, RefusesAnUnknownChip) {
-    EXPECT_THROW(HostEvaluator("XX100"), CuptiError);
+    EXPECT_THROW(HostEvaluator("XX100"), cupti::Error);
     HostCounterCatalogue catalogue;
     try {
         catalogue.exists("GH10", "dram__bytes.sum");
@@ -145,7 +145,7 @@ TEST(HostEvaluator, DividesWhatCannotBeCountedTogether) {
     const Names all{"dram__bytes.sum", "nvlrx__bytes.sum", "pcie__read_bytes.sum",
                     "sm__cycles_active.sum"};
     const Names links{"nvlrx__bytes.sum", "pcie__read_bytes.sum"};
-    EXPECT_THROW((void)evaluator.configure(all), CuptiError);
+    EXPECT_THROW((void)evaluator.configure(all), cupti::Error);
     EXPECT_EQ(evaluator.groups(all), (std::vector<Names>{sms, links}));
     EXPECT_EQ(evaluator.passes(all), evaluator.passes(sms) + evaluator.passes(links));
     EXPECT_THROW((void)evaluator.groups({"dram__bytes.sum", "no__such_metric.sum"}), util::Error);
@@ -197,7 +197,7 @@ TEST(HostEvaluator, DescribesMetrics) {
 
 TEST(HostEvaluator, ListsMetrics) {
     const HostEvaluator evaluator("GH100");
-    const auto counters = evaluator.base_metrics(MetricKind::counter);
+    const auto counters = evaluator.base_metrics(CUPTI_METRIC_TYPE_COUNTER);
     EXPECT_GT(counters.size(), 1000u);
     EXPECT_NE(std::find(counters.begin(), counters.end(), "dram__bytes"), counters.end());
 }

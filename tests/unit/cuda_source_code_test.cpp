@@ -8,12 +8,12 @@
 #include <iterator>
 #include <vector>
 
-#include "backend/cuda/cubin.hpp"
+#include "elf/cubin.hpp"
 #include "kinds/source/compiler.hpp"
 #include "kinds/source/nvrtc.hpp"
 #include "util/error.hpp"
 
-namespace perfgate::backend::cuda {
+namespace perfgate::elf {
 namespace {
 
 std::vector<char> content_of(const std::string& file) {
@@ -55,4 +55,4 @@ TEST(SourceCode, IsThatOfABuild) {
 }
 
 }  // namespace
-}  // namespace perfgate::backend::cuda
+}  // namespace perfgate::elf

@@ -49,8 +49,25 @@ void describe(Archive& archive, Described<Archive, Outer>& outer) {
     });
 }
 
+/// One of many: an array of its fields.
+struct Cell {
+    std::int64_t number = 0;
+    std::optional<double> rate, share;
+    std::string name;
+};
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, Cell>& cell) {
+    archive.required("number", cell.number);
+    archive.optional("rate", cell.rate);
+    archive.optional("share", cell.share);
+    archive.optional("name", cell.name);
+}
+
 }  // namespace
 
+template <>
+inline constexpr bool is_row<Cell> = true;
 template <>
 inline constexpr Colour choices<Colour>[] = {Colour::red, Colour::green};
 
@@ -76,6 +93,12 @@ std::string refusal(std::string_view text) {
         return error.what();
     }
     return "(no error)";
+}
+
+TEST(Archive, ARowHasNullForWhatIsAbsentButAtItsEnd) {
+    EXPECT_EQ(write_line(Cell{1, {}, 0.5, "n"}), R"([1,null,0.5,"n"])");
+    EXPECT_EQ(write_line(Cell{1, {}, 0.5, ""}), "[1,null,0.5]");
+    EXPECT_EQ(write_line(Cell{1, {}, {}, ""}), "[1]");
 }
 
 TEST(Archive, OneDescriptionReadsWhatItWrites) {

@@ -25,10 +25,8 @@ struct FakeVariant {
     LaunchRecord launch{};
     HostCode host_code{"0057", model::Libraries{}};
     CounterValues counters{};
-    EnergySample energy{};
-    ApiCalls api_calls{};
-    MemorySample memory{};
-    std::string time_note{};  ///< of all times
+    std::map<std::string, Reading> readings{};  ///< by name; others are not known
+    std::string time_note{};                    ///< of all times
     double time_ns = 1000;
     double spread_ns = 0;  ///< samples are this much above and below in turn
     bool gives_samples = true;
@@ -87,14 +85,6 @@ class FakeCase : public Case {
             samples.values_ns.push_back(variant_.time_ns + added_ns_ + apart);
         }
         return samples;
-    }
-    EnergySample energy() override {
-        called("energy");
-        return variant_.energy;
-    }
-    ApiCalls api_calls() override {
-        called("api_calls");
-        return variant_.api_calls;
     }
     void add_work(double ns) override { added_ns_ = variant_.ignores_work ? 0 : ns; }
 
@@ -176,10 +166,11 @@ class FakeBackend : public Backend {
         calls.emplace_back("host_code");
         return variants.at(spec.variant).host_code;
     }
-    MemorySample memory(const model::CaseSpec& spec, const model::SourceKernel* /*source*/,
-                        std::uint64_t /*seed*/) override {
-        calls.emplace_back("memory");
-        return variants.at(spec.variant).memory;
+    Reading read(const ReadingRequest& request) override {
+        calls.push_back(request.name);
+        const auto& known = variants.at(request.spec.variant).readings;
+        const auto found = known.find(request.name);
+        return found == known.end() ? Backend::read(request) : found->second;
     }
     std::uint64_t free_memory() override { return 1 << 20; }
 

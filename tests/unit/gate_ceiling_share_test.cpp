@@ -7,7 +7,6 @@
 
 #include "gate/batch_rule.hpp"
 #include "gate/proof.hpp"
-#include "gate/relation_proof.hpp"
 #include "metrics/catalogue.hpp"
 #include "unit/gate_pair.hpp"
 

@@ -351,6 +351,7 @@ TEST(ClockExplanation, NamesBothClocksWhereTheyExplainTheTimeAndTheCyclesDoNot) 
     EXPECT_TRUE(says(text, "2200 → 2000 MHz")) << text;
     EXPECT_TRUE(says(text, "0.0 %")) << text;
     EXPECT_NE(Clocked{.verdict = Verdict::inconclusive}.explanation(), "");
+    EXPECT_NE((Clocked{.time_before = 0.5, .time_now = 0.55}).explanation(), "");
 }
 
 TEST(ClockExplanation, ExplainsWorseTimesAlone) {

@@ -78,13 +78,24 @@ TEST(JsonWriter, RefusesNumbersThatAreNotFinite) {
 TEST(JsonWriter, LeavesOutWhatIsNotKnown) {
     JsonWriter json(JsonLayout::compact);
     json.begin_object(JsonLayout::compact);
-    write_if_known(json, "nan", std::optional<double>(std::numeric_limits<double>::quiet_NaN()));
-    write_if_known(json, "absent", std::optional<double>());
-    write_if_known(json, "zero", std::optional<double>(0));
-    write_if_known(json, "no", std::optional<bool>(false));
     write_unless_default(json, "empty", std::string());
+    write_unless_default(json, "zero", 0.0);
+    write_unless_default(json, "one", 1.0);
     json.end_object();
-    EXPECT_EQ(json.finish(), R"({"zero":0,"no":false})");
+    EXPECT_EQ(json.finish(), R"({"one":1})");
+}
+
+TEST(JsonWriter, CleansEveryTextAndKeyThatItIsGiven) {
+    const JsonWriter::Clean clean = [](std::string_view text, std::string& room) {
+        return std::string_view(room = "<" + std::string(text) + ">");
+    };
+    JsonWriter json(JsonLayout::compact, 0, clean);
+    json.begin_object(JsonLayout::compact);
+    write_field(json, "key", std::vector<std::string>{"a"});
+    json.key("log");
+    json.clean_value("two\nlines");
+    json.end_object();
+    EXPECT_EQ(json.finish(), R"({"<key>":["<a>"],"<log>":"two\nlines"})");
 }
 
 TEST(JsonWriter, RealsStayReals) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/cuda/line_table.hpp"
+#include "elf/cubin.hpp"
 
 #include <gtest/gtest.h>
 
@@ -18,9 +18,10 @@
 #include "util/error.hpp"
 #include "util/text.hpp"
 
-namespace perfgate::backend::cuda {
+namespace perfgate::elf {
 namespace {
 
+using backend::cuda::LoadedCode;
 using model::SourcePlace;
 using Image = std::vector<char>;
 using Places = std::map<std::string, SourcePlace>;
@@ -363,4 +364,4 @@ TEST(LoadedCode, DifferentPlacesOfOneCodeAreNotToldApart) {
 }
 
 }  // namespace
-}  // namespace perfgate::backend::cuda
+}  // namespace perfgate::elf

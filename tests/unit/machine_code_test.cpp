@@ -10,6 +10,7 @@
 #include "baseline/refresh.hpp"
 #include "gate/batch_rule.hpp"
 #include "unit/gate_documents.hpp"
+#include "unit/golden_sentence.hpp"
 
 namespace perfgate::gate {
 namespace {
@@ -151,7 +152,7 @@ TEST(MachineCode, AnotherNumberOfKernelsIsChangedCode) {
     const CodeComparison found =
         compared([](CaseResult& now, model::Run&) { now.kernels.push_back(kernel("reduce")); });
     EXPECT_EQ(found.change, CodeChange::changed);
-    EXPECT_EQ(found.difference, "machine code changed: 1 kernel → 2");
+    expect_sentence(found.difference);
 }
 
 TEST(MachineCode, WhateverElseDiffersLeavesTheDeviceCodeUnchanged) {
@@ -282,7 +283,7 @@ TEST(MachineCode, ACaseWithoutKernelsIsItsLibrariesCopiesAndMemsets) {
         now.memory_operations->at(0).from = MemoryKind::pageable;
     });
     EXPECT_EQ(copy.change, CodeChange::changed);
-    EXPECT_EQ(copy.difference, "copy 1: host to device 4.000 MiB, pinned → pageable");
+    expect_sentence(copy.difference);
 
     const CodeComparison unknown =
         compared_without_kernels([](CaseResult& before, CaseResult&) { before.libraries.reset(); });

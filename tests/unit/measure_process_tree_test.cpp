@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "util/process_list.hpp"
+
 namespace perfgate::measure {
 namespace {
 
@@ -140,7 +142,7 @@ pid_t started(const std::string& commands, bool own_session) {
 TEST(ProcessTree, EveryDescendantIsEndedAndReaped) {
     const int status = status_of([] {
         if (!end_descendants(Seconds(5))) _exit(1);  // there is none
-        adopt_orphans();
+        util::adopt_orphans();
         started("setsid sleep 1000 & sleep 1000 & wait", false);
         usleep(100'000);
         if (!end_descendants(Seconds(20))) _exit(2);
@@ -151,7 +153,7 @@ TEST(ProcessTree, EveryDescendantIsEndedAndReaped) {
 
 TEST(ProcessTree, OrphansAreChildrenOfOtherSessionsThatAreNotKept) {
     const int status = status_of([] {
-        adopt_orphans();
+        util::adopt_orphans();
         const pid_t ours = started("sleep 1000", false);
         const pid_t kept = started("sleep 1000", true);
         const pid_t orphan = started("sleep 1000 & wait", true);

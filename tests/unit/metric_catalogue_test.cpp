@@ -46,7 +46,7 @@ TEST(Catalogue, RowsHaveWhatTheirSourceNeeds) {
         EXPECT_GT(metric.scale, 0) << name;
         const bool time = metric.source == Source::activity || metric.source == Source::event ||
                           metric.source == Source::wall || metric.source == Source::ceiling ||
-                          metric.source == Source::energy || metric.source == Source::submission;
+                          metric.reading == "energy" || metric.source == Source::submission;
         if (metric.source != Source::program && metric.source != Source::benchmark) {
             EXPECT_EQ(time, metric.definition.metric_class == MetricClass::timing) << name;
         }
@@ -235,20 +235,32 @@ TEST(MetricSets, TheFullOneHasAllThatEveryKernelHas) {
 TEST(MetricSets, OnlyTheirOwnHasEnergy) {
     for (const MetricSet& set : metric_sets()) {
         for (const std::string& name : set.metrics) {
-            EXPECT_EQ(find_metric(name)->source == Source::energy, set.name == "energy") << name;
+            EXPECT_EQ(find_metric(name)->reading == "energy", set.name == "energy") << name;
         }
     }
 }
 
-TEST(Source, IsNamed) {
-    EXPECT_EQ(to_text(Source::activity), "activity");
-    EXPECT_EQ(to_text(Source::event), "event");
-    EXPECT_EQ(to_text(Source::wall), "wall");
-    EXPECT_EQ(to_text(Source::kernel_record), "kernel_record");
-    EXPECT_EQ(to_text(Source::counter), "counter");
-    EXPECT_EQ(to_text(Source::ceiling), "ceiling");
-    EXPECT_EQ(to_text(Source::energy), "energy");
-    EXPECT_EQ(to_text(Source::program), "program");
+TEST(Source, IsNamedAndAReadingHasTheNameThatTheBackendKnows) {
+    for (const auto& [metric, text] : std::map<std::string_view, std::string_view>{
+             {"gpu_time", "activity"},
+             {"gpu_span", "event"},
+             {"host_time", "wall"},
+             {"registers", "kernel_record"},
+             {"dram_bytes", "counter"},
+             {"submit_time", "submission"},
+             {"ceiling_share", "ceiling"},
+             {"efficiency", "energy"},
+             {"leak", "memory"},
+             {"api_calls", "api"},
+             {"wall_time", "program"},
+             {"real_time", "benchmark"},
+         }) {
+        EXPECT_EQ(source_text(*find_metric(metric)), text) << metric;
+    }
+    for (const Metric& metric : catalogue()) {
+        EXPECT_EQ(metric.reading.empty(), metric.source != Source::reading)
+            << metric.definition.name;
+    }
 }
 
 }  // namespace

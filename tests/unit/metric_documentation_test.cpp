@@ -31,7 +31,7 @@ std::string table() {
         if (definition.direction == model::Direction::none) better = "neither";
         std::string properties = " | " + definition.unit + " | " + better + " | ";
         properties += to_text(definition.metric_class);
-        properties += " | `" + std::string(to_text(metric.source)) + "` |\n";
+        properties += " | `" + std::string(source_text(metric)) + "` |\n";
         const auto same = std::find_if(
             rows.begin(), rows.end(), [&](const Row& row) { return row.properties == properties; });
         const std::string name = "`" + definition.name + "`";
@@ -67,7 +67,7 @@ TEST(MetricsPage, ListsEveryMetricAsTheCatalogueHasIt) {
 TEST(MetricsPage, SaysByWhichMethodEachSourceMeasures) {
     const std::string text = read_page();
     for (const Metric& metric : catalogue()) {
-        const std::string source(to_text(metric.source));
+        const std::string source(source_text(metric));
         EXPECT_NE(text.find("\n| `" + source + "` | "), std::string::npos) << source;
     }
 }

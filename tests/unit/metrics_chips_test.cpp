@@ -63,7 +63,7 @@ TEST_P(Chip, CountsEachTensorPathOnce) {
     ASSERT_TRUE(flops);
     const std::set<std::string> counted = counters_of(*flops);
     std::size_t paths = 0;
-    for (const std::string& base : host_.base_metrics(backend::cuda::MetricKind::counter)) {
+    for (const std::string& base : host_.base_metrics(CUPTI_METRIC_TYPE_COUNTER)) {
         const std::string prefix = "sm__ops_path_tensor_src_";
         if (base.rfind(prefix, 0) != 0) continue;
         const std::string path = base.substr(prefix.size());
@@ -84,7 +84,7 @@ TEST_P(Chip, CountsEachTensorPathOnce) {
 
 TEST_P(Chip, HasItsStallReasonsInTheCatalogue) {
     const auto selection = select_counters(catalogue(), answers(), GetParam());
-    for (const std::string& base : host_.base_metrics(backend::cuda::MetricKind::counter)) {
+    for (const std::string& base : host_.base_metrics(CUPTI_METRIC_TYPE_COUNTER)) {
         const std::string prefix = "smsp__warps_issue_stalled_";
         // Parts of a reason: …_pipe_l1tex. Halves of a reason: …_not_issued.
         if (base.rfind(prefix, 0) != 0 || base.find("_pipe_l1tex") != std::string::npos ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gate/overhead.hpp"
+#include "gate/invalid.hpp"
 
 #include <gtest/gtest.h>
 

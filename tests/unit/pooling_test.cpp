@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -330,6 +331,25 @@ TEST(PoolingFindings, ATimeThatWouldOftenNotBeShownIsNamedWithAToleranceThatWoul
     EXPECT_GT(found[0].needed.value(), 0.03);
     EXPECT_LT(found[0].needed.value(), 0.07);
     EXPECT_TRUE(unshown(0.05, *found[0].needed).empty()) << "the one that is offered is enough";
+}
+
+TEST(PoolingFindings, ATimeThatMayMoveNeitherWayNeedsTheLargerTolerance) {
+    const auto needed = [](model::Direction direction, double skew) {
+        Pooled pooled({0}, 0.001);
+        pooled.run.metric_definitions.at("gpu_time").direction = direction;
+        auto& batches = pooled.baseline.cases.begin()->second.metrics.at("gpu_time").batches;
+        for (std::size_t i = 0; i < batches.size(); ++i) {
+            const double place = static_cast<double>(i) / static_cast<double>(batches.size());
+            batches[i].samples = {1e6 * std::exp(skew * place * place * place)};
+        }
+        return pooled.findings().unshown.at(0).needed.value();
+    };
+    for (const double skew : {0.1, -0.1}) {
+        const double slower = needed(model::Direction::lower, skew);
+        const double faster = needed(model::Direction::higher, skew);
+        EXPECT_GT(std::fabs(slower - faster), 0.001) << skew;
+        EXPECT_GE(needed(model::Direction::none, skew), std::max(slower, faster)) << skew;
+    }
 }
 
 TEST(PoolingFindings, OfASharePointsAreOffered) {

@@ -35,6 +35,22 @@ TEST(ProcessList, HasThisProcessAndItsChildren) {
     for (const ListedProcess& each : list_processes()) EXPECT_GT(each.pid, 0);
 }
 
+TEST(ProcessList, ASignalGoesToTheProcessThatIsMeantAndNotToALaterOneOfItsNumber) {
+    const pid_t child = fork();
+    if (child == 0) {
+        pause();
+        _exit(0);
+    }
+    const std::uint64_t start = state_of({child, "/proc/" + std::to_string(child)})->start;
+    EXPECT_FALSE(send_signal({child, start + 1}, SIGKILL));
+    EXPECT_EQ(waitpid(child, nullptr, WNOHANG), 0) << "it has not ended";
+    EXPECT_TRUE(send_signal({child, start}, SIGTERM));
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(WTERMSIG(status), SIGTERM);
+    EXPECT_FALSE(send_signal({child, start}, SIGKILL));
+}
+
 TEST(ProcessList, TheTextOfAFileOfAProcess) {
     EXPECT_NE(text_of("/proc/self/stat").find(')'), std::string::npos);
     EXPECT_EQ(text_of("/proc/none/stat"), "");

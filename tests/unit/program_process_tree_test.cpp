@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <linux/sched.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -84,7 +86,7 @@ TEST(ProcessTree, FindsAndEndsItsRootAndMarkedProcesses) {
 }
 
 TEST(ProcessTree, FindsDescendantsWithoutTheirEnvironmentAndWithoutTheirParents) {
-    adopt_orphans();
+    util::adopt_orphans();
     const TemporaryFolder folder;
     const std::string file = folder.path() / "pids";
     // Not the program's, and started before it.
@@ -114,6 +116,70 @@ TEST(ProcessTree, FindsDescendantsWithoutTheirEnvironmentAndWithoutTheirParents)
     for (const pid_t pid : started) EXPECT_FALSE(is_alive(pid));
     EXPECT_TRUE(is_alive(elder));
     end(elder);
+}
+
+TEST(ProcessTree, ReapsAnOrphanThatEndedBeforeItWasSeen) {
+    util::adopt_orphans();
+    const pid_t root = start_sleep("NONE=");
+    ProcessTree tree(root, mark);
+    std::array<int, 2> channel{};
+    ASSERT_EQ(pipe(channel.data()), 0);
+    const pid_t parent = fork();
+    if (parent == 0) {
+        const pid_t orphan = fork();
+        if (orphan > 0) (void)!write(channel[1], &orphan, sizeof(orphan));
+        _exit(0);
+    }
+    waitpid(parent, nullptr, 0);
+    pid_t orphan = 0;
+    ASSERT_EQ(read(channel[0], &orphan, sizeof(orphan)), static_cast<ssize_t>(sizeof(orphan)));
+    for (const int end : channel) close(end);
+    const util::ListedProcess listed{orphan, "/proc/" + std::to_string(orphan)};
+    while (util::state_of(listed)->state != 'Z') std::this_thread::yield();
+    EXPECT_EQ(pids(tree), std::vector<pid_t>{root});
+    EXPECT_FALSE(util::state_of(listed)) << "it is still a zombie";
+    EXPECT_TRUE(is_alive(root));
+    end(root);
+}
+
+TEST(ProcessTree, FindsAProcessThatHasTheNumberOfAnotherProgramsProcess) {
+    const pid_t root = start_sleep("NONE=");
+    const pid_t other = fork();
+    if (other == 0) {
+        pause();  // our own executable: it is not the program's
+        _exit(0);
+    }
+    ProcessTree tree(root, mark);
+    EXPECT_EQ(pids(tree), std::vector<pid_t>{root});
+    end(other);
+    // Two processes of one clock tick would be the same.
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    clone_args again{};
+    again.exit_signal = SIGCHLD;
+    again.set_tid = reinterpret_cast<std::uint64_t>(&other);
+    again.set_tid_size = 1;
+    const auto same = static_cast<pid_t>(syscall(SYS_clone3, &again, sizeof(again)));
+    if (same == 0) {
+        const std::array<const char*, 2> environment{mark, nullptr};
+        execle("/bin/sleep", "sleep", "600", nullptr, environment.data());
+        _exit(1);
+    }
+    if (same < 0) {
+        end(root);
+        GTEST_SKIP() << "processes cannot choose their number here";
+    }
+    std::vector<pid_t> expected{root, same};
+    std::sort(expected.begin(), expected.end());
+    // It has no environment before exec.
+    bool found = false;
+    for (int i = 0; i < 1000 && !found; ++i) {
+        ProcessTree fresh(root, mark);
+        found = pids(fresh) == expected;
+    }
+    EXPECT_TRUE(found);
+    EXPECT_EQ(pids(tree), expected);
+    end(same);
+    end(root);
 }
 
 TEST(Run, EndsAChildWithoutEnvironmentThatOutlivesTheProgram) {

@@ -9,8 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "gate/rule.hpp"
 #include "model/benchmark_instance.hpp"
+#include "stats/rank_sum.hpp"
 #include "unit/gate_pair.hpp"
+#include "unit/golden_sentence.hpp"
 
 namespace perfgate::gate {
 namespace {
@@ -156,7 +159,7 @@ TEST(Proof, WhatHasNoBaselineIsCountedAndNothingIsClaimed) {
     const Proof proof = proved(pair);
     EXPECT_EQ(proof.gates, 0U);
     EXPECT_EQ(proof.without_baseline, 1U);
-    EXPECT_EQ(proof.sentence(), "no gate has a baseline: nothing to prove; 1 has no baseline");
+    expect_sentence(proof.sentence());
 }
 
 /// What the sentence says after its first clause of two cases, the second of which was changed.
@@ -213,9 +216,7 @@ TEST(Proof, WithoutAnyValidValueNothingWasProved) {
     Pair pair = gating(documents::definition("gpu_time", "ns", MetricClass::timing), 1000, 0.01,
                        {0.03, {}, 0});
     pair.now().status = model::CaseStatus::invalid;
-    EXPECT_EQ(proved(pair).sentence(),
-              "no gate was tried: nothing was proved; 1 gate without a valid value could not be "
-              "tried");
+    expect_sentence(proved(pair).sentence());
 }
 
 TEST(Proof, AnAcknowledgedRegressionFailsWhereItGetsWorse) {
@@ -334,6 +335,20 @@ TEST(Proof, TheLevelIsThatOfTheWholeRun) {
         one.baseline.cases[model::case_id(result.spec)] = expected;
     }
     EXPECT_EQ(proved(one).problems.size(), 400U);
+}
+
+TEST(Proof, ALoneTestHasTheWholeLevel) {
+    // The last round's processes and the baseline's 5, in ranks, and the level that they just
+    // reach.
+    const Pair one = gating(documents::definition("gpu_time", "ns", MetricClass::timing), 1000,
+                            0.01, {0.03, {}, 0}, 5);
+    const double least = stats::rank_sum_least(5, round_size(1) + round_size(2));
+    model::Policy policy;
+    const double shares = 2 * static_cast<double>(policy.rounds);  // rounds, and drift
+    policy.false_alarms = 1.5 * shares * least;
+    EXPECT_TRUE(proved(one, policy).problems.empty());
+    policy.false_alarms = 0.9 * shares * least;
+    EXPECT_EQ(proved(one, policy).problems.size(), 1U);
 }
 
 }  // namespace

@@ -11,8 +11,8 @@
 
 #include "document/baseline.hpp"
 #include "gate/batch_rule.hpp"
-#include "gate/boards.hpp"
 #include "gate/gate.hpp"
+#include "gate/series.hpp"
 #include "median_rule.hpp"
 #include "model/unknown_cases.hpp"
 #include "unit/gate_documents.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gate/repeated_results.hpp"
+#include "gate/invalid.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "unit/gate_pair.hpp"
+#include "unit/golden_sentence.hpp"
 
 namespace perfgate::gate {
 namespace {
@@ -30,10 +31,7 @@ bool repeats(std::size_t processes, const std::vector<double>& samples) {
 
 TEST(RepeatedResults, TimesOfThreeProcessesAreNeverTheSame) {
     const std::vector<double> stored{1023456, 1031245.25, 1019870.5, 1027713};
-    EXPECT_EQ(repeated_results(reported(5, stored)),
-              "each of 5 processes reported the same 4 samples to the last digit, as if they were "
-              "of an earlier run: let it measure anew; if its times are exact, set their "
-              "tolerance to 0");
+    expect_sentence(repeated_results(reported(5, stored)));
     EXPECT_TRUE(repeats(3, stored));
     EXPECT_TRUE(repeats(3, {1023456, 1031245}));
     EXPECT_FALSE(repeats(2, stored));

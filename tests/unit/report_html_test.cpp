@@ -135,12 +135,13 @@ TEST(ReportHtml, AValueIsTheOneThatWasJudged) {
     verdict_in(documents).metrics[0].measured = 8;
     const json data = data_of(documents);
     const json& values = data["cases"][0]["values"];
-    ASSERT_EQ(values.size(), 10) << "two metrics of five fields";
-    EXPECT_EQ(data["metrics"][values[0].get<std::size_t>()]["name"], "gpu_time");
-    EXPECT_EQ(values[1], 7);
-    EXPECT_EQ(values[2], 8);
-    EXPECT_EQ(data["verdicts"][values[3].get<std::size_t>()]["name"], "pass");
-    EXPECT_EQ(data["texts"][values[4].get<std::size_t>()], "3 %");
+    ASSERT_EQ(values.size(), 2);
+    const json& value = values[0];
+    EXPECT_EQ(data["metrics"][value[0].get<std::size_t>()]["name"], "gpu_time");
+    EXPECT_EQ(value[1], 7);
+    EXPECT_EQ(value[2], 8);
+    EXPECT_EQ(data["verdicts"][value[3].get<std::size_t>()]["name"], "pass");
+    EXPECT_EQ(data["texts"][value[4].get<std::size_t>()], "3 %");
 }
 
 TEST(ReportHtml, WhatNobodyJudgedHasBothSidesAndNoVerdict) {
@@ -150,17 +151,16 @@ TEST(ReportHtml, WhatNobodyJudgedHasBothSidesAndNoVerdict) {
     verdict_in(documents).baseline_values[other] = 5;
     const json data = data_of(documents);
     const json& values = data["cases"][0]["values"];
-    ASSERT_EQ(values.size(), 10);
-    EXPECT_EQ(values[6], 5);
-    EXPECT_EQ(values[8], -1);
-    EXPECT_EQ(values[9], -1);
+    ASSERT_EQ(values.size(), 2);
+    EXPECT_EQ(values[1][1], 5);
+    EXPECT_EQ(values[1].size(), 3) << "no verdict and nothing behind it";
 }
 
-TEST(ReportHtml, ANumberThatIsNoneIsEmpty) {
+TEST(ReportHtml, ANumberThatIsNoneIsNull) {
     Documents documents = one_case();
     verdict_in(documents).metrics[0].baseline = std::nullopt;
     const json data = data_of(documents);
-    EXPECT_EQ(data["cases"][0]["values"][1], "");
+    EXPECT_TRUE(data["cases"][0]["values"][0][1].is_null());
 }
 
 TEST(ReportHtml, BatchesAreThoseOfTheJudgement) {
@@ -169,8 +169,8 @@ TEST(ReportHtml, BatchesAreThoseOfTheJudgement) {
     verdict_in(documents).metrics[0].measured_batches = {4, 5};
     const json data = data_of(documents);
     const json& spread = data["cases"][0]["spreads"][0];
-    EXPECT_EQ(spread[2], json({1, 2, 3}));
-    EXPECT_EQ(spread[3], json({4, 5}));
+    EXPECT_EQ(spread[1], json({1, 2, 3}));
+    EXPECT_EQ(spread[2], json({4, 5}));
 }
 
 TEST(ReportHtml, OfManySamplesFewAreShownFromTheLeastToTheLargest) {
@@ -178,21 +178,21 @@ TEST(ReportHtml, OfManySamplesFewAreShownFromTheLeastToTheLargest) {
     std::vector<double> samples(1001);
     std::iota(samples.rbegin(), samples.rend(), 0.0);
     result_in(documents).metrics["gpu_time"].batches = {{0, "b", 1, samples}};
-    const auto shown = [&] { return data_of(documents)["cases"][0]["spreads"][0][4][0]; };
+    const auto shown = [&] { return data_of(documents)["cases"][0]["spreads"][0][3][0]; };
     EXPECT_EQ(shown()[2], 1001) << "how many there were";
-    EXPECT_EQ(shown()[5], json({0, 250, 500, 750, 1000})) << "of a case that passes: quartiles";
+    EXPECT_EQ(shown()[3], json({0, 250, 500, 750, 1000})) << "of a case that passes: quartiles";
     verdict_in(documents).verdict = model::Verdict::regressed;
-    EXPECT_EQ(shown()[5].size(), 33) << "of one that somebody looks at";
-    EXPECT_EQ(shown()[5].front(), 0);
-    EXPECT_EQ(shown()[5].back(), 1000);
+    EXPECT_EQ(shown()[3].size(), 33) << "of one that somebody looks at";
+    EXPECT_EQ(shown()[3].front(), 0);
+    EXPECT_EQ(shown()[3].back(), 1000);
 }
 
 TEST(ReportHtml, WhyABatchDoesNotCountIsTold) {
     Documents documents = one_case();
     result_in(documents).metrics["gpu_time"].batches = {{0, "b", 1, {1, 2}, 0, "power brake"}};
     const json data = data_of(documents);
-    const json& batch = data["cases"][0]["spreads"][0][4][0];
-    EXPECT_EQ(data["texts"][batch[3].get<std::size_t>()], "power brake");
+    const json& batch = data["cases"][0]["spreads"][0][3][0];
+    EXPECT_EQ(data["texts"][batch[5].get<std::size_t>()], "power brake");
 }
 
 TEST(ReportHtml, KernelsOfAProgramHaveTheirLaunchesAndTime) {
@@ -205,9 +205,9 @@ TEST(ReportHtml, KernelsOfAProgramHaveTheirLaunchesAndTime) {
     kernel.time_ns = 1000;
     result_in(documents).kernels = {kernel};
     const json shown = data_of(documents)["cases"][0]["kernels"][0];
-    ASSERT_EQ(shown.size(), 9U);
-    EXPECT_EQ(shown[7], 2.5);
-    EXPECT_EQ(shown[8], 1000);
+    ASSERT_EQ(shown.size(), 18U);
+    EXPECT_EQ(shown[16], 2.5);
+    EXPECT_EQ(shown[17], 1000);
 }
 
 TEST(ReportHtml, ThePolicySaysWhatAVerdictIsWorth) {

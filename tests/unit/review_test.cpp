@@ -344,8 +344,12 @@ workloads:
               "case changed arguments: in f32[128] uniform, out f32[2], value i32 5 → in f32[128] "
               "uniform, out f32[2], value i32 6 (1)");
     EXPECT_EQ(changed("kernel: sum", "kernel: sum\n    fast_math: true"),
-              "case changed compiling: c++17, include none, define none → c++17, fast math, "
-              "include none, define none (1)");
+              "case changed fast_math: false → true (1)");
+    EXPECT_EQ(changed("kernel: sum", "kernel: sum\n    define: {N: 4}"),
+              "case changed define.N: not stated → 4 (1)");
+    EXPECT_EQ(
+        changed("kernel: sum", "kernel: sum\n    std: c++20\n    include: [a, b]"),
+        "case changed include: not stated → a b (1); case changed std: c++17 → c++20 (1)");
     EXPECT_EQ(changed("bytes: 520", "bytes: 5"),
               "case changed work: flops 126 f32, bytes 520 → flops 126 f32, bytes 5 (1)");
     EXPECT_EQ(changed("    work: {flops: 126, bytes: 520, type: f32}\n", ""),
@@ -513,7 +517,8 @@ TEST(Review, FindsAWeakerValueOfEveryKeyOfAProfile) {
         }
         return path + ": " + text;
     };
-    for (const auto& [key, default_value] : suite::in_effect({})) {
+    for (const suite::KeyText& row : suite::tables::profile()) {
+        const std::string& key = row.name;
         const auto values = weaker.find(key);
         ASSERT_NE(values, weaker.end()) << key << " has no example of a weaker value";
         const std::string was = stated(key, values->second.first);

@@ -125,7 +125,7 @@ class Runner : public testing::Test {
         choice.out = folder("accepted");
         std::vector<model::Run> runs;
         quietly([&] {
-            runs = measure_baseline_runs({suite_file()}, choice, 1);
+            runs = measure_baseline_runs({suite_file()}, choice, 1, folder("no-baselines"));
             return 0;
         });
         const model::Run& measured = runs.at(0);
@@ -492,7 +492,7 @@ TEST_F(Runner, TheCanaryIsFound) {
 TEST_F(Runner, TheProcessesOfABaselineAreSpreadOverItsRuns) {
     std::vector<model::Run> runs;
     quietly([&] {
-        runs = measure_baseline_runs({suite_file()}, measuring(), 2);
+        runs = measure_baseline_runs({suite_file()}, measuring(), 2, folder("no-baselines"));
         return 0;
     });
     ASSERT_EQ(runs.size(), 2U);

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "gate/limits.hpp"
+#include "gate/suite_verdict.hpp"
 #include "unit/gate_documents.hpp"
 
 namespace perfgate::gate {
@@ -186,6 +186,15 @@ TEST(JudgeByProbability, AtTheLevelItIsSignificantAndBeyondTheFlaggingLevelAPass
     EXPECT_EQ((ByProbability{.probability = 0.00025, .round = 1}).judge().verdict,
               Verdict::regressed);
     EXPECT_EQ(ByProbability{.probability = 0.02}.judge().probability, 0.02);
+}
+
+TEST(JudgeByProbability, WhereNoErrorOfTheLogarithmIsKnownNothingIsBeyondTheSpread) {
+    const ByProbability far{.measured = 1900, .probability = 0.9};
+    EXPECT_EQ(far.judge().verdict, Verdict::pass);
+    EXPECT_FALSE(far.judge().beyond_spread);
+    ByProbability known = far;
+    known.error = {0.01, 10};
+    EXPECT_TRUE(known.judge().beyond_spread);
 }
 
 TEST(JudgeByProbability, AnImprovementIsSignificantOrNone) {

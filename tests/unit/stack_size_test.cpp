@@ -16,13 +16,14 @@
 #include <string>
 #include <vector>
 
-#include "backend/cuda/cubin.hpp"
 #include "backend/cuda/loaded_code.hpp"
+#include "elf/cubin.hpp"
 #include "util/error.hpp"
 
-namespace perfgate::backend::cuda {
+namespace perfgate::elf {
 namespace {
 
+using backend::cuda::LoadedCode;
 using Image = std::vector<char>;
 using Sizes = std::map<std::string, std::int64_t>;
 
@@ -178,4 +179,4 @@ TEST(LoadedCode, KnowsSizesOfLoadedFunctions) {
 }
 
 }  // namespace
-}  // namespace perfgate::backend::cuda
+}  // namespace perfgate::elf

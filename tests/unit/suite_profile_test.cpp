@@ -129,17 +129,26 @@ TEST(SuiteProfile, LeavesOpenWhatItDoesNotSay) {
               (model::Policy{true, false}));
 }
 
-TEST(SuiteProfile, InEffectHasTheDefaultOfEachKeyThatItDoesNotState) {
-    const std::map<std::string, std::string> usual = in_effect(parse_profile("{}", "p.yaml"));
+TEST(SuiteProfile, DescribesTheDefaultOfEachKey) {
+    std::map<std::string, std::string> usual;
+    for (const KeyText& key : tables::profile()) usual.emplace(key.name, key.usual);
     EXPECT_EQ(usual.at("processes"), "3 to 5");
     EXPECT_EQ(usual.at("creep"), "10 %");
     EXPECT_EQ(usual.at("baselines"), "baselines");
     EXPECT_EQ(usual.at("policy.changed.driver"), "warn");
-    const Profile stated =
+    for (const auto& [key, value] : usual) EXPECT_NE(value, "") << key;
+}
+
+TEST(SuiteProfile, IsWeakerByTheKeysWhoseValueIs) {
+    const Profile strict =
         parse_profile("policy: {changed: {driver: refuse}, no_baseline: fail}", "p.yaml");
-    EXPECT_EQ(in_effect(stated).at("policy.changed.driver"), "refuse");
-    EXPECT_EQ(in_effect(stated).at("policy.no_baseline"), "fail");
-    EXPECT_EQ(in_effect(stated).size(), usual.size());
+    const std::vector<WeakerKey> weaker = weaker_keys(strict, Profile{});
+    ASSERT_EQ(weaker.size(), 2U);
+    EXPECT_EQ(weaker[0].key, "policy.no_baseline");
+    EXPECT_EQ(weaker[1].key, "policy.changed.driver");
+    EXPECT_EQ(weaker[1].was, "refuse");
+    EXPECT_EQ(weaker[1].is, "warn");
+    EXPECT_TRUE(weaker_keys(Profile{}, strict).empty());
 }
 
 TEST(SuiteProfile, TellsAllProblemsAtOnce) {

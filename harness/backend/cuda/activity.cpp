@@ -13,8 +13,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "backend/cuda/cupti.hpp"
 #include "backend/cuda/driver.hpp"
+#include "backend/cuda/subscriber.hpp"
 #include "model/interval.hpp"
 #include "util/error.hpp"
 #include "util/text.hpp"
@@ -67,7 +67,8 @@ Buffers& buffers() {
 std::atomic<bool> recorder_exists{false};
 std::atomic<std::uint64_t> next_id{1};
 
-void CUPTIAPI request_buffer(std::uint8_t** buffer, std::size_t* bytes, std::size_t* max_records) {
+void CUPTIAPI request_buffer(std::uint8_t** buffer, std::size_t* bytes,
+                             std::size_t* max_records) noexcept {
     *max_records = 0;  // as many as fit
     *bytes = buffer_bytes;
     *buffer = nullptr;
@@ -85,7 +86,7 @@ void CUPTIAPI request_buffer(std::uint8_t** buffer, std::size_t* bytes, std::siz
 }
 
 void CUPTIAPI complete_buffer(CUcontext context, std::uint32_t stream_id, std::uint8_t* buffer,
-                              std::size_t, std::size_t valid_bytes) {
+                              std::size_t, std::size_t valid_bytes) noexcept {
     Buffer entry;
     entry.memory.reset(buffer);
     entry.valid_bytes = valid_bytes;

@@ -70,7 +70,7 @@ struct ActivityTrace {
 /// are collected (no kernel records would arrive). Costs about 4 µs of CPU time per launch.
 class ActivityRecorder {
   public:
-    /// Throws CuptiError, or util::Error if a recorder exists already.
+    /// Throws cupti::Error, or util::Error if a recorder exists already.
     ActivityRecorder();
     ~ActivityRecorder();
     ActivityRecorder(const ActivityRecorder&) = delete;

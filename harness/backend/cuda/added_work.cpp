@@ -10,8 +10,7 @@
 namespace perfgate::backend::cuda {
 namespace {
 
-// PTX, compiled by the driver for the current device, so that this module does not need nvcc. One
-// thread polls its SM's cycle counter.
+// One thread polls its SM's cycle counter.
 constexpr const char* ptx = R"(
 .version 7.0
 .target sm_75
@@ -36,7 +35,6 @@ WAIT:
 }
 )";
 
-constexpr const char* failure = "cannot add work to a launch";
 /// Two lengths: their difference does not contain the launch overhead.
 constexpr double short_cycles = 50'000;
 constexpr double long_cycles = 550'000;
@@ -44,39 +42,28 @@ constexpr int repetitions = 5;
 
 }  // namespace
 
-AddedWork::AddedWork(CUstream stream) {
-    check(driver().cuModuleLoadData(&module_, ptx), failure);
-    try {
-        check(driver().cuModuleGetFunction(&kernel_, module_, "perfgate_added_work"), failure);
-        const Event begin;
-        const Event end;
-        const auto shortest = [&](double cycles) {
-            std::array<double, repetitions> times{};
-            for (double& time : times) {
-                begin.record(stream);
-                enqueue(stream, cycles);
-                end.record(stream);
-                end.synchronize();
-                time = elapsed_ns(begin, end);
-            }
-            return *std::min_element(times.begin(), times.end());
-        };
-        shortest(short_cycles);  // the first launch loads the kernel
-        const double difference = shortest(long_cycles) - shortest(short_cycles);
-        if (difference <= 0) {
-            throw util::Error(
-                "the device's clock could not be measured: a kernel of more cycles "
-                "took no longer");
+AddedWork::AddedWork(CUstream stream)
+    : kernel_(ptx, "perfgate_added_work", "cannot add work to a launch") {
+    const Event begin;
+    const Event end;
+    const auto shortest = [&](double cycles) {
+        std::array<double, repetitions> times{};
+        for (double& time : times) {
+            begin.record(stream);
+            enqueue(stream, cycles);
+            end.record(stream);
+            end.synchronize();
+            time = elapsed_ns(begin, end);
         }
-        cycles_per_ns_ = (long_cycles - short_cycles) / difference;
-    } catch (...) {
-        driver().cuModuleUnload(module_);
-        throw;
+        return *std::min_element(times.begin(), times.end());
+    };
+    shortest(short_cycles);  // the first launch loads the kernel
+    const double difference = shortest(long_cycles) - shortest(short_cycles);
+    if (difference <= 0) {
+        throw util::Error(
+            "the device's clock could not be measured: a kernel of more cycles took no longer");
     }
-}
-
-AddedWork::~AddedWork() {
-    driver().cuModuleUnload(module_);
+    cycles_per_ns_ = (long_cycles - short_cycles) / difference;
 }
 
 void AddedWork::operator()(CUstream stream, double ns) const {
@@ -86,8 +73,7 @@ void AddedWork::operator()(CUstream stream, double ns) const {
 void AddedWork::enqueue(CUstream stream, double cycles) const {
     auto count = static_cast<std::uint64_t>(std::max(cycles, 0.0));
     void* arguments[] = {&count};
-    check(driver().cuLaunchKernel(kernel_, 1, 1, 1, 1, 1, 1, 0, stream, arguments, nullptr),
-          failure);
+    kernel_(stream, 1, 1, arguments);
 }
 
 }  // namespace perfgate::backend::cuda

@@ -14,9 +14,6 @@ class AddedWork {
     /// Compiles the kernel for the current context's device and measures on `stream` the number of
     /// cycles per nanosecond; the device should be warmed up. Throws CudaError.
     explicit AddedWork(CUstream stream);
-    ~AddedWork();
-    AddedWork(const AddedWork&) = delete;
-    AddedWork& operator=(const AddedWork&) = delete;
 
     /// Queues one kernel of length `ns` plus that of the shortest kernel (about 1 µs). Returns
     /// without waiting for it. Like other kernels, its length depends on the clock.
@@ -25,8 +22,7 @@ class AddedWork {
   private:
     void enqueue(CUstream stream, double cycles) const;
 
-    CUmodule module_ = nullptr;
-    CUfunction kernel_ = nullptr;
+    PtxKernel kernel_;
     double cycles_per_ns_ = 1;
 };
 

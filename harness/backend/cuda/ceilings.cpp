@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/cuda/ceilings.hpp"
-
 #include <dlfcn.h>
 #include <fmt/format.h>
 
@@ -15,6 +13,7 @@
 #include <vector>
 
 #include "backend/cuda/driver.hpp"
+#include "backend/cuda/environment.hpp"
 
 #if __has_include(<cublasLt.h>)
 #include <cublasLt.h>
@@ -119,8 +118,7 @@ constexpr std::array matrix_types{
                0x30303030, 0x87878787},
 };
 
-// Each word of the buffer becomes `base` with the bits of `mask` from a hash of its index. PTX, as
-// in l2_flush.cpp, so that this module needs no nvcc.
+// Each word of the buffer becomes `base` with the bits of `mask` from a hash of its index.
 constexpr const char* fill_ptx = R"(
 .version 7.0
 .target sm_75
@@ -175,37 +173,6 @@ DONE:
     ret;
 }
 )";
-
-class Filler {
-  public:
-    Filler() {
-        check(driver().cuModuleLoadData(&module_, fill_ptx),
-              "cannot compile the kernel that fills matrices");
-        if (const CUresult code = driver().cuModuleGetFunction(&kernel_, module_, "perfgate_fill");
-            code != CUDA_SUCCESS) {
-            driver().cuModuleUnload(module_);
-            throw CudaError(code, "cannot find the kernel that fills matrices");
-        }
-    }
-    ~Filler() { driver().cuModuleUnload(module_); }
-    Filler(const Filler&) = delete;
-    Filler& operator=(const Filler&) = delete;
-
-    void operator()(CUstream stream, CUdeviceptr address, std::size_t bytes,
-                    const MatrixType& type) const {
-        std::uint64_t words = bytes / sizeof(std::uint32_t);
-        std::uint32_t base = type.base;
-        std::uint32_t mask = type.random;
-        void* arguments[] = {&address, &words, &base, &mask};
-        check(
-            driver().cuLaunchKernel(kernel_, 1024, 1, 1, 256, 1, 1, 0, stream, arguments, nullptr),
-            "cannot fill matrices");
-    }
-
-  private:
-    CUmodule module_ = nullptr;
-    CUfunction kernel_ = nullptr;
-};
 
 constexpr const char* remedy =
     "install the CUDA toolkit's cuBLAS (Debian and Ubuntu: libcublas-13-0), or add its folder to "
@@ -327,7 +294,11 @@ class MatrixRates {
         const CUdeviceptr a = buffer_.address();
         const CUdeviceptr b = a + elements * type.in_bytes;
         const CUdeviceptr d = b + elements * type.in_bytes;
-        fill_(stream_, a, 2 * elements * type.in_bytes, type);
+        std::uint64_t words = 2 * elements * type.in_bytes / sizeof(std::uint32_t);
+        std::uint32_t base = type.base, mask = type.random;
+        CUdeviceptr inputs = a;
+        void* arguments[] = {&inputs, &words, &base, &mask};
+        fill_(stream_, 1024, 256, arguments);
 
         const auto description = description_of(type);
         const auto in = layout_of(type.in, side);
@@ -393,7 +364,7 @@ class MatrixRates {
     CUstream stream_;
     const DeviceBuffer& buffer_;
     DeviceBuffer workspace_;
-    Filler fill_;
+    PtxKernel fill_{fill_ptx, "perfgate_fill", "cannot fill matrices"};
     cublasLtHandle_t handle_ = nullptr;
 };
 

@@ -88,7 +88,7 @@ class Collection {
         std::size_t bytes = 0;
         try {
             bytes = device_.profiler().bytes_per_range(wanted(members));
-        } catch (const CuptiError& error) {
+        } catch (const cupti::Error& error) {
             for (const std::size_t member : members) {
                 lose(results_[member], wanted({member}), error.what());
             }
@@ -130,7 +130,7 @@ class Collection {
     }
 
     static bool affects_all(const util::Error& error) {
-        const auto* cupti = dynamic_cast<const CuptiError*>(&error);
+        const auto* cupti = dynamic_cast<const cupti::Error*>(&error);
         return cupti != nullptr &&
                (cupti->no_permission() || cupti->code() == CUPTI_ERROR_HARDWARE_BUSY);
     }
@@ -170,9 +170,9 @@ class Collection {
                const std::vector<std::string>& metrics) {
         const CounterCase& entry = cases_[member];
         CounterValues& result = results_[member];
-        result.method =
-            fmt::format("counter/{}/user-replay/{}", entry.graph ? "user-range" : "auto-range",
-                        entry.cache == model::Cache::cold ? "cold" : "hot");
+        result.method = {model::counter_source,
+                         entry.graph ? "user-range/user-replay" : "auto-range/user-replay",
+                         entry.cache};
         std::set<std::string> not_a_number;
         for (const CounterRange& found : data.ranges) {
             if (found.tag != member) continue;

@@ -8,15 +8,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "backend/cuda/ceilings.hpp"
 #include "backend/cuda/counter_collection.hpp"
 #include "backend/cuda/cuda_case.hpp"
-#include "backend/cuda/diagnosis.hpp"
 #include "backend/cuda/environment.hpp"
-#include "backend/cuda/memory_use.hpp"
 #include "backend/cuda/nvml.hpp"
 #include "backend/cuda/nvtx.hpp"
 #include "backend/cuda/open_device.hpp"
+#include "backend/cuda/readings.hpp"
 #include "backend/cuda/source_instance.hpp"
 #include "backend/host/host_backend.hpp"
 #include "backend/plugin/loader.hpp"
@@ -93,25 +91,17 @@ class CudaBackend : public measure::Backend {
         return plugins_.host_code(spec);
     }
 
-    measure::MemorySample memory(const model::CaseSpec& spec, const model::SourceKernel* source,
-                                 std::uint64_t seed) override {
+    measure::Reading read(const measure::ReadingRequest& request) override {
         const auto open = [&]() -> std::unique_ptr<Instance> {
-            if (source != nullptr) return std::make_unique<SourceInstance>(device_, *source);
-            return plugins_.open(spec);
+            if (request.source == nullptr) return plugins_.open(request.spec);
+            return std::make_unique<SourceInstance>(device_, *request.source);
         };
-        measure::MemorySample sample;
-        guarded(device_.context(), [&] {
-            // What the instance sets must not reach the next case.
-            const std::unique_ptr<const PersistingL2, void (*)(const PersistingL2*)> at_end(
-                &device_.persisting_l2(), [](const PersistingL2* settings) {
-                    driver().cuCtxSynchronize();
-                    settings->restore();
-                });
-            device_.flush();  // as in free_memory()
-            const NvtxRange range("memory");
-            sample = measure_memory(device_, {open, seed, nvml_.get()});
-        });
-        return sample;
+        for (const auto& [name, read] : known_readings) {
+            if (name != request.name) continue;
+            return read(
+                {device_, board_, dynamic_cast<CudaCase*>(request.opened), open, request.seed});
+        }
+        return Backend::read(request);
     }
 
     std::uint64_t free_memory() override {

@@ -10,12 +10,11 @@
 #include <utility>
 
 #include "backend/cuda/activity.hpp"
-#include "backend/cuda/cupti.hpp"
-#include "backend/cuda/energy.hpp"
 #include "backend/cuda/event_timer.hpp"
 #include "backend/cuda/executor.hpp"
 #include "backend/cuda/nvtx.hpp"
 #include "backend/cuda/occupancy.hpp"
+#include "backend/cuda/subscriber.hpp"
 #include "backend/plugin/plugin_instance.hpp"
 #include "backend/plugin/verification.hpp"
 #include "model/source_place.hpp"
@@ -108,10 +107,12 @@ void CudaCase::add_work(double ns) {
     added_ns_ = ns;
 }
 
-/// A launch, and the work that a self-test adds to it.
 void CudaCase::enqueue_timed(CUstream stream) {
     instance_->launch(stream);
     if (added_ns_ > 0) device_.added_work()(stream, added_ns_);
+}
+bool CudaCase::needs_reset() const {
+    return instance_->needs_reset();
 }
 
 std::uint32_t CudaCase::given_stream_id() const {
@@ -125,7 +126,7 @@ std::vector<std::string> CudaCase::notes_on(const LaunchActivity& launch) const 
     std::vector<std::string> notes;
     if (device_.persisting_l2().in_use()) {
         notes.push_back(fmt::format(
-            "keeps lines in the L2 cache (persisting accesses, {:.1f} MiB set aside): they are "
+            "keeps lines in the L2 cache (persisting accesses, {:.1f} MiB reserved): they are "
             "released before each timed cold launch, but counters still find them in the cache",
             static_cast<double>(device_.persisting_l2().bytes()) / (1 << 20)));
     }
@@ -241,7 +242,7 @@ measure::TimeSamples CudaCase::time_submission(int count) {
     }
     const NvtxRange range("submit_time");
     measure::TimeSamples samples;
-    samples.method = "wall/idle-stream/untraced";
+    samples.method = {model::wall_source, "idle-stream/untraced"};
     Pace pace;
     for (int i = 0; i < count; ++i) {
         enqueue_reset();
@@ -255,52 +256,6 @@ measure::TimeSamples CudaCase::time_submission(int count) {
         pace.rest();
     }
     return samples;
-}
-
-measure::ApiCalls CudaCase::api_calls() {
-    measure::ApiCalls calls;
-    if (!device_.has_cupti()) {
-        calls.problem = device_.cupti_problem();
-        return calls;
-    }
-    guarded(device_.context(), [&] {
-        const NvtxRange range("api_calls");
-        enqueue_reset();
-        device_.context().synchronize();
-        calls.by_name = device_.calls_made_by([&] { enqueue_launch(); });
-        device_.context().synchronize();
-    });
-    calls.method = "callbacks";
-    return calls;
-}
-
-measure::EnergySample CudaCase::energy() {
-    measure::EnergySample sample;
-    if (board_.nvml == nullptr) {
-        sample.problem = board_.problem;
-        return sample;
-    }
-    if (device_.facts().mig) {
-        sample.problem =
-            "a MIG instance has no energy counter: leave the metric out on this device";
-        return sample;
-    }
-    guarded(device_.context(), [&] {
-        const NvtxRange range("energy");
-        const bool resets = instance_->needs_reset();
-        EnergyRequest request;
-        request.launch = [this, resets](CUstream stream) {
-            if (resets) instance_->reset(stream);
-            enqueue_timed(stream);
-        };
-        request.stream = device_.stream();
-        request.nvml = board_.nvml;
-        request.idle_w = board_.idle_w;
-        sample = measure_energy(request);
-        sample.method =
-            resets ? "nvml-counter/hot/back-to-back/reset" : "nvml-counter/hot/back-to-back";
-    });
-    return sample;
 }
 
 measure::TimeSamples CudaCase::time(measure::TimeKind kind, model::Cache cache, int count) {
@@ -347,7 +302,7 @@ measure::TimeSamples CudaCase::time_records(model::Cache cache, int count) {
                         trace.dropped, trace.without_time));
     }
     measure::TimeSamples samples;
-    samples.method = cold ? "activity/cold" : "activity/hot";
+    samples.method = {model::activity_source, "", cold ? model::Cache::cold : model::Cache::hot};
     for (const LaunchActivity& launch : trace.launches) {
         if (launch.records.empty()) {
             throw util::Error(

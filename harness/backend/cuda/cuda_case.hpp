@@ -41,13 +41,14 @@ class CudaCase : public measure::Case {
     void warm_up(int launches, std::chrono::duration<double> at_least) override;
     measure::LaunchRecord record_launch() override;
     measure::TimeSamples time(measure::TimeKind kind, model::Cache cache, int count) override;
-    measure::EnergySample energy() override;
-    measure::ApiCalls api_calls() override;
     void add_work(double ns) override;
 
-    /// For counter passes: enqueue on the device's stream, without waiting.
+    /// For counter passes and readings: enqueue on the device's stream, without waiting.
     void enqueue_reset();
     void enqueue_launch();
+    /// A launch, and the work that a self-test adds to it.
+    void enqueue_timed(CUstream stream);
+    bool needs_reset() const;
     /// Kernels that the last `record_launch` found in a reset; 0 before.
     std::size_t reset_kernels() const { return reset_kernels_; }
 
@@ -57,7 +58,6 @@ class CudaCase : public measure::Case {
     measure::TimeSamples time_records(model::Cache cache, int count);
     measure::TimeSamples time_events(model::Cache cache, int count);
     measure::TimeSamples time_submission(int count);
-    void enqueue_timed(CUstream stream);
     std::uint32_t given_stream_id() const;
     std::vector<std::string> notes_on(const LaunchActivity& launch) const;
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/cuda/diagnosis.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -151,10 +149,10 @@ std::vector<Diagnosis> diagnose(OpenDevice& device, const Nvml* nvml,
                                             device.facts().cc_major, names_of_processes()})) {
         found.push_back(std::move(entry));
     }
-    if (cupti_version() < required_cupti_version) {
-        found.push_back(problem(
-            "CUPTI", environment.cupti,
-            fmt::format("install CUDA 13.0 update 1 or newer (CUPTI {})", required_cupti_version)));
+    if (cupti::linked().version < cupti::required_version) {
+        found.push_back(problem("CUPTI", environment.cupti,
+                                fmt::format("install CUDA 13.0 update 1 or newer (CUPTI {})",
+                                            cupti::required_version)));
     } else {
         found.push_back(ok("CUPTI", environment.cupti));
     }

@@ -269,6 +269,26 @@ DeviceBuffer::~DeviceBuffer() {
     driver().cuMemFree(address_);
 }
 
+PtxKernel::PtxKernel(const char* ptx, const char* name, const char* failure) : failure_(failure) {
+    check(driver().cuModuleLoadData(&module_, ptx), failure_);
+    if (const CUresult code = driver().cuModuleGetFunction(&kernel_, module_, name);
+        code != CUDA_SUCCESS) {
+        driver().cuModuleUnload(module_);
+        throw CudaError(code, failure_);
+    }
+}
+
+PtxKernel::~PtxKernel() {
+    driver().cuModuleUnload(module_);
+}
+
+void PtxKernel::operator()(CUstream stream, unsigned blocks, unsigned threads,
+                           void** arguments) const {
+    check(driver().cuLaunchKernel(kernel_, blocks, 1, 1, threads, 1, 1, 0, stream, arguments,
+                                  nullptr),
+          failure_);
+}
+
 PinnedBuffer::PinnedBuffer(std::size_t bytes) : bytes_(bytes) {
     check(driver().cuMemHostAlloc(&host_, bytes,
                                   CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_PORTABLE),

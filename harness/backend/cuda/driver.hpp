@@ -187,6 +187,25 @@ class DeviceBuffer {
     std::size_t bytes_ = 0;
 };
 
+/// A kernel in PTX, which the driver compiles for the current context's device, so that this module
+/// needs no nvcc.
+class PtxKernel {
+  public:
+    /// `failure`: what every error begins with, "cannot flush the L2 cache". Throws CudaError.
+    PtxKernel(const char* ptx, const char* name, const char* failure);
+    ~PtxKernel();
+    PtxKernel(const PtxKernel&) = delete;
+    PtxKernel& operator=(const PtxKernel&) = delete;
+
+    /// Queues a launch; returns without waiting for it.
+    void operator()(CUstream stream, unsigned blocks, unsigned threads, void** arguments) const;
+
+  private:
+    const char* failure_;
+    CUmodule module_ = nullptr;
+    CUfunction kernel_ = nullptr;
+};
+
 /// Page-locked host memory that is mapped on the device.
 class PinnedBuffer {
   public:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/cuda/energy.hpp"
-
+// Energy of a launch, from NVML's energy counter over a loop of launches without rests. A thread
+// polls the counter, which changes every 20 to 100 ms, while another keeps the stream full.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,6 +16,8 @@
 
 #include "backend/cuda/driver.hpp"
 #include "backend/cuda/environment.hpp"
+#include "backend/cuda/nvtx.hpp"
+#include "backend/cuda/readings.hpp"
 #include "model/energy_counter.hpp"
 
 namespace perfgate::backend::cuda {
@@ -95,13 +97,16 @@ class Poller {
 /// Launches in chunks, each followed by an event.
 class Loop {
   public:
-    explicit Loop(const EnergyRequest& request) : request_(request) {
+    explicit Loop(const ReadingContext& context)
+        : case_(*context.opened),
+          stream_(context.device.stream()),
+          resets_(context.opened->needs_reset()) {
         launch(1);
-        check(driver().cuStreamSynchronize(request_.stream), "cannot wait for a launch");
+        check(driver().cuStreamSynchronize(stream_), "cannot wait for a launch");
         constexpr int trial = 4;
         const auto start = Clock::now();
         launch(trial);
-        check(driver().cuStreamSynchronize(request_.stream), "cannot wait for a launch");
+        check(driver().cuStreamSynchronize(stream_), "cannot wait for a launch");
         const double each_s = Seconds(Clock::now() - start).count() / trial;
         per_chunk_ = std::clamp(static_cast<int>(chunk_length.count() / each_s), 1, most_per_chunk);
     }
@@ -110,23 +115,28 @@ class Loop {
     void step() {
         launch(per_chunk_);
         launches_ += static_cast<std::uint64_t>(per_chunk_);
-        pending_[chunks_ % chunks_in_flight].record(request_.stream);
+        pending_[chunks_ % chunks_in_flight].record(stream_);
         ++chunks_;
         if (chunks_ >= chunks_in_flight) pending_[chunks_ % chunks_in_flight].synchronize();
     }
 
     /// Marks this place in the stream.
     void mark(const Event& event, std::uint64_t& launches) const {
-        event.record(request_.stream);
+        event.record(stream_);
         launches = launches_;
     }
 
   private:
     void launch(int count) const {
-        for (int i = 0; i < count; ++i) request_.launch(request_.stream);
+        for (int i = 0; i < count; ++i) {
+            if (resets_) case_.enqueue_reset();
+            case_.enqueue_timed(stream_);
+        }
     }
 
-    const EnergyRequest& request_;
+    CudaCase& case_;
+    CUstream stream_;
+    bool resets_;
     int per_chunk_ = 1;
     std::uint64_t launches_ = 0;
     std::size_t chunks_ = 0;
@@ -146,16 +156,13 @@ std::string why_not_reached(const Poller::State& state) {
         in_words(*state.span), longest.count());
 }
 
-}  // namespace
-
-measure::EnergySample measure_energy(const EnergyRequest& request) {
-    measure::EnergySample sample;
+/// Leaves the stream empty. Throws CudaError if the work fails; what NVML lacks is the problem.
+void measure_energy(const ReadingContext& context, measure::Reading& reading) {
+    const Nvml& nvml = *context.board.nvml;
     // A device without the counter should not cost a loop.
-    if (std::string why; !request.nvml->energy_mj(&why)) {
-        sample.problem = std::move(why);
-        return sample;
-    }
-    Loop loop(request);
+    if (!nvml.energy_mj(&reading.problem)) return;
+    reading.problem.clear();
+    Loop loop(context);
     for (const auto start = Clock::now(); Clock::now() - start < settle;) loop.step();
 
     const Event begin, end;
@@ -163,7 +170,7 @@ measure::EnergySample measure_energy(const EnergyRequest& request) {
     Poller::State state;
     bool marked = false;
     {
-        const Poller poller(*request.nvml);
+        const Poller poller(nvml);
         for (const auto start = Clock::now(); Clock::now() - start < longest; loop.step()) {
             state = poller.state();
             if (state.done || !state.problem.empty()) break;
@@ -175,32 +182,54 @@ measure::EnergySample measure_energy(const EnergyRequest& request) {
         loop.mark(end, launches_after);
     }
     // Under load, which reading takes longer than what the stream holds.
-    auto board = std::async(std::launch::async, [&] { return read_board(request.nvml); });
+    auto board = std::async(std::launch::async, [&] { return read_board(&nvml); });
     while (board.wait_for(Seconds(0)) != std::future_status::ready) loop.step();
-    sample.board = board.get();
-    check(driver().cuStreamSynchronize(request.stream), "cannot wait for the loop of launches");
+    reading.board = board.get();
+    check(driver().cuStreamSynchronize(context.device.stream()),
+          "cannot wait for the loop of launches");
 
     if (!state.problem.empty() || !state.done) {
-        sample.problem = state.problem.empty() ? why_not_reached(state) : state.problem;
-        return sample;
+        reading.problem = state.problem.empty() ? why_not_reached(state) : state.problem;
+        return;
     }
     // The marks are where this thread noticed what the other one had seen.
     if (!marked || launches_after == launches_before) {
-        sample.problem = "a launch takes longer than the loop: leave the metric out for this case";
-        return sample;
+        reading.problem = "a launch takes longer than the loop: leave the metric out for this case";
+        return;
     }
     const double launches = static_cast<double>(launches_after - launches_before);
     const double launch_s = elapsed_ns(begin, end) * 1e-9 / launches;
-    sample.watts = state.span->watts();
-    sample.launch_j = sample.watts * launch_s;
-    sample.note = fmt::format("{:.0f} launches in {:.2f} s, {}; ", launches, state.span->seconds,
-                              in_words(*state.span));
-    sample.note +=
-        request.idle_w
+    const double watts = state.span->watts();
+    reading.values["power"].value = watts;
+    reading.values["energy"].value = watts * launch_s;
+    reading.note = fmt::format("{:.0f} launches in {:.2f} s, {}; ", launches, state.span->seconds,
+                               in_words(*state.span));
+    reading.note +=
+        context.board.idle_w
             ? fmt::format("{:.0f} W before the first launch of the process, not subtracted",
-                          *request.idle_w)
+                          *context.board.idle_w)
             : "idle power unknown";
-    return sample;
+}
+
+}  // namespace
+
+measure::Reading read_energy(const ReadingContext& context) {
+    measure::Reading reading;
+    if (context.board.nvml == nullptr) {
+        reading.problem = context.board.problem;
+    } else if (context.device.facts().mig) {
+        reading.problem =
+            "a MIG instance has no energy counter: leave the metric out on this device";
+    } else {
+        guarded(context.device.context(), [&] {
+            const NvtxRange range("energy");
+            measure_energy(context, reading);
+            reading.method = {"nvml-counter",
+                              context.opened->needs_reset() ? "back-to-back/reset" : "back-to-back",
+                              model::Cache::hot};
+        });
+    }
+    return reading;
 }
 
 }  // namespace perfgate::backend::cuda

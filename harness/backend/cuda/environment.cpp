@@ -69,7 +69,8 @@ model::Environment describe_environment(OpenDevice& device, const Nvml* nvml) {
     // Only if we hold CUPTI: under another tool this call crashes (seen with ncu).
     if (device.has_cupti()) {
         try {
-            chip = chip_name(device.facts().ordinal);
+            chip =
+                cupti::chip_of(cupti::linked(), static_cast<std::size_t>(device.facts().ordinal));
         } catch (const util::Error&) {
             // A chip newer than this CUPTI: the name stays empty, and counters report why.
         }
@@ -79,7 +80,7 @@ model::Environment describe_environment(OpenDevice& device, const Nvml* nvml) {
     if (environment.driver.empty()) environment.driver = driver_version_from_proc();
     environment.cuda_driver = cuda_version_text(driver_cuda_version());
     environment.cuda_toolkit = cuda_version_text(CUDA_VERSION);
-    environment.cupti = std::to_string(cupti_version());
+    environment.cupti = std::to_string(cupti::linked().version);
     return environment;
 }
 

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "backend/cuda/cupti.hpp"
+#include "cupti/counters.hpp"
 #include "measure/backend.hpp"
 
 namespace perfgate::backend::cuda {
@@ -22,12 +22,10 @@ namespace perfgate::backend::cuda {
 /// CUPTI's chip names: "GV100" … "GB20B".
 std::vector<std::string> supported_chips();
 
-enum class MetricKind { counter, ratio, throughput };
-
 struct MetricInfo {
     std::string description;
     std::string unit;  ///< CUPTI's spelling of the dimension: "nanosecond", "byte", …
-    MetricKind kind = MetricKind::counter;
+    CUpti_MetricType kind = CUPTI_METRIC_TYPE_COUNTER;
 };
 
 /// A compiled configuration of metrics for one chip.
@@ -40,7 +38,7 @@ struct CounterConfig {
 class HostEvaluator {
   public:
     /// `availability`: CUPTI's image of what the current device can count; empty to assume
-    /// everything that the chip has. Throws CuptiError for an unknown chip.
+    /// everything that the chip has. Throws cupti::Error for an unknown chip.
     explicit HostEvaluator(std::string chip, std::vector<std::uint8_t> availability = {});
 
     [[nodiscard]] const std::string& chip() const { return chip_; }
@@ -50,13 +48,13 @@ class HostEvaluator {
     /// Empty for a name that CUPTI does not know.
     [[nodiscard]] std::optional<MetricInfo> describe(const std::string& metric) const;
     /// Names without roll-up ("dram__bytes"), for suggestions and listings.
-    [[nodiscard]] std::vector<std::string> base_metrics(MetricKind kind) const;
+    [[nodiscard]] std::vector<std::string> base_metrics(CUpti_MetricType kind) const;
 
     /// The metrics, in their order, divided into those that one configuration can have: CUPTI does
     /// not count NVLink and PCIe together with the SMs. Throws as configure().
     [[nodiscard]] std::vector<std::vector<std::string>> groups(
         const std::vector<std::string>& metrics) const;
-    /// Throws util::Error naming the metrics that the chip does not have, and CuptiError if one
+    /// Throws util::Error naming the metrics that the chip does not have, and cupti::Error if one
     /// configuration cannot have all of them.
     [[nodiscard]] CounterConfig configure(const std::vector<std::string>& metrics) const;
     /// Of all groups() together.
@@ -70,15 +68,16 @@ class HostEvaluator {
                                                const std::vector<std::string>& metrics) const;
 
   private:
-    class Object;
     struct Probe;
+    [[nodiscard]] std::unique_ptr<cupti::HostObject> new_object() const;
     /// Throws util::Error naming those that the chip does not have.
     void require(const std::vector<std::string>& metrics) const;
 
     std::string chip_;
     std::vector<std::uint8_t> availability_;
-    std::shared_ptr<Object> object_;  // for queries and evaluation; never gets a bad name added
-    std::shared_ptr<Probe> probe_;    // cache of which names can be scheduled
+    std::shared_ptr<cupti::HostObject>
+        object_;                    // for queries and evaluation; never gets a bad name added
+    std::shared_ptr<Probe> probe_;  // cache of which names can be scheduled
 };
 
 /// What chips can count, for validating suites and listing metrics on a machine without a GPU.

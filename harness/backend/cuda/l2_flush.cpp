@@ -64,8 +64,7 @@ constexpr std::size_t vector_bytes = 16;
 constexpr unsigned threads = 256;
 constexpr unsigned blocks_per_sm = 8;
 
-// PTX, compiled by the driver for the current device, so that this module does not need nvcc. It
-// reads `vectors` 16-byte words from `buffer`, past the L1, and would store their OR if that were
+// Reads `vectors` 16-byte words from `buffer`, past the L1, and would store their OR if that were
 // not 0: the buffer holds zeros, so nothing is written, yet no load can be optimised away.
 constexpr const char* ptx = R"(
 .version 7.0
@@ -133,26 +132,14 @@ L2Flush::L2Flush(const DeviceFacts& device)
     } catch (const CudaError&) {
         target_.reset();  // the kernel works everywhere
     }
-    check(driver().cuModuleLoadData(&module_, ptx),
-          "cannot compile the kernel that flushes the L2 cache");
-    if (const CUresult code = driver().cuModuleGetFunction(&kernel_, module_, "perfgate_l2_flush");
-        code != CUDA_SUCCESS) {
-        driver().cuModuleUnload(module_);
-        throw CudaError(code, "cannot find the kernel that flushes the L2 cache");
-    }
-}
-
-L2Flush::~L2Flush() {
-    driver().cuModuleUnload(module_);
+    kernel_.emplace(ptx, "perfgate_l2_flush", "cannot flush the L2 cache");
 }
 
 void L2Flush::operator()(CUstream stream) const {
     CUdeviceptr address = buffer_.address();
     std::uint64_t vectors = buffer_.bytes() / vector_bytes;
     void* arguments[] = {&address, &vectors};
-    check(driver().cuLaunchKernel(kernel_, blocks_, 1, 1, threads, 1, 1, 0, stream, arguments,
-                                  nullptr),
-          "cannot flush the L2 cache");
+    (*kernel_)(stream, blocks_, threads, arguments);
 }
 
 void L2Flush::copy(CUstream stream) const {

@@ -51,9 +51,6 @@ class L2Flush {
   public:
     /// Buffers and compiles the kernel for the current context's device. Throws CudaError.
     explicit L2Flush(const DeviceFacts& device);
-    ~L2Flush();
-    L2Flush(const L2Flush&) = delete;
-    L2Flush& operator=(const L2Flush&) = delete;
 
     /// Queues the flush on `stream` (one kernel launch); returns without waiting for it.
     void operator()(CUstream stream) const;
@@ -69,8 +66,7 @@ class L2Flush {
     DeviceBuffer buffer_;
     std::optional<RepeatedMemory> target_;
     unsigned blocks_;
-    CUmodule module_ = nullptr;
-    CUfunction kernel_ = nullptr;
+    std::optional<PtxKernel> kernel_;  ///< compiled once the buffers are there
 };
 
 // Lines that a variant asks the L2 cache to keep (cudaLimitPersistingL2CacheSize, an access policy

@@ -3,8 +3,7 @@
 
 #include <utility>
 
-#include "backend/cuda/cubin.hpp"
-#include "backend/cuda/line_table.hpp"
+#include "elf/cubin.hpp"
 #include "util/error.hpp"
 
 namespace perfgate::backend::cuda {
@@ -12,16 +11,16 @@ namespace {
 
 /// Throws util::InputError if the image is damaged.
 std::map<std::string, LoadedFunction> functions_of(std::span<const char> cubin) {
-    const ElfImage image(cubin);
+    const elf::ElfImage image(cubin);
     std::map<std::string, LoadedFunction> functions;
-    for (const auto& [symbol, code] : machine_code(image)) {
+    for (const auto& [symbol, code] : elf::machine_code(image)) {
         functions[symbol] = {code.fingerprint, code.bytes, std::nullopt, {}};
     }
-    for (const auto& [symbol, bytes] : stack_sizes(image)) {
+    for (const auto& [symbol, bytes] : elf::stack_sizes(image)) {
         const auto function = functions.find(symbol);
         if (function != functions.end()) function->second.stack_bytes = bytes;
     }
-    for (const auto& [symbol, place] : function_places(image)) {
+    for (const auto& [symbol, place] : elf::function_places(image)) {
         const auto function = functions.find(symbol);
         if (function != functions.end()) function->second.place = place;
     }

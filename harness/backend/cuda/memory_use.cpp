@@ -11,6 +11,9 @@
 #include <optional>
 
 #include "backend/cuda/driver.hpp"
+#include "backend/cuda/nvml.hpp"
+#include "backend/cuda/nvtx.hpp"
+#include "backend/cuda/readings.hpp"
 
 namespace perfgate::backend::cuda {
 
@@ -42,9 +45,8 @@ std::optional<double> own_bytes(const Nvml* nvml) {
     return std::nullopt;
 }
 
-}  // namespace
-
-measure::MemorySample measure_memory(const OpenDevice& device, const MemoryRequest& request) {
+MemoryReadings readings_of(const ReadingContext& request) {
+    const OpenDevice& device = request.device;
     device.context().synchronize();
     MemoryReadings readings;
     double least = std::numeric_limits<double>::infinity();
@@ -52,7 +54,7 @@ measure::MemorySample measure_memory(const OpenDevice& device, const MemoryReque
     const auto look = [&](bool counts) {
         MemoryReading& reading = readings.all.emplace_back();
         reading.free_bytes = free_bytes();
-        if (counts || reading.free_bytes < least) reading.own_bytes = own_bytes(request.nvml);
+        if (counts || reading.free_bytes < least) reading.own_bytes = own_bytes(request.board.nvml);
         least = std::min(least, reading.free_bytes);
         return readings.all.size() - 1;
     };
@@ -86,10 +88,8 @@ measure::MemorySample measure_memory(const OpenDevice& device, const MemoryReque
         ++readings.launches;
     }
     readings.late = look_idle(true);
-    return memory_sample(readings);
+    return readings;
 }
-
-namespace {
 
 /// The driver hands out memory in such pieces.
 constexpr double piece_bytes = 2.0 * 1024 * 1024;
@@ -104,8 +104,8 @@ std::optional<double> others_bytes(const MemoryReading& first, const MemoryReadi
 
 }  // namespace
 
-measure::MemorySample memory_sample(const MemoryReadings& readings) {
-    measure::MemorySample sample;
+measure::Reading memory_values(const MemoryReadings& readings) {
+    measure::Reading sample;
     const MemoryReading& first = readings.all.front();
     for (const MemoryReading& reading : readings.all) {
         const std::optional<double> others = others_bytes(first, reading);
@@ -128,19 +128,37 @@ measure::MemorySample memory_sample(const MemoryReadings& readings) {
             "process ids of its own): what other processes allocate and free meanwhile would be "
             "counted as the variant's";
     }
+    sample.method = {"driver", "free"};
+    sample.values["memory_peak"].value = first.free_bytes - lowest.free_bytes;
+    measure::Reading::Value& leak = sample.values["leak"];
     if (readings.launches < fewest_launches) {
-        sample.leak_problem = fmt::format(
+        leak.problem = fmt::format(
             "{} launches in the time allowed are too few to see a leak: smaller parameters make "
             "it shorter",
             readings.launches);
     } else {
-        sample.leaked_bytes =
+        leak.value =
             std::max(early.free_bytes - late.free_bytes, 0.0) * leak_launches / readings.launches;
+        leak.detail = fmt::format("over {} launches{}", readings.launches,
+                                  readings.launches < leak_launches ? ", scaled to 1000" : "");
     }
-    sample.method = "driver/free";
-    sample.peak_bytes = first.free_bytes - lowest.free_bytes;
-    sample.launches = readings.launches;
     return sample;
+}
+
+measure::Reading read_memory(const ReadingContext& context) {
+    MemoryReadings readings;
+    guarded(context.device.context(), [&] {
+        // What the instance sets must not reach the next case.
+        const std::unique_ptr<const PersistingL2, void (*)(const PersistingL2*)> at_end(
+            &context.device.persisting_l2(), [](const PersistingL2* settings) {
+                driver().cuCtxSynchronize();
+                settings->restore();
+            });
+        context.device.flush();  // as in Backend::free_memory
+        const NvtxRange range("memory");
+        readings = readings_of(context);
+    });
+    return memory_values(readings);
 }
 
 }  // namespace perfgate::backend::cuda

@@ -12,13 +12,13 @@
 #include <vector>
 
 #include "backend/cuda/added_work.hpp"
-#include "backend/cuda/blocked_stream.hpp"
-#include "backend/cuda/cupti.hpp"
 #include "backend/cuda/driver.hpp"
+#include "backend/cuda/event_timer.hpp"
 #include "backend/cuda/l2_flush.hpp"
 #include "backend/cuda/launch_arguments.hpp"
 #include "backend/cuda/loaded_code.hpp"
 #include "backend/cuda/range_profiler.hpp"
+#include "backend/cuda/subscriber.hpp"
 
 namespace perfgate::backend::cuda {
 

@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
-#include "backend/cuda/cupti.hpp"
 #include "backend/cuda/driver.hpp"
 #include "backend/cuda/host_evaluator.hpp"
+#include "backend/cuda/subscriber.hpp"
 
 namespace perfgate::backend::cuda {
 
@@ -52,7 +52,7 @@ class Pass {
 
 class RangeProfiler {
   public:
-    /// Determines what the context's device can count (about 0.5 s). Throws CuptiError, with
+    /// Determines what the context's device can count (about 0.5 s). Throws cupti::Error, with
     /// `no_permission()` if counters are restricted, or util::Error if the device cannot be
     /// profiled.
     RangeProfiler(const PrimaryContext& context, int ordinal, Subscriber& subscriber);
@@ -86,13 +86,9 @@ class RangeProfiler {
     class Session;
     const PrimaryContext& context_;
     Subscriber& subscriber_;
-    std::vector<std::uint8_t> availability_;
     std::unique_ptr<HostEvaluator> host_;
     std::map<std::vector<std::string>, CounterConfig> configs_;
     std::map<std::vector<std::string>, std::size_t> bytes_per_range_;
 };
-
-/// The chip's name for CUPTI's Host API ("GH100").
-std::string chip_name(int ordinal);
 
 }  // namespace perfgate::backend::cuda

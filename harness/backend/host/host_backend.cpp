@@ -111,7 +111,7 @@ class HostCase : public measure::Case {
             throw util::Error("the host backend measures host_time only");
         }
         measure::TimeSamples samples;
-        samples.method = fmt::format("wall/{}", model::to_text(cache));
+        samples.method = {model::wall_source, "", cache};
         for (int i = 0; i < count; ++i) {
             instance_->reset(nullptr);
             if (cache == model::Cache::cold) eviction_.evict();

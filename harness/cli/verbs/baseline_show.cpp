@@ -56,9 +56,9 @@ std::string baseline_text(const gate::StoredBaseline& stored) {
         for (const auto& [metric, series] : expected.metrics) {
             std::size_t samples = 0;
             for (const model::Batch& batch : series.batches) samples += batch.samples.size();
-            rows.push_back({util::printable(metric),
-                            model::quantity_text(series.value, series.unit),
-                            util::counted(samples, "sample"), util::printable(series.method)});
+            rows.push_back(
+                {util::printable(metric), model::quantity_text(series.value, series.unit),
+                 util::counted(samples, "sample"), util::printable(to_text(series.method))});
         }
         text += report::table(rows);
     }

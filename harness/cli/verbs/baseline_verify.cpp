@@ -27,22 +27,6 @@ int verify(const std::string& folder) {
     std::string text = fmt::format("{}: valid: {}, {}\n", util::printable(folder),
                                    util::counted(check.baselines, "baseline"),
                                    util::counted(check.ledgers, "ledger"));
-    for (const auto& [file, ids] : check.not_covered) {
-        text += fmt::format("not covered: {}: {} whose last ledger entry has no digest:\n",
-                            util::printable(file), util::counted(ids.size(), "case"));
-        constexpr std::size_t most_names = 20;
-        for (std::size_t i = 0; i < std::min(ids.size(), most_names); ++i) {
-            text += fmt::format("  {}\n", util::printable(ids[i]));
-        }
-        if (ids.size() > most_names) {
-            text += fmt::format("  and {} more\n", ids.size() - most_names);
-        }
-    }
-    if (!check.not_covered.empty()) {
-        text +=
-            "Edits of these are not detected until they are refreshed or accepted with new "
-            "values.\n";
-    }
     for (const std::string& note : check.notes) text += fmt::format("note: {}\n", note);
     util::write_file_atomically("-", text);
     return 0;
@@ -57,9 +41,7 @@ void add_baseline_verify(CLI::App& baseline, Invocation& invocation) {
     add_baselines_option(*verb, *folder);
     verb->footer(
         "For pull requests that change baselines: names what was edited by hand, merged wrongly or "
-        "never accepted.\nCases accepted before ledgers had digests are listed as not covered: "
-        "edits of "
-        "those are not detected.\nExit code: 0 valid; 2 not.");
+        "never accepted.\nExit code: 0 valid; 2 not.");
     verb->callback(
         [&invocation, folder] { invocation.body = [folder] { return verify(*folder); }; });
 }

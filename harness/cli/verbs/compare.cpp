@@ -51,7 +51,7 @@ int judge_one(const CLI::App& verb, CompareOptions& options) {
         model::select_cases(runner::read_run(options.runs.front()), options.gate.selection);
     runner::JudgingChoice judging = judging_of(options.gate);
     judging.policy.complete = false;  // which suites were to be measured only `run` knows
-    return runner::judge_and_report(run, judging, options.output);
+    return runner::Judge(judging, run).judge_and_report(run, options.output);
 }
 
 /// A run document, or results of benchmarks.

@@ -36,7 +36,7 @@ int show_recorded_run(const CLI::App& verb, runner::OutputOptions output) {
     const model::Run run = runner::read_run(demo / "head.run.json");
     runner::JudgingChoice choice;
     choice.baselines = (demo / "baselines").string();
-    const int failed = runner::write_reports(runner::judge_run(run, choice), run, output);
+    const int failed = runner::write_reports(runner::Judge(choice, run).verdict(run), run, output);
     if (failed != 0) return failed;
     fmt::print("\nThis run was recorded, not measured on this machine. {}\n",
                report::has_html_page()

@@ -50,7 +50,8 @@ void add_explain(CLI::App& app, Invocation& invocation) {
             runner::OutputOptions output;
             output.files["json"] = options->json;
             check_outputs(*verb, output);
-            model::VerdictDocument document = runner::judge_run(run, judging_of(options->gate));
+            model::VerdictDocument document =
+                runner::Judge(judging_of(options->gate), run).verdict(run);
             if (!options->glob.empty()) explain::explain(run, explain::Which::all, document);
             if (!options->json.empty()) {
                 util::write_file_atomically(options->json, document::write_verdict(document));

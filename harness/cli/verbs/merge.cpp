@@ -30,9 +30,9 @@ int merge(const CLI::App& verb, MergeOptions& options) {
     std::vector<runner::NamedRun> shards;
     for (const std::string& file : options.runs) shards.push_back({file, runner::read_run(file)});
     const model::Run run = runner::merge_shards(std::move(shards));
+    const runner::Judge judge(judging_of(options.gate), run);
     const int stored = runner::store_run(run, options.output.out);
-    return model::combine_exit_codes(
-        stored, runner::judge_and_report(run, judging_of(options.gate), options.output));
+    return model::combine_exit_codes(stored, judge.judge_and_report(run, options.output));
 }
 
 }  // namespace

@@ -36,9 +36,8 @@ void add_report(CLI::App& app, Invocation& invocation) {
             name_run(*verb, options->gate, options->run, options->output);
             const model::Run run =
                 model::select_cases(runner::read_run(options->run), options->gate.selection);
-            const runner::JudgingChoice judging = judging_of(options->gate);
-            return runner::report_verdict(runner::judge_run(run, judging), run, judging,
-                                          options->output);
+            const runner::Judge judge(judging_of(options->gate), run);
+            return judge.report(judge.verdict(run), run, options->output);
         };
     });
 }

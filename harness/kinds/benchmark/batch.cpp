@@ -52,7 +52,7 @@ std::string read_output(const fs::path& file) {
 
 /// Runs one process of the benchmark and reads its results.
 Results run_once(const ProgramRuns& programs, const Benchmark& benchmark, const std::string& name) {
-    const Layout& reading = benchmark.reading();
+    const Layout& reading = benchmark.layout();
     const Command& command = benchmark.command();
     const Format& format = *find_format(reading.format);
     fs::path file = programs.out_file(name);
@@ -90,7 +90,7 @@ const model::MetricDefinition& definition_of(const Layout& reading, const std::s
 /// The values of one case from its result.
 void take_values(const measure::ProgramRequest& request, const model::PlannedCase& planned,
                  const Results& all, const Result& found, model::CaseResult& result) {
-    const Layout& reading = benchmark_of(*planned.subject).reading();
+    const Layout& reading = benchmark_of(*planned.subject).layout();
     if (!found.problem.empty()) return model::set_error(result, found.problem);
     if (!found.skipped.empty()) {
         return model::set_error(result, found.skipped + "; another process or the base did not");

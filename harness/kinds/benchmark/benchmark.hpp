@@ -17,19 +17,17 @@ class Benchmark final : public command::CommandSubject {
   public:
     /// `result` is the name and axes that it reports (id_of in results.hpp); empty: it stands for
     /// all that one process reports.
-    Benchmark(std::shared_ptr<const command::Command> command, Layout reading,
+    Benchmark(std::shared_ptr<const command::Command> command, Layout layout,
               std::string result = {})
         : CommandSubject(std::move(command)),
-          reading_(std::move(reading)),
+          layout_(std::move(layout)),
           result_(std::move(result)) {}
 
-    [[nodiscard]] const Layout& reading() const { return reading_; }
+    [[nodiscard]] const Layout& layout() const { return layout_; }
     [[nodiscard]] const std::string& result() const { return result_; }
 
     std::string_view kind() const override { return "benchmark"; }
     std::string_view in_words() const override { return "a benchmark"; }
-    model::MeasuredAs measured_as() const override;
-    std::vector<model::StatedFact> stated() const override;
     void describe(model::CaseResult& result) const override;
     std::vector<model::MetricDefinition> own_metrics() const override;
     std::string group_identity() const override;
@@ -39,7 +37,7 @@ class Benchmark final : public command::CommandSubject {
         const model::DiscoveredCase& found) const override;
 
   private:
-    Layout reading_;
+    Layout layout_;
     std::string result_;
 };
 

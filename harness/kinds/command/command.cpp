@@ -22,34 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string words_of(const std::vector<std::string>& words) {
-    std::vector<std::string> quoted;
-    quoted.reserve(words.size());
-    for (const std::string& word : words) quoted.push_back(util::shell_word(word));
-    return fmt::format("{}", fmt::join(quoted, " "));
-}
-
-/// "nvtx 'step*', skip 1"; empty: the whole program.
-std::string text_of(const Piece& piece) {
-    using Kind = Piece::Kind;
-    if (piece.kind == Kind::program) return {};
-    std::string text = fmt::format("{} {}", piece.kind == Kind::range ? "nvtx" : "kernel",
-                                   util::shell_word(piece.pattern));
-    if (!piece.size.is_any()) text += " with " + model::in_words(piece.size);
-    if (!piece.within.empty()) text += " within " + util::shell_word(piece.within);
-    if (piece.skip != 0) text += fmt::format(", skip {}", piece.skip);
-    if (piece.own_thread) text += ", own thread";
-    if (piece.counted != 1) text += fmt::format(", count {}", piece.counted);
-    return text;
-}
-
-/// "./build/" and "build" are the same folder.
-std::string folder_text(const std::string& folder) {
-    std::string text = fs::path(folder).lexically_normal().native();
-    if (text.size() > 1 && text.ends_with('/')) text.pop_back();
-    return text == "." ? "" : text;
-}
-
 /// The program that a word without '/' names: found through its own PATH if it has one.
 fs::path program_of(const std::string& word, const Command& command) {
     for (const auto& [name, value] : command.environment) {
@@ -149,26 +121,6 @@ std::vector<model::SetVariable> set_variables_of(const Command& command) {
 
 }  // namespace
 
-model::MeasuredAs CommandSubject::measured_as() const {
-    const Command& command = *command_;
-    model::MeasuredAs all{{"command", words_of(command.words)}};
-    for (const auto& [name, value] : command.environment) all["env." + name] = value;
-    const auto add_if_stated = [&](const char* key, std::string text) {
-        if (!text.empty()) all[key] = std::move(text);
-    };
-    add_if_stated("cwd", folder_text(command.folder));
-    add_if_stated("capture", model::in_words(command.capture));
-    if (command.gpus != 1) all["gpus"] = std::to_string(command.gpus);
-    if (command.exit_status != 0) all["exit"] = std::to_string(command.exit_status);
-    if (command.warm_up_runs != 0) all["warmup"] = std::to_string(command.warm_up_runs);
-    return all;
-}
-
-std::vector<model::StatedFact> CommandSubject::stated() const {
-    const std::vector<std::string>& check = command_->check;
-    return {{"check", check.empty() ? "none" : fmt::format("{}", fmt::join(check, " "))}};
-}
-
 void CommandSubject::describe(model::CaseResult& result) const {
     result.command = command_->words;
     result.env = set_variables_of(*command_);
@@ -209,19 +161,6 @@ std::shared_ptr<const Command> CommandSubject::there(const model::Placement& pla
         }
     }
     return command;
-}
-
-model::MeasuredAs Program::measured_as() const {
-    model::MeasuredAs all = CommandSubject::measured_as();
-    if (std::string text = text_of(piece_); !text.empty()) all["measure"] = std::move(text);
-    return all;
-}
-
-std::vector<model::StatedFact> Program::stated() const {
-    std::vector<model::StatedFact> facts = CommandSubject::stated();
-    const double most = command().max_overhead;
-    facts.push_back({"max_overhead", util::number_text(most * 100) + " %", most});
-    return facts;
 }
 
 void Program::describe(model::CaseResult& result) const {

@@ -73,8 +73,6 @@ class CommandSubject : public model::Subject {
 
     [[nodiscard]] const Command& command() const { return *command_; }
 
-    model::MeasuredAs measured_as() const override;
-    std::vector<model::StatedFact> stated() const override;
     void describe(model::CaseResult& result) const override;
     int gpus() const override { return command_->gpus; }
     std::string group_identity() const override;
@@ -102,8 +100,6 @@ class Program final : public CommandSubject {
 
     std::string_view kind() const override { return "program"; }
     std::string_view in_words() const override { return "a program"; }
-    model::MeasuredAs measured_as() const override;
-    std::vector<model::StatedFact> stated() const override;
     void describe(model::CaseResult& result) const override;
     std::string identity() const override;
     std::shared_ptr<const model::Subject> placed(const model::Placement& placement) const override;

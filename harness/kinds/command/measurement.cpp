@@ -32,17 +32,16 @@ using Clock = std::chrono::steady_clock;
 /// In so many processes the program also runs bare: enough for an interval of the overhead.
 constexpr std::int64_t bare_batches = 3;
 
-constexpr const char* wall_method = "wall";
-constexpr const char* recorded_method = "activity/callbacks";
-constexpr const char* api_method = "activity/api";
+const model::Method recorded_method{model::activity_source, "callbacks"};
+const model::Method api_method{model::activity_source, "api"};
 
 /// Values of another number of processes are not comparable: one may have vanished. How many a
 /// benchmark starts may depend on its speed.
-std::string method_of(const char* level, const Recorded& recorded, bool of_benchmark) {
+model::Method method_of(model::Method level, const Recorded& recorded, bool of_benchmark) {
     const bool captured = recorded.capture().is_stated();
     const std::size_t processes = captured ? recorded.counted() : recorded.working();
-    if (processes < 2 || (of_benchmark && !captured)) return level;
-    return fmt::format("{}/{} processes", level, processes);
+    if (captured || !of_benchmark) level.processes = std::max(static_cast<int>(processes), 1);
+    return level;
 }
 
 /// One batch of one command.
@@ -183,7 +182,7 @@ class BatchTaker {
     void measure(const std::optional<Bare>& bare) {
         double recorded_ns = 0;
         const auto recorded = record(inject::Level::callbacks, recorded_ns);
-        const std::string method = method_of(recorded_method, *recorded, of_benchmark());
+        const model::Method method = method_of(recorded_method, *recorded, of_benchmark());
         const std::vector<std::string> notes = recorded->notes();
         for (std::size_t i = 0; i < results_.size(); ++i) {
             results_[i].notes.insert(results_[i].notes.end(), notes.begin(), notes.end());
@@ -195,11 +194,10 @@ class BatchTaker {
             if (!values.note.empty()) results_[i].notes.push_back(values.note);
             for (auto& [metric, samples] : values.samples) {
                 // Between another number of processes it is not comparable.
-                add(i, metric,
-                    metric == "communication_skew"
-                        ? fmt::format("{}/{} communicating", method, values.communicating)
-                        : method,
-                    thinned(std::move(samples)));
+                model::Method of_metric = method;
+                if (metric == "communication_skew")
+                    of_metric.communicating = static_cast<int>(values.communicating);
+                add(i, metric, of_metric, thinned(std::move(samples)));
             }
             for (const auto& [metric, why] : values.not_known) note_unknown(i, metric, why);
             for (const auto& [metric, count] : values.counts) {
@@ -210,7 +208,7 @@ class BatchTaker {
                 add_launch_facts(i);
             }
             if (!bare) continue;
-            add(i, "wall_time", wall_method, {bare->wall_ns});
+            add(i, "wall_time", {model::wall_source, ""}, {bare->wall_ns});
             add_overhead(i, *bare, *recorded, recorded_ns);
         }
         judge_unrecorded(recorded_ns);
@@ -316,14 +314,15 @@ class BatchTaker {
             length = span->second.value;  // all that recording added may be in this part
         }
         const double whole = (recorded_ns - bare.wall_ns) / length;
-        add(index, "tracing_overhead", own ? model::range_overhead_method : recorded_method,
+        add(index, "tracing_overhead",
+            own ? model::Method(model::ranges_source, "") : recorded_method,
             {100 * own.value_or(whole)});
     }
 
     void count_once() {
         double ignored = 0;
         const auto recorded = record(inject::Level::api, ignored);
-        const std::string method = method_of(api_method, *recorded, of_benchmark());
+        const model::Method method = method_of(api_method, *recorded, of_benchmark());
         for (std::size_t i = 0; i < results_.size(); ++i) {
             for (auto& [metric, counted] : api_counts_of(*recorded, piece_of(i))) {
                 if (counted.count) add(i, metric, method, {*counted.count});
@@ -437,8 +436,8 @@ class BatchTaker {
             result.not_collected.push_back({name, found.problem});
         } else {
             // Means over another number of processes are not comparable.
-            std::string method(model::program_counter_method);
-            if (found.processes > 1) method += fmt::format("/{} processes", found.processes);
+            model::Method method{model::counter_source, "auto-range/application-replay"};
+            method.processes = std::max(static_cast<int>(found.processes), 1);
             add(index, name, method, std::move(found.samples));
             const auto series = result.metrics.find(name);
             if (found.processes > 1 && series != result.metrics.end()) {
@@ -447,7 +446,7 @@ class BatchTaker {
         }
     }
 
-    void add(std::size_t index, const std::string& metric, const std::string& method,
+    void add(std::size_t index, const std::string& metric, const model::Method& method,
              std::vector<double> samples) {
         const model::PlannedCase& planned = *request_.cases[index];
         model::CaseResult& result = results_[index];

@@ -17,9 +17,6 @@ class Source final : public model::Subject {
 
     std::string_view kind() const override { return "source"; }
     std::string_view in_words() const override { return "a source"; }
-    /// What it works on. File, kernel, launch and compiling are code, whose changes are judged.
-    model::MeasuredAs measured_as() const override;
-    std::vector<model::StatedFact> stated() const override;
     void describe(model::CaseResult& result) const override { result.source = kernel_.file; }
     std::string identity() const override;
     model::SideDifferences sides() const override { return {.checkouts = true}; }

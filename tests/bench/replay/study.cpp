@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "gate/batch_rule.hpp"
-#include "gate/boards.hpp"
-#include "gate/rounds.hpp"
+#include "gate/rule.hpp"
+#include "gate/series.hpp"
 #include "runner/choice.hpp"
 #include "stats/quantiles.hpp"
 

@@ -185,7 +185,7 @@ Results read_csv(std::string_view text, std::string_view /*source*/, const Layou
             presences[place->second].note(i, !field.empty(), records.line());
             if (field.empty()) continue;
             const Value& value = reading.values[i];
-            builder.add(value.definition.name, "csv",
+            builder.add(value.definition.name, {"csv", ""},
                         value.factor * number_in(field, records, value.from),
                         value.definition.metric_class == model::MetricClass::timing);
         }

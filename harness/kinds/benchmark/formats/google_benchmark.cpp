@@ -27,8 +27,8 @@ using document::JsonDocument;
 using document::JsonValue;
 
 constexpr std::int64_t known_schema = 1;
-constexpr const char* by_iterations = "google-benchmark";
-constexpr const char* by_median = "google-benchmark/median";
+const model::Method by_iterations{"google-benchmark", ""};
+const model::Method by_median{"google-benchmark", "median"};
 
 /// ns of a time unit.
 double factor_of(JsonValue unit) {
@@ -94,7 +94,7 @@ ResultBuilder builder_for(std::string_view name) {
     return builder;
 }
 
-void add_values(JsonValue entry, const char* method, const Layout& reading,
+void add_values(JsonValue entry, const model::Method& method, const Layout& reading,
                 ResultBuilder& builder) {
     const double factor = factor_of(entry.at("time_unit"));
     for (const char* time : {"real_time", "cpu_time"}) {
@@ -255,7 +255,7 @@ Results read_google_benchmark(std::string_view text, std::string_view source,
     results.results = all.take();
     if (!debug) return results;
     for (Result& result : results.results) {
-        for (auto& [metric, samples] : result.metrics) samples.method += debug_build;
+        for (auto& [metric, samples] : result.metrics) samples.method.debug_build = true;
     }
     return results;
 }

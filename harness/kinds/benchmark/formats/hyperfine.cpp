@@ -29,8 +29,9 @@ Result result_of(JsonValue entry) {
             builder.fail("the command did not exit with 0 in every run");
         });
     }
-    entry.at("times").elements(
-        [&](JsonValue time) { builder.add("real_time", "hyperfine", ns_of_s * time.number()); });
+    entry.at("times").elements([&](JsonValue time) {
+        builder.add("real_time", {"hyperfine", ""}, ns_of_s * time.number());
+    });
     if (codes) builder.state_count("real_time", static_cast<std::int64_t>(codes->size()));
     Result result = builder.take();
     if (result.metrics.empty() && result.problem.empty()) result.problem = "it has no times";

@@ -70,7 +70,7 @@ Result result_of(JsonValue row, std::string_view key, const Paths& paths, const 
             row,
             [&](std::string_view, JsonValue number) {
                 found = true;
-                builder.add(value.definition.name, "json", value.factor * number.number(),
+                builder.add(value.definition.name, {"json", ""}, value.factor * number.number(),
                             positive);
             },
             [&](JsonValue at) {

@@ -28,9 +28,9 @@ using document::JsonDocument;
 using document::JsonValue;
 
 constexpr std::int64_t known_major = 1;
-constexpr const char* by_samples = "nvbench";
-constexpr const char* by_median = "nvbench/median";
-constexpr const char* by_mean = "nvbench/mean";
+const model::Method by_samples{"nvbench", ""};
+const model::Method by_median{"nvbench", "median"};
+const model::Method by_mean{"nvbench", "mean"};
 
 /// What nvbench says of a state that it did not measure because something failed.
 constexpr std::array<std::string_view, 2> failures{"Unexpected error",

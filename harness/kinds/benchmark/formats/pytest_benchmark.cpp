@@ -49,13 +49,14 @@ Result result_of(JsonValue entry) {
     const auto data = stats.find("data");
     if (data && data->size() > 0) {
         data->elements([&](JsonValue time) {
-            builder.add("real_time", "pytest-benchmark", ns_of_s * time.number());
+            builder.add("real_time", {"pytest-benchmark", ""}, ns_of_s * time.number());
         });
         if (const auto rounds = stats.find("rounds")) {
             builder.state_count("real_time", rounds->integer());
         }
     } else {
-        builder.add("real_time", "pytest-benchmark/median", ns_of_s * stats.at("median").number());
+        builder.add("real_time", {"pytest-benchmark", "median"},
+                    ns_of_s * stats.at("median").number());
     }
     return builder.take();
 }

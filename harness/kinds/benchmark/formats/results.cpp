@@ -47,7 +47,7 @@ void ResultBuilder::add_axis(std::string_view axis, model::ParamValue value) {
     }
 }
 
-void ResultBuilder::add(const std::string& metric, const char* method, double value,
+void ResultBuilder::add(const std::string& metric, const model::Method& method, double value,
                         bool positive) {
     if (!std::isfinite(value) || (positive && value <= 0)) {
         fail(fmt::format("{} is {}; expected a finite number{}", metric, value,
@@ -59,7 +59,8 @@ void ResultBuilder::add(const std::string& metric, const char* method, double va
     samples.values.push_back(value);
 }
 
-void ResultBuilder::add_file(const std::string& metric, const char* method, SampleFile file) {
+void ResultBuilder::add_file(const std::string& metric, const model::Method& method,
+                             SampleFile file) {
     Samples& samples = result_.metrics[metric];
     samples.method = method;
     samples.file = std::move(file);

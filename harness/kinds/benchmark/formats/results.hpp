@@ -13,6 +13,7 @@
 
 #include "kinds/benchmark/formats/layout.hpp"
 #include "model/case.hpp"
+#include "model/metric.hpp"
 
 namespace perfgate::benchmark {
 
@@ -34,8 +35,7 @@ struct SampleFile {
 
 /// The values of one metric in one file: those of one process.
 struct Samples {
-    std::string
-        method;  ///< how the values were obtained: "google-benchmark", "pytest-benchmark/median"
+    model::Method method;
     std::vector<double> values;
     std::optional<std::int64_t> stated = std::nullopt;  ///< how many there are, as the file says
     std::optional<SampleFile> file = std::nullopt;      ///< where they are, until they are read
@@ -56,9 +56,6 @@ struct Results {
     std::string device;              ///< what they were measured on, in words, likewise
 };
 
-/// The end of the `method` of values from a benchmark library without optimisation.
-inline constexpr std::string_view debug_build = "/debug-build";
-
 /// Builds a result step by step. What is wrong with a value is the result's problem, so that the
 /// others of the file can be judged.
 class ResultBuilder {
@@ -68,9 +65,10 @@ class ResultBuilder {
     /// Throws util::InputError for a parameter that is there already.
     void add_axis(std::string_view axis, model::ParamValue value);
     /// A time or a rate must be above 0, every value finite.
-    void add(const std::string& metric, const char* method, double value, bool positive = true);
+    void add(const std::string& metric, const model::Method& method, double value,
+             bool positive = true);
     /// The values are in a file, which read_results reads.
-    void add_file(const std::string& metric, const char* method, SampleFile file);
+    void add_file(const std::string& metric, const model::Method& method, SampleFile file);
     /// How many samples of the metric the file says that there are, if it has any.
     void state_count(const std::string& metric, std::int64_t count);
     void fail(std::string problem);

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <vector>
 
 #include "model/run.hpp"
@@ -61,5 +62,12 @@ class Bfloat16 {
 };
 
 static_assert(sizeof(Half) == 2 && sizeof(Bfloat16) == 2);
+
+/// Reads an array that NumPy has saved (.npy, format versions 1 to 3), as untrusted input.
+/// https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+/// Little-endian numbers (float16 to float64, integers of 8 to 64 bits) in C order, of any shape.
+/// Throws util::InputError naming the file and the remedy for anything else, and for a file whose
+/// array has not `count` elements.
+Elements read_npy(const std::filesystem::path& file, std::size_t count);
 
 }  // namespace perfgate::backend

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kinds/source/values/npy.hpp"
+#include "kinds/source/values/elements.hpp"
 
 #include <fmt/format.h>
 

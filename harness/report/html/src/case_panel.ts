@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One case: its verdict, the reasons, and the values behind them.
-import type { Case, Details, Kernel, Report, Spread, Value } from "./document";
+import type { Kernel } from "./data";
+import type { Case, Report, Spread, Value } from "./document";
 import { el, name } from "./dom";
 import { movedText, quantityText, quantityTexts } from "./quantity";
 import { caseRoofline, type Point } from "./roofline";
@@ -27,7 +28,7 @@ function rank(value: Value): number {
   return value.verdict.severity;
 }
 
-function metricRow(value: Value): HTMLElement {
+function metricRow(value: Value, tolerance: string): HTMLElement {
   const [before, after] = texts(value);
   const metric = value.metric;
   // On narrow screens the style sheet splits a row into two lines; the roles keep it a table.
@@ -38,7 +39,7 @@ function metricRow(value: Value): HTMLElement {
       "th",
       { role: "rowheader", scope: "row", title: metric.description ?? "" },
       name(metric.name),
-      value.tolerance !== "" ? el("div", { class: "muted small" }, "tolerance ", name(value.tolerance)) : null,
+      tolerance !== "" ? el("div", { class: "muted small" }, "tolerance ", name(tolerance)) : null,
     ),
     el("td", { role: "cell", class: "number" }, before),
     el("td", { role: "cell", class: "number" }, after),
@@ -46,13 +47,13 @@ function metricRow(value: Value): HTMLElement {
       "td",
       { role: "cell", class: "number" },
       movedText(value.before, value.after, value.metric.unit),
-      value.interval !== "" ? el("div", { class: "muted small" }, value.interval) : null,
+      value.interval !== null ? el("div", { class: "muted small" }, value.interval) : null,
     ),
     el("td", { role: "cell" }, value.verdict ? badge(value.verdict) : el("span", { class: "muted" }, "not judged")),
   );
 }
 
-function metricTable(values: readonly Value[]): HTMLElement {
+function metricTable(values: readonly Value[], report: Report): HTMLElement {
   const sorted = [...values].sort(
     (left, right) => rank(right) - rank(left) || Math.abs(right.change ?? 0) - Math.abs(left.change ?? 0),
   );
@@ -68,7 +69,7 @@ function metricTable(values: readonly Value[]): HTMLElement {
         { role: "rowgroup" },
         el("tr", { role: "row" }, ...heads.map((head) => el("th", { role: "columnheader", scope: "col" }, head))),
       ),
-      el("tbody", { role: "rowgroup" }, ...sorted.map(metricRow)),
+      el("tbody", { role: "rowgroup" }, ...sorted.map((value) => metricRow(value, report.text(value.tolerance)))),
     ),
   );
 }
@@ -78,7 +79,7 @@ function kernelTable(kernels: readonly Kernel[]): HTMLElement {
   const heads = ["Kernel", "Grid", "Block", "Registers", "Shared memory", "Local memory"];
   heads.push(...(ofProgram ? ["Launches", "Time"] : ["Occupancy"]));
   const figures = (kernel: Kernel): [number | null, string][] =>
-    ofProgram ? [[kernel.launches, "count"], [kernel.timeNs, "ns"]] : [[kernel.occupancy, "%"]];
+    ofProgram ? [[kernel.launches, "count"], [kernel.time_ns, "ns"]] : [[kernel.theoretical_occupancy, "%"]];
   return el(
     "div",
     { class: "wide", tabindex: 0, role: "region", "aria-label": "Kernels" },
@@ -94,11 +95,11 @@ function kernelTable(kernels: readonly Kernel[]): HTMLElement {
             "tr",
             {},
             el("th", { scope: "row", class: "kernel" }, name(kernel.name)),
-            el("td", {}, kernel.grid),
-            el("td", {}, kernel.block),
+            el("td", {}, kernel.grid.join(" × ")),
+            el("td", {}, kernel.block.join(" × ")),
             el("td", { class: "number" }, String(kernel.registers)),
-            el("td", { class: "number" }, quantityText(kernel.sharedBytes, "bytes")),
-            el("td", { class: "number" }, quantityText(kernel.localBytes, "bytes")),
+            el("td", { class: "number" }, quantityText(kernel.static_smem + kernel.dynamic_smem, "bytes")),
+            el("td", { class: "number" }, quantityText(kernel.local_bytes, "bytes")),
             ...figures(kernel).map(([value, unit]) =>
               el("td", { class: "number" }, value === null ? "" : quantityText(value, unit)),
             ),
@@ -109,26 +110,26 @@ function kernelTable(kernels: readonly Kernel[]): HTMLElement {
   );
 }
 
-function facts(of: Case, details: Details, several: boolean): HTMLElement {
-  const work = details.work;
+function facts({ data, suite, tags }: Case, report: Report): HTMLElement {
+  const { work } = data;
   const workText = work
     ? [
-        work.flops > 0 ? `${quantityText(work.flops, "flop")}${work.arithmetic === "" ? "" : ` of ${work.arithmetic}`}` : "",
+        work.flops > 0 ? `${quantityText(work.flops, "flop")}${work.arithmetic ? ` of ${work.arithmetic}` : ""}` : "",
         work.bytes > 0 ? quantityText(work.bytes, "bytes") : "",
       ]
         .filter((text) => text !== "")
         .join(" and ")
     : "";
   const rows: [string, string][] = [
-    ["suite", several ? of.suite.name : ""],
-    ["place", details.place],
-    ["tags", of.tags.join(", ")],
+    ["suite", report.data.suites.length > 1 ? suite.name : ""],
+    ["place", data.place ?? ""],
+    ["tags", tags.join(", ")],
     ["work", workText],
-    ["ceiling", details.roof],
-    ["code", details.code.replaceAll("_", " ")],
-    ["verified", details.verified],
-    ["does not apply", details.notApplicable.join(", ")],
-    ["took", details.wallSeconds > 0 ? `${details.wallSeconds.toFixed(2)} s` : ""],
+    ["ceiling", data.roof ?? ""],
+    ["code", (data.code ?? "").replaceAll("_", " ")],
+    ["verified", data.verified ?? ""],
+    ["does not apply", (data.not_applicable ?? []).map(report.text).join(", ")],
+    ["took", data.wall_s > 0 ? `${data.wall_s.toFixed(2)} s` : ""],
   ];
   return el(
     "dl",
@@ -202,30 +203,31 @@ export class CasePanel {
   }
 
   private content(of: Case, width: number): Node[] {
-    const details = this.report.details(of);
-    const told = details.values.filter((value) => value.sentence !== "" && !details.reasons.includes(value.sentence));
-    const valueOf = (metric: string) => details.values.find((value) => value.metric.name === metric);
+    const { values, spreads, kernels } = this.report.details(of);
+    const { reasons = [], why = [], notes = [], log = "" } = of.data;
+    const told = values.flatMap(({ sentence }) => (sentence !== null && !reasons.includes(sentence) ? [sentence] : []));
+    const valueOf = (metric: string) => values.find((value) => value.metric.name === metric);
     // What the gate judged comes first, and of that what is worst.
     const judged = (spread: Spread) => valueOf(spread.metric.name)?.verdict?.severity ?? -1;
-    const charts = [...details.spreads]
+    const charts = [...spreads]
       .sort((left, right) => judged(right) - judged(left))
-      .map((spread) => spreadChart(spread, valueOf(spread.metric.name), width))
+      .map((spread) => spreadChart(spread, this.report.text(spread.method), valueOf(spread.metric.name), width))
       .filter((chart) => chart !== null);
     const point = this.points().find((candidate) => candidate.of === of);
-    const passed = `${wordOf(of.verdict)}: ${details.values.filter((value) => value.verdict).length} metrics were judged`;
+    const passed = `${wordOf(of.verdict)}: ${values.filter((value) => value.verdict).length} metrics were judged`;
     const nodes: (Node | null)[] = [
       this.heading,
       el("p", { class: "verdict" }, badge(of.verdict)),
-      section("Verdict", lines(details.reasons.length > 0 ? details.reasons : [passed])),
-      details.why.length > 0 ? section("Explanation", lines(details.why)) : null,
-      details.log !== "" ? section("Last lines of standard error", el("pre", { tabindex: 0 }, details.log)) : null,
+      section("Verdict", lines(reasons.length > 0 ? reasons : [passed])),
+      why.length > 0 ? section("Explanation", lines(why)) : null,
+      log !== "" ? section("Last lines of standard error", el("pre", { tabindex: 0 }, log)) : null,
       ...charts,
       point ? caseRoofline(this.report, this.points(), point, width) : null,
-      details.values.length > 0 ? section("Metrics, before and after", metricTable(details.values)) : null,
-      told.length > 0 ? section("By metric", lines(told.map((value) => value.sentence))) : null,
-      details.kernels.length > 0 ? section("Kernels", kernelTable(details.kernels)) : null,
-      details.notes.length > 0 ? section("Notes", lines(details.notes)) : null,
-      section("Circumstances", facts(of, details, this.report.suites.length > 1)),
+      values.length > 0 ? section("Metrics, before and after", metricTable(values, this.report)) : null,
+      told.length > 0 ? section("By metric", lines(told)) : null,
+      kernels.length > 0 ? section("Kernels", kernelTable(kernels)) : null,
+      notes.length > 0 ? section("Notes", lines(notes)) : null,
+      section("Circumstances", facts(of, this.report)),
     ];
     return nodes.filter((node) => node !== null);
   }

@@ -38,7 +38,7 @@ export function filterBar(report: Report, change: (change: Partial<Selection>) =
     return { key, select, element };
   };
   const choices = [
-    choice("suite", "Suite", report.suites.map((suite) => suite.name)),
+    choice("suite", "Suite", report.data.suites.map((suite) => suite.name)),
     choice("workload", "Workload", report.cases.map((of) => of.workload)),
     choice("tag", "Tag", report.cases.flatMap((of) => of.tags)),
   ];

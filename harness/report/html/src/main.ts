@@ -41,12 +41,12 @@ function start(report: Report): void {
     none,
   );
   const main = el("main", {}, summary.element, cases);
-  const device = report.facts.find(([label]) => label === "device")?.[1] ?? "";
+  const device = report.data.facts.find(([label]) => label === "device")?.[1] ?? "";
   const header = el("header", {}, el("span", { class: "brand" }, "perfgate"), name(device, { class: "muted" }), themeSwitch());
   const licences = document.getElementById("licences")?.textContent ?? "";
   const footer = el("footer", {}, el("details", {}, el("summary", {}, "Licences of the chart libraries"), el("pre", { tabindex: 0 }, licences)));
   document.body.append(header, el("div", { class: "page" }, main, panel.element), footer);
-  document.title = `${outcomeOf(report).words}: ${report.counts} – perfgate`;
+  document.title = `${outcomeOf(report).words}: ${report.data.counts} – perfgate`;
 
   function update(next: Selection, history: "push" | "replace" | "none"): void {
     selection = next;

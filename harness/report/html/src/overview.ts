@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The whole run: exit code, counts of verdicts, environment.
-import type { Report, Suite, Verdict } from "./document";
+import type { Suite, Verdict } from "./data";
+import type { Report } from "./document";
 import { el, name } from "./dom";
 import type { Selection } from "./selection";
 import { badge, toneOf, wordOf } from "./verdicts";
 
 /** The exit code in words, as in the README. */
 export function outcomeOf(report: Report): { words: string; tone: string } {
-  switch (report.exitCode) {
+  switch (report.data.exit_code) {
     case 0:
-      return report.verifyOnly ? { words: "Verified", tone: "good" } : { words: "Passed", tone: "good" };
+      return report.data.verify_only ? { words: "Verified", tone: "good" } : { words: "Passed", tone: "good" };
     case 1:
       return { words: "Failed", tone: "bad" };
     case 2:
@@ -21,7 +22,7 @@ export function outcomeOf(report: Report): { words: string; tone: string } {
     case 130:
       return { words: "Interrupted", tone: "warn" };
     default:
-      return { words: `Exit code ${report.exitCode}`, tone: "warn" };
+      return { words: `Exit code ${report.data.exit_code}`, tone: "warn" };
   }
 }
 
@@ -72,16 +73,16 @@ function relations(suites: readonly Suite[], verdicts: readonly Verdict[]): HTML
 
 /** Why cases need attention, worst first. */
 function reasons(report: Report): HTMLElement | null {
-  if (report.groups.length < 2) return null; // the sentence says it
-  const rest = report.moreGroups;
+  const { groups, more_groups: rest = 0 } = report.data;
+  if (groups.length < 2) return null; // the sentence says it
   return el(
     "ul",
     { class: "reasons" },
-    ...report.groups.map(([effect, count, sentence]) =>
+    ...groups.map(({ effect, cases, sentence }) =>
       el(
         "li",
         {},
-        el("strong", {}, `${count} ${effect.replaceAll("_", " ")}`),
+        el("strong", {}, `${cases} ${effect.replaceAll("_", " ")}`),
         sentence === "" ? "" : ": ",
         name(sentence),
       ),
@@ -112,9 +113,9 @@ export function overview(report: Report, toggleVerdict: (verdict: string) => voi
       );
       return { verdict, chip };
     });
-  const head = headFacts.flatMap((label) => report.facts.filter(([known]) => known === label));
+  const head = headFacts.flatMap((label) => report.data.facts.filter(([known]) => known === label));
   const roofline = el("div", { class: "roofline" });
-  const several = report.suites.length > 1;
+  const several = report.data.suites.length > 1;
   const element = el(
     "section",
     { id: "overview", "aria-labelledby": "outcome" },
@@ -122,20 +123,20 @@ export function overview(report: Report, toggleVerdict: (verdict: string) => voi
       "div",
       { class: "outcome", "data-tone": outcome.tone },
       el("h1", { id: "outcome" }, outcome.words),
-      report.summary === "" ? null : el("p", { class: "summary" }, name(report.summary)),
-      el("p", {}, `${report.counts} · exit code ${report.exitCode}`),
+      report.data.summary ? el("p", { class: "summary" }, name(report.data.summary)) : null,
+      el("p", {}, `${report.data.counts} · exit code ${report.data.exit_code}`),
     ),
     reasons(report),
     el("div", { class: "chips", role: "group", "aria-label": "Show cases by verdict" }, ...chips.map(({ chip }) => chip)),
     facts(head),
-    el("div", { class: "suites" }, ...report.suites.map((suite) => suiteNotes(suite, several))),
-    relations(report.suites, report.verdicts),
+    el("div", { class: "suites" }, ...report.data.suites.map((suite) => suiteNotes(suite, several))),
+    relations(report.data.suites, report.data.verdicts),
     el("details", { class: "whole-roofline" }, el("summary", {}, "Roofline of all cases"), roofline),
     el(
       "details",
       {},
       el("summary", {}, "Environment"),
-      facts(report.facts.filter(([label]) => !headFacts.includes(label))),
+      facts(report.data.facts.filter(([label]) => !headFacts.includes(label))),
     ),
   );
   return {

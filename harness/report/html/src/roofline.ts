@@ -30,7 +30,7 @@ export function pointOf(of: Case, details: Details): Point | null {
   const time = timeMetrics.map(find).find((value) => value?.after != null && value.metric.unit === "ns");
   const counted = find("flops");
   const dram = find("dram_bytes");
-  const stated = details.work;
+  const stated = of.data.work;
   const flops = (side: "before" | "after") => (stated && stated.flops > 0 ? stated.flops : (counted?.[side] ?? 0));
   // Both sides use the same reference; otherwise a change of the reference would look like a change
   // of the case.
@@ -46,8 +46,11 @@ export function pointOf(of: Case, details: Details): Point | null {
   };
 }
 
+const copyRate = (report: Report) => report.data.ceilings.copy_bytes_per_s ?? 0; // 0: not measured
+const matrixRates = (report: Report) => Object.entries(report.data.ceilings.matrix_flops_per_s ?? {});
+
 export function hasCeilings(report: Report): boolean {
-  return report.copyBytesPerSecond > 0 || report.matrixFlopsPerSecond.length > 0;
+  return copyRate(report) > 0 || matrixRates(report).length > 0;
 }
 
 interface Line {
@@ -71,11 +74,11 @@ function ratesApart(rates: readonly [string, number][]): [string, number][] {
 }
 
 function ceilingLines(report: Report, low: number, high: number, least: number): Line[] {
-  const bandwidth = report.copyBytesPerSecond;
-  const top = Math.max(0, ...report.matrixFlopsPerSecond.map(([, rate]) => rate));
+  const bandwidth = copyRate(report);
+  const top = Math.max(0, ...matrixRates(report).map(([, rate]) => rate));
   const lines: Line[] = [];
   let above = Infinity;
-  for (const [types, rate] of ratesApart(report.matrixFlopsPerSecond)) {
+  for (const [types, rate] of ratesApart(matrixRates(report))) {
     lines.push({
       name: `${types} ${quantityText(rate, "flop/s")}`,
       below: above / rate < 2.5,
@@ -109,8 +112,8 @@ function placeWords(at: Place): string {
 }
 
 function bounds(report: Report, places: readonly Place[]): { x: [number, number]; y: [number, number] } {
-  const rates = report.matrixFlopsPerSecond.map(([, rate]) => rate);
-  const ridges = report.copyBytesPerSecond > 0 ? rates.map((rate) => rate / report.copyBytesPerSecond) : [];
+  const rates = matrixRates(report).map(([, rate]) => rate);
+  const ridges = copyRate(report) > 0 ? rates.map((rate) => rate / copyRate(report)) : [];
   const xs = [...places.map((at) => at.intensity), ...ridges];
   const ys = [...places.map((at) => at.rate), ...rates];
   const least = (list: readonly number[]) => list.reduce((a, b) => Math.min(a, b), Infinity);

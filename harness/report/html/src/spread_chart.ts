@@ -3,7 +3,8 @@
 // of each process of this run.
 import * as Plot from "@observablehq/plot";
 import { figure, ink } from "./chart";
-import type { Batch, Spread, Value } from "./document";
+import type { Batch } from "./data";
+import type { Spread, Value } from "./document";
 import { quantityText, quantityTexts, scaleFor } from "./quantity";
 
 const rowHeight = 26;
@@ -43,10 +44,10 @@ function tickText(step: number): (value: number) => string {
 
 function processName(batch: Batch): string {
   const round = batch.round > 0 ? `, round ${batch.round}` : "";
-  return `process ${batch.process}${round}${batch.excluded === "" ? "" : " (excluded)"}`;
+  return `process ${batch.process}${round}${batch.excluded === null ? "" : " (excluded)"}`;
 }
 
-function words(spread: Spread, value: Value | undefined, outside: number, leftOut: number): string {
+function words(spread: Spread, method: string, value: Value | undefined, outside: number, leftOut: number): string {
   const unit = spread.metric.unit;
   const told: string[] = [];
   const side = (what: string, values: readonly number[]) => {
@@ -73,11 +74,11 @@ function words(spread: Spread, value: Value | undefined, outside: number, leftOu
   }
   if (outside > 0) told.push(`${outside} of those drawn lie outside the picture.`);
   if (leftOut > 0) told.push(`${leftOut} more processes are not drawn.`);
-  if (spread.method !== "") told.push(`Method: ${spread.method}.`);
+  if (method !== "") told.push(`Method: ${method}.`);
   return told.join(" ");
 }
 
-export function spreadChart(spread: Spread, value: Value | undefined, width: number): HTMLElement | null {
+export function spreadChart(spread: Spread, method: string, value: Value | undefined, width: number): HTMLElement | null {
   const drawn = spread.batches.filter((batch) => batch.samples.length > 0).slice(0, mostProcesses);
   const samples = drawn.flatMap((batch) => batch.samples.map((sample) => ({ row: processName(batch), sample })));
   const judged = [...spread.baseline, ...spread.measured, ...(value?.before != null ? [value.before] : [])];
@@ -168,6 +169,6 @@ export function spreadChart(spread: Spread, value: Value | undefined, width: num
   return figure(
     `Distribution of ${spread.metric.name}`,
     chart as SVGElement,
-    words(spread, value, samples.length - inside.length, spread.batches.length - drawn.length),
+    words(spread, method, value, samples.length - inside.length, spread.batches.length - drawn.length),
   );
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The appearance of a verdict: a sign, a word and a colour, so that none of them carries the meaning
 // alone.
-import type { Verdict } from "./document";
+import type { Verdict } from "./data";
 import { el } from "./dom";
 
 const signs: Record<string, string> = {

@@ -16,7 +16,7 @@ const none = -1;
 export function describe(profile: Profile, place: Place): Description {
   const { row, track } = place.at;
   const { index } = place;
-  const kind = profile.kinds[row.kinds[index] ?? 0];
+  const kind = profile.named[row.kinds[index] ?? 0];
   const begin = row.begins[index] ?? 0;
   const length = (row.ends[index] ?? 0) - begin;
   const first = row.first[index] ?? none;

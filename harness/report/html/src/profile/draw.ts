@@ -53,9 +53,9 @@ export function coloursOf(element: Element): Colours {
 export interface Scene {
   layout: Layout;
   kinds: readonly Kind[];
-  /** By name's number: which of the colours a kernel has. */
-  ranks: ReadonlyMap<number, number>;
-  gaps: readonly { begin_ns: number; length_ns: number }[];
+  /** By name: which of the colours a kernel has. */
+  ranks: ReadonlyMap<string, number>;
+  gaps: readonly { begin_ns: number; end_ns: number }[];
   view: View;
   /** Null: nothing is searched for. */
   matches: ReadonlySet<number> | null;
@@ -82,7 +82,7 @@ export function prepared(canvas: HTMLCanvasElement, width: number, height: numbe
 function colourOf(kind: Kind, depth: number, scene: Scene, colours: Colours): string {
   switch (kind.kind) {
     case "kernel": {
-      const rank = scene.ranks.get(kind.name);
+      const rank = scene.ranks.get(kind.text);
       return (rank === undefined ? null : colours.kernels[rank]) ?? colours.otherKernel;
     }
     case "copy":
@@ -175,7 +175,7 @@ export function drawRows(canvas: HTMLCanvasElement, width: number, height: numbe
   context.fillStyle = colours.gap;
   for (const gap of scene.gaps) {
     const left = (gap.begin_ns - scene.view.begin) * perNs;
-    const wide = gap.length_ns * perNs;
+    const wide = (gap.end_ns - gap.begin_ns) * perNs;
     if (wide > 1 && left < width && left + wide > 0) context.fillRect(left, 0, wide, height);
   }
   context.strokeStyle = colours.line;

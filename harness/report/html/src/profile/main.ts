@@ -4,7 +4,8 @@ import "../base.css";
 import "./profile.css";
 import { debounced, el, name } from "../dom";
 import { themeSwitch } from "../theme";
-import { parseProfile, type Process, type Profile } from "./document";
+import type { Process } from "./data";
+import { parseProfile, type Profile } from "./document";
 import { summary, titleOf } from "./summary";
 import { Tables, tablesOf } from "./tables";
 import { Timeline } from "./timeline";
@@ -37,12 +38,12 @@ function start(profile: Profile): void {
 
   function find(): void {
     const words = search.value.trim().toLowerCase();
-    const matches = words === "" ? null : new Set(profile.kinds.flatMap((kind, i) => (kind.text.toLowerCase().includes(words) ? [i] : [])));
+    const matches = words === "" ? null : new Set(profile.named.flatMap((kind, i) => (kind.text.toLowerCase().includes(words) ? [i] : [])));
     timeline.mark(matches);
     tables.filter(words);
     const count = timeline.marked();
     previous.disabled = next.disabled = count === 0;
-    found.textContent = words === "" ? "" : `${count.toLocaleString("en")} ${profile.leftOut.length > 0 ? "events or blocks" : count === 1 ? "event" : "events"}`;
+    found.textContent = words === "" ? "" : `${count.toLocaleString("en")} ${profile.left_out.length > 0 ? "events or blocks" : count === 1 ? "event" : "events"}`;
   }
   search.addEventListener("input", debounced(100, find));
   search.addEventListener("keydown", (event) => {
@@ -54,18 +55,18 @@ function start(profile: Profile): void {
   });
 
   function open(process: Process): void {
-    command.textContent = process.command ?? "";
-    head.replaceChildren(...summary(process, profile.leftOut));
+    command.textContent = process.profile.recording["command"] ?? "";
+    head.replaceChildren(...summary(process, profile.left_out));
     timeline.open(process);
-    tables.open(tablesOf(profile, process, (kernel) => timeline.rankOf(kernel)));
+    tables.open(tablesOf(process, (kernel) => timeline.rankOf(kernel)));
     find();
-    document.title = `${titleOf(process)}: ${process.command ?? ""} – perfgate profile`;
+    document.title = `${titleOf(process)}: ${process.profile.recording["command"] ?? ""} – perfgate profile`;
   }
 
   const choice = el(
     "select",
     { id: "process" },
-    ...profile.processes.map((process, i) => el("option", { value: i }, `${titleOf(process)}: ${process.command ?? ""}`.slice(0, 120))),
+    ...profile.processes.map((process, i) => el("option", { value: i }, `${titleOf(process)}: ${process.profile.recording["command"] ?? ""}`.slice(0, 120))),
   );
   choice.addEventListener("change", () => {
     const process = profile.processes[Number(choice.value)];

@@ -2,7 +2,7 @@
 // What the profile of a process says at once: figures, what is missing, what to look at first.
 import { el, name } from "../dom";
 import { quantityText } from "../quantity";
-import type { Process } from "./document";
+import type { Process } from "./data";
 import { timeText } from "./draw";
 
 function figure(value: string, label: string, detail: string): HTMLElement {
@@ -13,33 +13,35 @@ const percent = (part: number, whole: number) => (whole > 0 ? `${((part / whole)
 const number = (value: number) => value.toLocaleString("en");
 
 export function summary(process: Process, leftOut: readonly string[]): HTMLElement[] {
-  const { program } = process;
+  const { program, devices, gaps, incomplete, calls } = process.profile;
+  const hasCalls = calls.length > 0;
+  const knowsSms = devices.every((device) => device.kernels === 0 || device.sms !== undefined);
   const busy = program.span_ns - program.idle_ns;
   const share = percent(busy, program.span_ns);
   const overlap = program.copies > 0 ? `, ${percent(program.overlapped_copy_ns, program.copy_time_ns)} beside kernels` : "";
-  const underfilled = program.underfilled_time_ns;
-  const memory = process.devices.rows.reduce((sum, device) => sum + device.peak_memory_bytes, 0);
+  const underfilled = program.underfilled_time_ns ?? 0;
+  const memory = devices.reduce((sum, device) => sum + device.peak_memory_bytes, 0);
   const parts: (HTMLElement | null)[] = [
     el(
       "dl",
       { class: "figures" },
       figure(share, "GPU busy", `${timeText(busy)} of ${timeText(program.span_ns)}`),
-      figure(timeText(program.idle_ns), "GPU idle", process.gaps.rows[0] ? `longest gap ${timeText(process.gaps.rows[0].length_ns)}` : ""),
-      underfilled !== undefined && program.kernel_time_ns > 0
+      figure(timeText(program.idle_ns), "GPU idle", gaps[0] ? `longest gap ${timeText(gaps[0].end_ns - gaps[0].begin_ns)}` : ""),
+      knowsSms && program.kernel_time_ns > 0
         ? figure(percent(underfilled, program.kernel_time_ns), "Underfilled", "of kernel time: fewer blocks than half of the SMs")
         : el("div", { hidden: true }),
       figure(number(program.kernels), "Kernels", `${number(program.short_kernels)} under 10 µs`),
       figure(number(program.copies), "Copies", `${quantityText(program.copied_bytes, "bytes")}, ${number(program.pageable_copies)} pageable${overlap}`),
       program.graph_launches > 0 ? figure(number(program.graph_launches), "Graph launches", "") : el("div", { hidden: true }),
-      figure(process.has_calls ? number(program.synchronisations) : "–", "Synchronisations", process.has_calls ? "" : "not recorded"),
+      figure(hasCalls ? number(program.synchronisations) : "–", "Synchronisations", hasCalls ? "" : "not recorded"),
       memory > 0 ? figure(quantityText(memory, "bytes"), "Memory at most", "") : el("div", { hidden: true }),
     ),
-    process.incomplete
+    incomplete.length > 0
       ? el(
           "div",
           { class: "incomplete", role: "note" },
           el("h2", {}, "The recording is not complete"),
-          el("ul", {}, ...process.incomplete.map((reason) => el("li", {}, name(reason)))),
+          el("ul", {}, ...incomplete.map((reason) => el("li", {}, name(reason)))),
         )
       : null,
     process.advice.length > 0
@@ -52,6 +54,6 @@ export function summary(process: Process, leftOut: readonly string[]): HTMLEleme
 }
 
 export function titleOf(process: Process): string {
-  const rank = process.rank ? `, rank ${process.rank}` : "";
-  return `process ${process.pid ?? "?"}${rank}`;
+  const { pid = "?", rank = "" } = process.profile.recording;
+  return `process ${pid}${rank === "" ? "" : `, rank ${rank}`}`;
 }

@@ -2,14 +2,14 @@
 // The tables, one at a time: sorted by a column, filtered by the words that are searched for.
 import { el, name } from "../dom";
 import { quantityText } from "../quantity";
-import type { Calls, Copies, Gap, Kernel, Process, Profile, Ranges, Rows } from "./document";
+import type { Calls, Copies, Gap, Kernel, Process, Ranges } from "./data";
 import { timeText } from "./draw";
 
 export interface TableEvents {
   /** Somebody wants to see where a name is in the timeline. */
   find(text: string): void;
   zoomTo(begin: number, end: number): void;
-  rankOf(kernel: number): number | undefined;
+  rankOf(kernel: string): number | undefined;
 }
 
 /** A cell: its text, and what it sorts by where that is another. */
@@ -37,22 +37,22 @@ const count = (value: number): Cell => ({ text: value.toLocaleString("en"), valu
 const shareOf = (part: number, whole: number): number => (whole > 0 ? part / whole : 0);
 const percent = (share: number): Cell => ({ text: `${(share * 100).toFixed(1)} %`, value: share });
 
-function table<Row>(id: string, title: string, data: Rows<Row>, columns: string[], cells: (row: Row) => Cell[]): Table {
-  const rows = data.rows.map(cells);
+function table<Row>(id: string, title: string, data: Row[], columns: string[], cells: (row: Row) => Cell[]): Table {
+  const rows = data.map(cells);
   return {
     id,
     title,
-    all: data.all,
+    all: rows.length,
     rows,
     columns: columns.map((label, i) => ({ label, number: rows[0]?.[i]?.value !== undefined })),
   };
 }
 
-function callTable(id: string, title: string, data: Rows<Calls>, profile: Profile, withIdle: boolean): Table {
-  const total = data.rows.reduce((sum, call) => sum + call.total_ns, 0);
+function callTable(id: string, title: string, data: Calls[], withIdle: boolean): Table {
+  const total = data.reduce((sum, call) => sum + call.total_ns, 0);
   const idle = withIdle ? ["GPU idle after"] : [];
   return table(id, title, data, ["Name", "Time", "Share", "Calls", "Median", "Max", ...idle], (call: Calls) => [
-    { text: profile.text(call.name), find: profile.text(call.name) },
+    { text: call.name, find: call.name },
     { ...time(call.total_ns), share: shareOf(call.total_ns, total) },
     percent(shareOf(call.total_ns, total)),
     count(call.count),
@@ -62,18 +62,18 @@ function callTable(id: string, title: string, data: Rows<Calls>, profile: Profil
   ]);
 }
 
-export function tablesOf(profile: Profile, process: Process, rankOf: TableEvents["rankOf"]): Table[] {
-  const { program } = process;
-  const copied = process.copies.rows.reduce((sum, copy) => sum + copy.total_ns, 0);
-  const ranged = Math.max(...process.ranges.rows.map((range) => range.total_ns), 0);
-  const text = (number: number) => profile.text(number);
-  return [
-    table("kernels", "Kernels", process.kernels, ["Name", "Time", "Share", "Launches", "Median", "Min", "Max", "Registers", "Grid", "Block"], (kernel: Kernel) => {
+export function tablesOf(process: Process, rankOf: TableEvents["rankOf"]): Table[] {
+  const { program, kernels, ranges, copies, calls, waits, gaps } = process.profile;
+  const copied = copies.reduce((sum, copy) => sum + copy.total_ns, 0);
+  const ranged = Math.max(...ranges.map((range) => range.total_ns), 0);
+  const extent = (sizes: readonly number[], several: boolean) => ({ text: sizes.join("×") + (several ? " …" : "") });
+  const tables = [
+    table("kernels", "Kernels", kernels, ["Name", "Time", "Share", "Launches", "Median", "Min", "Max", "Registers", "Grid", "Block"], (kernel: Kernel) => {
       const share = shareOf(kernel.total_ns, program.kernel_time_ns);
       const rank = rankOf(kernel.name);
-      const several = kernel.configurations > 1 ? " …" : "";
+      const several = kernel.configurations > 1;
       return [
-        { text: text(kernel.name), find: text(kernel.name), swatch: rank ?? -1 },
+        { text: kernel.name, find: kernel.name, swatch: rank ?? -1 },
         { ...time(kernel.total_ns), share },
         percent(share),
         count(kernel.count),
@@ -81,12 +81,12 @@ export function tablesOf(profile: Profile, process: Process, rankOf: TableEvents
         time(kernel.min_ns),
         time(kernel.max_ns),
         count(kernel.registers),
-        { text: kernel.grid + several },
-        { text: kernel.block + several },
+        extent(kernel.grid, several),
+        extent(kernel.block, several),
       ];
     }),
-    table("ranges", "NVTX ranges", process.ranges, ["Name", "Host time", "Instances", "Median", "GPU time", "GPU idle", "Kernels", "Copies", "Synchronisations"], (range: Ranges) => [
-      { text: text(range.name), find: text(range.name) },
+    table("ranges", "NVTX ranges", ranges, ["Name", "Host time", "Instances", "Median", "GPU time", "GPU idle", "Kernels", "Copies", "Synchronisations"], (range: Ranges) => [
+      { text: range.name, find: range.name },
       { ...time(range.total_ns), share: shareOf(range.total_ns, ranged) },
       count(range.count),
       time(range.median_ns),
@@ -94,9 +94,9 @@ export function tablesOf(profile: Profile, process: Process, rankOf: TableEvents
       percent(shareOf(range.work.idle_ns, range.work.span_ns)),
       count(range.work.kernels),
       count(range.work.copies),
-      process.has_calls ? count(range.work.synchronisations) : { text: "–", value: 0 },
+      calls.length > 0 ? count(range.work.synchronisations) : { text: "–", value: 0 },
     ]),
-    table("copies", "Copies", process.copies, ["Kind", "Host memory", "Time", "Copies", "Bytes", "Rate", "Median"], (copy: Copies) => [
+    table("copies", "Copies", copies, ["Kind", "Host memory", "Time", "Copies", "Bytes", "Rate", "Median"], (copy: Copies) => [
       { text: copy.kind, find: copy.kind },
       { text: copy.memory },
       { ...time(copy.total_ns), share: shareOf(copy.total_ns, copied) },
@@ -105,18 +105,19 @@ export function tablesOf(profile: Profile, process: Process, rankOf: TableEvents
       { text: quantityText(copy.bytes_per_s, "bytes/s"), value: copy.bytes_per_s },
       time(copy.median_ns),
     ]),
-    callTable("calls", "CUDA calls", process.calls, profile, false),
-    callTable("waits", "Waits", process.waits, profile, true),
-    table("gaps", "Longest gaps", process.gaps, ["At", "Length", "Cause", "Range", "Ran before", "Ran after", "In calls"], (gap: Gap) => [
-      { ...time(gap.begin_ns), zoom: [gap.begin_ns, gap.begin_ns + gap.length_ns] },
-      { ...time(gap.length_ns), share: shareOf(gap.length_ns, program.idle_ns) },
-      { text: gap.call ? `${gap.cause}: ${gap.call}` : gap.cause },
-      { text: gap.range === undefined ? "–" : text(gap.range) },
-      { text: text(gap.before) },
-      { text: text(gap.after) },
-      gap.in_calls_ns === undefined ? { text: "–", value: 0 } : time(gap.in_calls_ns),
+    callTable("calls", "CUDA calls", calls, false),
+    callTable("waits", "Waits", waits, true),
+    table("gaps", "Longest gaps", gaps, ["At", "Length", "Cause", "Range", "Ran before", "Ran after", "In calls"], (gap: Gap) => [
+      { ...time(gap.begin_ns), zoom: [gap.begin_ns, gap.end_ns] },
+      { ...time(gap.end_ns - gap.begin_ns), share: shareOf(gap.end_ns - gap.begin_ns, program.idle_ns) },
+      { text: gap.cause.replaceAll("_", " ") + (gap.call ? `: ${gap.call}` : "") },
+      { text: gap.range ?? "–" },
+      { text: gap.before },
+      { text: gap.after },
+      gap.cause === "not_recorded" ? { text: "–", value: 0 } : time(gap.in_calls_ns),
     ]),
   ];
+  return tables.map((each) => ({ ...each, all: process.all[each.id] ?? each.all }));
 }
 
 /** The tabs, and the table of the one that is chosen. */

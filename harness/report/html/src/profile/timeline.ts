@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The timeline: what is in view, what the pointer and the keys do, what is searched for.
-import type { Process, Profile, Track } from "./document";
+import type { Process } from "./data";
+import type { Profile, Track } from "./document";
 import { describe, elementOf } from "./describe";
 import { el, name } from "../dom";
 import { type Colours, coloursOf, drawAxis, drawOverview, drawRows, kernelColours, type Scene } from "./draw";
@@ -48,7 +49,7 @@ export class Timeline {
   constructor(private readonly profile: Profile) {
     this.scene = {
       layout: { rows: [], heads: [], labels: [], height: 0 },
-      kinds: profile.kinds,
+      kinds: profile.named,
       ranks: new Map(),
       gaps: [],
       view: { begin: 0, end: 1 },
@@ -86,9 +87,9 @@ export class Timeline {
     this.length = Math.max(process.length_ns, 1);
     this.busy = process.busy;
     this.tracks = this.profile.tracks(process);
-    const ranks = new Map(process.kernels.rows.slice(0, kernelColours).map((kernel, rank) => [kernel.name, rank]));
+    const ranks = new Map(process.profile.kernels.slice(0, kernelColours).map((kernel, rank) => [kernel.name, rank]));
     const layout = layoutOf(this.tracks);
-    this.scene = { ...this.scene, layout, ranks, gaps: process.gaps.rows, selected: null, hovered: null };
+    this.scene = { ...this.scene, layout, ranks, gaps: process.profile.gaps, selected: null, hovered: null };
     this.content.style.height = `${layout.height}px`;
     this.labels.replaceChildren(
       ...layout.heads.map(({ text, top }) => el("p", { class: "head", style: `top: ${top}px`, title: text }, name(text))),
@@ -101,7 +102,7 @@ export class Timeline {
   }
 
   /** The ranks of the kernels' colours, for the tables. */
-  rankOf(kernel: number): number | undefined {
+  rankOf(kernel: string): number | undefined {
     return this.scene.ranks.get(kernel);
   }
 

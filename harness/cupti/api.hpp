@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// CUPTI's functions as a table, so that code serves both who links CUPTI (the CUDA backend) and who
+// finds the copy of a foreign program with dlopen (the injection library: two copies in one process
+// would conflict); which versions can be used; errors with their remedy.
+#pragma once
+
+#include <cupti.h>
+#include <cupti_profiler_host.h>
+#include <cupti_profiler_target.h>
+#include <cupti_range_profiler.h>
+#include <cupti_target.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "util/error.hpp"
+
+namespace perfgate::cupti {
+
+/// 13.0 before update 1 deadlocks, and older versions have a different record layout.
+inline constexpr std::uint32_t required_version = 130001;
+
+// clang-format off
+#define PERFGATE_CUPTI_FUNCTIONS(X) \
+    X(cuptiGetVersion) X(cuptiGetResultString) X(cuptiGetErrorMessage) X(cuptiGetTimestamp) \
+    X(cuptiGetCallbackName) X(cuptiSubscribe) X(cuptiSubscribe_v2) X(cuptiEnableCallback) \
+    X(cuptiSetThreadIdType) X(cuptiActivityRegisterCallbacks) X(cuptiActivityEnable) \
+    X(cuptiActivityDisable) X(cuptiActivityEnableDriverApi) X(cuptiActivityEnableRuntimeApi) \
+    X(cuptiActivityFlushAll) X(cuptiActivityGetNextRecord) X(cuptiActivityGetNumDroppedRecords)
+#define PERFGATE_CUPTI_COUNTER_FUNCTIONS(X) \
+    X(cuptiGetDeviceId) X(cuptiDeviceGetChipName) \
+    X(cuptiProfilerInitialize) X(cuptiProfilerDeviceSupported) X(cuptiProfilerGetCounterAvailability) \
+    X(cuptiProfilerHostInitialize) X(cuptiProfilerHostDeinitialize) \
+    X(cuptiProfilerHostConfigAddMetrics) X(cuptiProfilerHostGetMetricProperties) \
+    X(cuptiProfilerHostGetConfigImageSize) X(cuptiProfilerHostGetConfigImage) \
+    X(cuptiProfilerHostGetNumOfPasses) X(cuptiProfilerHostEvaluateToGpuValues) \
+    X(cuptiRangeProfilerEnable) X(cuptiRangeProfilerDisable) X(cuptiRangeProfilerSetConfig) \
+    X(cuptiRangeProfilerStart) X(cuptiRangeProfilerStop) X(cuptiRangeProfilerDecodeData) \
+    X(cuptiRangeProfilerGetCounterDataSize) X(cuptiRangeProfilerCounterDataImageInitialize) \
+    X(cuptiRangeProfilerGetCounterDataInfo)
+// clang-format on
+
+struct Api {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a name takes none
+#define PERFGATE_CUPTI_DECLARE(name) decltype(&::name) name = nullptr;
+    PERFGATE_CUPTI_FUNCTIONS(PERFGATE_CUPTI_DECLARE)
+    PERFGATE_CUPTI_COUNTER_FUNCTIONS(PERFGATE_CUPTI_DECLARE)  ///< null before load_counters()
+#undef PERFGATE_CUPTI_DECLARE
+    void* library = nullptr;  ///< null if it is linked
+    std::string path;         ///< of the file that is used
+    std::uint32_t version = 0;
+
+    /// CUPTI 13.3, and 13.2 in part, has a second set of functions ("V2", with a subscriber as
+    /// argument), must not be called with both, and wants a subscriber before anything else (its
+    /// documentation, "CUPTI multiple subscribers"). We then use the first set alone, whose records
+    /// have the layout that we know. It does not name who else has subscribed, so that below this
+    /// version we subscribe with cuptiSubscribe_v2, which does.
+    [[nodiscard]] bool subscribes_first() const {
+        return version >= 130200;
+    }
+};
+
+/// The CUPTI that this module links; load_counters() has been called for it if `counters`.
+const Api& linked(bool counters = false);
+
+/// Finds and loads CUPTI: the copy in this process, else `named`, else one in the usual places.
+/// False: `why` says what is missing, in one line. Throws only std::bad_alloc.
+bool load(const std::string& named, Api& api, std::string& why);
+/// Looks up the functions for counters. False: `why` says what is missing.
+bool load_counters(Api& api, std::string& why);
+
+/// Opens the libraries that libcupti opens by name (libnvperf_host, libnvperf_target) from its own
+/// folder: it gets those, and they need not be on the loader's path.
+void preload_metric_libraries(const Api& api);
+
+/// "CUPTI_ERROR_HARDWARE_BUSY (26)".
+std::string name_of(const Api& api, CUptiResult code);
+/// What a user can do about it; may be empty.
+std::string_view remedy(CUptiResult code);
+/// Whether CUPTI refuses the call because of who has subscribed to it, and with which functions.
+bool is_refusal(CUptiResult code);
+
+/// A failed call: what was being done, CUPTI's name, and the remedy or else CUPTI's text.
+class Error : public util::Error {
+  public:
+    Error(const Api& api, CUptiResult code, std::string_view what);
+    [[nodiscard]] CUptiResult code() const { return code_; }
+    /// Counters are restricted to administrators here.
+    [[nodiscard]] bool no_permission() const;
+
+  private:
+    CUptiResult code_;
+};
+
+/// Throws Error unless `code` is CUPTI_SUCCESS. `what` is a clause: "cannot start a pass".
+void check(const Api& api, CUptiResult code, std::string_view what);
+
+/// Subscribes to callbacks, of which a process has one subscription; on failure `why` has the error
+/// and who holds it, as far as CUPTI tells. Nothing may be thrown through the driver's frames.
+using Callback = void(CUPTIAPI*)(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                                 const void* data) noexcept;
+CUptiResult subscribe(const Api& api, CUpti_SubscriberHandle* handle, Callback callback, void* self,
+                      std::string& why);
+
+/// Zeroed parameters of a CUPTI call. Their size is CUPTI's macro, which differs from sizeof.
+#define PERFGATE_CUPTI_PARAMS(type, name) \
+    type name{};                          \
+    (name).structSize = type##_STRUCT_SIZE
+
+}  // namespace perfgate::cupti

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/invalid.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <numeric>
+#include <vector>
+
+#include "gate/batch_rule.hpp"
+#include "model/benchmark_instance.hpp"
+#include "model/quantity.hpp"
+#include "model/roofline.hpp"
+#include "stats/distributions.hpp"
+#include "stats/spread.hpp"
+#include "util/text.hpp"
+
+namespace perfgate::gate {
+
+namespace {
+
+constexpr double confidence = 0.95;
+/// Of a program these contain the host's time between launches, which recording lengthens, are
+/// shares of a span that does, or depend on when the host launches.
+constexpr std::string_view host_metrics[] = {"span",
+                                             "idle_share",
+                                             "longest_idle",
+                                             "exposed_copy_share",
+                                             "communication_share",
+                                             "exposed_communication_share",
+                                             "communication_skew"};
+
+std::string signed_percent(double fraction) {
+    return fmt::format("{:+.1f}", 100 * fraction);
+}
+
+constexpr std::size_t least_processes = 3;
+/// Less probable than this is no coincidence.
+constexpr double coincidence = 1e-6;
+
+/// The step that the values are multiples of, as far as six digits show it: more would be noise of
+/// float32, in which many clocks are read.
+double step_of(const std::vector<double>& values, double largest) {
+    const double digit = std::pow(10, std::floor(std::log10(largest)) - 5);
+    std::int64_t steps = 0;
+    for (const double value : values) steps = std::gcd(steps, std::llround(value / digit));
+    return static_cast<double>(steps) * digit;
+}
+
+/// How many ticks of its clock a time has, at most: of a decimal one, as far as six digits show it,
+/// or of a GPU's.
+double ticks_of(double time) {
+    constexpr double gpu_tick_ns = 32;
+    auto ticks = std::llround(time / std::pow(10, std::floor(std::log10(time)) - 5));
+    const std::int64_t digits = ticks;
+    while (ticks % 10 == 0) ticks /= 10;
+    const double of_gpu = std::round(time / gpu_tick_ns);
+    const bool by_gpu =
+        std::fabs(of_gpu * gpu_tick_ns / time - 1) * static_cast<double>(digits) < 1;
+    return by_gpu ? std::min(of_gpu, static_cast<double>(ticks)) : static_cast<double>(ticks);
+}
+
+/// The logarithm of the probability that so many further samples equal this one, if measurements
+/// vary by a thousandth. A clock too coarse to show that much may repeat it for ever.
+double log_chance_of_one_value(double time, double further_samples) {
+    constexpr double least_variation = 1e-3;
+    return -further_samples * std::log(std::max(1.0, least_variation * ticks_of(time)));
+}
+
+/// The logarithm of the probability that so many further processes have the same samples, from
+/// their own distribution. Where all differ, each could have been any of the steps between them.
+double log_chance(const std::vector<double>& samples, double further_processes) {
+    std::map<double, double> counts;
+    for (const double sample : samples) ++counts[sample];
+    const double least = counts.begin()->first;
+    const double most = counts.rbegin()->first;
+    if (!(least > 0) || !std::isfinite(most)) return 0;
+    const auto size = static_cast<double>(samples.size());
+    if (counts.size() == 1) {
+        return log_chance_of_one_value(least, (further_processes + 1) * size - 1);
+    }
+    double chance = 0;
+    for (const auto& [value, count] : counts) chance += count * std::log(count / size);
+    const double step = step_of(samples, most);
+    if (counts.size() == samples.size() && step > 0) {
+        chance = std::min(chance, -size * std::log((most - least) / step + 1));
+    }
+    return further_processes * chance;
+}
+
+}  // namespace
+
+std::optional<Overhead> overhead_of(const Metrics& metrics) {
+    const auto series = metrics.find("tracing_overhead");
+    if (series == metrics.end()) return std::nullopt;
+    std::vector<double> ratios;  // logarithms
+    for (const double percent_longer : batch_values(series->second)) {
+        const double ratio = std::log1p(percent_longer / 100);
+        if (std::isfinite(ratio)) ratios.push_back(ratio);
+    }
+    if (ratios.empty()) return std::nullopt;
+    const double mean = stats::trimmed_mean(ratios, 0);
+    Overhead overhead{std::expm1(mean)};
+    if (ratios.size() < 2) return overhead;
+    const stats::PooledSpread spread = stats::pooled_spread(std::array{ratios});
+    const double half = stats::student_upper_quantile((1 - confidence) / 2, spread.df) *
+                        spread.deviation / std::sqrt(static_cast<double>(ratios.size()));
+    overhead.low = std::expm1(mean - half);
+    overhead.high = std::expm1(mean + half);
+    return overhead;
+}
+
+std::string to_text(const Overhead& overhead) {
+    if (!overhead.low) {
+        return fmt::format("{} % (one batch: no interval)", signed_percent(overhead.mean));
+    }
+    return fmt::format("{} % ({} to {} %)", signed_percent(overhead.mean),
+                       signed_percent(*overhead.low), signed_percent(*overhead.high));
+}
+
+std::vector<std::string> overhead_notes(const model::SuiteResult& suite) {
+    struct Found {
+        Overhead overhead;
+        std::string id;
+    };
+    std::map<std::string, std::vector<Found>> programs;
+    for (const model::CaseResult& result : suite.cases) {
+        if (const auto overhead = overhead_of(result.metrics)) {
+            programs[result.spec.workload].push_back({*overhead, case_id(result.spec)});
+        }
+    }
+    std::vector<std::string> notes;
+    for (const auto& [name, found] : programs) {
+        const auto [least, most] = std::minmax_element(
+            found.begin(), found.end(),
+            [](const Found& a, const Found& b) { return a.overhead.mean < b.overhead.mean; });
+        const std::string low = to_text(least->overhead), high = to_text(most->overhead);
+        notes.push_back(low == high
+                            ? fmt::format("recording overhead of {}: {}", name, low)
+                            : fmt::format("recording overhead of {}: from {} for {} to {} for {}",
+                                          name, low, least->id, high, most->id));
+    }
+    return notes;
+}
+
+std::string distortion(const Metrics& metrics, std::optional<double> max_overhead,
+                       std::string_view metric) {
+    if (!max_overhead || std::find(std::begin(host_metrics), std::end(host_metrics), metric) ==
+                             std::end(host_metrics)) {
+        return {};
+    }
+    const std::optional<Overhead> overhead = overhead_of(metrics);
+    if (!overhead || !overhead->low || *overhead->low <= *max_overhead) return {};
+    const bool own = metrics.at("tracing_overhead").method.source == model::ranges_source;
+    return fmt::format(
+        "the recording overhead of the {} is {}, above 'max_overhead' ({:g} %), and {} includes "
+        "it; {}gate gpu_time, or raise 'max_overhead'",
+        own ? "range" : "program", to_text(*overhead), 100 * *max_overhead, metric,
+        own ? "" : "use a longer run, ");
+}
+
+double device_seconds(const model::CaseResult& result) {
+    const model::MetricSeries* time = model::device_time(result);
+    return time == nullptr ? 0 : estimate_of(*time) * 1e-9;
+}
+
+std::string negative(const model::MetricSeries& series) {
+    if (series.unit == "%" || series.unit == "ratio") return {};
+    const std::vector<double> values = values_of_all_rounds(series);
+    const auto least = std::min_element(values.begin(), values.end());
+    if (least == values.end() || !(*least < 0)) return {};
+    return fmt::format("{} is no amount: repair what reports it, then measure again",
+                       model::quantity_text(*least, series.unit));
+}
+
+std::string too_fast(const model::CaseResult& result, const model::Environment& environment) {
+    const double seconds = device_seconds(result);
+    if (!result.work || !(seconds > 0)) return {};
+    const model::Work& work = *result.work;
+    const model::Ceilings& ceilings = environment.ceilings;
+    const auto impossible = [&](double least_s, std::string_view amount, std::string_view rate) {
+        return fmt::format(
+            "too fast to be true: {} for {}, which takes at least {} at {}; does it do all of its "
+            "work? If so, the plugin or the suite states too much",
+            model::quantity_text(seconds * 1e9, "ns"), amount,
+            model::quantity_text(least_s * 1e9, "ns"), rate);
+    };
+    if (ceilings.copy_bytes_per_s > 0) {
+        const double uncached =
+            std::max(0.0, work.bytes - static_cast<double>(environment.device.l2_bytes));
+        const double least_s = uncached / ceilings.copy_bytes_per_s;
+        if (least_s > ceiling_margin * seconds) {
+            return impossible(
+                least_s, model::quantity_text(work.bytes, "bytes"),
+                fmt::format("this run's copy bandwidth of {}, with a full L2 cache",
+                            model::quantity_text(ceilings.copy_bytes_per_s, "bytes/s")));
+        }
+    }
+    const auto rate = ceilings.matrix_flops_per_s.find(work.arithmetic);
+    if (rate != ceilings.matrix_flops_per_s.end() && rate->second > 0) {
+        const double least_s = work.flops / rate->second;
+        if (least_s > ceiling_margin * seconds) {
+            return impossible(
+                least_s, model::quantity_text(work.flops, "flop"),
+                fmt::format("this run's {} matrix rate of {}", util::printable(work.arithmetic, 40),
+                            model::quantity_text(rate->second, "flop/s")));
+        }
+    }
+    return {};
+}
+
+bool reported_by_benchmark(const model::CaseResult& result, const model::MetricSeries& series) {
+    // A range of a program may have the name "iteration", too.
+    return result.instance == model::benchmark_instance &&
+           series.method.source != model::activity_source &&
+           series.method.source != model::wall_source;
+}
+
+std::string repeated_results(const model::MetricSeries& series) {
+    const std::size_t processes = series.batches.size();
+    if (processes < least_processes) return {};
+    const std::vector<double>& first = series.batches.front().samples;
+    if (first.empty() ||
+        !std::all_of(series.batches.begin(), series.batches.end(),
+                     [&](const model::Batch& batch) { return batch.samples == first; })) {
+        return {};
+    }
+    if (log_chance(first, static_cast<double>(processes - 1)) > std::log(coincidence)) return {};
+    return fmt::format(
+        "each of {} processes reported the same {}sample{} to the last digit, as if they were of "
+        "an earlier run: let it measure anew; if its times are exact, set their tolerance to 0",
+        processes, first.size() == 1 ? "" : fmt::format("{} ", first.size()),
+        first.size() == 1 ? "" : "s");
+}
+
+}  // namespace perfgate::gate

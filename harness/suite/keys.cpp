@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suite/keys.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "model/command_words.hpp"
+#include "suite/amount.hpp"
+#include "util/text.hpp"
+
+namespace perfgate::suite {
+
+Sort<bool> boolean() {
+    return {R"("type": "boolean")",
+            [](const KeyValue& value) {
+                const std::optional<bool> found = boolean_of(value.node);
+                if (!found) add_wrong_type(value.node, value.key, "true or false", value.problems);
+                return found;
+            },
+            [](bool value) { return std::string(value ? "true" : "false"); }};
+}
+
+Sort<std::int64_t> integer(std::int64_t least, std::int64_t most, std::string_view what) {
+    return {fmt::format(R"("type": "integer", "minimum": {}, "maximum": {})", least, most),
+            [=, expected = fmt::format("{} from {} to {}", what, least, most)](
+                const KeyValue& value) -> std::optional<std::int64_t> {
+                const std::optional<std::int64_t> found = integer_of(value.node);
+                if (found && *found >= least && *found <= most) return found;
+                add_wrong_type(value.node, value.key, expected, value.problems);
+                return std::nullopt;
+            },
+            [](std::int64_t value) { return std::to_string(value); }};
+}
+
+Sort<double> number(std::string bounds, bool (*holds)(double), std::string expected) {
+    return {R"("type": "number", )" + std::move(bounds),
+            [=, expected = std::move(expected)](const KeyValue& value) -> std::optional<double> {
+                const std::optional<double> found = number_of(value.node);
+                if (found && holds(*found)) return found;
+                add_wrong_type(value.node, value.key, expected, value.problems);
+                return std::nullopt;
+            },
+            util::number_text};
+}
+
+Sort<double> fraction(std::string schema, bool (*holds)(double), std::string expected) {
+    return {std::move(schema),
+            [=, expected = std::move(expected)](const KeyValue& value) -> std::optional<double> {
+                const auto found = read_fraction(value.node, value.key, value.problems);
+                if (!found || holds(*found)) return found;
+                add_wrong_type(value.node, value.key, expected, value.problems);
+                return std::nullopt;
+            },
+            percent};
+}
+
+Sort<double> seconds(std::string_view example, double longest_s) {
+    return {
+        defined("time"),
+        [=, expected = fmt::format("a time with its unit ({}), above 0 and up to {:g}s", example,
+                                   longest_s)](const KeyValue& value) -> std::optional<double> {
+            const std::optional<Amount> amount = read_amount(value.node, value.key, value.problems);
+            if (!amount) return std::nullopt;
+            const std::optional<double> time_ns =
+                amount->unit.empty() ? std::nullopt : in_unit(*amount, "ns");
+            if (time_ns && *time_ns > 0 && *time_ns <= longest_s * 1e9) return *time_ns / 1e9;
+            add_wrong_type(value.node, value.key, expected, value.problems);
+            return std::nullopt;
+        },
+        [](double value) { return util::number_text(value) + " s"; }};
+}
+
+Sort<std::string> text(std::string_view what, std::size_t longest) {
+    return {fmt::format(R"("type": "string", "minLength": 1, "maxLength": {})", longest),
+            [what = std::string(what), longest](const KeyValue& value) {
+                return read_text(value.node, value.key, what, longest, value.problems);
+            },
+            std::identity()};
+}
+
+Sort<std::string> slug() {
+    return {defined("slug"),
+            [](const KeyValue& value) { return read_slug(value.node, value.key, value.problems); },
+            std::identity()};
+}
+
+Sort<std::string> pattern(std::string_view what) {
+    return {defined("pattern"),
+            [expected = fmt::format("{} of 1 to {} bytes", what, model::longest_pattern)](
+                const KeyValue& value) -> std::optional<std::string> {
+                if (value.node.kind == YamlNode::Kind::scalar && !value.node.text.empty() &&
+                    value.node.text.size() <= model::longest_pattern) {
+                    return value.node.text;
+                }
+                add_wrong_type(value.node, value.key, expected, value.problems);
+                return std::nullopt;
+            },
+            std::identity()};
+}
+
+Sort<std::string> word(std::vector<std::string> choices) {
+    std::string schema = fmt::format(R"("enum": ["{}"])", fmt::join(choices, R"(", ")"));
+    return {std::move(schema),
+            [choices = std::move(choices)](const KeyValue& value) -> std::optional<std::string> {
+                const auto found = read_choice(value.node, value.key, choices, value.problems);
+                return found ? std::optional(choices[*found]) : std::nullopt;
+            },
+            std::identity()};
+}
+
+std::string defined(std::string_view name) {
+    return fmt::format(R"("$ref": "#/definitions/{}")", name);
+}
+
+std::vector<KeyText> joined(const std::vector<std::vector<KeyText>>& tables) {
+    std::vector<KeyText> all;
+    for (const auto& table : tables) {
+        for (const KeyText& row : table) {
+            const bool has = std::any_of(
+                all.begin(), all.end(), [&](const KeyText& each) { return each.name == row.name; });
+            if (!has) all.push_back(row);
+        }
+    }
+    return all;
+}
+
+std::string percent(double fraction) {
+    return util::number_text(fraction * 100) + " %";
+}
+
+}  // namespace perfgate::suite
