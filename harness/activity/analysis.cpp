@@ -145,7 +145,7 @@ CapturedPart part_of(const Timeline& timeline, const ProfileOptions& options) {
         const std::uint64_t end = begin + nanoseconds(options.duration_s);
         part.restrict_to({{begin, std::min(end, timeline.span().end)}});
         if (part.windows.empty()) {
-            part.missing = fmt::format("--delay and --duration leave nothing of the {}",
+            part.missing = fmt::format("--capture delay: and duration: leave nothing of the {}",
                                        options.capture.is_stated() ? "capture range" : "program");
         }
     }

@@ -79,7 +79,7 @@ void require_globs_match(const Run& run, const AcceptChoice& choice,
         }
         if (found) continue;
         throw util::InputError(fmt::format(
-            "--case '{}' matches no case of the run{}", util::printable(glob),
+            "--filter '{}' matches no case of the run{}", util::printable(glob),
             example.empty() ? ""
                             : fmt::format("; an id looks like '{}'", util::printable(example))));
     }
@@ -100,7 +100,7 @@ void require_day_to_come(const AcceptChoice& choice, const Acceptance& acceptanc
         model::days_between(today, choice.until) > acceptance.acknowledgement_days) {
         throw util::InputError(fmt::format(
             "--expires {}: that is more than {} days ahead; name an earlier day, or raise "
-            "acknowledgement_days in the profile's policy",
+            "acknowledgement_days in the config's policy",
             choice.until, acceptance.acknowledgement_days));
     }
 }
@@ -431,11 +431,11 @@ std::vector<Accepted> accept(const Run& run, const model::VerdictDocument& docum
     Accepting accepting(run, document, choice, acceptance, rule);
     std::vector<Accepted> results = accept_suites(run, document, baselines, accepting);
     refuse_if_any(
-        "these cases cannot be accepted: measure them again, or accept others with --case",
+        "these cases cannot be accepted: measure them again, or accept others with --filter",
         accepting.refused);
     refuse_if_any(
         "accepted changes add up: accept these with --reset-anchor if that is meant, or others "
-        "with --case",
+        "with --filter",
         accepting.creeping);
     return results;
 }

@@ -7,10 +7,12 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/command_line.hpp"
-#include "cli/options/output.hpp"
+#include "cli/options/options.hpp"
 #include "cli/verbs/verb.hpp"
 #include "measure/workers.hpp"
 #include "util/error.hpp"
@@ -58,14 +60,14 @@ int main(int argc, char** argv) {
         "what a YAML suite lists, compares with stored baselines, and fails with a reason."};
     app.name("perfgate");
     app.set_version_flag("--version", "perfgate " PERFGATE_VERSION);
-    app.require_subcommand(1);
+    cli::format_help(app);
     app.footer(
-        "Exit codes: 0 pass; 1 regressed, incorrect, missing; 2 usage or invalid input; "
-        "3 could not measure;\n4 inconclusive or no baseline, where the policy says so; "
-        "130 interrupted.");
+        "'perfgate help COMMAND' describes a command. Exit codes: 0 pass; 1 regressed, incorrect, "
+        "missing; 2 usage or invalid input; 3 could not measure; 4 inconclusive or no baseline, "
+        "where the policy says so; 130 interrupted.");
 
-    cli::Invocation invocation;
-    for (cli::AddVerb* add : cli::verbs) add(app, invocation);
+    cli::Body chosen;
+    cli::add_verbs(app, cli::verbs, chosen);
 
     cli::refuse_empty_values(app);
 
@@ -75,17 +77,18 @@ int main(int argc, char** argv) {
             "lists the commands",
             2);
     }
+    const std::vector<std::string> words = cli::words_of(argc, argv);
     try {
-        app.parse(cli::reversed_words(argc, argv));
-        return invocation.body ? invocation.body() : 2;
+        app.parse(cli::reversed(words));
+        return chosen ? chosen() : 2;
     } catch (const CLI::ParseError& error) {
         // CLI11 would say that something else is missing, or answer --help of a verb there is not.
-        const std::string unknown = cli::unknown_word(app, argc, argv);
+        const std::string unknown = cli::unknown_word(app, words);
         if (!unknown.empty()) report_error(unknown, 2);
         // CLI11 prints help and version with exit 0; everything else is a usage error.
         const bool succeeded = error.get_exit_code() == 0;
         if (unknown.empty() && succeeded) app.exit(error);
-        if (unknown.empty() && !succeeded) report_error(error.what(), 2);
+        if (unknown.empty() && !succeeded) report_error(cli::usage_message(app, error), 2);
         if (succeeded) return unknown.empty() ? 0 : 2;
         for (const CLI::App* verb : app.get_subcommands()) cli::clear_outputs(*verb);
         return 2;

@@ -242,7 +242,7 @@ std::string other_suites_note(const model::Run& run, const std::vector<std::stri
         util::counted(suites.size(), "suite"), suites.size() == 1 ? "was" : "were",
         name_list(suites),
         policy.complete ? "only a part of the cases was to be measured"
-                        : "with 'complete: true' in the profile, run and merge make them missing");
+                        : "with 'complete: true' in the config, run and compare make them missing");
 }
 
 void Limits::add(std::size_t suite, const std::string& id,

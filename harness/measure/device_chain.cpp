@@ -270,7 +270,7 @@ Workers::Answer DeviceChain::ask(Workers& workers,
                         [&](const std::string& phase) { shared_.tell(item, phase); });
         if (answer.interrupted) shared_.interrupted = true;
         if (answer.timed_out) {
-            answer.why += ": it was ended; raise --case-limit if the work takes that long";
+            answer.why += ": it was ended; raise --time-limit if the work takes that long";
         }
         if (!answer.not_begun || attempt == tries) return answer;
     }

@@ -153,7 +153,7 @@ std::string accepting(const model::VerdictDocument& document, const CommandWords
     for (const CaseVerdict* verdict : cases) {
         if (!is_plain(verdict->id)) return {};
         if (!named.insert(verdict->id).second) continue;
-        line += " --case " + util::shell_word(verdict->id);
+        line += " --filter " + util::shell_word(verdict->id);
     }
     line += " --reason 'WHY'";
     return line.size() <= longest_accepting ? line : std::string();
@@ -188,7 +188,7 @@ std::vector<Command> next_commands(const model::VerdictDocument& document, const
                effect == Effect::warned;
     });
     if (!moved.empty() && is_plain(moved.front()->id)) {
-        commands.push_back({"explain", fmt::format("perfgate explain{} {}{}", run,
+        commands.push_back({"explain", fmt::format("perfgate report{} --why --filter {}{}", run,
                                                    util::shell_word(moved.front()->id), *gate)});
     }
     const std::string line = accepting(document, words, run);

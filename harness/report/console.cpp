@@ -174,7 +174,7 @@ class Console {
         text_.append("\n");
         if (left_out > 0) {
             text_.append(
-                fmt::format("{} more rows; --json, --junit and --csv have all\n", left_out));
+                fmt::format("{} more rows; --report with json, junit or csv has all\n", left_out));
         }
     }
 

@@ -137,7 +137,7 @@ void write_relations(const model::SuiteVerdict& suite, bool list_all, std::size_
                       log_line(name + relation.sentence));
     }
     if (listed.size() > rows) {
-        text.append(fmt::format("{} more relations; --json, --junit and --csv have all\n",
+        text.append(fmt::format("{} more relations; --report with json, junit or csv has all\n",
                                 listed.size() - rows));
     }
     text.counted("relation skipped", skipped);

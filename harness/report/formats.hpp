@@ -3,7 +3,7 @@
 // own.
 //
 // To add a format, write <name>.cpp (start from csv.cpp), and declare its function and add its row
-// here. The option `--<name> FILE`, its help and its checks follow from the row.
+// here. `--report <name>:FILE`, its help and its checks follow from the row.
 #pragma once
 
 #include <array>
@@ -25,25 +25,21 @@ Write write_console, write_junit, write_markdown, write_annotations, write_csv, 
 Write write_html;  ///< throws InputError where has_html_page() (html.hpp) is false
 
 struct Format {
-    std::string_view name;         ///< also the option's name: `--junit FILE`
+    std::string_view name;         ///< as in `--report junit:FILE`
+    std::string_view ending;       ///< of files that need no name before them; empty: none
     std::string_view folder_file;  ///< its file in the output folder; empty: only with its option
-    std::string_view help;         ///< what the file is, for help texts
     Write* write = nullptr;
 };
 
 /// "console" comes first and goes to the terminal; the others are files.
 inline constexpr auto formats = std::to_array<Format>({
-    {"console", "", "table for people", write_console},
-    {"junit", "junit.xml", "JUnit XML: one testcase per case and relation", write_junit},
-    {"markdown", "", "Markdown, for $GITHUB_STEP_SUMMARY: what needs attention, worst first",
-     write_markdown},
-    {"html", "", "page for a browser, in one file: every case, its figures and its samples",
-     write_html},
-    {"annotations", "",
-     "GitHub workflow commands that annotate the changed kernel's source line, or the suite's",
-     write_annotations},
-    {"json", "verdict.json", "verdict document (schema perfgate.verdict)", write_json},
-    {"csv", "", "spreadsheet: one row per case and metric, and per relation", write_csv},
+    {"console", "", "", write_console},             // the table for people
+    {"junit", ".xml", "junit.xml", write_junit},    // one testcase per case and relation
+    {"markdown", ".md", "", write_markdown},        // what needs attention, worst first
+    {"html", ".html", "", write_html},              // every case, its figures and its samples
+    {"annotations", "", "", write_annotations},     // GitHub workflow commands
+    {"json", ".json", "verdict.json", write_json},  // schema perfgate.verdict
+    {"csv", ".csv", "", write_csv},                 // a row per case and metric, and per relation
 });
 
 /// Null for an unknown name.

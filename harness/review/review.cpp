@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 24> names{
     "suite removed",     "suite repeated",   "case removed",       "case skipped",
     "tolerance raised",  "severity lowered", "gate removed",       "relation removed",
     "measured less",     "check removed",    "case changed",       "tag removed",
-    "policy lowered",    "profile removed",  "baseline removed",   "baseline raised",
+    "policy lowered",    "config removed",   "baseline removed",   "baseline raised",
     "baseline weakened", "baseline edited",  "baseline refreshed", "anchor raised",
     "not compared",      "acknowledged",     "history rewritten",  "unreadable"};
 static_assert(names.size() == static_cast<std::size_t>(Loosening::unreadable) + 1);
@@ -64,7 +64,7 @@ std::vector<std::string> not_reviewed(const Expectations& before, const Expectat
     for (const std::string& line : after.left_out) notes.push_back(line);
     for (const auto& [path, profile] : after.profiles) {
         if (!before.profiles.contains(path)) {
-            notes.push_back(fmt::format("{}: a new profile", path));
+            notes.push_back(fmt::format("{}: a new config", path));
         }
     }
     return notes;

@@ -54,14 +54,14 @@ bool is_looser(const model::GateRule& before, const model::GateRule& after,
            new_one.better.value_or(new_one.worse) > old_one.better.value_or(old_one.worse);
 }
 
-/// From the strictest: fails; as the profile says, which may be that it warns; warns.
+/// From the strictest: fails; as the config says, which may be that it warns; warns.
 int leniency(const std::optional<model::Severity>& severity) {
     if (!severity) return 1;
     return *severity == model::Severity::fail ? 0 : 2;
 }
 
 std::string words(const std::optional<model::Severity>& severity) {
-    return severity ? std::string(to_text(*severity)) : "as the profile says";
+    return severity ? std::string(to_text(*severity)) : "as the config says";
 }
 
 void compare_gates(const SuiteCase& before, const std::vector<model::GateRule>& old_rules,

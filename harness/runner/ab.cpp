@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <string_view>
 #include <utility>
 
 #include "explain/explain.hpp"
@@ -25,7 +24,6 @@
 #include "runner/revisions.hpp"
 #include "runner/run_file.hpp"
 #include "runner/same_sides.hpp"
-#include "runner/side_environment.hpp"
 #include "util/error.hpp"
 #include "util/folder.hpp"
 #include "util/text.hpp"
@@ -64,69 +62,86 @@ class SideProgress final : public ProgressObserver {
     std::string side_;
 };
 
-/// The plugins that an option names: a file, or all in a folder.
-std::vector<std::string> plugins_of(std::string_view option, const std::string& value) {
-    if (value.empty()) return {};
-    if (!std::filesystem::is_directory(value)) return {value};
-    std::vector<std::string> plugins = plugins_in(value);
+/// The plugins of a build: a file, or all in a folder.
+std::vector<std::string> plugins_of(const std::string& build) {
+    if (build.empty()) return {};
+    if (!std::filesystem::is_directory(build)) return {build};
+    std::vector<std::string> plugins = plugins_in(build);
     if (plugins.empty()) {
         throw util::InputError(
-            fmt::format("{} {}: the folder has no plugin (*.so other than *_cuda.so)", option,
-                        util::printable(value)));
+            fmt::format("build:{}: the folder has no plugin (*.so other than *_cuda.so)",
+                        util::printable(build)));
     }
     return plugins;
 }
 
 /// The two sides as a user names them: their places, and variables.
 Checkouts named_sides(const AbRequest& request) {
-    return {{request.base_root, {}, variables_of("--base-env", request.base_env)},
-            {request.head_root, {}, variables_of("--head-env", request.head_env)}};
+    return {{request.base.folder, {}, request.base.variables},
+            {request.head.folder, {}, request.head.variables}};
+}
+
+std::string differing_variables(const AbRequest& request) {
+    return differing_names(request.base.variables, request.head.variables);
 }
 
 /// The name of the base in messages that otherwise name a baseline file.
 std::string base_name(const AbRequest& request) {
     std::string text = "base";
-    for (const std::string* name : {&request.base, &request.base_rev, &request.base_root}) {
+    const Side& base = request.base;
+    for (const std::string* name : {&base.build, &base.revision, &base.folder}) {
         if (name->empty()) continue;
         text += " " + *name;
         break;
     }
-    const Checkouts sides = named_sides(request);
-    const std::string names = differing_names(sides.base.variables, sides.head.variables);
+    const std::string names = differing_variables(request);
     return names.empty() ? text : fmt::format("{} (environments differ in {})", text, names);
 }
 
-bool environments_differ(const AbRequest& request) {
-    const Checkouts sides = named_sides(request);
-    return !differing_names(sides.base.variables, sides.head.variables).empty();
-}
-
-/// Throws util::InputError unless a build, a place or an environment is named, and if both sides
-/// are the same.
-model::SideDifferences differences_of(const AbRequest& request) {
-    const bool builds = !request.base.empty();
-    const bool environments = !request.base_env.empty() || !request.head_env.empty();
-    const bool checkouts = !request.base_root.empty() || !request.base_rev.empty();
-    require_different("--base", request.base, "--head", request.head);
-    if (!builds && !environments_differ(request)) {
-        require_different("--base-root", request.base_root, "--head-root", request.head_root);
-    }
-    if (!builds && !checkouts && environments && !environments_differ(request)) {
+/// Throws util::InputError unless a build, a place or an environment is named, if both sides are
+/// the same, and for a case that stays the same on both sides.
+void check_sides(const AbRequest& request) {
+    const Side& base = request.base;
+    const Side& head = request.head;
+    const bool environments_differ = !differing_variables(request).empty();
+    if (base.build.empty() != head.build.empty()) {
         throw util::InputError(
-            "--base-env and --head-env give both sides the same variables, and nothing else "
-            "differs");
+            "--base build:… and --head build:… belong together: name the plugins of both");
     }
-    if (!builds && !checkouts && !environments) {
+    if (base.revision.empty() && !head.revision.empty()) {
         throw util::InputError(
-            "nothing to compare: name two builds (--base, --head), for programs and sources a git "
-            "revision (--base-rev) or two checkouts (--base-root, --head-root), or for programs "
-            "two environments (--base-env, --head-env)");
+            "--head rev:… needs --base rev:…: name the revision to compare with");
+    }
+    if (!head.folder.empty() && base.folder.empty()) {
+        throw util::InputError(
+            "--head dir:… needs --base dir:…: name the checkout to compare with");
+    }
+    require_different("build", base.build, head.build);
+    const bool builds = !base.build.empty();
+    if (!builds && !environments_differ) {
+        require_different("dir", base.folder, head.folder);
+        for (const std::string& suite : request.suites) {
+            if (!head.folder.empty()) break;
+            const std::filesystem::path file = std::filesystem::absolute(suite);
+            require_different("dir", base.folder, file.parent_path().string());
+        }
+    }
+    const bool environments = !base.variables.empty() || !head.variables.empty();
+    if (!builds && !base.has_place() && environments && !environments_differ) {
+        throw util::InputError(
+            "--base and --head have the same variables (env:), and nothing else differs");
+    }
+    if (!builds && !base.has_place() && !environments) {
+        throw util::InputError(
+            "nothing to compare: name two builds (--base build:PATH --head build:PATH), for "
+            "programs and sources a git revision (--base rev:REF) or a checkout (--base dir:DIR), "
+            "or for programs two environments (--base env:NAME=VALUE)");
     }
     // Plugins of a checkout may be named with --plugin; a revision has none that are built.
-    const bool own_plugins =
-        !request.base_root.empty() ||
-        (!request.base_rev.empty() && !request.measuring.backend.plugins.empty());
-    return {builds || own_plugins, checkouts, environments};
+    const bool own_plugins = !base.folder.empty() ||
+                             (!base.revision.empty() && !request.measuring.backend.plugins.empty());
+    require_differences(request.suites, request.measuring,
+                        {builds || own_plugins, base.has_place(), environments});
 }
 
 /// The choice for one build: its own plugins and the shared ones, without the bundled plugins,
@@ -146,23 +161,23 @@ struct BothRuns {
 };
 
 BothRuns measure_both(const AbRequest& request, const gate::Rule& rule) {
+    check_sides(request);
     Checkouts checkouts = named_sides(request);
-    require_differences(request.suites, request.measuring, differences_of(request));
     catch_interruptions();
     std::optional<Revisions> revisions;
-    if (!request.base_rev.empty()) revisions.emplace(request.suites);
+    if (!request.base.revision.empty()) revisions.emplace(request.suites);
     if (revisions) {
         const auto place = [](Checkout& side, const Checkout& found) {
             side.root = found.root;
             side.replaced = found.replaced;
         };
-        place(checkouts.base, revisions->check_out("--base-rev", request.base_rev));
-        place(checkouts.head, request.head_rev.empty()
+        place(checkouts.base, revisions->check_out("--base", request.base.revision));
+        place(checkouts.head, request.head.revision.empty()
                                   ? revisions->working_tree()
-                                  : revisions->check_out("--head-rev", request.head_rev));
+                                  : revisions->check_out("--head", request.head.revision));
     }
-    const std::vector<std::string> base_plugins = plugins_of("--base", request.base);
-    const std::vector<std::string> head_plugins = plugins_of("--head", request.head);
+    const std::vector<std::string> base_plugins = plugins_of(request.base.build);
+    const std::vector<std::string> head_plugins = plugins_of(request.head.build);
     MeasuringChoice choice = request.measuring;
     choice.verify_seed = choice.verify_seed.value_or(fresh_seed());
     SharedProgress progress{choice.progress, {}};
@@ -209,7 +224,7 @@ BothRuns measure_both(const AbRequest& request, const gate::Rule& rule) {
         runs.head.git_revision = git_revision(checkouts.head.root);
         const bool same =
             !runs.head.git_revision.empty() && runs.head.git_revision == runs.base.git_revision;
-        if (same && !environments_differ(request)) {
+        if (same && differing_variables(request).empty()) {
             for (const model::PlannedSuite& suite : plans.head.suites) {
                 runs.notes[suite.name].push_back(
                     fmt::format("base and head are the same commit {}", runs.head.git_revision));

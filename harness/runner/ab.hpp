@@ -9,18 +9,13 @@
 #include "model/verdict.hpp"
 #include "runner/choice.hpp"
 #include "runner/reports.hpp"
+#include "runner/sides.hpp"
 
 namespace perfgate::runner {
 
 struct AbRequest {
     std::vector<std::string> suites;  ///< files
-    std::string base, head;           ///< a plugin, or a folder of plugins; empty: none
-    /// Where programs run: checkouts that replace the suite's folder. Empty: no programs.
-    std::string base_root, head_root;
-    /// Git revisions that are checked out for that; head_rev empty: the working tree.
-    std::string base_rev, head_rev;
-    /// NAME=VALUE: variables of the programs of one side.
-    std::vector<std::string> base_env, head_env;
+    Side base, head;                  ///< a head without a place: where the suites are
     MeasuringChoice measuring;
     model::Policy policy;
     OutputOptions reports;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `run --canary`: proves in seconds that the gate fails where it should.
+// `run --set canary=true`: proves in seconds that the gate fails where it should.
 #pragma once
 
 #include <optional>

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "document/json_reader.hpp"
@@ -47,9 +48,10 @@ const benchmark::Format& format_of(const std::string& text, const std::string& f
                                           ? benchmark::recognised(text, util::printable(file))
                                           : benchmark::find_format(choice.format);
     if (format == nullptr) {
-        throw util::InputError(
-            fmt::format("{}: results in no format that is recognised; name it with --format",
-                        util::printable(file)));
+        throw util::InputError(fmt::format(
+            "{}: no run document, and no results in a format that is recognised (--format names "
+            "it)",
+            util::printable(file)));
     }
     if (format->metrics.empty()) {
         throw util::InputError(
@@ -231,13 +233,6 @@ class Import {
     std::vector<Imported> cases_;
 };
 
-/// Whether the file is a document of perfgate.
-bool is_document(const std::string& file) {
-    const std::string text = util::read_file(file, run_limit_bytes, "run or results");
-    const document::JsonDocument document(text, util::printable(file));
-    return document.root().kind() == document::JsonKind::object && document.root().find("schema");
-}
-
 /// By suite and id.
 using Cases = std::map<std::string, const model::CaseResult*>;
 
@@ -259,8 +254,16 @@ model::Run import_results(const std::vector<std::string>& files, const ImportCho
     return import.take(files.front());
 }
 
+std::string schema_of(const std::string& file) {
+    const std::string text = util::read_file(file, run_limit_bytes, "run or results");
+    const document::JsonDocument document(text, util::printable(file));
+    if (document.root().kind() != document::JsonKind::object) return {};
+    const std::optional<document::JsonValue> schema = document.root().find("schema");
+    return schema ? std::string(schema->text()) : std::string();
+}
+
 model::Run read_run_or_results(const std::vector<std::string>& files, const ImportChoice& choice) {
-    if (files.size() == 1 && choice.format.empty() && is_document(files.front())) {
+    if (files.size() == 1 && choice.format.empty() && !schema_of(files.front()).empty()) {
         return read_run(files.front());
     }
     return import_results(files, choice);
@@ -271,10 +274,10 @@ namespace {
 /// Refuses the comparison, and names the option that shows both.
 [[noreturn]] void refuse_to_judge(std::string_view what, std::string_view of_base,
                                   std::string_view of_head) {
-    throw util::InputError(
-        fmt::format("base and head cannot be compared: {} is {} in the base and {} in the head; "
-                    "measure both alike, or add --across-devices to show them side by side",
-                    what, of_base, of_head));
+    throw util::InputError(fmt::format(
+        "base and head cannot be compared: {} is {} in the base and {} in the head; "
+        "measure both alike, or show them side by side with 'perfgate report --base … --head …'",
+        what, of_base, of_head));
 }
 
 /// Two builds of the benchmark library say nothing about the code.

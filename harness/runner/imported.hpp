@@ -24,6 +24,9 @@ struct ImportChoice {
 /// error. Throws util::InputError for a file that cannot be read, and for two of the same content.
 model::Run import_results(const std::vector<std::string>& files, const ImportChoice& choice);
 
+/// What kind of document of perfgate it is: "perfgate.run"; empty: none.
+std::string schema_of(const std::string& file);
+
 /// A run document, or a run of results.
 model::Run read_run_or_results(const std::vector<std::string>& files, const ImportChoice& choice);
 

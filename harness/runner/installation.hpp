@@ -34,7 +34,7 @@ std::vector<std::string> plugins_in(const std::filesystem::path& folder);
 /// which is what most build systems make.
 std::string plugin_file(const std::string& named);
 
-// The CUDA backend's shared library, which only the worker and `metrics` load.
+// The CUDA backend's shared library, which only the worker and `list --metrics` load.
 
 /// Whether this installation includes it.
 bool has_cuda_module();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `metrics` lists: metrics with the counters and passes that a chip needs for them.
+// What `list --metrics` lists: metrics with the counters and passes that a chip needs for them.
 #pragma once
 
 #include <cstddef>

@@ -90,12 +90,11 @@ bool differs(const model::SideDifferences& own, const model::SideDifferences& si
 /// "two builds (--base, --head) or …": what has to be named for the case to be compared.
 std::string remedy_of(const model::SideDifferences& own) {
     std::vector<std::string> ways;
-    if (own.builds) ways.emplace_back("two builds (--base, --head)");
+    if (own.builds) ways.emplace_back("two builds (--base build:PATH --head build:PATH)");
     if (own.checkouts) {
-        ways.emplace_back(
-            "a git revision (--base-rev) or two checkouts (--base-root, --head-root)");
+        ways.emplace_back("a git revision (--base rev:REF) or a checkout (--base dir:DIR)");
     }
-    if (own.environments) ways.emplace_back("two environments (--base-env, --head-env)");
+    if (own.environments) ways.emplace_back("an environment (--base env:NAME=VALUE)");
     return fmt::format("{}", fmt::join(ways, ", or "));
 }
 
@@ -360,8 +359,8 @@ void require_differences(const std::vector<std::string>& files, const MeasuringC
     }
     if (sides.environments && !any_environment) {
         throw util::InputError(
-            "--base-env and --head-env: the suites have no programs or benchmarks, and only these "
-            "have an environment of their own");
+            "env: the suites have no programs or benchmarks, and only these have an environment of "
+            "their own");
     }
 }
 

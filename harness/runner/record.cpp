@@ -90,8 +90,8 @@ void check_suite_request(const ProfileRequest& request) {
     const activity::ProfileOptions& part = request.analysis;
     if (part.restricted() || part.own_thread || request.settings.level == inject::Level::records) {
         throw util::InputError(
-            "--suite-out needs the whole recording: leave out --delay, --duration, --range, "
-            "--profiler-api, --after-launches, --own-thread and --level records");
+            "a suite needs the whole recording: leave out --capture, --own-thread and --level "
+            "records");
     }
     command::check_suite_words(request.words);
     if (fs::exists(request.suite)) {
@@ -137,7 +137,7 @@ ProfiledProgram profile_program(const ProfileRequest& request) {
         }
         if (!request.suite.empty()) {
             throw util::InputError(
-                "--suite-out needs the program's words: record it again, without --recording");
+                "a suite needs the program's words: record it again, without --recording");
         }
         analyse(request.recording, request.analysis, result);
         return result;

@@ -179,7 +179,7 @@ void print_for_people(const OutputOptions& options,
 
 std::vector<fs::path> stored_runs(std::string_view verb, const fs::path& out) {
     if (out.empty()) return {};
-    if (verb == "run" || verb == "merge") return {"run.json"};
+    if (verb == "run") return {"run.json"};
     if (verb == "ab") return {"run.json", "base/run.json"};
     std::vector<fs::path> runs;
     if (verb != "selftest") return runs;
@@ -212,11 +212,18 @@ void check_outputs(const OutputOptions& options) {
             fmt::format("--report-url {}: expected an address that begins with https:// or http://",
                         util::printable(options.report_url)));
     }
+    for (const fs::path& run : options.runs) {
+        const fs::path file = fs::path(options.out) / run;
+        if (!is_input(options, file)) continue;
+        throw util::InputError(
+            fmt::format("cannot write {}: it is an input; choose another folder for --out",
+                        util::printable(file.string())));
+    }
     const Destination* on_stdout = nullptr;
     const std::vector<Destination> all = destinations(options);
     for (const Destination& destination : all) {
         if (destination.format->name == "html" && !report::has_html_page()) {
-            throw util::InputError(fmt::format("--html: {}", report::no_html_page));
+            throw util::InputError(fmt::format("--report html: {}", report::no_html_page));
         }
         if (destination.file != "-") {
             if (is_input(options, destination.file)) {
@@ -229,7 +236,7 @@ void check_outputs(const OutputOptions& options) {
         }
         if (on_stdout != nullptr) {
             throw util::InputError(
-                fmt::format("--{} - and --{} - both want standard output: give one a file",
+                fmt::format("--report {}:- and {}:- both want standard output: give one a file",
                             on_stdout->format->name, destination.format->name));
         }
         on_stdout = &destination;
@@ -265,7 +272,9 @@ int write_reports(const model::VerdictDocument& document, const model::Run& run,
     }
     attempt([&] {
         print_for_people(options, [&](const report::Options& table) {
-            return report::find_format(table_format)->write(document, run, table);
+            return options.table != nullptr
+                       ? options.table(document, table)
+                       : report::find_format(table_format)->write(document, run, table);
         });
     });
     return result;

@@ -29,6 +29,8 @@ struct OutputOptions {
     std::string color = "auto";
     bool verbose = false;  ///< a row for every case
     report::CommandWords commands;
+    /// What is printed for people; null: the table.
+    std::string (*table)(const model::VerdictDocument&, const report::Options&) = nullptr;
     /// Files named on the command line, which no output may overwrite.
     std::vector<std::string> inputs;
     /// Run documents that the verb stores in addition to the reports, relative to `out`.

@@ -159,8 +159,8 @@ std::optional<FileRole> role_of(const std::vector<Place>& places, const std::str
         if (place.role() == FileRole::profile && place.names(path)) return FileRole::profile;
         if (role && *role != place.role() && entry == Entry::regular) {
             throw util::InputError(fmt::format(
-                "{} is in two of --suites, --profiles and --baselines; expected one, or the "
-                "profile named by its file",
+                "{} is in two of SUITE, --config and --baselines; expected one, or the config "
+                "named by its file",
                 util::printable(path)));
         }
         role = role.value_or(place.role());
@@ -188,7 +188,7 @@ void add(review::Files& files, const std::string& path, File file) {
     if (files.size() == most_files) {
         throw util::InputError(
             fmt::format("more than {} files to review; expected fewer: "
-                        "--suites, --profiles and --baselines name folders",
+                        "SUITE, --config and --baselines name folders",
                         most_files));
     }
     if (is_staged(path) && file.fault.empty()) {

@@ -51,7 +51,7 @@ bool is_plain_name(std::string_view revision) {
 
 std::string no_such_revision(const fs::path& top, const std::string& option,
                              const std::string& revision) {
-    const std::string what = fmt::format("{} {}: the repository has no such revision", option,
+    const std::string what = fmt::format("{} rev:{}: the repository has no such revision", option,
                                          util::printable(revision));
     if (!git_is_shallow(top)) return what + ": correct its name, or fetch it (git fetch)";
     std::string_view name = revision;
@@ -71,7 +71,7 @@ Revisions::Revisions(const std::vector<std::string>& suites) : temporary_("perfg
         if (!place.problem.empty()) {
             throw util::InputError(
                 fmt::format("{} is in no git repository that can be used ({}): name two checkouts "
-                            "with --base-root and --head-root",
+                            "with --base dir:DIR and --head dir:DIR",
                             util::printable(suite), first_line(place.problem)));
         }
         if (!git_top_.empty() && place.top != git_top_) {
@@ -111,13 +111,13 @@ Checkout Revisions::check_out(const std::string& option, const std::string& revi
     if (commit.empty()) throw util::InputError(no_such_revision(top_, option, revision));
     // The name by which git lists it.
     const fs::path path =
-        temporary_.path() / (temporary_.path().filename().string() + option.substr(1, 5));
+        temporary_.path() / (temporary_.path().filename().string() + option.substr(1));
     worktrees_.push_back(path);
     const std::string problem = git_add_worktree(top_, path, commit);
     if (!problem.empty()) worktrees_.pop_back();
     if (interrupted()) throw measure::Interrupted();
     if (!problem.empty()) {
-        throw util::InputError(fmt::format("{} {}: git did not check it out: {}", option,
+        throw util::InputError(fmt::format("{} rev:{}: git did not check it out: {}", option,
                                            util::printable(revision), first_line(problem)));
     }
     // A revision from before a suite has none of its programs and sources.

@@ -1,29 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runner/same_sides.hpp"
 
-#include <fmt/format.h>
-
 #include <cstddef>
-#include <filesystem>
 #include <set>
-#include <system_error>
-
-#include "util/error.hpp"
-#include "util/text.hpp"
 
 namespace perfgate::runner {
-
-namespace fs = std::filesystem;
-
-void require_different(std::string_view base_option, const std::string& base,
-                       std::string_view head_option, const std::string& head) {
-    std::error_code error;
-    if (base.empty() || head.empty() || !fs::equivalent(base, head, error)) return;
-    throw util::InputError(fmt::format(
-        "{} {} and {} {} are the same: it would be compared with itself; to measure how much "
-        "equal builds differ, copy it",
-        base_option, util::printable(base), head_option, util::printable(head)));
-}
 
 std::map<std::string, std::vector<std::string>> same_program_notes(const BothPlans& plans) {
     std::map<std::string, std::vector<std::string>> notes;

@@ -332,7 +332,7 @@ std::optional<model::MetricDefinition> definition_of(const Operand& operand,
         // A value of a benchmark that has another problem.
         if (reported != nullptr) return std::nullopt;
         problems.add_unknown(use.at, "metric", use.metric, metrics::metric_names(),
-                             "a metric that `perfgate metrics` lists, or a CUPTI name");
+                             "a metric that `perfgate list --metrics` lists, or a CUPTI name");
         return std::nullopt;
     }
     return known->definition;

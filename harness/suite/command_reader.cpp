@@ -105,9 +105,8 @@ class CommandReader {
   public:
     CommandReader(const YamlNode& entry, bool benchmark, Problems& problems)
         : benchmark_(benchmark),
-          fields_(benchmark
-                      ? Fields(entry, "a benchmark entry", key_names(tables::benchmark()), problems)
-                      : Fields(entry, "a command entry", key_names(tables::command()), problems)),
+          fields_(entry, benchmark ? "a benchmark entry" : "a command entry",
+                  names_of_keys(benchmark), problems),
           problems_(problems) {
         read_.at = entry.at;
     }
@@ -237,6 +236,12 @@ class CommandReader {
     }
 
   private:
+    static const std::vector<std::string>& names_of_keys(bool benchmark) {
+        static const std::vector<std::string> of_benchmarks = key_names(tables::benchmark());
+        static const std::vector<std::string> of_commands = key_names(tables::command());
+        return benchmark ? of_benchmarks : of_commands;
+    }
+
     std::vector<std::string> words(const YamlNode& node, std::string_view what) {
         std::vector<std::string> words;
         const auto items = read_list(node, what, "words: the program and its arguments", problems_);

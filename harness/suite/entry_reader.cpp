@@ -356,8 +356,9 @@ ReadEntry read_entry(const YamlNode& node, const model::WorkloadCatalogue& workl
                      Problems& problems) {
     ReadEntry read;
     const std::size_t before = problems.count();
-    const Fields fields(node, "a workload entry",
-                        key_names(joined({tables::plugin(), tables::settings()})), problems);
+    static const std::vector<std::string> names =
+        key_names(joined({tables::plugin(), tables::settings()}));
+    const Fields fields(node, "a workload entry", names, problems);
     read.entry.at = node.at;
     PluginEntry entry{read, workloads, {}};
     read_keys(fields, plugin_keys(), entry, problems);
@@ -375,7 +376,7 @@ std::vector<Override> read_overrides(const YamlNode& node, Problems& problems) {
                      fmt::format("{} overrides; expected at most {}", items.size(), most_rules));
         return overrides;
     }
-    const std::vector<std::string> names = key_names(tables::override_());
+    static const std::vector<std::string> names = key_names(tables::override_());
     for (const YamlNode* item : items) {
         const Fields fields(*item, "an override", names, problems);
         const YamlNode* match = fields.find("match");

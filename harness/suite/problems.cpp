@@ -62,8 +62,8 @@ std::string Problems::text() const {
             text += fmt::format("\n{}: {} more problems", file_, problems_.size() - told);
             break;
         }
-        text += fmt::format("{}{}:{}:{}: {}", told == 0 ? "" : "\n", file_, at.line, at.column,
-                            message);
+        const std::string place = at.line == 0 ? "" : fmt::format("{}:{}:", at.line, at.column);
+        text += fmt::format("{}{}:{} {}", told == 0 ? "" : "\n", file_, place, message);
         ++told;
     }
     return text;

@@ -13,7 +13,7 @@
 
 namespace perfgate::suite {
 
-/// Line and column from 1; columns count bytes.
+/// Line and column from 1; columns count bytes. Line 0: not from a file.
 struct Position {
     std::int64_t line = 1;
     std::int64_t column = 1;

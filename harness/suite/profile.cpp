@@ -167,7 +167,8 @@ const std::vector<Row>& profile_keys() {
          boolean(), &Profile::changed_only, Weaker::more},
         {"complete",
          "A suite that has a baseline of the device and was not given to a run is missing (exit "
-         "code 1). Runs with `--filter`, `--tag` or `--shard` are exempt; `merge` is not.",
+         "code 1). Runs with `--filter`, `--tag` or `--shard` are exempt; `compare` of all shards "
+         "is not.",
          boolean(), in_policy<&Policy::complete>, Weaker::less},
     };
     return keys;
@@ -217,13 +218,37 @@ Profile parse_profile(std::string_view yaml, std::string_view file) {
     Problems problems(file);
     const YamlDocument document = read_yaml(yaml, problems);
     Profile profile;
-    read_map(*document.root, "a profile", "", profile, problems);
+    read_map(*document.root, "a config", "", profile, problems);
     problems.throw_if_any();
     return profile;
 }
 
 Profile load_profile(const std::string& file) {
-    return parse_profile(util::read_file(file, most_yaml_bytes, "profile"), file);
+    return parse_profile(util::read_file(file, most_yaml_bytes, "config"), file);
+}
+
+void set_key(Profile& profile, const std::string& assignment) {
+    const std::size_t end = assignment.find('=');
+    Problems problems("--set " + assignment);
+    YamlNode value;
+    value.kind = YamlNode::Kind::scalar;
+    value.at = {0, 0};
+    value.plain = true;
+    if (end == std::string::npos || end + 1 == assignment.size()) {
+        problems.fail(value.at, "expected KEY=VALUE");
+    }
+    const std::string name = assignment.substr(0, end);
+    value.text = assignment.substr(end + 1);
+    std::vector<std::string> names;
+    for (const Row& row : profile_keys()) {
+        names.push_back(row.name.substr(row.name.rfind('.') + 1));
+        if (name != row.name && name != names.back()) continue;
+        row.read({value, row.name, problems}, profile);
+        problems.throw_if_any();
+        return;
+    }
+    problems.add_unknown(value.at, "key", name, names, "a key of a config");
+    problems.throw_if_any();
 }
 
 }  // namespace perfgate::suite

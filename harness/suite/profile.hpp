@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A profile: defaults for the command line, kept in a file, so that a gate behaves the same in CI
-// and elsewhere. The command line takes precedence.
+// A config: defaults and policy, kept in a file (`--config`), so that a gate behaves the same in CI
+// and elsewhere. The command line takes precedence, also for single keys (`--set KEY=VALUE`).
 //
 // Every key is optional. Paths are relative to the folder that perfgate runs in, as on the command
 // line.
@@ -53,5 +53,9 @@ std::vector<WeakerKey> weaker_keys(const Profile& before, const Profile& after);
 /// Throws util::InputError with every problem, as parse_suite does.
 Profile parse_profile(std::string_view yaml, std::string_view file);
 Profile load_profile(const std::string& file);
+
+/// Sets one key, as "policy.not_shown=fail"; the last part of its name is enough. Throws
+/// util::InputError for an unknown key or a wrong value.
+void set_key(Profile& profile, const std::string& assignment);
 
 }  // namespace perfgate::suite

@@ -31,8 +31,8 @@ void add_unknown_metric(Position at, const std::string& name, bool sets, Problem
         for (const metrics::MetricSet& set : metrics::metric_sets()) candidates.push_back(set.name);
     }
     problems.add_unknown(at, "metric", name, candidates,
-                         sets ? "a metric or set that `perfgate metrics` lists, or a CUPTI name"
-                              : "a metric that `perfgate metrics` lists, or a CUPTI name");
+                         sets ? "a metric or set that `perfgate list --metrics` lists, or a CUPTI name"
+                              : "a metric that `perfgate list --metrics` lists, or a CUPTI name");
 }
 
 /// The catalogue's row; nothing for a name that is too long.
@@ -117,7 +117,7 @@ const std::vector<Key<MetricTolerance>>& tolerance_keys() {
         {
             "severity",
             "What follows if it is worse: the run fails, or only says so. By default what the "
-            "profile "
+            "config "
             "says of the metric's class, else `fail`.",
             choice<Severity>({{"fail", Severity::fail}, {"warn", Severity::warn}}),
             in(&MetricTolerance::tolerance,
@@ -226,7 +226,7 @@ const std::vector<Row>& settings_keys() {
     static const std::vector<Row> keys{
         Row("metrics",
             "What is collected: a list of metrics, sets (`time`, `core`, `full`, `energy`) and raw "
-            "CUPTI names (`smsp__inst_executed.sum`). `perfgate metrics` lists them. A later layer "
+            "CUPTI names (`smsp__inst_executed.sum`). `perfgate list --metrics` lists them. A later layer "
             "replaces the list.",
             R"("type": "array", "minItems": 1, "items": {"$ref": "#/definitions/name"})",
             read_metrics, &Settings::metrics)

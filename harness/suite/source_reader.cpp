@@ -93,8 +93,7 @@ class SourceReader {
 
     SourceReader(const YamlNode& entry, const SourceText& text, Problems& problems)
         : text_(text),
-          fields_(entry, "a source entry",
-                  key_names(joined({tables::source(), tables::settings()})), problems),
+          fields_(entry, "a source entry", names_of_keys(), problems),
           problems_(problems) {
         read_.entry.at = entry.at;
     }
@@ -251,6 +250,12 @@ class SourceReader {
     }
 
   private:
+    static const std::vector<std::string>& names_of_keys() {
+        static const std::vector<std::string> names =
+            key_names(joined({tables::source(), tables::settings()}));
+        return names;
+    }
+
     static std::string list_of(const std::string& item) {
         return fmt::format(R"("type": "array", "minItems": 1, "maxItems": {}, "items": {{{}}})",
                            most_items, item);

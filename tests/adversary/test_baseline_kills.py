@@ -116,7 +116,7 @@ class BaselineKills(tool.Case):
         if left:
             self.assertIn(STAGING, done.stderr)
         # It has nothing to accept, and holds the lock.
-        done = self.run_tool("baseline", "accept", "slower.json", "--case", self.stays, "--reason", "no")
+        done = self.run_tool("baseline", "accept", "slower.json", "--filter", self.stays, "--reason", "no")
         self.assertIn("0 accepted", done.stdout)
         self.assertEqual(left, "interrupted" in done.stderr, done.stderr)
         self.run_tool("baseline", "verify")
@@ -164,7 +164,7 @@ class BaselineKills(tool.Case):
             shard["shard"] = {"index": index, "count": 2, "whole": [
                 {"name": whole["name"], "cases": ids}]}
             self.write(f"shard-{index}.json", json.dumps(shard))
-        words = ["merge", "shard-1.json", "shard-2.json", "--out", "out"]
+        words = ["compare", "shard-1.json", "shard-2.json", "--out", "out"]
         out = self.folder / "out"
         self.again()
         start = time.monotonic()

@@ -200,21 +200,21 @@ class Documents(tool.Case):
             edit(document["suites"][0]["cases"])
             return json.dumps(document).encode()
 
-        judge = ["--profile", "@profile.yaml", "--baselines", "@store", "--out", "@out"]
+        judge = ["--config", "@profile.yaml", "--baselines", "@store", "--out", "@out"]
         compare = ["compare", "@run.json", *judge]
         common = {"profile.yaml": PROFILE.encode(), "run.json": read("all/run.json"),
                   stored: read(stored), ledger: read(ledger)}
         shards = {f"shard{number}.json": read(f"shard{number}/run.json") for number in (1, 2)}
-        merge = ["merge", "@shard1.json", "@shard2.json", *judge]
+        merge = ["compare", "@shard1.json", "@shard2.json", *judge]
         store = ["--baselines", "@store"]
         incorrect = edited(lambda cases: cases[0].update(status="incorrect", reason="off by 3"))
         return [
             Scene("pass", common, [
-                compare, ["report", "@run.json", *judge, "--html", "@r.html"],
-                ["explain", "@run.json", *judge[:4]], ["baseline", "verify", *store],
-                ["baseline", "show", "small", *store, "--device-key", key], ["baseline", "log", "small", *store],
-                ["baseline", "diff", "@run.json", *store],
-                ["baseline", "diff", f"@{stored}", *store],
+                compare, ["report", "@run.json", *judge, "--report", "@r.html"],
+                ["report", "@run.json", "--why", *judge[:4]], ["baseline", "verify", *store],
+                ["baseline", "show", "small", *store, "--device-key", key], ["baseline", "show", "small", "--log", *store],
+                ["baseline", "refresh", "@run.json", "--dry-run", *store],
+                ["baseline", "refresh", f"@{stored}", "--dry-run", *store],
                 ["baseline", "accept", "@run.json", *store, "--reason", "y", "--reset-anchor"],
                 ["baseline", "refresh", "@run.json", *store, "--reason", "y"]]),
             Scene("regressed", {**common, stored: scaled(1e-3)}, [compare]),
@@ -222,13 +222,13 @@ class Documents(tool.Case):
             Scene("missing", {**common, "run.json": edited(lambda cases: cases.pop())}, [compare]),
             Scene("shards", {**common, **shards, stored: scaled(1e-3)}, [merge]),
             Scene("suites", {"suite.yaml": SUITE.encode()}, [
-                ["validate", "@suite.yaml"], ["list", "@suite.yaml", "--json", "@l.json"]]),
+                ["validate", "@suite.yaml"], ["list", "@suite.yaml", "--report", "@l.json"]]),
             Scene("prune", {**common, "suite.yaml": SUITE.encode()}, [
                 ["baseline", "prune", "@suite.yaml", *store, "--reason", "z"]]),
             Scene("journal", {"suite.yaml": SUITE.encode(), "profile.yaml": PROFILE.encode(),
                               "out/journal.jsonl": read("all/journal.jsonl")}, [
-                ["run", "@suite.yaml", "--profile", "@profile.yaml", "--out", "@out", "--resume",
-                 "@out", "--quiet", "--no-baseline=skip"]]),
+                ["run", "@suite.yaml", "--config", "@profile.yaml", "--out", "@out", "--resume",
+                 "@out", "--quiet", "--set", "no_baseline=skip"]]),
         ]
 
     # How often each is called: what starts workers costs most.

@@ -53,7 +53,7 @@ class Environments(tool.Case):
         yield 0, ["compare", run, "--baselines", at / "store", "--out", out]
         yield 1, ["compare", run, "--baselines", at / "fast", "--out", out]
         yield 0, ["baseline", "verify", "--baselines", at / "store"]
-        yield 0, ["explain", run, "--baselines", at / "store"]
+        yield 0, ["report", run, "--why", "--baselines", at / "store"]
         yield 0, ["validate", at / "suite.yaml"]
         yield 0, ["list", at / "suite.yaml"]
         yield 0, ["run", at / "suite.yaml", *self.HOST, "--out", out, "--baselines", at / "store"]
@@ -104,7 +104,7 @@ class Environments(tool.Case):
 
     def test_what_only_reads_needs_no_standard_input(self):
         for code, words in self.verbs():
-            if words[0] in ("compare", "baseline", "explain"):
+            if words[0] in ("compare", "baseline", "report"):
                 self.call(words, code, preexec_fn=lambda: os.close(0))
 
     def test_a_full_disk_is_no_pass(self):
@@ -145,7 +145,7 @@ class Environments(tool.Case):
         plant = ('for name in perfgate-run-$$.json perfgate-run perfgate-run-$$; do '
                  'ln -s "$VICTIM" "$TMPDIR/$name"; done; exec "$0" "$@"')
         done = subprocess.run(
-            ["sh", "-c", plant, tool.PERFGATE, "merge", str(shard), "--out", str(blocked),
+            ["sh", "-c", plant, tool.PERFGATE, "compare", str(shard), "--out", str(blocked),
              "--baselines", str(self.folder / "store")],
             env=self.changed(TMPDIR=str(temporary), VICTIM=str(victim)), cwd=self.folder,
             capture_output=True, text=True, timeout=tool.PATIENCE_S)
@@ -160,7 +160,7 @@ class Environments(tool.Case):
     def test_without_any_place_for_the_run_the_gate_still_judges(self):
         blocked = self.folder / "blocked"
         (blocked / "run.json").mkdir(parents=True)
-        done = self.call(["merge", self.shard(), "--out", blocked, "--baselines",
+        done = self.call(["compare", self.shard(), "--out", blocked, "--baselines",
                           self.folder / "fast"], 1, environment=self.changed(TMPDIR="/nowhere"))
         self.assertIn(b"$TMPDIR names none", done.stderr)
 

@@ -55,7 +55,7 @@ class Kills(Runs):
             if (out / name).exists():
                 json.loads((out / name).read_text())
         if (out / "run.json").exists():
-            self.run_tool("report", "perfgate-out/run.json", "--json", "read.json")
+            self.run_tool("report", "perfgate-out/run.json", "--report", "read.json")
         if (out / "junit.xml").exists():
             xml.etree.ElementTree.parse(out / "junit.xml")
 

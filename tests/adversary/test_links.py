@@ -148,18 +148,18 @@ class Links(tool.Case):
                    "time_budget: 1ms, cache: hot}\nworkloads:\n  - workload: fault\n    variants: [ok]\n"
                    "    matrix: {item: [0, 1]}\n")
         words = ["host.yaml", *self.plugin("fault"), *HOST, "--quiet"]
-        self.attack("out", ["run", *words, "--canary", "--processes", 2, "--out", "out"], code=(0, 1, 3),
+        self.attack("out", ["run", *words, "--set", "canary=true", "--processes", 2, "--out", "out"], code=(0, 1, 3),
                     every_kind=False)
-        self.attack("out", ["selftest", *words, "--sizes", "50", "--baseline-processes", 5, "--out", "out"],
+        self.attack("out", ["selftest", *words, "--sizes", "50", "--out", "out"],
                     code=(0, 1, 3), every_kind=False)
         head = tool.PLUGINS / "fault.so"
         (self.folder / "base").mkdir()
         base = shutil.copy(head, self.folder / "base/fault.so")
-        self.attack("out", ["ab", "host.yaml", *HOST, "--quiet", "--base", base, "--head", head, "--processes", 2,
+        self.attack("out", ["ab", "host.yaml", *HOST, "--quiet", "--base", f"build:{base}", "--head", f"build:{head}", "--processes", 2,
                             "--out", "out"], code=(0, 1, 3), every_kind=False)
 
     def test_merge(self):
-        words = ["merge", "shard-1.json", "shard-2.json", "--out", "out", "--baselines", "none"]
+        words = ["compare", "shard-1.json", "shard-2.json", "--out", "out", "--baselines", "none"]
         (self.folder / "none").mkdir()
         self.attack("out", words, code=(0, 1, 3))
         # One that refuses its input clears what an earlier one left.
@@ -208,7 +208,7 @@ class Links(tool.Case):
         (self.folder / "baselines").symlink_to("stored")
         self.write("real/named.json", "old")
         self.run_tool("baseline", "refresh", "base.json", "--reason", "first")
-        self.run_tool("compare", "base.json", "--out", "out", "--json", "verdict.json")
+        self.run_tool("compare", "base.json", "--out", "out", "--report", "verdict.json")
         for name in ("real/verdict.json", "real/junit.xml", "real/named.json", f"stored/{DEVICE}/gemm.json"):
             self.assertTrue((self.folder / name).read_text().startswith(("{", "<")), name)
         for name in ("out", "verdict.json", "baselines"):

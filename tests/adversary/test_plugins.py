@@ -49,7 +49,7 @@ class Plugins(Runs):
     def measure(self, *variants, code=3, limit=PATIENT_S, items=(0,)):
         """The cases of a run of these variants, by name. Each is there once. `limit` is in seconds."""
         self.suite(*variants, items=items)
-        self.run_tool(*self.words("--case-limit", limit), code=code, env=self.env)
+        self.run_tool(*self.words("--time-limit", limit), code=code, env=self.env)
         cases = self.document()["suites"][0]["cases"]
         self.assertEqual([(variant, item) for variant in variants for item in items],
                          [(case["variant"], case["params"]["item"]) for case in cases])
@@ -83,7 +83,7 @@ class Plugins(Runs):
         for callback in CALLBACKS:
             reason = cases[f"hang_in_{callback}"]["reason"]
             asked = callback in ("supports", "memory_bytes")
-            self.assertEqual(not asked, "--case-limit" in reason, reason)
+            self.assertEqual(not asked, "--time-limit" in reason, reason)
 
     def test_a_leak_in_any_callback_costs_its_case(self):
         # The SDK answers for a memory_bytes that throws: not known.
@@ -210,7 +210,7 @@ class Plugins(Runs):
         (self.folder / "out").mkdir()
         for name in ("journal.jsonl", "run.json", "verdict.json", "junit.xml", "summary.md"):
             os.mkfifo(self.folder / "out" / name)
-        done = self.run_tool(*self.words("--out", "out", "--quiet", "--markdown", "out/summary.md"),
+        done = self.run_tool(*self.words("--out", "out", "--quiet", "--report", "out/summary.md"),
                              code=3)
         self.assertIn("summary.md: this pipe has no reader", done.stderr)
         self.document("out")

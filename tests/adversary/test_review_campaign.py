@@ -400,7 +400,7 @@ class State:
                               env={**os.environ, "PERFGATE_LOCK_DIR": str(self.folder / "locks")})
 
     def compare(self, name):
-        return self.run("compare", f"{name}.json", "--baselines", "baselines", "--profile",
+        return self.run("compare", f"{name}.json", "--baselines", "baselines", "--config",
                         self.profile_path).returncode
 
     def passes_now(self):
@@ -408,7 +408,7 @@ class State:
 
     def review(self):
         """Its exit code, and what it lists."""
-        done = self.run("review", "--base", "main", "--json", "-")
+        done = self.run("review", "--base", "rev:main", "--report", "json:-")
         return done.returncode, json.loads(done.stdout)["findings"] if done.stdout else []
 
     def end(self):

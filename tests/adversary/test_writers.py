@@ -75,7 +75,7 @@ class Writers(tool.Case):
 
     def accept(self, case):
         # Ids hold brackets, which a glob takes as they are.
-        return self.start("accept", "slower.json", "--case", case, "--reason", f"of {case}")
+        return self.start("accept", "slower.json", "--filter", case, "--reason", f"of {case}")
 
     def finish(self, writers):
         for writer in writers:

@@ -109,7 +109,7 @@ class Runs(tool.Case):
 
     def document(self, folder="perfgate-out"):
         """The Run document, which a reader of ours accepts."""
-        self.run_tool("report", f"{folder}/run.json", "--json", "read.json")
+        self.run_tool("report", f"{folder}/run.json", "--report", "read.json")
         return self.read_json(f"{folder}/run.json")
 
     def cases(self):
@@ -285,7 +285,7 @@ class Campaign(Runs):
         first = self.cases()
         self.assertEqual("measured", first[(self.fine, 0)]["status"])
         self.assertEqual("skipped", first[(self.hang, 0)]["status"])
-        cases = self.run_cases("--processes", 1, "--resume", "perfgate-out", "--case-limit", 1,
+        cases = self.run_cases("--processes", 1, "--resume", "perfgate-out", "--time-limit", 1,
                                code=3)
         self.assertEqual(first[(self.fine, 0)], cases[(self.fine, 0)])
         self.assertEqual("error", cases[(self.hang, 0)]["status"])

@@ -4,7 +4,7 @@
 
     junit_readers.py VERDICT.json JUNIT.xml...
 
-VERDICT.json is the verdict document of the same run (`--json FILE`). Readers: Python's junitparser
+VERDICT.json is the verdict document of the same run (`--report json:FILE`). Readers: Python's junitparser
 and, where Node resolves it from the current folder, npm's junit2json. Exit 0: all agree; 1: they do
 not; 77: no reader is installed.
 """

@@ -24,7 +24,7 @@ const mocks = { LD_LIBRARY_PATH: path.join(build, "tests", "inject", "mocks"), M
 
 function recorded(name, words, options = [], code = 0) {
   const file = path.join(folder, `${name}.html`);
-  tool(folder, ["profile", ...options, "--html", file, "--json", `${name}.json`, "--", program, ...words], code, mocks);
+  tool(folder, ["profile", ...options, "--report", `html:${file}`, "--report", `${name}.json`, "--", program, ...words], code, mocks);
   return file;
 }
 

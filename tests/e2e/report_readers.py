@@ -83,7 +83,7 @@ class Reports:
         data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
         self.html = {}
         for case in data["cases"]:
-            intervals = dict(zip(*[iter(case.get("intervals", []))] * 2))
-            for number, before, after, _verdict, _tolerance in zip(*[iter(case.get("values", []))] * 5):
+            for row in case.get("values", []):
+                number, before, after, _verdict, _tolerance, interval = (row + [None] * 6)[:6]
                 metric = data["metrics"][number]
-                self.html[case["id"], metric["name"]] = (metric["unit"], before, after, intervals.get(number, ""))
+                self.html[case["id"], metric["name"]] = (metric["unit"], before, after, interval or "")

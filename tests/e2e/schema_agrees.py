@@ -73,7 +73,7 @@ def main():
             failures.append(f"{corpus}:{line}: {header}: the schema says: {found or 'good'}")
 
     checked = [(suites, path) for path in sorted((ROOT / "suites").glob("*.yaml"))]
-    profiles = validator("profile.schema.json")
+    profiles = validator("config.schema.json")
     checked += [(profiles, path) for path in sorted((ROOT / "configs").glob("*.yaml"))]
     for checker, path in checked:
         count += 1

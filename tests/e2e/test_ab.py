@@ -35,8 +35,8 @@ class Ab(tool.Case):
         return str(tool.PLUGINS / f"{name}.so")
 
     def ab(self, base, head, *more, code=0):
-        return self.run_tool("ab", "probe.yaml", "--backend", "host", "--base", base, "--head",
-                             head, *more, code=code)
+        return self.run_tool("ab", "probe.yaml", "--backend", "host", "--base", f"build:{base}", "--head",
+                             f"build:{head}", *more, code=code)
 
     def batches(self, document, case=0):
         return document["suites"][0]["cases"][case]["metrics"]["host_time"]["batches"]
@@ -79,18 +79,18 @@ class Ab(tool.Case):
         os.symlink(same, self.folder / "link.so")
         for base, head in ((same, same), (same, "link.so"), (os.path.dirname(same), os.path.dirname(same) + "/.")):
             done = self.ab(base, head, code=2)
-            self.assert_one_line(done.stderr, f"--base {base} and --head {head} are the same", "copy it")
+            self.assert_one_line(done.stderr, f"build:{base} and build:{head} are the same", "copy it")
         (self.folder / "checkout").mkdir()
-        roots = ["--base-root", ".", "--head-root", "checkout/.."]
+        roots = ["--base", "dir:.", "--head", "dir:checkout/.."]
         done = self.run_tool("ab", "probe.yaml", "--backend", "host", *roots, code=2)
-        self.assert_one_line(done.stderr, "--base-root . and --head-root checkout/.. are the same")
+        self.assert_one_line(done.stderr, "dir:. and dir:checkout/.. are the same")
 
-    def test_a_profiles_proof_and_canary_are_said_to_be_without_effect(self):
+    def test_a_configs_proof_and_canary_are_said_to_be_without_effect(self):
         self.write("profile.yaml", "prove: true\ncanary: true")
-        done = self.ab(self.build("probe_base"), self.copy("probe_base"), "--processes", "2", "--filter", "*n=20000*", "--profile",
+        done = self.ab(self.build("probe_base"), self.copy("probe_base"), "--processes", "2", "--filter", "*n=20000*", "--config",
                        "profile.yaml")
-        self.assertIn("the profile's 'prove: true' has no effect with ab: ", done.stderr)
-        self.assertIn("the profile's 'canary: true' has no effect with ab: ", done.stderr)
+        self.assertIn("the config's 'prove: true' has no effect with ab: ", done.stderr)
+        self.assertIn("the config's 'canary: true' has no effect with ab: ", done.stderr)
 
     def test_folders_hold_plugins_and_their_second_modules(self):
         for side in ("a", "b"):
@@ -104,18 +104,18 @@ class Ab(tool.Case):
     def test_a_folder_without_plugins_and_a_path_that_is_none_are_refused(self):
         (self.folder / "empty").mkdir()
         done = self.ab("empty", self.build("probe_base"), code=2)
-        self.assert_one_line(done.stderr, "--base empty", "no plugin")
+        self.assert_one_line(done.stderr, "build:empty", "no plugin")
         done = self.ab(self.build("probe_base"), "nowhere", code=2)
         self.assertIn("nowhere", done.stderr)
 
     def test_a_case_that_the_base_does_not_offer_has_nothing_to_be_compared_with(self):
         self.write("both.yaml", SUITE.replace("name: probe", "name: both"))
-        done = self.run_tool("ab", "both.yaml", "--backend", "host", "--base", self.build("fault"),
-                             "--head", self.build("probe_base"), "--processes", "1", "--verbose")
+        done = self.run_tool("ab", "both.yaml", "--backend", "host", "--base", f"build:{self.build('fault')}",
+                             "--head", f"build:{self.build('probe_base')}", "--processes", "1", "--verbose")
         self.assertIn("it has no workload 'probe'", done.stdout)
-        self.run_tool("ab", "both.yaml", "--backend", "host", "--base", self.build("fault"),
-                      "--head", self.build("probe_base"), "--processes", "1", "--no-baseline",
-                      "fail", code=4)
+        self.run_tool("ab", "both.yaml", "--backend", "host", "--base", f"build:{self.build('fault')}",
+                      "--head", f"build:{self.build('probe_base')}", "--processes", "1", "--set",
+                      "no_baseline=fail", code=4)
 
     def test_a_wrong_head_is_incorrect_and_a_wrong_base_is_said(self):
         self.ab(self.build("probe_base"), self.build("probe_wrong"), "--processes", "2", code=1)
@@ -126,7 +126,7 @@ class Ab(tool.Case):
 
     def test_an_interrupted_comparison_leaves_two_runs_and_no_verdict(self):
         command = [tool.PERFGATE, "ab", "probe.yaml", "--backend", "host", "--base",
-                   self.build("probe_base"), "--head", self.build("probe_slow"), "--processes",
+                   f"build:{self.build('probe_base')}", "--head", f"build:{self.build('probe_slow')}", "--processes",
                    "1000"]
         running = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, env=os.environ)

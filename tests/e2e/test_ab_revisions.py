@@ -76,10 +76,10 @@ class Revisions(tool.Case):
 
     def test_the_working_tree_is_judged_against_a_revision(self):
         same = "base and head are the same commit"
-        self.assertIn(same, " ".join(self.ab("--base-rev", "base").stdout.split()))
+        self.assertIn(same, " ".join(self.ab("--base", "rev:base").stdout.split()))
         self.assert_as_it_was()
         self.helper(2)  # not committed
-        done = self.ab("--base-rev", "base", code=1)
+        done = self.ab("--base", "rev:base", code=1)
         self.assertNotIn(same, " ".join(done.stdout.split()))
         self.assertRegex(done.stdout, r"regressed .*\+100")
         self.assertIn("base base", done.stdout)
@@ -96,28 +96,28 @@ class Revisions(tool.Case):
         self.helper(2)
         self.commit("slow")
         self.helper("mend me", "1 / 0")
-        self.ab("--base-rev", "base", "--head-rev", "slow", code=1)
+        self.ab("--base", "rev:base", "--head", "rev:slow", code=1)
         self.assertEqual((1e9, 2e9), (self.real_time("base/"), self.real_time()))
         self.assertEqual(self.git("rev-parse", "slow").strip(),
                          self.read_json("repo/perfgate-out/run.json")["git_revision"])
-        self.ab("--base-rev", "main^{commit}", "--head-rev", "HEAD~1")
+        self.ab("--base", "rev:main^{commit}", "--head", "rev:HEAD~1")
         self.assert_as_it_was(" M suites/helper.py\n")
 
     def test_what_git_does_not_have_is_not_in_a_revision(self):
         self.commit("untracked", "suites/helper.py")
-        done = self.ab("--base-rev", "untracked", code=3)
+        done = self.ab("--base", "rev:untracked", code=3)
         self.assertIn("No module named 'helper'", done.stdout)
         self.commit("without", "suites")
-        self.ab("--base-rev", "without", code=3)
+        self.ab("--base", "rev:without", code=3)
         self.assertIn("in the base this case is error", str(self.read_json("repo/perfgate-out/verdict.json")))
         self.assert_as_it_was("?? suites/\n")
 
     def test_an_error_leaves_nothing_behind(self):
         self.write("repo/suites/mine.yaml", SUITE.replace("format: json", "format: jsn"))
-        self.ab("--base-rev", "base", code=2)
+        self.ab("--base", "rev:base", code=2)
         self.assert_as_it_was(" M suites/mine.yaml\n")
         self.git("checkout", "-q", ".")
-        self.ab("--base-rev", "base", "--head-rev", "nowhere", code=2)
+        self.ab("--base", "rev:base", "--head", "rev:nowhere", code=2)
         self.assert_as_it_was()
 
     def test_an_interruption_leaves_nothing_behind(self):
@@ -127,7 +127,7 @@ class Revisions(tool.Case):
                 self.git("commit", "-q", "-a", "--allow-empty", "-m", "sleeps")
                 running = subprocess.Popen(
                     [tool.PERFGATE, "ab", "suites/mine.yaml", "--backend", "host", "--processes", "1000",
-                     "--base-rev", "HEAD"], cwd=self.folder / "repo", stdout=subprocess.PIPE,
+                     "--base", "rev:HEAD"], cwd=self.folder / "repo", stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE, env={**os.environ, "TMPDIR": str(self.folder / "tmp")})
                 deadline = time.monotonic() + tool.PATIENCE_S
                 log = self.folder / "log"
@@ -147,11 +147,11 @@ class Revisions(tool.Case):
         for name in ("nowhere", "--upload-pack=touch hacked", "-x", "--all", "HEAD^{tree}", "base:suites",
                      "base..HEAD", "base HEAD", "$(touch hacked)", "a\nb", " ", "^", "@{-1}"):
             with self.subTest(name):
-                done = self.ab(f"--base-rev={name}", code=2)
-                self.assert_one_line(done.stderr, "--base-rev ", "no such revision: correct its name, or fetch it")
-                done = self.ab("--base-rev", "base", f"--head-rev={name}", code=2)
-                self.assert_one_line(done.stderr, "--head-rev ", "no such revision")
-        self.assertIn("--base-rev", self.ab("--base-rev=", code=2).stderr)
+                done = self.ab(f"--base=rev:{name}", code=2)
+                self.assert_one_line(done.stderr, "--base rev:", "no such revision: correct its name, or fetch it")
+                done = self.ab("--base", "rev:base", f"--head=rev:{name}", code=2)
+                self.assert_one_line(done.stderr, "--head rev:", "no such revision")
+        self.assertIn("--base rev:: expected a value", self.ab("--base=rev:", code=2).stderr)
         (self.folder / "repo/-x").unlink()
         self.assert_as_it_was()
 
@@ -159,21 +159,21 @@ class Revisions(tool.Case):
         self.helper(2)
         self.commit("slow")
         self.git("clone", "-q", "--depth", "1", "--no-tags", f"file://{self.folder}/repo", "clone", cwd=self.folder)
-        done = self.ab("--base-rev", "origin/base", code=2, cwd="clone")
+        done = self.ab("--base", "rev:origin/base", code=2, cwd="clone")
         self.assert_one_line(done.stderr, "shallow", "'git fetch --depth=1 origin base' and name FETCH_HEAD")
-        done = self.ab("--base-rev=-x;rm", code=2, cwd="clone")
+        done = self.ab("--base=rev:-x;rm", code=2, cwd="clone")
         self.assertIn("origin BRANCH'", done.stderr)
         clone = self.folder / "clone"
         self.git("fetch", "-q", "--depth=1", "origin", "base", cwd=clone)
-        self.ab("--base-rev", "FETCH_HEAD", code=1, cwd="clone")
+        self.ab("--base", "rev:FETCH_HEAD", code=1, cwd="clone")
         self.assertEqual("", self.git("status", "--porcelain", cwd=clone))
 
     def test_without_a_repository_there_are_no_revisions(self):
         self.write("plain/mine.yaml", SUITE)
-        done = self.run_tool("ab", "plain/mine.yaml", "--base-rev", "HEAD", code=2,
+        done = self.run_tool("ab", "plain/mine.yaml", "--base", "rev:HEAD", code=2,
                              env={"GIT_CEILING_DIRECTORIES": str(self.folder)})
-        self.assert_one_line(done.stderr, "plain/mine.yaml is in no git repository", "--base-root and --head-root")
-        done = self.run_tool("ab", "plain/mine.yaml", "--base-rev", "HEAD", code=2, env={"PATH": "/nowhere"})
+        self.assert_one_line(done.stderr, "plain/mine.yaml is in no git repository", "--base dir:DIR and --head dir:DIR")
+        done = self.run_tool("ab", "plain/mine.yaml", "--base", "rev:HEAD", code=2, env={"PATH": "/nowhere"})
         self.assert_one_line(done.stderr, "git was not found: install it")
 
     def test_suites_of_several_folders_and_of_another_repository(self):
@@ -181,27 +181,27 @@ class Revisions(tool.Case):
         self.write("repo/other/helper.py", "")
         self.commit("two")
         self.helper(2)
-        self.ab("--base-rev", "two", "other/more.yaml", code=1)
+        self.ab("--base", "rev:two", "other/more.yaml", code=1)
         suites = self.read_json("repo/perfgate-out/verdict.json")["suites"]
         self.assertEqual([["regressed"]] * 2, [[case["verdict"] for case in suite["cases"]] for suite in suites])
         self.git("init", "-q", "another", cwd=self.folder)
         self.write("another/more.yaml", SUITE.replace("name: mine", "name: more"))
-        done = self.ab("--base-rev", "base", "../another/more.yaml", code=2)
+        done = self.ab("--base", "rev:base", "../another/more.yaml", code=2)
         self.assert_one_line(done.stderr, "../another/more.yaml is in another repository than suites/mine.yaml")
 
     def test_a_link_above_the_repository_and_one_within(self):
         os.symlink(self.folder / "repo", self.folder / "link")
         self.helper(2)
-        self.run_tool("ab", "link/suites/mine.yaml", "--backend", "host", "--processes", 6, "--base-rev", "base",
+        self.run_tool("ab", "link/suites/mine.yaml", "--backend", "host", "--processes", 6, "--base", "rev:base",
                       code=1)
         os.symlink("suites", self.folder / "repo/same")
-        done = self.ab("--base-rev", "base", suite="same/mine.yaml", code=2)
+        done = self.ab("--base", "rev:base", suite="same/mine.yaml", code=2)
         self.assert_one_line(done.stderr, "a symbolic link leads to its folder: name it as ", "/repo/suites/mine.yaml")
 
     def test_a_folder_that_no_revision_has_of_its_own_is_refused(self):
         (self.folder / "outside").mkdir()
         self.write("repo/suites/mine.yaml", SUITE.replace("    name: bench\n", "    name: bench\n    cwd: ../../outside\n"))
-        done = self.ab("--base-rev", "base", code=2)
+        done = self.ab("--base", "rev:base", code=2)
         self.assert_one_line(done.stderr, "outside of", "so no revision has its own")
 
     def test_hooks_do_not_run_and_their_variables_change_nothing(self):
@@ -213,8 +213,8 @@ class Revisions(tool.Case):
                             ("GIT_DIR", str(self.folder / "another/.git")), ("GIT_WORK_TREE", str(self.folder))):
             with self.subTest(name):
                 done = subprocess.run(
-                    [tool.PERFGATE, "ab", "suites/mine.yaml", "--backend", "host", "--processes", "2", "--base-rev",
-                     "base"], cwd=self.folder / "repo", capture_output=True, text=True, timeout=tool.PATIENCE_S,
+                    [tool.PERFGATE, "ab", "suites/mine.yaml", "--backend", "host", "--processes", "2", "--base",
+                     "rev:base"], cwd=self.folder / "repo", capture_output=True, text=True, timeout=tool.PATIENCE_S,
                     env={**os.environ, "TMPDIR": str(self.folder / "tmp"), name: value})
                 self.assertEqual(0, done.returncode, done.stdout + done.stderr)
                 self.assertEqual(index, (self.folder / "repo/.git/index").read_bytes())
@@ -224,14 +224,14 @@ class Revisions(tool.Case):
     def test_plugins_need_builds(self):
         self.write("repo/plugin.yaml", "name: p\ndefaults: {metrics: [host_time], tolerances: {host_time: 90%}}\n"
                                        "workloads:\n  - {workload: probe, variants: [host], params: {n: 1000}}\n")
-        done = self.ab("--base-rev", "base", suite="plugin.yaml", code=2)
-        self.assert_one_line(done.stderr, "plugin.yaml:4:5: ", "two builds (--base, --head)")
+        done = self.ab("--base", "rev:base", suite="plugin.yaml", code=2)
+        self.assert_one_line(done.stderr, "plugin.yaml:4:5: ", "--base build:PATH --head build:PATH")
         self.assert_as_it_was("?? plugin.yaml\n")
 
     def test_it_stands_alone(self):
-        for words in (["--head-rev", "base"], ["--base-rev", "base", "--base-root", ".", "--head-root", "."]):
+        for words in (["--head", "rev:base"], ["--base", "rev:base", "--base", "dir:.", "--head", "dir:."]):
             with self.subTest(words):
-                self.assertIn("--base-rev", self.ab(*words, code=2).stderr)
+                self.assert_one_line(self.ab(*words, code=2).stderr, "rev:")
         self.assert_one_line(self.ab(code=2).stderr, "nothing to compare", "--base-rev")
 
 

@@ -47,7 +47,7 @@ workloads:
     variants: [reference]
     params: {dtype: f32, m: 16, n: 16, k: 16}
 """
-PROFILE = "backend: host\nprocesses: 1\npolicy: {no_baseline: fail, rounds: 0, too_good: 1000000}\n"
+CONFIG = "backend: host\nprocesses: 1\npolicy: {no_baseline: fail, rounds: 0, too_good: 1000000}\n"
 
 RECORDED = {}  # of each suite, what record_baseline starts from: measured once
 
@@ -69,7 +69,7 @@ class Played(tool.Case):
         shutil.copytree(CI / "setup", self.repository / "ci/setup")
         shutil.copytree(CI / "workflows", self.repository / "ci/workflows")
         self.write("repository/suites/small.yaml", SUITE)
-        self.write("repository/configs/ci.yaml", PROFILE)
+        self.write("repository/configs/ci.yaml", CONFIG)
         script(self.repository / "ci/perfgate", f'#!/bin/sh\nexec "{tool.PERFGATE}" "$@"\n')
         self.git("init", "--quiet", "-b", "main")
         self.commit("first")
@@ -144,8 +144,8 @@ class Played(tool.Case):
                  (self.repository / "configs/ci.yaml").read_text())
         if suite not in RECORDED:
             recorded = self.folder / "recorded"
-            self.run_tool("run", "suites/small.yaml", "--profile", "configs/ci.yaml",
-                          "--no-baseline=skip", "--out", recorded, cwd=self.repository)
+            self.run_tool("run", "suites/small.yaml", "--config", "configs/ci.yaml",
+                          "--set", "no_baseline=skip", "--out", recorded, cwd=self.repository)
             self.run_tool("baseline", "refresh", recorded / "run.json", cwd=self.repository)
             baselines = self.repository / "baselines"
             RECORDED[suite] = ({path.relative_to(self.repository): path.read_text()
@@ -207,7 +207,7 @@ while [ $# -gt 1 ]; do [ "$1" != --output ] || file=$2; shift; done
 class Action(Played):
     def run_action(self, runner=None, before="true", **inputs):
         """One job with the action as its only step; its outputs are the job's."""
-        given = {"suites": "suites/small.yaml", "profile": "configs/ci.yaml",
+        given = {"suites": "suites/small.yaml", "config": "configs/ci.yaml",
                  "perfgate": "ci/perfgate", **inputs}
         names = yaml.safe_load(ACTION.read_text())["outputs"]
         workflow = self.folder / "workflow.yml"
@@ -222,7 +222,7 @@ class Action(Played):
 
     def test_a_pass_leaves_outputs_an_artifact_and_a_summary(self):
         # One process would not show that the time is within its tolerance.
-        self.write(self.repository / "configs/ci.yaml", PROFILE.replace("processes: 1", "processes: 5"))
+        self.write(self.repository / "configs/ci.yaml", CONFIG.replace("processes: 1", "processes: 5"))
         self.record_baseline()
         job = self.run_action()
         self.assertEqual("success", job.result, job.log)
@@ -306,7 +306,7 @@ class Action(Played):
         self.assertIn("no suite matches 'none/[x].yaml'", self.job.annotations[0].message)
 
     def test_a_pattern_matches_whole_names_of_any_kind(self):
-        odd = ["suites/--profile=x.yaml", "suites/a\nnone.yaml", "suites/a b.yaml", "suites/small.yaml", "suites/é.yaml"]
+        odd = ["suites/--config=x.yaml", "suites/a\nnone.yaml", "suites/a b.yaml", "suites/small.yaml", "suites/é.yaml"]
         self.assertEqual(odd, self.passed(*odd, "suites/.hidden.yaml", suites="suites/*.yaml"))
         self.assertEqual(["suites/.hidden.yaml"], self.passed(suites="suites/.*.yaml"))
         self.assertEqual(["--out=x.yaml"], self.passed("--out=x.yaml", suites="*.yaml"))
@@ -323,8 +323,8 @@ class Action(Played):
         self.fake_perfgate('printf "<%s>" "$@"')
         job = self.run_action(perfgate="", arguments="--filter=a b\n\n--tag\nx y\n",
                               baselines="base lines", out="an out")
-        self.assertRegex(job.log, "<run><--out><an out><--markdown><[^>]*><--annotations><[^>]*>")
-        self.assertIn("<--baselines><base lines><--profile><configs/ci.yaml>"
+        self.assertRegex(job.log, "<run><--out><an out><--report><[^>]*summary.md><--report><annotations:[^>]*>")
+        self.assertIn("<--baselines><base lines><--config><configs/ci.yaml>"
                       "<--filter=a b><--tag><x y><--><suites/small.yaml>", job.log)
 
     def test_two_builds_are_compared_and_shards_are_merged(self):
@@ -335,7 +335,7 @@ class Action(Played):
         self.assertIn("<--quiet><--><suites/small.yaml>", job.log)
         job = self.run_action(perfgate="", suites="", runs="shards/*.json", artifact="",
                               before="mkdir shards && touch 'shards/2 b.json' shards/1.json")
-        self.assertIn("<merge><--out><perfgate-out>", job.log)
+        self.assertIn("<compare><--out><perfgate-out>", job.log)
         self.assertIn("<--><shards/1.json><shards/2 b.json>", job.log)
 
     def test_inputs_that_do_not_go_together_are_refused(self):
@@ -371,7 +371,7 @@ class Action(Played):
     def test_no_input_becomes_code(self):
         hostile = "x'\"; touch pwned; $(touch pwned) `touch pwned` ${{ github.token }}"
         self.fake_perfgate("exit 0")
-        for name in ("suites", "baselines", "profile", "out", "arguments", "artifact", "fail",
+        for name in ("suites", "baselines", "config", "out", "arguments", "artifact", "fail",
                      "report-url", "summary"):
             with self.subTest(name):
                 shutil.rmtree(self.artifacts, ignore_errors=True)
@@ -478,7 +478,7 @@ class PullRequest(Played):
         self.record_baseline()
         base = self.git("rev-parse", "HEAD").strip()
         self.write("repository/suites/small.yaml", SUITE.replace("3000%", "9000%"))
-        self.write("repository/configs/ci.yaml", PROFILE.replace("fail", "skip"))
+        self.write("repository/configs/ci.yaml", CONFIG.replace("fail", "skip"))
         for name in ("perfgate", "setup/install"):
             script(self.repository / "ci" / name, f"#!/bin/sh\ntouch '{self.folder}/pwned'\n")
         self.commit("looser")
@@ -558,7 +558,7 @@ workloads:
     variants: [host]
     params: {n: 20000, iterations: 200}
 """)
-        self.write("repository/configs/ci.yaml", PROFILE.replace("processes: 1", "processes: 16"))
+        self.write("repository/configs/ci.yaml", CONFIG.replace("processes: 1", "processes: 16"))
         script(self.repository / "ci/perfgate", f"""#!/bin/sh
 root=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "$root/build/release/lib/perfgate/plugins"
@@ -620,7 +620,7 @@ class Matrix(Played):
         self.commit("four cases")
 
     def run_it(self):
-        self.write("repository/configs/ci.yaml", PROFILE.replace("fail", "skip", 1))
+        self.write("repository/configs/ci.yaml", CONFIG.replace("fail", "skip", 1))
         self.commit("what was not recorded fails nobody")
         return self.runner().run_workflow(self.repository / "ci/workflows/matrix.yml")
 
@@ -699,7 +699,7 @@ class Nightly(Played):
         self.assertNotIn("pr create", self.calls.read_text())
 
     def test_what_could_not_be_measured_is_no_baseline(self):
-        self.write("repository/configs/ci.yaml", PROFILE.replace("host", "cuda", 1))
+        self.write("repository/configs/ci.yaml", CONFIG.replace("host", "cuda", 1))
         self.commit("a GPU that is not there")
         jobs = self.run_it()
         self.assertEqual(("failure", "skipped"), (jobs["measure"].result, jobs["propose"].result))
@@ -858,7 +858,7 @@ esac""")
         self.assertNotIn("closing and reopening", self.answer())
 
     def test_case_says_what_alone_is_accepted(self):
-        self.assert_accepted(self.comment(f"/perfgate accept --case '{self.cases[0]}'  meant"))
+        self.assert_accepted(self.comment(f"/perfgate accept --filter '{self.cases[0]}'  meant"))
         [entry] = self.ledger()
         self.assertEqual(self.cases[0], entry["case"])
         self.assertNotIn(self.cases[1], self.answer())
@@ -875,8 +875,8 @@ esac""")
                             "perfgate exits 2", "--reset-anchor", self.cases[0])
         before = self.head
         soon = datetime.date.today() + datetime.timedelta(days=30)
-        for options in (f"--expires {soon} --case=*16*",
-                        "--case *16* --case \"*17*\"\n --reset-anchor"):
+        for options in (f"--expires {soon} --filter=*16*",
+                        "--filter *16* --filter \"*17*\"\n --reset-anchor"):
             self.git("branch", "--quiet", "--force", "tune", before)
             self.assert_accepted(self.comment(f"/perfgate accept {options} meant"))
             entries = self.ledger()
@@ -936,7 +936,7 @@ esac""")
 
     def test_a_comment_names_the_commit_in_full_and_once(self):
         for meant in ("", self.head[:12], self.head[:-1], self.head + "0", self.head.upper(),
-                      "tune", "HEAD", f"{self.head} --head {self.head}", "'' --case=*",
+                      "tune", "HEAD", f"{self.head} --head {self.head}", "'' --filter=*",
                       f"{self.head[:12]} --head {self.head}"):
             with self.subTest(meant):
                 self.assert_refused(self.comment("/perfgate accept meant", meant=meant),
@@ -944,7 +944,7 @@ esac""")
         self.assertNotIn("run download", self.calls.read_text())
         # A wrong one is one of a commit that the branch is not at.
         self.assert_refused(self.comment("/perfgate accept meant", meant="e" * 40), "e" * 40)
-        self.assert_accepted(self.comment("/perfgate accept --case=* meant"))
+        self.assert_accepted(self.comment("/perfgate accept --filter=* meant"))
 
     def test_a_run_without_results_is_refused(self):
         (self.folder / "github/artifact/run.json").unlink()
@@ -956,19 +956,19 @@ esac""")
 
     def test_a_reason_is_carried_to_the_letter(self):
         hostile = ("it's \"tuned\" $(touch pwned) `touch pwned` ${HOME} %0A \\n *\n\n"
-                   "::error::forged\n##[error]forged\n```\n--case=none <b> ${{ github.token }}; ls")
+                   "::error::forged\n##[error]forged\n```\n--filter=none <b> ${{ github.token }}; ls")
         self.assert_accepted(self.comment(f"/perfgate accept {hostile}"))
         self.assertEqual({hostile}, {entry["reason"] for entry in self.ledger()})
         self.assertEqual([], list(self.folder.rglob("pwned")))
 
     def test_without_a_reason_or_with_a_slip_the_answer_is_the_usage(self):
-        for body in ("", " ", "\r\n", " --case *", " --case=* --reset-anchor", "able: yes",
-                     " --cases * meant", " --case", " --expires= meant", " --reason meant",
-                     " —case *16* meant", " -case * meant", " --case 'a meant"):
+        for body in ("", " ", "\r\n", " --filter *", " --filter=* --reset-anchor", "able: yes",
+                     " --filters * meant", " --filter", " --expires= meant", " --reason meant",
+                     " —filter *16* meant", " -filter * meant", " --filter 'a meant"):
             with self.subTest(body):
                 self.assert_refused(
                     self.comment("/perfgate accept" + body),
-                    "`/perfgate accept --head SHA [--case GLOB]… [--expires DATE] [--reset-anchor] REASON`")
+                    "`/perfgate accept --head SHA [--filter GLOB]… [--expires DATE] [--reset-anchor] REASON`")
 
     def test_what_perfgate_refuses_is_in_the_answer(self):
         run = json.loads((self.folder / "github/artifact/run.json").read_text())
@@ -977,7 +977,7 @@ esac""")
         self.assert_refused(self.comment("/perfgate accept meant"), "perfgate exits 2",
                             self.cases[1], "off by 3")
         # The other case alone can be accepted.
-        self.assert_accepted(self.comment(f"/perfgate accept --case {self.cases[0]} meant"))
+        self.assert_accepted(self.comment(f"/perfgate accept --filter {self.cases[0]} meant"))
 
     def test_nothing_ends_the_answers_block_or_commands_the_runner(self):
         self.install("printf '%s\\n' '```' '# forged' '````' '::error::forged' '##[error]forged'; exit 2")
@@ -1191,7 +1191,7 @@ print(json.dumps(answer))
             text = (self.repository / f".github/workflows/{name}.yml").read_text()
             self.assertNotIn("plugin", text)
             self.assertIsInstance(yaml.safe_load(text)["jobs"], dict)
-        self.assertIn("  perfgate baseline refresh --profile p.yaml",
+        self.assertIn("  perfgate baseline refresh --config p.yaml",
                       (self.repository / ".github/workflows/nightly.yml").read_text())
 
     def test_what_builds_a_benchmark_is_a_step(self):
@@ -1231,11 +1231,11 @@ print(json.dumps(answer))
     def test_what_perfgate_writes_stays_readable(self):
         """The report of every verdict, with its escapes and its commands."""
         golden = (tool.SOURCE / "tests/data/golden/report.markdown.md").read_text()
-        self.artifact(golden + "\n```sh\n# explain\nperfgate explain run.json 'a[n=1]@hot'\n```\n")
+        self.artifact(golden + "\n```sh\n# explain\nperfgate report run.json --why --filter 'a[n=1]@hot'\n```\n")
         said = self.commented()[0]
         for line in ("| **regressed** | +11.1 % | `gemm/tiled[dtype=f32,k=2048,m=2048,n=2048]` | gpu_time 400.0 µs",
                      "<details><summary>Details of gemm</summary>", "c&#91;3,5&#93; is 1.5",
-                     "\n```sh\n# explain\nperfgate explain run.json 'a[n=1]@hot'\n```\n"):
+                     "\n```sh\n# explain\nperfgate report run.json --why --filter 'a[n=1]@hot'\n```\n"):
             self.assertIn(line, said)
 
     def rendered(self, text):
@@ -1312,7 +1312,7 @@ print(json.dumps(answer))
 
     def test_cut_anywhere_a_report_is_closed(self):
         golden = (tool.SOURCE / "tests/data/golden/report.markdown.md").read_text()
-        block = "\n```sh\n# explain\nperfgate explain\n```\n"
+        block = "\n```sh\n# explain\nperfgate report\n```\n"
         for text in ("x" * 300, golden + block, block + golden, "<details><summary>a</summary>\n" + "y\n" * 500):
             for more in range(0, 5000, 223):
                 filled = ("filled " * 7 + "\n") * 1200

@@ -70,8 +70,8 @@ class AddOne(tool.Case):
                 self.assertLessEqual(count, most)
 
     def test_a_further_place_is_found(self):
-        files = [("a.cpp", 'add_merge(app);'), ("b.cpp", '// add_merge\n'), ("c.txt", "merge.cpp")]
-        pattern = KINDS["a verb"][0].format(name="merge")
+        files = [("a.cpp", 'add_demo(app);'), ("b.cpp", '// add_demo\n'), ("c.txt", "demo.cpp")]
+        pattern = KINDS["a verb"][0].format(name="demo")
         self.assertEqual(["a.cpp", "c.txt"], places(pattern, files))
 
     def test_pages_exist(self):
@@ -85,8 +85,8 @@ class AddOne(tool.Case):
     def test_the_examples_are_what_the_program_has(self):
         names = {what: name for what, _, _, name, _ in self.rows}
         self.assertIn(names["a verb"], [words[0] for words in tool.verbs() if words])
-        self.assertIn(f"--{names['a report format']} ", tool.help_of(["run"]))
-        self.assertIn(names["a metric"], self.run_tool("metrics", names["a metric"]).stdout)
+        self.assertIn(f"{names['a report format']} (", tool.help_of(["run"]))
+        self.assertIn(names["a metric"], self.run_tool("list", "--metrics", names["a metric"]).stdout)
 
 
 if __name__ == "__main__":

@@ -80,21 +80,21 @@ class Baselines(tool.Case):
 
     def test_the_log_says_who_accepted_what_and_why(self):
         self.accept(self.slower())
-        log = self.run_tool("baseline", "log", "gemm").stdout
+        log = self.run_tool("baseline", "show", "--log", "gemm").stdout
         self.assertRegex(log.splitlines()[0], r"^20\d\d-.*Z  accept  " + self.first.split("[")[0])
         self.assertIn("    Ada: meant\n", log)
         self.assertRegex(log, r"gpu_time .* → .*, anchor ")
         self.assertRegex(log, r"refresh  \d+ cases\n    Ada: first\n")
-        self.assertEqual("", self.run_tool("baseline", "log", "gemm", "--case", "no*").stdout)
+        self.assertEqual("", self.run_tool("baseline", "show", "--log", "gemm", "--filter", "no*").stdout)
         # The suite's file says the same as its name.
         file = tool.SOURCE / "suites/gemm.yaml"
-        self.assertEqual(log, self.run_tool("baseline", "log", file).stdout)
+        self.assertEqual(log, self.run_tool("baseline", "show", "--log", file).stdout)
         self.assertEqual(self.run_tool("baseline", "show", "gemm").stdout,
                          self.run_tool("baseline", "show", file).stdout)
         self.ledger.unlink()
-        done = self.run_tool("baseline", "log", "gemm", code=2)
+        done = self.run_tool("baseline", "show", "--log", "gemm", code=2)
         self.assert_one_line(done.stderr, "there is no ledger", "gemm.ledger.jsonl")
-        done = self.run_tool("baseline", "log", "suites/gemm.yaml", code=2)
+        done = self.run_tool("baseline", "show", "--log", "suites/gemm.yaml", code=2)
         self.assert_one_line(done.stderr, "suites/gemm.yaml: No such file")
 
     def test_refusals_name_each_case_and_write_nothing(self):
@@ -106,14 +106,14 @@ class Baselines(tool.Case):
         text = self.path.read_text()
         done = self.accept("bad.json", code=2)
         self.assertEqual(3, len(done.stderr.splitlines()), done.stderr)
-        for part in (self.first, "no permission", self.second, "signal 11", "--case"):
+        for part in (self.first, "no permission", self.second, "signal 11", "--filter"):
             self.assertIn(part, done.stderr)
-        done = self.accept("base.json", "--case", "gemm/nothing*", code=2)
+        done = self.accept("base.json", "--filter", "gemm/nothing*", code=2)
         self.assert_one_line(done.stderr, "gemm/nothing*", "matches no case")
         self.run_tool("baseline", "accept", "base.json", code=2)
         self.run_tool("baseline", "accept", "base.json", "--reason", " ", code=2)
-        self.accept("base.json", "--creep", "lots", code=2)
-        self.accept("base.json", "--creep", "1", code=2)
+        self.accept("base.json", "--set", "creep=lots", code=2)
+        self.accept("base.json", "--set", "creep=1", code=2)
         self.store("cut.json", interrupted=True)
         self.assert_one_line(self.accept("cut.json", code=2).stderr, "interrupted")
         self.store("checked.json", verify_only=True)
@@ -129,15 +129,15 @@ class Baselines(tool.Case):
         self.assertIn("+16.6 %", done.stderr)
         self.run_tool("baseline", "refresh", "twice.json", code=2)
         self.assertEqual(text, self.path.read_text())
-        self.accept("twice.json", "--creep", "20%")
+        self.accept("twice.json", "--set", "creep=20%")
         self.accept(self.slower("thrice.json", 1.08), "--reset-anchor")
         self.assertEqual(0, self.path.read_text().count("anchors"))
         self.assertTrue(self.entries()[-1]["anchor_reset"])
         self.run_tool("baseline", "verify")
 
         self.write("profile.yaml", "creep: 5%\n")
-        self.accept(self.slower("fourth.json", 1.06), "--profile", "profile.yaml")
-        self.accept(self.slower("fifth.json", 1.06), "--profile", "profile.yaml", code=2)
+        self.accept(self.slower("fourth.json", 1.06), "--config", "profile.yaml")
+        self.accept(self.slower("fifth.json", 1.06), "--config", "profile.yaml", code=2)
 
     def test_a_first_change_may_be_large_and_the_next_ones_count_with_it(self):
         self.run_tool("baseline", "refresh", self.slower("large.json", 1.5), code=2)
@@ -160,7 +160,7 @@ class Baselines(tool.Case):
         for line in text.splitlines():
             self.assertIn(line, self.path.read_text())
 
-        done = self.run_tool("compare", "slower.json", "--json", "v.json", "--junit", "j.xml")
+        done = self.run_tool("compare", "slower.json", "--report", "v.json", "--report", "j.xml")
         self.assertRegex(done.stdout, r"(?m)^acknowledged +gemm/")
         self.assertIn(f"acknowledged until {day} by Ada: meant", done.stdout)
         self.assertIn("1 acknowledged", done.stdout.splitlines()[-1])

@@ -79,7 +79,7 @@ elif words[0] == "run":
         "environment": {{"driver": "0",
                          "device": {{"name": "none", "chip": "GH100", "board": os.environ.get("BOARD", "b0")}}}},
         "interrupted": False, "phase_s": {{"counters": 1}}, "suites": [{{"cases": done}}]}}))
-elif words == ["metrics", "--chip", "GH100", "--json", "-"]:
+elif words == ["list", "--metrics", "--chip", "GH100", "--report", "json:-"]:
     print(pathlib.Path(__file__).with_name("metrics.json").read_text())
 else:
     sys.exit(subprocess.run([{tool.PERFGATE!r}, *words]).returncode)
@@ -89,7 +89,7 @@ else:
 @functools.cache
 def metrics():
     """perfgate's own list, which takes a second each time."""
-    return subprocess.run([tool.PERFGATE, "metrics", "--chip", "GH100", "--json", "-"], check=True,
+    return subprocess.run([tool.PERFGATE, "list", "--metrics", "--chip", "GH100", "--report", "json:-"], check=True,
                           capture_output=True, text=True, timeout=tool.PATIENCE_S).stdout
 
 

@@ -270,7 +270,7 @@ class BenchmarkKernels(tool.Case):
         self.bench()
         for shard in (1, 2):
             self.run_suite("--shard", f"{shard}/2", "--out", f"shard-{shard}", processes=3)
-        self.run_tool("merge", "shard-1/run.json", "shard-2/run.json")
+        self.run_tool("compare", "shard-1/run.json", "shard-2/run.json", "--out", "perfgate-out")
         self.assertEqual({RESULT, *LABELS}, set(self.cases()))
 
     def test_the_suite_of_the_page(self):
@@ -292,7 +292,7 @@ class BenchmarkKernels(tool.Case):
         for folder in ("base", "head"):
             self.bench(folder)
             shutil.copy(self.folder / "suite.yaml", self.folder / folder)
-        words = ["ab", "--base-root", "base", "--head-root", "head", *HOST, "--processes", 8, "head/suite.yaml"]
+        words = ["ab", "--base", "dir:base", "--head", "dir:head", *HOST, "--processes", 8, "head/suite.yaml"]
         self.run_tool(*words)
         self.assertEqual({RESULT: "pass", **dict.fromkeys(LABELS, "pass")}, self.verdicts())
         self.bench("head", work_ns=6000)

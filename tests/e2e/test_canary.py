@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`run --canary` on the host backend: a slowdown that the gate must find, and one that it cannot."""
+"""`run --set canary=true` on the host backend: a slowdown that the gate must find, and one that it cannot."""
 
 import re
 
@@ -24,7 +24,7 @@ class Canary(tool.Case):
     def test_a_gate_that_finds_it_passes(self):
         self.write("ci.yaml", "canary: true")
         # More than are needed: on a machine that others use, too, one may be far off.
-        done = self.run_suite("ok", "--profile", "ci.yaml", processes=8)
+        done = self.run_suite("ok", "--config", "ci.yaml", processes=8)
         # At least twice the tolerance of 100 %, and the spread of this machine.
         claim = re.search(r"canary: fault/ok@hot, made at least (\S+) % slower \(twice what the gate "
                           "claims to detect\), is reported as regressed, as it should be",
@@ -35,11 +35,11 @@ class Canary(tool.Case):
 
     def test_a_gate_that_does_not_find_it_cannot_be_believed(self):
         # Of two processes no test tells anything, however many the canary has.
-        done = self.run_suite("ok", "--canary", processes=2, code=3)
+        done = self.run_suite("ok", "--set", "canary=true", processes=2, code=3)
         self.assertIn("so few processes that the gate cannot fail", done.stderr)
 
     def test_without_a_time_there_is_none(self):
-        done = self.run_suite("ok", "--canary", "--verify-only")
+        done = self.run_suite("ok", "--set", "canary=true", "--verify-only")
         self.assertNotIn("canary", done.stderr)
 
 

@@ -88,10 +88,10 @@ class ChangedOnly(tool.Case):
     def test_the_profile_of_pull_requests_leaves_out_what_is_unchanged(self):
         profile = (tool.SOURCE / "configs/pull-request.yaml").read_text()
         self.write("fast.yaml", profile.replace("backend: cuda", "backend: host"))
-        done = self.run_tool("run", "probe.yaml", *self.plugin("probe_base"), "--profile", "fast.yaml")
+        done = self.run_tool("run", "probe.yaml", *self.plugin("probe_base"), "--config", "fast.yaml")
         self.assertEqual(["skipped", "skipped"], self.statuses())
         self.assertIn("2 skipped", done.stdout)
-        self.run_tool("run", "probe.yaml", *self.plugin("probe_slow"), "--profile", "fast.yaml",
+        self.run_tool("run", "probe.yaml", *self.plugin("probe_slow"), "--config", "fast.yaml",
                       code=(0, 1, 3, 4))  # judged by a baseline of two processes
         self.assertEqual(["measured", "measured"], self.statuses())
 
@@ -125,7 +125,7 @@ class ChangedOnly(tool.Case):
         self.assertIn(reason, relation["sentence"])
         self.assertIn(reason, " ".join(done.stdout.split()))
         self.assertIn(reason, (self.folder / "perfgate-out/junit.xml").read_text())
-        self.run_tool("compare", "perfgate-out/run.json", "--json", "again.json")
+        self.run_tool("compare", "perfgate-out/run.json", "--report", "again.json")
         self.assertEqual([relation], self.relations("again.json"))
 
     def test_the_partner_of_a_changed_case_is_measured_and_no_other(self):

@@ -164,7 +164,7 @@ class Command(tool.Case):
         self.refresh()
         self.run_suite(processes=5)
         # What only the command line sets is no edit, and both sides of ab have one suite.
-        self.run_tool("ab", "suite.yaml", *HOST, "--base-env", "MODE=slow", code=(0, 4))
+        self.run_tool("ab", "suite.yaml", *HOST, "--base", "env:MODE=slow", code=(0, 4))
         self.assertNotIn("the suites of base and head differ", str(self.verdicts()))
 
     def test_more_kernels_fail_by_their_number(self):
@@ -176,13 +176,13 @@ class Command(tool.Case):
     def test_what_happened_to_the_kernels_is_in_every_report(self):
         self.refresh()
         self.app(flash=" kernels 30 softmax_warp kernels 10 scale_rows")
-        done = self.run_suite("--verbose", "--html", "report.html", "--markdown", "report.md", code=(1, 3))
+        done = self.run_suite("--verbose", "--report", "report.html", "--report", "report.md", code=(1, 3))
         why = ("flash_fwd (10 per step, 50.00 µs) replaced by softmax_warp and 1 other (40 per "
                "step, 200.0 µs)")
         self.assertIn("why: " + why, done.stdout)
         for name in ("perfgate-out/junit.xml", "perfgate-out/verdict.json", "report.md", "report.html"):
             self.assertIn(why, (self.folder / name).read_text(), name)
-        self.assertIn(why, self.run_tool("explain", "perfgate-out/run.json", "*step*").stdout)
+        self.assertIn(why, self.run_tool("report", "perfgate-out/run.json", "--why", "--filter", "*step*").stdout)
 
         # Kernels within ranges are those of a range, whatever the label is called.
         run = {label: case["instance"] for label, case in self.cases().items()}
@@ -442,7 +442,7 @@ MOCK_WORK_NS=5000 "{program}" push step1 kernels 9 gemm start $step \\
         self.run_suite()
 
     def test_every_report_has_the_overhead_with_its_interval(self):
-        done = self.run_suite("--markdown", "report.md", "--html", "report.html", "--junit", "junit.xml", processes=3)
+        done = self.run_suite("--report", "report.md", "--report", "report.html", "--report", "junit.xml", processes=3)
         notes = self.read_json("perfgate-out/verdict.json")["suites"][0]["notes"]
         note = next(each for each in notes if each.startswith("recording overhead of train: "))
         self.assertRegex(note, r"\S+ % \(\S+ to \S+ %\)")
@@ -899,7 +899,7 @@ exec "{PROGRAM}" push "$name" kernels 2 "$name" pop push step pop
 
         def ab(head, code=0):
             return self.run_tool("ab", "suite.yaml", "--backend", "host", "--processes", 8,
-                                 "--base-root", roots["base"], "--head-root", roots[head],
+                                 "--base", "dir:" + str(roots["base"]), "--head", f"dir:{roots[head]}",
                                  code=code)
 
         ab("same")
@@ -909,9 +909,9 @@ exec "{PROGRAM}" push "$name" kernels 2 "$name" pop push step pop
                          ["suites"][0]["cases"][0]["metrics"]["gpu_time"]["value"])
         self.assertEqual(21 * 6000, self.value("step", "gpu_time"))
 
-        done = self.run_tool("ab", "suite.yaml", *HOST, "--base", tool.PLUGINS / "probe_base.so", "--head",
-                             tool.PLUGINS / "probe_slow.so", code=2)
-        self.assertIn("--base-root", done.stderr)
+        done = self.run_tool("ab", "suite.yaml", *HOST, "--base", f"build:{tool.PLUGINS}/probe_base.so", "--head",
+                             f"build:{tool.PLUGINS}/probe_slow.so", code=2)
+        self.assertIn("dir:", done.stderr)
         done = self.run_tool("ab", "suite.yaml", *HOST, code=2)
         self.assert_one_line(done.stderr, "nothing to compare")
 
@@ -922,9 +922,9 @@ exec "{PROGRAM}" push "$name" kernels 2 "$name" pop push step pop
         def ab(*words, code=0):
             return self.run_tool("ab", "suite.yaml", "--backend", "host", "--processes", 8, *words, code=code)
 
-        ab("--base-env", "WORK=5000", "--base-env", "SECRET=a {steps}")
+        ab("--base", "env:WORK=5000", "--base", "env:SECRET=a {steps}")
         self.assertEqual({"a {steps}", "of the suite 4"}, set((self.folder / "seen").read_text().splitlines()))
-        done = ab("--head-env", "WORK=6000", code=1)
+        done = ab("--head", "env:WORK=6000", code=1)
         self.assertRegex(done.stdout, r"regressed .*\+20")
         self.assertIn("baseline base (environments differ in WORK)", " ".join(done.stdout.split()))
         self.assertEqual(21 * 5000, self.read_json("perfgate-out/base/run.json")
@@ -934,7 +934,7 @@ exec "{PROGRAM}" push "$name" kernels 2 "$name" pop push step pop
         (self.folder / "other").mkdir()
         for name in ("app", "check"):
             shutil.copy(self.folder / name, self.folder / "other" / name)
-        done = ab("--base-root", "other", "--head-root", ".", "--base-env", "WORK=6000", "--head-env", "WORK=5000")
+        done = ab("--base", "dir:other", "--head", "dir:.", "--base", "env:WORK=6000", "--head", "env:WORK=5000")
         self.assertIn("baseline base other (environments differ in WORK)", " ".join(done.stdout.split()))
         self.assertEqual("improved", self.read_json("perfgate-out/verdict.json")["suites"][0]["cases"][0]["verdict"])
 
@@ -945,12 +945,12 @@ exec "{PROGRAM}" push "$name" kernels 2 "$name" pop push step pop
             (self.folder / "app").rename(self.folder / name / "train-app")
         self.suite(("./app", "train-app"))
         paths = {name: f"PATH={self.folder / name}:{os.environ['PATH']}" for name in ("old", "new")}
-        done = self.run_tool("ab", "suite.yaml", "--backend", "host", "--processes", 8, "--base-env", paths["old"],
-                             "--head-env", paths["new"], code=1)
+        done = self.run_tool("ab", "suite.yaml", "--backend", "host", "--processes", 8, "--base", "env:" + str(paths["old"]),
+                             "--head", "env:" + str(paths["new"]), code=1)
         self.assertRegex(done.stdout, r"regressed .*\+20")
         self.assertIn("environments differ in PATH", " ".join(done.stdout.split()))
         # In the head, only perfgate's own PATH has it.
-        self.run_tool("ab", "suite.yaml", *HOST, "--head-env", "PATH=/nowhere", code=3,
+        self.run_tool("ab", "suite.yaml", *HOST, "--head", "env:PATH=/nowhere", code=3,
                       env={"PATH": paths["old"].removeprefix("PATH=")})
         self.assertIn("cannot run train-app: no folder of its PATH (/nowhere) has it", self.cases()["step"]["reason"])
         # The same for a suite's env.
@@ -959,24 +959,24 @@ exec "{PROGRAM}" push "$name" kernels 2 "$name" pop push step pop
 
     def test_environments_that_cannot_be_compared(self):
         for words, *expected in (
-                (["--base-env", "CUDA_VISIBLE_DEVICES=1"], "--base-env", "is set by perfgate"),
-                (["--base-env", "A=1", "--head-env", "A=1"], "--base-env", "the same variables"),
-                (["--head-env", "WORK"], "--head-env WORK: expected NAME=VALUE")):
+                (["--base", "env:CUDA_VISIBLE_DEVICES=1"], "--base env: 'CUDA_VISIBLE_DEVICES' is set by perfgate"),
+                (["--base", "env:A=1", "--head", "env:A=1"], "the same variables (env:)"),
+                (["--head", "env:WORK"], "--head env:WORK: expected env:NAME=VALUE")):
             done = self.run_tool("ab", "suite.yaml", *HOST, *words, code=2)
             self.assert_one_line(done.stderr, *expected)
         probe = "  - workload: probe\n    variants: [host]\n    matrix: {n: [20000]}\n"
-        builds = ["--base", tool.PLUGINS / "probe_base.so", "--head", tool.PLUGINS / "probe_slow.so"]
+        builds = ["--base", f"build:{tool.PLUGINS}/probe_base.so", "--head", f"build:{tool.PLUGINS}/probe_slow.so"]
         metrics = "defaults: {metrics: [host_time], tolerances: {host_time: 90%}}\n"
         self.write("plugin.yaml", f"name: plugin\n{metrics}workloads:\n{probe}")
-        done = self.run_tool("ab", "plugin.yaml", *HOST, "--base-env", "A=1", code=2)
-        self.assert_one_line(done.stderr, "plugin.yaml:4:5: ", "two builds (--base, --head)")
-        done = self.run_tool("ab", "plugin.yaml", *HOST, *builds, "--base-env", "A=1", code=2)
-        self.assert_one_line(done.stderr, "--base-env", "no programs")
+        done = self.run_tool("ab", "plugin.yaml", *HOST, "--base", "env:A=1", code=2)
+        self.assert_one_line(done.stderr, "plugin.yaml:4:5: ", "--base build:PATH")
+        done = self.run_tool("ab", "plugin.yaml", *HOST, *builds, "--base", "env:A=1", code=2)
+        self.assert_one_line(done.stderr, "env: the suites have no programs")
         self.write("source.yaml", "name: source\ndefaults: {metrics: [gpu_time], tolerances: {gpu_time: 3%}}\n"
                                   "workloads:\n  - source: k.cu\n    kernel: k\n    launch: {grid: 1, block: 32}\n"
                                   "    arguments: [{out: f32, size: 32}]\n")
-        done = self.run_tool("ab", "source.yaml", *HOST, "--head-env", "A=1", code=2)
-        self.assert_one_line(done.stderr, "source.yaml:4:5: ", "--base-rev", "--base-root")
+        done = self.run_tool("ab", "source.yaml", *HOST, "--head", "env:A=1", code=2)
+        self.assert_one_line(done.stderr, "source.yaml:4:5: ", "--base rev:REF", "dir:DIR")
         self.assertFalse((self.folder / "perfgate-out/run.json").exists())
 
     def test_verbs_that_read_execute_nothing(self):

@@ -34,13 +34,13 @@ class EmptyValues(tool.Case):
 
     def test_each_argument_refuses_one_with_its_name(self):
         for verb in tool.verbs():
-            listed = re.search(r"\nPositionals:\n  ([A-Z]+) ", tool.help_of(verb))
+            listed = re.search(r"\nArguments:\n  ([A-Z]+) ", tool.help_of(verb))
             if listed:
                 with self.subTest(" ".join(verb)):
                     self.assertIn(listed.group(1), self.refused(*verb, ""))
 
     def test_no_gate_is_opened_by_a_variable_that_is_not_set(self):
-        for words in (["compare", "run.json", "--profile", ""],
+        for words in (["compare", "run.json", "--config", ""],
                       ["compare", "run.json", "--baselines="],
                       ["run", "suite.yaml", "--shard", ""],
                       ["baseline", "accept", "run.json", "--reason", "why", "--expires", ""]):
@@ -50,7 +50,7 @@ class EmptyValues(tool.Case):
                                           word != "--reason").rstrip("="), "found an empty one")
 
     def test_what_only_looks_empty_is_a_value(self):
-        self.assertNotIn("empty", self.refused("compare", "run.json", "--profile", " "))
+        self.assertNotIn("empty", self.refused("compare", "run.json", "--config", " "))
         self.assertIn("run=", self.refused("compare", "--", "run="))
 
 
@@ -73,19 +73,17 @@ defaults: {metrics: [host_time], tolerances: {host_time: 5%}}
             shutil.copy(tool.PLUGINS / f"{plugin}.so", self.folder / folder / "probe.so")
         run = ["run", "suite.yaml"]
         ab = ["ab", "suite.yaml"]
-        for words in ([*run, "--baselines"], [*run, "--profile"], [*run, "--plugin"], [*run, "--resume"],
-                      ["run"], ["selftest"], [*ab, "--profile"],
-                      [*ab, "--base", ".", "--head"], [*ab, "--head", ".", "--base"],
-                      [*ab, "--base-root", ".", "--head-root"], ["ab", "--base", "one", "--head", "two"],
+        for words in ([*run, "--baselines"], [*run, "--config"], [*run, "--plugin"], [*run, "--resume"],
+                      ["run"], ["selftest"], [*ab, "--config"],
+                      ["ab", "--base", "build:one", "--head", "build:two"],
                       ["baseline", "refresh"], ["baseline", "refresh", "suite.yaml", "--plugin"],
-                      ["baseline", "refresh", "suite.yaml", "--profile"],
-                      ["compare", "run.json", "--baselines"], ["compare", "run.json", "--profile"], ["compare"],
+                      ["baseline", "refresh", "suite.yaml", "--config"],
+                      ["compare", "run.json", "--baselines"], ["compare", "run.json", "--config"], ["compare"],
                       ["compare", "--head", "run.json", "--base"],
-                      ["report", "run.json", "--baselines"], ["explain", "run.json", "--baselines"],
-                      ["merge", "run.json", "--baselines"], ["list", "suite.yaml", "--plugin"],
+                      ["report", "run.json", "--baselines"], ["report", "run.json", "--why", "--baselines"], ["list", "suite.yaml", "--plugin"],
                       ["validate", "suite.yaml", "--plugin"], ["profile", "--recording"],
-                      ["baseline", "verify", "--baselines"], ["baseline", "log", "mine", "--baselines"],
-                      ["baseline", "show", "mine", "--baselines"], ["baseline", "diff", "run.json", "--baselines"],
+                      ["baseline", "verify", "--baselines"], ["baseline", "show", "mine", "--log", "--baselines"],
+                      ["baseline", "show", "mine", "--baselines"], ["baseline", "refresh", "run.json", "--dry-run", "--baselines"],
                       ["baseline", "prune", "suite.yaml", "--baselines"],
                       ["baseline", "accept", "run.json", "--reason", "why", "--baselines"]):
             with self.subTest(" ".join(words)):
@@ -110,7 +108,7 @@ defaults: {metrics: [host_time], tolerances: {host_time: 5%}}
                 self.write(f"{folder}/{each}/softmax.json", "{}")
             if folder:
                 (self.folder / folder).mkdir(exist_ok=True)
-            self.run_tool("compare", runs / "softmax-1.run.json", "--json", "verdict.json", code=(0, 4))
+            self.run_tool("compare", runs / "softmax-1.run.json", "--report", "verdict.json", code=(0, 4))
             notes = [note for note in self.read_json("verdict.json")["suites"][0]["notes"] if "would be" in note]
             self.assertEqual(1, len(notes))
             self.assertIn(f"baselines/{key}/softmax.json", notes[0])
@@ -136,7 +134,7 @@ class UnknownWords(tool.Case):
                              "unknown option '--fliter'; did you mean '--filter'?"),
                             (["run", "--fliter=x"], "did you mean '--filter'?"),
                             (["baseline", "show", "gemm", "--device", "x"],
-                             "unknown option '--device'; did you mean '--device-key'?"),
+                             "--device is now --devices LIST, or --device-key KEY"),
                             (["frobnicate"], "unknown command 'frobnicate'; 'perfgate --help' lists"),
                             (["list", "--frobnicate", "s.yaml"],
                              "unknown option '--frobnicate'; 'perfgate list --help' lists them")):
@@ -150,7 +148,7 @@ class UnknownWords(tool.Case):
                 self.assert_one_line(self.refused(*words), "frobnicate")
 
     def test_what_looks_like_one_and_is_a_value_or_a_programs_is_none(self):
-        self.assertNotIn("unknown", self.refused("compare", "absent.json", "--profile", "--frob"))
+        self.assertNotIn("unknown", self.refused("compare", "absent.json", "--config", "--frob"))
         self.assertNotIn("unknown", self.run_tool("profile", "--", "absent", "--frob",
                                                   code=(2, 3)).stderr)
         self.assertNotIn("unknown", self.refused("run"))

@@ -96,7 +96,7 @@ class Deterministic(tool.Case):
         self.assertEqual(["incorrect", "measured"], [case["status"] for case in cases.values()])
         cases = self.measure("counts", "unfinished", defaults="", more=over, words=["--verify-only"], code=1)
         self.assertEqual(["incorrect", "measured"], [case["status"] for case in cases.values()])
-        listed = self.run_tool("list", "repeats.yaml", *self.plugin("repeats"), "--json", "-").stdout
+        listed = self.run_tool("list", "repeats.yaml", *self.plugin("repeats"), "--report", "json:-").stdout
         self.assertEqual([True, None], [case.get("deterministic") for case in json.loads(listed)["suites"][0]["cases"]])
 
     def test_a_run_that_compared_is_not_resumed_without(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""perfgate explain on recorded runs, and the same sentences in every report."""
+"""perfgate report --why on recorded runs, and the same sentences in every report."""
 
 import json
 import xml.etree.ElementTree
@@ -26,16 +26,16 @@ class Explain(tool.Case):
         return self.write("slower.json", json.dumps(run))
 
     def test_the_same_code_twice_did_not_move(self):
-        done = self.run_tool("explain", RUNS / "gemm-2.run.json", "--baselines", "base")
+        done = self.run_tool("report", RUNS / "gemm-2.run.json", "--why", "--baselines", "base")
         self.assertEqual("nothing moved: 81 inconclusive (81 not shown)\n", done.stdout)
-        done = self.run_tool("explain", RUNS / "gemm-2.run.json", "*", "--baselines", "base")
+        done = self.run_tool("report", RUNS / "gemm-2.run.json", "--why", "--filter", "*", "--baselines", "base")
         self.assertEqual(81, done.stdout.count("why: nothing moved (2"), done.stdout)
         self.assertEqual(162, len([line for line in done.stdout.splitlines()[2:]
                                    if not line.startswith("ceilings: ")]))
 
     def test_a_slower_case_is_explained(self):
         run = self.slower()
-        done = self.run_tool("explain", run, "--baselines", "base", "--json", "why.json")
+        done = self.run_tool("report", run, "--why", "--baselines", "base", "--report", "why.json")
         self.assertIn(f"{CASE}: regressed, gpu_time ", done.stdout)
         for sentence in ("why: narrower loads: sectors_per_request_load ",
                          "why: more traffic to memory for the same work: dram_bytes "):
@@ -50,8 +50,8 @@ class Explain(tool.Case):
         self.assertLess(dram["figures"][0]["before"], dram["figures"][0]["after"])
 
     def test_every_report_says_why(self):
-        done = self.run_tool("compare", self.slower(), "--baselines", "base", "--json", "v.json",
-                             "--junit", "j.xml", "--markdown", "m.md", "--annotations", "a.txt",
+        done = self.run_tool("compare", self.slower(), "--baselines", "base", "--report", "v.json",
+                             "--report", "j.xml", "--report", "m.md", "--report", "annotations:a.txt",
                              code=1)
         verdict = self.read_json("v.json")
         why = [cause["sentence"] for case in verdict["suites"][0]["cases"] for cause in case.get("why", [])]
@@ -77,29 +77,29 @@ class Explain(tool.Case):
         self.assertTrue(annotations.startswith("::error file=suites/gemm.yaml,line="), annotations)
 
     def test_annotations_take_standard_output(self):
-        done = self.run_tool("report", self.slower(), "--baselines", "base", "--annotations", "-")
+        done = self.run_tool("report", self.slower(), "--baselines", "base", "--report", "annotations:-")
         for line in done.stdout.splitlines():
             self.assertTrue(line.startswith("::"), line)
         self.assertIn("1 regressed", done.stderr)
 
     def test_what_it_cannot_use_is_named(self):
         run = RUNS / "gemm-1.run.json"
-        done = self.run_tool("explain", run, "nothing/*", "--baselines", "base", code=2)
+        done = self.run_tool("report", run, "--why", "--filter", "nothing/*", "--baselines", "base", code=2)
         self.assert_one_line(done.stderr, "nothing/*")
-        done = self.run_tool("explain", "absent.json", code=2)
+        done = self.run_tool("report", "absent.json", "--why", code=2)
         self.assert_one_line(done.stderr, "absent.json")
-        done = self.run_tool("explain", run, "--baselines", "base", "--json", "base", code=2)
+        done = self.run_tool("report", run, "--why", "--baselines", "base", "--report", "json:base", code=2)
         self.assert_one_line(done.stderr, "base: it is a folder")
-        done = self.run_tool("explain", run, "--profile", "absent.yaml", code=2)
+        done = self.run_tool("report", run, "--why", "--config", "absent.yaml", code=2)
         self.assert_one_line(done.stderr, "absent.yaml")
 
     def test_a_profile_says_where_the_baselines_are(self):
         self.write("p.yaml", "baselines: base\n")
-        done = self.run_tool("explain", RUNS / "gemm-2.run.json", "--profile", "p.yaml")
+        done = self.run_tool("report", RUNS / "gemm-2.run.json", "--why", "--config", "p.yaml")
         self.assertEqual("nothing moved: 81 inconclusive (81 not shown)\n", done.stdout)
 
     def test_without_a_baseline_there_is_nothing_to_explain(self):
-        done = self.run_tool("explain", RUNS / "gemm-2.run.json")
+        done = self.run_tool("report", RUNS / "gemm-2.run.json", "--why")
         self.assertEqual("nothing moved: 81 no_baseline\n", done.stdout)
 
 

@@ -62,7 +62,7 @@ class Faults(tool.Case):
 
     def test_a_hang_is_ended_at_the_limit(self):
         # Long enough for the case after it on a machine with other work.
-        cases = self.cases("hang", "ok", more=["--case-limit", "5"])
+        cases = self.cases("hang", "ok", more=["--time-limit", "5"])
         self.assertIn("no answer within 5 s", cases["hang"]["reason"])
         self.assertEqual("measured", cases["ok"]["status"])
 

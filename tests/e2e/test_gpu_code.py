@@ -141,7 +141,7 @@ class GpuCode(GpuCase):
 
     def ab(self, base, head, code=0):
         return self.run_tool("ab", "probe.yaml", "--backend", "cuda", "--base",
-                             tool.PLUGINS / f"{base}.so", "--head", tool.PLUGINS / f"{head}.so",
+                             f"build:{tool.PLUGINS}/{base}.so", "--head", f"build:{tool.PLUGINS}/{head}.so",
                              code=code)
 
     def test_two_builds_back_to_back(self):

@@ -101,7 +101,7 @@ class GpuGate(tool.Case):
     def test_verify_only_and_doctor(self):
         self.run_tool("run", "probe.yaml", "--backend", "cuda", "--verify-only",
                       *self.plugin("probe_base"))
-        done = self.run_tool("doctor", "--backend", "cuda", "--json", "doctor.json")
+        done = self.run_tool("doctor", "--backend", "cuda", "--report", "doctor.json")
         self.assertIn("driver", done.stdout)
         self.assertEqual("perfgate.doctor", self.read_json("doctor.json")["schema"])
 
@@ -121,7 +121,7 @@ class GpuFaults(tool.Case):
         self.assertEqual("measured", cases["fine"]["status"])
 
     def test_an_endless_kernel_is_ended(self):
-        cases = self.cases(["endless", "fine"], "--case-limit", "10")
+        cases = self.cases(["endless", "fine"], "--time-limit", "10")
         self.assertIn("no answer within 10 s", cases["endless"]["reason"])
         self.assertEqual("measured", cases["fine"]["status"])
 

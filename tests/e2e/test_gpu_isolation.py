@@ -26,7 +26,7 @@ class GpuIsolation(Campaign):
                   "endless": "no answer within 5 s",
                   "out_of_memory": "out of memory"}
         self.suite(*faults, "wrong_on_device", "fine", items=[0, 1])
-        cases = self.run_cases("--processes", 2, "--case-limit", 5, code=1)
+        cases = self.run_cases("--processes", 2, "--time-limit", 5, code=1)
         for (variant, _), case in cases.items():
             if variant == "fine":
                 self.assertEqual("measured", case["status"])

@@ -39,7 +39,7 @@ class GpuNvbench(tool.Case):
                 for case in suite["cases"]}
 
     def ab(self, base, head, code):
-        return self.run_tool("ab", "--base-root", base, "--head-root", head, "suite.yaml", "--backend", "cuda",
+        return self.run_tool("ab", "--base", f"dir:{base}", "--head", f"dir:{head}", "suite.yaml", "--backend", "cuda",
                              "--processes", 6, code=code, patience_s=300)
 
     def test_three_percent_more_work_is_found_and_the_same_passes(self):

@@ -197,16 +197,16 @@ class GpuSource(tool.Case):
             self.write(f"{root}/scale.cu", SCALE)
         self.write("head/new.cu", SCALE)
         self.write("s.yaml", HEAD + scale("scale") + scale("scale", file="new.cu"))
-        self.run_tool("ab", "--base-root", "base", "--head-root", "head", "s.yaml", code=(0, 4))
+        self.run_tool("ab", "--base", "dir:base", "--head", "dir:head", "s.yaml", code=(0, 4))
         self.assertEqual("no_baseline", self.verdicts()["new/scale"]["verdict"])
         self.assertEqual("unchanged", self.verdicts()["scale/scale"]["code"])
         slower = SCALE.replace("if (i < n) out[i] = factor * in[i];", "for (int k = 0; k < 8; ++k) if (i < n) "
                                "((volatile float*)out)[i] = factor * ((volatile const float*)in)[i];", 1)
         self.write("head/scale.cu", slower)
-        self.run_tool("ab", "--base-root", "base", "--head-root", "head", "s.yaml", code=1)
+        self.run_tool("ab", "--base", "dir:base", "--head", "dir:head", "s.yaml", code=1)
         self.assertEqual("regressed", self.verdicts()["scale/scale"]["verdict"])
         os.remove(self.folder / "head/scale.cu")
-        self.run_tool("ab", "--base-root", "base", "--head-root", "head", "s.yaml", code=3)
+        self.run_tool("ab", "--base", "dir:base", "--head", "dir:head", "s.yaml", code=3)
         self.assertIn("no such file", self.verdicts()["scale/scale"]["reason"])
 
     def test_hostile_sources_cost_their_cases_alone(self):
@@ -225,7 +225,7 @@ class GpuSource(tool.Case):
         kinds = ("bad", "deep", "zero", "large", "huge", "endless", "outside", "other", "local")
         entries = "".join(f"  - source: {kind}.cu\n    kernel: k\n    launch: {{grid: 1, block: 1}}\n"
                           f"    arguments: [{{out: f32, size: 16}}]\n" for kind in kinds)
-        self.run_suite(scale("scale") + entries + scale("reference", check="none"), "--case-limit", "20", code=3)
+        self.run_suite(scale("scale") + entries + scale("reference", check="none"), "--time-limit", "20", code=3)
         cases = self.cases()
         for name in ("scale/scale", "scale/reference"):
             self.assertEqual("measured", cases[name]["status"], cases[name])

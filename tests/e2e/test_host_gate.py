@@ -42,7 +42,7 @@ class HostGate(tool.Case):
         self.assertEqual("2", suite.get("skipped"))
 
     def test_without_a_baseline_policy_makes_it_exit_4(self):
-        self.run_tool("run", "probe.yaml", *self.base, "--no-baseline", "fail", code=4)
+        self.run_tool("run", "probe.yaml", *self.base, "--set", "no_baseline=fail", code=4)
 
     def test_refresh_then_pass(self):
         self.refresh()
@@ -68,7 +68,7 @@ class HostGate(tool.Case):
                 ("of another device", json.dumps(other_device), file, ()),
                 ("of another suite", json.dumps(other_suite), file, ()),
                 ("damaged, of a suite that is not given", "{", others,
-                 ("--profile", "complete.yaml"))):
+                 ("--config", "complete.yaml"))):
             place.write_text(text)
             for verb in (["run"], ["baseline", "refresh"]):
                 if words and verb != ["run"]:
@@ -81,7 +81,7 @@ class HostGate(tool.Case):
                     self.assertFalse((self.folder / "perfgate-out/journal.jsonl").exists())
                     self.assertFalse((self.folder / "perfgate-out/run.json").exists())
             file.write_text(good)
-        self.run_tool("run", "probe.yaml", *self.base, "--profile", "complete.yaml", "--filter",
+        self.run_tool("run", "probe.yaml", *self.base, "--config", "complete.yaml", "--filter",
                       "probe/*", code=(0, 3))  # a part needs no baseline of another suite
 
     def test_slower_code_fails_with_a_reason(self):
@@ -95,7 +95,7 @@ class HostGate(tool.Case):
 
         # The stored run says the same again, without measuring.
         self.run_tool("compare", "perfgate-out/run.json", code=1)
-        self.run_tool("report", "perfgate-out/run.json", "--csv", "cases.csv")
+        self.run_tool("report", "perfgate-out/run.json", "--report", "cases.csv")
         self.assertIn("host_time", (self.folder / "cases.csv").read_text())
 
     def test_every_command_that_a_report_prints_can_be_pasted(self):
@@ -109,7 +109,7 @@ class HostGate(tool.Case):
             time["value"] /= 30
             time["processes"] = [value / 30 for value in time["processes"]]
         path.write_text(json.dumps(document))
-        done = self.run_tool("run", "probe.yaml", *self.base, "--markdown", "report.md", code=1)
+        done = self.run_tool("run", "probe.yaml", *self.base, "--report", "report.md", code=1)
         console = re.findall(r"^(\w+):\n  (perfgate .*)$", done.stdout, re.MULTILINE)
         markdown = re.findall(r"^# (\w+)\n(perfgate .*)$", (self.folder / "report.md").read_text(), re.MULTILINE)
         self.assertEqual(["reproduce", "explain", "accept"], [purpose for purpose, _ in console])
@@ -133,8 +133,8 @@ class HostGate(tool.Case):
         self.assertIn("element 19999", junit)
 
     def test_both_junit_profiles_and_stdout(self):
-        done = self.run_tool("run", "probe.yaml", *self.base, "--junit", "-", "--junit-profile",
-                             "strict")
+        done = self.run_tool("run", "probe.yaml", *self.base, "--report", "junit:-", "--set",
+                             "junit_profile=strict")
         root = xml.fromstring(done.stdout)
         self.assertEqual("testsuites", root.tag)
 
@@ -151,7 +151,7 @@ class HostGate(tool.Case):
         self.assert_one_line(done.stderr, "no GPU", "host backend")
 
     def test_doctor_says_what_can_be_measured_without_a_gpu(self):
-        self.run_tool("doctor", "--json", "doctor.json", env={"CUDA_VISIBLE_DEVICES": ""})
+        self.run_tool("doctor", "--report", "doctor.json", env={"CUDA_VISIBLE_DEVICES": ""})
         check = next(each for each in self.read_json("doctor.json")["checks"] if each["topic"] == "GPU")
         self.assertEqual("warning", check["level"])
         self.assertEqual("without a GPU only host variants and benchmarks of the CPU can be measured; where one is "

@@ -86,9 +86,9 @@ class HostileNames(unittest.TestCase):
         (cls.folder / "after.json").write_text(json.dumps(run))
         judge = ["compare", "after.json", "--baselines", "base"]
         for code, words in ((0, ["baseline", "refresh", "before.json", "--baselines", "base"]),
-                            (1, [*judge, "--markdown", "summary.md", "--annotations",
-                                 "annotations.txt", "--junit", "github.xml"]),
-                            (1, [*judge, "--junit", "strict.xml", "--junit-profile", "strict"])):
+                            (1, [*judge, "--report", "summary.md", "--report",
+                                 "annotations:annotations.txt", "--report", "github.xml"]),
+                            (1, [*judge, "--report", "strict.xml", "--set", "junit_profile=strict"])):
             done = subprocess.run([tool.PERFGATE, *words], cwd=cls.folder, capture_output=True,
                                   text=True, timeout=tool.PATIENCE_S)
             assert done.returncode == code, done.stderr

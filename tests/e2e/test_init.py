@@ -68,7 +68,7 @@ class Init(tool.Case):
     def gates(self, folder, run, slower=None):
         """`run`, the last command, passed; a slower result must fail. `slower` is a file, a text of it, what makes it
         slower, and the commands that build it: on a GPU the same machine code has not regressed, whatever it took."""
-        done = self.run_line("perfgate compare perfgate-out/run.json --no-baseline fail", folder)
+        done = self.run_line("perfgate compare perfgate-out/run.json --set no_baseline=fail", folder)
         self.assertIn("pass", done.stdout)
         baseline, = [path for path in folder.glob("baselines/*/*.json")]
         # Enough processes to decide without measuring flagged cases again.

@@ -35,11 +35,11 @@ class Profile(tool.Case):
         return self.run_tool("profile", *options, "--", PROGRAM, *program, env=MOCKS, code=code)
 
     def suite(self, **kwargs):
-        self.profile("--suite-out", "gate.yaml", **kwargs)
+        self.profile("--report", "gate.yaml", **kwargs)
         return (self.folder / "gate.yaml").read_text()
 
     def test_the_document_has_what_the_tables_show(self):
-        done = self.profile("--json", "profile.json")
+        done = self.profile("--report", "profile.json")
         self.assertIn("flash_fwd_kernel(float*)", done.stdout)
         self.assertIn("training step", done.stdout)
         process, = self.read_json("profile.json")["processes"]
@@ -82,17 +82,17 @@ class Profile(tool.Case):
         self.assertIn("communication ran for 40.00 µs, 0.0 % of it while another kernel ran", done.stdout)
 
     def test_the_page_is_written_from_a_stored_recording_too(self):
-        if "built without the HTML report" in self.profile("--html", "run.html", "--out", "recorded",
+        if "built without the HTML report" in self.profile("--report", "run.html", "--out", "recorded",
                                                            code=(0, 2)).stderr:
             self.assertFalse((self.folder / "recorded").exists(), "it is refused before the program runs")
             self.skipTest("built without the HTML report")
         page = (self.folder / "run.html").read_text()
         self.assertIn('"flash_fwd_kernel(float*)"', page)
-        done = self.run_tool("profile", "--recording", "recorded", "--html", "-")
+        done = self.run_tool("profile", "--recording", "recorded", "--report", "html:-")
         self.assertEqual(page, done.stdout)
 
     def test_calls_that_a_graph_cannot_capture_are_listed_with_their_range(self):
-        done = self.profile("--json", "profile.json", program=steps(3, *ATTENTION, "query", "query", "sync"))
+        done = self.profile("--report", "profile.json", program=steps(3, *ATTENTION, "query", "query", "sync"))
         self.assertIn("calls that a CUDA graph cannot capture", done.stdout)
         self.assertRegex(done.stdout, r"6 +training step +asks whether the device is ready +cuEventQuery")
         process, = self.read_json("profile.json")["processes"]
@@ -110,7 +110,7 @@ class Profile(tool.Case):
 
     def counts(self, *options, **kwargs):
         """Launches by kernel, and instances by range."""
-        self.profile("--json", "part.json", *options, **kwargs)
+        self.profile("--report", "part.json", *options, **kwargs)
         process, = self.read_json("part.json")["processes"]
         return ({each["name"]: each["count"] for each in process["kernels"]},
                 {each["name"]: each["count"] for each in process["ranges"]})
@@ -118,19 +118,19 @@ class Profile(tool.Case):
     def test_only_what_the_program_profiles_is_reported(self):
         for level in ("callbacks", "api"):
             with self.subTest(level):
-                kernels, ranges = self.counts("--profiler-api", "--level", level, program=self.PROFILED_TWICE)
+                kernels, ranges = self.counts("--capture", "profiler-api", "--level", level, program=self.PROFILED_TWICE)
                 self.assertEqual({"flash_fwd_kernel(float*)": 16, "gemm": 8}, kernels)
                 # The first range began before the profiler was started.
                 self.assertEqual({"training step": 3}, ranges)
         # Without launches on record it is the time on the device that counts.
-        kernels, _ = self.counts("--profiler-api", "--level", "records", program=[
+        kernels, _ = self.counts("--capture", "profiler-api", "--level", "records", program=[
             "kernels", "2", "before", "sleep", "20", "start", *ATTENTION, "sleep", "20", "stop", *ATTENTION])
         self.assertEqual({"flash_fwd_kernel(float*)": 4, "gemm": 2}, kernels)
         process, = self.read_json("part.json")["processes"]
         self.assertRegex(process["note"], "^The part that is reported has the work that the device began in it")
 
     def test_a_profiler_that_is_not_stopped_counts_to_the_end_with_a_note(self):
-        done = self.profile("--profiler-api", "--json", "a.json",
+        done = self.profile("--capture", "profiler-api", "--report", "a.json",
                             program=["kernels", "2", "warm_up", "start", *ATTENTION])
         self.assertIn("The last cudaProfilerStart() has no cudaProfilerStop()", done.stdout)
         self.assertNotIn("warm_up", done.stdout.split("\n", 1)[1])
@@ -140,57 +140,57 @@ class Profile(tool.Case):
 
     def test_launches_are_left_out_from_the_first_on(self):
         program = steps(3, *ATTENTION, "graph", "5", first=["kernels", "4", "before"])
-        kernels, ranges = self.counts("--after-launches", "11", program=program)  # one step: six, and the graph
+        kernels, ranges = self.counts("--capture", "after-launches:11", program=program)  # one step: six, and the graph
         self.assertEqual(({"flash_fwd_kernel(float*)": 8, "gemm": 4, "graph_node": 10}, {"training step": 2}),
                          (kernels, ranges))
-        kernels, ranges = self.counts("--after-launches", "12", program=program)
+        kernels, ranges = self.counts("--capture", "after-launches:12", program=program)
         self.assertEqual(({"flash_fwd_kernel(float*)": 7, "gemm": 4, "graph_node": 10}, {"training step": 1}),
                          (kernels, ranges))
-        kernels, _ = self.counts("--after-launches", "2", "--profiler-api",
+        kernels, _ = self.counts("--capture", "after-launches:2", "--capture", "profiler-api",
                                  program=["start", *ATTENTION, "stop", *ATTENTION])
         self.assertEqual({"flash_fwd_kernel(float*)": 2, "gemm": 2}, kernels)
 
     def test_a_part_that_there_is_not_is_no_empty_table(self):
         stopped = ("stop", *ATTENTION, "stop")
         for options, program, reason in (
-                (["--profiler-api"], ATTENTION, "the program never called cudaProfilerStart()"),
-                (["--profiler-api"], stopped, "the program never called cudaProfilerStart()"),
-                (["--after-launches", "6"], ATTENTION,
+                (["--capture", "profiler-api"], ATTENTION, "the program never called cudaProfilerStart()"),
+                (["--capture", "profiler-api"], stopped, "the program never called cudaProfilerStart()"),
+                (["--capture", "after-launches:6"], ATTENTION,
                  "the program made 6 kernel launches, which leaves none after the first 6"),
-                (["--range", "absent"], ATTENTION, "the program opened no NVTX range 'absent'"),
-                (["--range", "early", "--after-launches", "6"],
+                (["--capture", "range:absent"], ATTENTION, "the program opened no NVTX range 'absent'"),
+                (["--capture", "range:early", "--capture", "after-launches:6"],
                  ["push", "early", "pop", *ATTENTION, *ATTENTION], "nothing of the program is in its capture range"),
-                (["--profiler-api", "--delay", "100"], ["start", *ATTENTION, "stop"],
-                 "--delay and --duration leave nothing of the capture range"),
-                (["--delay", "100"], ATTENTION, "--delay and --duration leave nothing of the program")):
+                (["--capture", "profiler-api", "--capture", "delay:100"], ["start", *ATTENTION, "stop"],
+                 "--capture delay: and duration: leave nothing of the capture range"),
+                (["--capture", "delay:100"], ATTENTION, "--capture delay: and duration: leave nothing of the program")):
             with self.subTest(reason):
-                done = self.profile(*options, "--json", "none.json", program=program, code=3)
+                done = self.profile(*options, "--report", "none.json", program=program, code=3)
                 self.assertIn(reason, done.stderr)
                 self.assertEqual("", done.stdout)
                 self.assertFalse((self.folder / "none.json").exists())
         # The program's own failure is said, too.
-        done = self.profile("--profiler-api", program=[*ATTENTION, "crash"], code=3)
+        done = self.profile("--capture", "profiler-api", program=[*ATTENTION, "crash"], code=3)
         self.assertIn("never called", done.stderr)
         self.assertIn("the program ended by signal 11", done.stderr)
         for wrong in ("0", "-1", "many"):
             with self.subTest(wrong):
-                self.assertIn("--after-launches", self.profile("--after-launches", wrong, code=2).stderr)
+                self.assertIn("--capture after-launches:", self.profile("--capture", f"after-launches:{wrong}", code=2).stderr)
 
     def test_a_process_outside_of_the_part_is_left_out_with_a_note(self):
         program = ["start", *ATTENTION, "stop", "forkexec", "kernels"]
-        done = self.profile("--profiler-api", "--json", "a.json", "--out", "recorded", program=program)
+        done = self.profile("--capture", "profiler-api", "--report", "a.json", "--out", "recorded", program=program)
         self.assertRegex(done.stderr, r"note: left out: process \d+: the program never called cudaProfilerStart")
         self.assertEqual(1, len(self.read_json("a.json")["processes"]))
-        again = self.run_tool("profile", "--recording", "recorded", "--profiler-api")
+        again = self.run_tool("profile", "--recording", "recorded", "--capture", "profiler-api")
         self.assertIn("left out: process", again.stderr)
         self.assertIn("flash_fwd_kernel", again.stdout)
-        failed = self.run_tool("profile", "--recording", "recorded", "--range", "absent", code=3)
+        failed = self.run_tool("profile", "--recording", "recorded", "--capture", "range:absent", code=3)
         self.assertEqual(2, failed.stderr.count("opened no NVTX range"))
 
     def test_a_recording_of_an_older_perfgate_does_not_know_profiler_calls(self):
         recorded = tool.SOURCE / "tests" / "data" / "activity" / "cupy"
-        self.run_tool("profile", "--recording", recorded, "--after-launches", "1")
-        done = self.run_tool("profile", "--recording", recorded, "--profiler-api", code=3)
+        self.run_tool("profile", "--recording", recorded, "--capture", "after-launches:1")
+        done = self.run_tool("profile", "--recording", recorded, "--capture", "profiler-api", code=3)
         self.assertIn("the recording does not have the calls of cudaProfilerStart(): record it again", done.stderr)
 
     def on_a_terminal(self, *options):
@@ -220,8 +220,8 @@ class Profile(tool.Case):
         self.assertEqual("", self.profile(program=[*ATTENTION, "sleep", "1200"]).stderr)
 
     def test_two_profiles_are_compared_kernel_by_kernel(self):
-        self.profile("--json", "before.json")
-        self.profile("--json", "after.json",
+        self.profile("--report", "before.json")
+        self.profile("--report", "after.json",
                      program=steps(6, "kernels", "4", "softmax", "kernels", "3", "gemm", "copy", "64"))
         done = self.run_tool("compare", "before.json", "after.json")
         tables, changes = done.stdout.split("kernels that changed")
@@ -238,8 +238,8 @@ class Profile(tool.Case):
         self.assertNotIn("kernels that changed", same)
 
     def test_compare_refuses_what_has_no_meaning_for_profiles(self):
-        self.profile("--json", "a.json")
-        for words, reason in ((("a.json", "a.json", "--junit", "x.xml"), "--junit has no meaning"),
+        self.profile("--report", "a.json")
+        for words, reason in ((("a.json", "a.json", "--report", "x.xml"), "unexpected"),
                               (("a.json", "a.json", "--filter", "x"), "--filter has no meaning"),
                               (("a.json", "missing.json"), "missing.json"),
                               (("a.json",), "perfgate.profile")):
@@ -247,7 +247,7 @@ class Profile(tool.Case):
                 self.assertIn(reason, self.run_tool("compare", *words, code=2).stderr)
 
     def test_damaged_profiles_are_refused_with_the_place(self):
-        self.profile("--json", "a.json")
+        self.profile("--report", "a.json")
         text = (self.folder / "a.json").read_text()
         for old, new in (('"grid":[8,1,1]', '"grid":[8,1]'), ('"grid":[8,1,1]', '"grid":[8,1,-1]'),
                          ('"grid":[8,1,1]', '"grid":[8,1,4294967296]'), ('"version": 1', '"version": 2'),
@@ -260,7 +260,7 @@ class Profile(tool.Case):
     def test_a_suite_is_drafted_that_holds(self):
         words = shlex.join(steps(6, *ATTENTION))
         script = self.write("train.sh", f"exec {PROGRAM} {words}\n")
-        self.run_tool("profile", "--suite-out", "gate.yaml", "--", "sh", script, env=MOCKS)
+        self.run_tool("profile", "--report", "gate.yaml", "--", "sh", script, env=MOCKS)
         text = (self.folder / "gate.yaml").read_text()
         self.assertRegex(text, r'training_step: \{nvtx: "training step"\}')
         self.assertRegex(text, r'flash_fwd_kernel: \{kernel: "\*flash_fwd_kernel\*"\}')
@@ -297,50 +297,50 @@ class Profile(tool.Case):
 
     def test_a_draft_is_named_after_the_script(self):
         script = self.write("2_steps.sh", f"exec {PROGRAM} {' '.join(ATTENTION)}\n")
-        self.run_tool("profile", "--suite-out", "gate.yaml", "--", "sh", script, "0.5", env=MOCKS)
+        self.run_tool("profile", "--report", "gate.yaml", "--", "sh", script, "0.5", env=MOCKS)
         self.assertIn("name: n2_steps\n", (self.folder / "gate.yaml").read_text())
         self.run_tool("validate", "gate.yaml")
 
     def test_what_two_recordings_do_not_both_have_is_not_compared(self):
-        self.profile("--json", "calls.json", program=steps(4, *ATTENTION, "sync"))
-        self.profile("--level", "callbacks", "--json", "none.json", program=steps(2, *ATTENTION, "sync"))
+        self.profile("--report", "calls.json", program=steps(4, *ATTENTION, "sync"))
+        self.profile("--level", "callbacks", "--report", "none.json", program=steps(2, *ATTENTION, "sync"))
         done = self.run_tool("compare", "calls.json", "none.json")
         row, = [line for line in done.stdout.splitlines() if line.endswith("training step")]
         self.assertRegex(row, r"^ *4 → 2 .* - +training step$")
-        self.profile("--json", "cut.json", program=[*steps(2, *ATTENTION), "crash"], code=3)
+        self.profile("--report", "cut.json", program=[*steps(2, *ATTENTION), "crash"], code=3)
         self.assertIn("the recording after is not complete",
                       self.run_tool("compare", "calls.json", "cut.json").stdout)
 
     def test_where_the_suite_is_is_not_where_the_program_runs(self):
-        self.profile("--suite-out", "suites/gate.yaml")
+        self.profile("--report", "suites/gate.yaml")
         self.assertIn('cwd: ".."', (self.folder / "suites/gate.yaml").read_text())
         self.run_tool("validate", "suites/gate.yaml")
 
     def test_a_draft_is_refused_with_a_reason(self):
         self.write("there.yaml", "mine")
         for options, program, reason in (
-                (["--suite-out", "there.yaml"], steps(1, *ATTENTION), "there.yaml exists"),
-                (["--suite-out", "new.yaml"], ["push", "{word}", *ATTENTION, "pop"], "{word}"),
-                (["--suite-out", "new.yaml"], ["push", "step", "copy", "64", "pop"], "no kernel")):
+                (["--report", "there.yaml"], steps(1, *ATTENTION), "there.yaml exists"),
+                (["--report", "new.yaml"], ["push", "{word}", *ATTENTION, "pop"], "{word}"),
+                (["--report", "new.yaml"], ["push", "step", "copy", "64", "pop"], "no kernel")):
             with self.subTest(reason):
                 self.assertIn(reason, self.profile(*options, program=program, code=2).stderr)
         self.assertEqual("mine", (self.folder / "there.yaml").read_text())
-        for part in (["--delay", "0.1"], ["--duration", "1"], ["--range", "training step"], ["--own-thread"],
-                     ["--profiler-api"], ["--after-launches", "3"],
+        for part in (["--capture", "delay:0.1"], ["--capture", "duration:1"], ["--capture", "range:training step"], ["--own-thread"],
+                     ["--capture", "profiler-api"], ["--capture", "after-launches:3"],
                      ["--level", "records"]):
             with self.subTest(part):
                 self.assertIn("needs the whole recording",
-                              self.profile("--suite-out", "new.yaml", *part, code=2).stderr)
+                              self.profile("--report", "new.yaml", *part, code=2).stderr)
         for words, reason in ((["x"] * 1001, "1000 words"), (["x" * 4097], "4096 bytes")):
             with self.subTest(reason):
                 program = [*steps(1, *ATTENTION), "push", "last", *words]
-                self.assertIn(reason, self.profile("--suite-out", "new.yaml", program=program, code=2).stderr)
-        failed = self.profile("--suite-out", "new.yaml", program=[*steps(1, *ATTENTION), "crash"], code=3)
+                self.assertIn(reason, self.profile("--report", "new.yaml", program=program, code=2).stderr)
+        failed = self.profile("--report", "new.yaml", program=[*steps(1, *ATTENTION), "crash"], code=3)
         self.assertIn("new.yaml was not written", failed.stderr)
         self.assertFalse((self.folder / "new.yaml").exists())
         self.profile("--out", "recorded")
         self.assertIn("record it again", self.run_tool(
-            "profile", "--recording", "recorded", "--suite-out", "new.yaml", code=2).stderr)
+            "profile", "--recording", "recorded", "--report", "new.yaml", code=2).stderr)
 
     def test_hostile_names_stay_text(self):
         name = 'a"]}: \u202e\n- *b'

@@ -17,7 +17,7 @@ STEP = ("kernels", "4", "_Z16flash_fwd_kernelPf", "push", "inner", "kernels", "2
 @unittest.skipUnless(PROGRAM.exists(), "built without CUDA's headers: programs cannot be recorded")
 class Database(tool.Case):
     def database(self, *options, program=steps(3, *STEP), code=0):
-        self.run_tool("profile", *options, "--sqlite", "run.db", "--out", "recorded", "--", PROGRAM, *program,
+        self.run_tool("profile", *options, "--report", "sqlite:run.db", "--out", "recorded", "--", PROGRAM, *program,
                       env=MOCKS, code=code)
         return self.opened()
 
@@ -48,7 +48,7 @@ class Database(tool.Case):
                          [row["waited_ns"] for row in waited])
 
     def test_the_database_has_what_the_document_has(self):
-        connection = self.database("--json", "profile.json")
+        connection = self.database("--report", "profile.json")
         process, = self.read_json("profile.json")["processes"]
         self.assertEqual({(each["name"], each["count"], each["total_ns"]) for each in process["kernels"]},
                          set(self.rows(connection, "SELECT name, launches, total_ns FROM kernel_summary")))
@@ -124,10 +124,10 @@ class Database(tool.Case):
     def test_the_file_is_replaced_when_the_new_one_is_whole(self):
         self.database()
         (self.folder / "run.db").write_text("old")
-        self.run_tool("profile", "--recording", "recorded", "--sqlite", "run.db")
+        self.run_tool("profile", "--recording", "recorded", "--report", "sqlite:run.db")
         self.assertEqual([(18,)], self.rows(self.opened(), "SELECT count(*) FROM kernels"))
         (self.folder / "run.db").write_text("old")
-        limited = f"ulimit -f 40; exec {tool.PERFGATE} profile --recording recorded --sqlite run.db"
+        limited = f"ulimit -f 40; exec {tool.PERFGATE} profile --recording recorded --report sqlite:run.db"
         failed = tool.subprocess.run(["sh", "-c", f"trap '' XFSZ; {limited}"], cwd=self.folder, capture_output=True,
                                      text=True, timeout=tool.PATIENCE_S)
         self.assertNotEqual(0, failed.returncode)
@@ -138,7 +138,7 @@ class Database(tool.Case):
     def test_what_is_no_file_is_refused(self):
         for path in ("-", "/dev/null", "."):
             with self.subTest(path):
-                done = self.run_tool("profile", "--sqlite", path, "--", PROGRAM, *steps(1, *STEP), env=MOCKS,
+                done = self.run_tool("profile", "--report", f"sqlite:{path}", "--", PROGRAM, *steps(1, *STEP), env=MOCKS,
                                      code=(2, 3))
                 self.assert_one_line(done.stderr.splitlines()[-1])
                 self.assertRegex(done.stderr, "needs a file|needs a file of its own|Is a directory")

@@ -112,7 +112,7 @@ class ProgramCounters(tool.Case):
         self.refresh()
         self.run_suite()
         self.app(grid=BLOCKS + 1)
-        done = self.run_suite("--verbose", "--markdown", "report.md", "--html", "report.html", code=1)
+        done = self.run_suite("--verbose", "--report", "report.md", "--report", "report.html", code=1)
         self.assertRegex(done.stdout, r"dram_bytes.*32.00 KiB.*36.00 KiB.*\+12")
         verdicts = {each["metric"]: each["verdict"] for each in self.cases("verdict.json")["flash"]["metrics"]}
         self.assertEqual({"regressed"}, {verdicts[name] for name in ("dram_bytes", "instructions", "load_bytes")})
@@ -154,8 +154,8 @@ class ProgramCounters(tool.Case):
             self.app(grid=grid, folder=name)
 
         def ab(head, code):
-            return self.run_tool("ab", "suite.yaml", "--backend", "host", "--processes", 6, "--base-root",
-                                 self.folder / "base", "--head-root", self.folder / head, code=code)
+            return self.run_tool("ab", "suite.yaml", "--backend", "host", "--processes", 6, "--base",
+                                 "dir:" + str(self.folder / "base"), "--head", f"dir:{self.folder / head}", code=code)
         ab("same", 0)
         self.assertRegex(ab("more", 1).stdout, r"dram_bytes.*\+100|instructions.*\+100|load_bytes.*\+100")
 

@@ -26,9 +26,9 @@ UNCHANGED = {"row_sum", "normalize"}
 
 class PullRequest(tool.Case):
     def explained(self, folder, run):
-        """Stage -> its line and its reasons, of `perfgate explain`."""
+        """Stage -> its line and its reasons, of `perfgate report --why`."""
         shutil.copytree(folder, self.folder, dirs_exist_ok=True)
-        done = self.run_tool("explain", run, "*")
+        done = self.run_tool("report", run, "--why", "--filter", "*")
         stages, stage = {}, None
         for line in done.stdout.splitlines():
             begins = re.match(r"(\w+)/device\[", line)

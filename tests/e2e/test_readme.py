@@ -55,7 +55,8 @@ class Readme(tool.Case):
         self.assertLessEqual(len(README.splitlines()), 150)
 
     def test_every_verb_that_pages_name_exists(self):
-        verbs = {words for page in PAGES for words in
+        # CHANGELOG.md names old ones, too.
+        verbs = {words for page in PAGES if page.name != "CHANGELOG.md" for words in
                  re.findall(r"`perfgate ([a-z]+)", (tool.SOURCE / page).read_text())} - {"worker"}
         self.assertGreaterEqual(len(verbs), 12)
         for verb in verbs:
@@ -70,10 +71,6 @@ class Readme(tool.Case):
         verbs = {" ".join(verb) for verb in tool.verbs() if verb} - {"baseline"}
         listed = set(re.findall(r"^\| `perfgate ((?:baseline )?[a-z]+)", COMMAND_LINE, re.MULTILINE))
         self.assertEqual(verbs, listed)
-
-    def test_the_readmes_former_name_of_devices_is_taken(self):
-        done = self.run_tool("run", "suite.yaml", "--device", "", code=2)
-        self.assertIn("--device: expected a value", done.stderr)
 
     def test_links_lead_somewhere(self):
         self.assertGreater(len(PAGES), 30)
@@ -94,7 +91,7 @@ class Readme(tool.Case):
         self.write("probe.yaml", "name: p\ndefaults: {metrics: [host_time], tolerances: "
                                  "{host_time: 50%}}\nworkloads:\n  - {workload: probe, variants: "
                                  "[host], params: {n: 10}}\n")
-        done = self.run_tool("run", "probe.yaml", "--profile", tool.SOURCE / "configs/ci.yaml",
+        done = self.run_tool("run", "probe.yaml", "--config", tool.SOURCE / "configs/ci.yaml",
                              *self.plugin("probe_base"), env={"CUDA_VISIBLE_DEVICES": ""}, code=3)
         self.assertNotIn("host backend", done.stdout)
 

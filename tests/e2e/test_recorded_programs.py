@@ -10,7 +10,7 @@ RECORDED = tool.SOURCE / "tests/data/activity"
 
 class RecordedPrograms(tool.Case):
     def process(self, name):
-        self.run_tool("profile", "--recording", RECORDED / name, "--json", "profile.json")
+        self.run_tool("profile", "--recording", RECORDED / name, "--report", "profile.json")
         process, = self.read_json("profile.json")["processes"]
         self.assertEqual([], process["incomplete"])
         return process

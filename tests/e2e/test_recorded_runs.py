@@ -23,7 +23,7 @@ class RecordedRuns(tool.Case):
             with self.subTest(run.relative_to(RUNS)):
                 recorded = json.loads(
                     run.with_name(run.name.replace(".run.", ".verdict.")).read_text())
-                self.run_tool("compare", run, "--baselines", BASELINES, "--json",
+                self.run_tool("compare", run, "--baselines", BASELINES, "--report",
                               "verdict.json", code=recorded["exit_code"])
                 now = self.read_json("verdict.json")
                 self.assertEqual(verdicts(recorded), verdicts(now))
@@ -64,7 +64,7 @@ class RecordedRuns(tool.Case):
             with self.subTest(run.relative_to(RUNS)):
                 for document in (run, self.forgotten(run)):
                     done = self.run_tool("compare", document, "--baselines",
-                                         BASELINES, "--profile", profile, "--json",
+                                         BASELINES, "--config", profile, "--report",
                                          "verdict.json", code=(0, 4) if document != run else 0)
                     self.assertRegex(done.stderr, "proof: .*: each gate fails if its metric is worse")
                 judged = [case for suite in self.read_json("verdict.json")["suites"]
@@ -102,8 +102,8 @@ class RecordedRuns(tool.Case):
                 for batch in series["batches"]:
                     batch["samples"] = [factor * sample for sample in batch["samples"]]
                 self.write("slow.json", json.dumps(document))
-                done = self.run_tool("compare", "slow.json", "--baselines", BASELINES, "--profile", profile,
-                                     "--json", "verdict.json", "--markdown", "report.md", "--junit", "junit.xml",
+                done = self.run_tool("compare", "slow.json", "--baselines", BASELINES, "--config", profile,
+                                     "--report", "verdict.json", "--report", "report.md", "--report", "junit.xml",
                                      code=code)
                 judged = self.read_json("verdict.json")["suites"][0]["cases"][index]
                 if code != 3:
@@ -131,8 +131,8 @@ class RecordedRuns(tool.Case):
 
     def check_reports(self, run, code=0):
         """Compares what every report says of each gated metric of a run; returns how many there are."""
-        files = [word for name, file in report_readers.FORMATS.items() for word in (f"--{name}", file)]
-        done = self.run_tool("compare", run, "--baselines", BASELINES, "--json", "verdict.json", *files,
+        files = [word for name, file in report_readers.FORMATS.items() for word in ("--report", f"{name}:{file}")]
+        done = self.run_tool("compare", run, "--baselines", BASELINES, "--report", "verdict.json", *files,
                              "--verbose", code=code)
         self.reports = reports = report_readers.Reports(self.folder, done.stdout)
         checked = 0
@@ -195,17 +195,19 @@ class RecordedRuns(tool.Case):
     def test_two_devices_are_set_side_by_side_and_not_judged(self):
         h100 = PAIRS / "nvidia-h100-80gb-hbm3/gemm-1.run.json"
         h200 = PAIRS / "nvidia-h200/gemm-1.run.json"
-        done = self.run_tool("compare", h100, h200, "--across-devices", "--json", "across.json")
+        done = self.run_tool("report", "--base", h100, "--head", h200, "--report", "across.json")
         self.assertIn("NVIDIA H200", done.stdout)
         self.assertIn("nothing is judged", done.stdout)
         across = self.read_json("across.json")
         self.assertEqual("nvidia-h200", across["second"]["device"]["key"])
         for case in across["suites"][0]["cases"]:
             self.assertIn("gpu_time", case["metrics"])
-        for wrong in ([h100], [h100, h200, "--csv", "x.csv"]):
-            done = self.run_tool("compare", *wrong, "--across-devices", code=2)
-            self.assert_one_line(done.stderr, "--across-devices")
-        self.run_tool("compare", h100, h200, code=2)
+        for wrong in (["--base", h100], ["--base", h100, "--head", h200, "--report", "x.csv"],
+                      ["--base", h100, "--head", h200, "--set", "not_shown=fail"]):
+            done = self.run_tool("report", *wrong, code=2)
+            self.assert_one_line(done.stderr, "--base and --head")
+        done = self.run_tool("compare", h100, h200, code=2)
+        self.assert_one_line(done.stderr, "is not a shard", "--base and --head")
 
     def test_a_tampered_value_is_found(self):
         run = RUNS / "nvidia-h100-80gb-hbm3/gemm-1.run.json"

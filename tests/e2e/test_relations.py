@@ -51,7 +51,7 @@ class Relations(tool.Case):
 
         # The stored run has all that it takes.
         (self.folder / "probe.yaml").unlink()
-        self.run_tool("compare", "perfgate-out/run.json", "--json", "again.json", code=1)
+        self.run_tool("compare", "perfgate-out/run.json", "--report", "again.json", code=1)
         again = self.read_json("again.json")["suites"][0]["relations"]
         self.assertEqual(self.relations(), again)
         self.run_tool("compare", "perfgate-out/run.json", "--filter", "*n=1000*")

@@ -54,10 +54,10 @@ class Review(tool.Case):
         self.git("commit", "--quiet", "--allow-empty", "-m", "x")
 
     def review(self, *words, code=1, base="HEAD", **kwargs):
-        return self.run_tool("review", "--base", base, *words, code=code, **kwargs).stdout
+        return self.run_tool("review", "--base", f"rev:{base}", *words, code=code, **kwargs).stdout
 
     def findings(self, *words, code=1, **kwargs):
-        document = json.loads(self.review(*words, "--json", "-", code=code, **kwargs))
+        document = json.loads(self.review(*words, "--report", "json:-", code=code, **kwargs))
         self.assertEqual(("perfgate.review", 1), (document["schema"], document["version"]))
         return [(each["kind"], each["file"], each["subject"]) for each in document["findings"]]
 
@@ -107,7 +107,7 @@ overrides:
         kinds = ["case removed", "tolerance raised", "policy lowered", "baseline raised",
                  "anchor raised", "history rewritten"]
         self.assertEqual(kinds, [kind for kind, _, _ in self.findings()])
-        text = self.review("--annotations", "annotations")
+        text = self.review("--report", "annotations:annotations")
         for kind in kinds:
             self.assertIn(f"\n  {kind} ", text)
         self.assertRegex(text, r"tolerance raised +host_time +30 % → 90 % +suites/small.yaml:6 +gemm")
@@ -117,7 +117,7 @@ overrides:
         self.assertIn("::error file=suites/small.yaml,line=6,title=tolerance raised%3A host_time::"
                       "30 %25 → 90 %25%0Agemm/reference[", annotations[1])
         # For information alone.
-        self.review("--advisory", "--annotations", "annotations", code=0)
+        self.review("--advisory", "--report", "annotations:annotations", code=0)
         self.assertTrue((self.folder / "annotations").read_text().startswith("::warning "))
 
     def test_a_commit_that_is_there_no_more_tells_what_was_there(self):
@@ -126,7 +126,7 @@ overrides:
         shutil.rmtree(self.folder / "baselines")
         (self.folder / "configs/ci.yaml").unlink()
         self.commit()
-        self.assertEqual(["suite removed", "profile removed", "baseline removed",
+        self.assertEqual(["suite removed", "config removed", "baseline removed",
                           "history rewritten"], [kind for kind, _, _ in self.findings(base="v1")])
         # Nothing is left to compare.
         self.assertEqual([], self.findings(base="HEAD", code=2))
@@ -137,7 +137,7 @@ overrides:
             self.git("mv", name, f"gpu/{name}")
         self.commit()
         self.write("gpu/suites/small.yaml", SUITE.replace("30%", "90%"))
-        folders = ["--suites", "./gpu/suites/", "--profiles", "gpu/configs/ci.yaml",
+        folders = ["./gpu/suites/", "--config", "gpu/configs/ci.yaml",
                    "--baselines", "gpu/baselines"]
         self.assertIn("gpu/suites/small.yaml:6", self.review(*folders))
         self.assertIn("suites/small.yaml:6", self.review(cwd=self.folder / "gpu"))
@@ -158,7 +158,7 @@ overrides:
             self.assertLessEqual(len(findings), 8)
             self.git("checkout", "--", ".")
     def test_a_suite_that_the_pattern_of_ci_no_longer_finds_is_removed(self):
-        pattern = ["--suites", "suites/*.yaml"]
+        pattern = ["suites/*.yaml"]
         removed = [("suite removed", "suites/small.yaml", "small")]
         for name in ("suites/.small.yaml", "suites/small.yml", "suites/deep/small.yaml", "small.yaml"):
             for words in ([], pattern):
@@ -173,19 +173,19 @@ overrides:
         self.assertEqual([("suite repeated", "suites/small.yaml", "small")], self.findings())
 
     def test_nothing_to_compare_is_exit_2_also_if_it_is_only_advice(self):
-        for words, place in ((["--suites", "typo"], "typo"), (["--suites", "typo/*.yaml"], "typo/*.yaml"),
-                             (["--suites", "suites/*.yaml", "--suites", "typo"], "typo"),
-                             (["--profiles", "typo"], "typo"), (["--baselines", "typo"], "typo")):
+        for words, place in ((["typo"], "typo"), (["typo/*.yaml"], "typo/*.yaml"),
+                             (["suites/*.yaml", "typo"], "typo"),
+                             (["--config", "typo"], "typo"), (["--baselines", "typo"], "typo")):
             for advisory in ([], ["--advisory"]):
                 with self.subTest(words, advisory=advisory):
-                    text = self.review(*words, *advisory, "--annotations", "annotations", code=2)
+                    text = self.review(*words, *advisory, "--report", "annotations:annotations", code=2)
                     self.assertRegex(text.splitlines()[0], f"^not compared with HEAD: .*'{re.escape(place)}'")
                     self.assertIn("::error title=not compared::", (self.folder / "annotations").read_text())
         # What can be compared is.
         self.write("suites/small.yaml", SUITE.replace("30%", "40%"))
-        text = self.review("--profiles", "typo", code=2)
+        text = self.review("--config", "typo", code=2)
         self.assertIn("tolerance raised", text)
-        document = json.loads(self.review("--profiles", "typo", "--json", "-", code=2))
+        document = json.loads(self.review("--config", "typo", "--report", "json:-", code=2))
         self.assertEqual(["typo" in why for why in document["not_compared"]], [True])
 
     def test_places_that_are_not_named_may_be_empty(self):
@@ -194,7 +194,7 @@ overrides:
         self.commit()
         text = self.review(code=0)
         self.assertIn("no change weakens the gate", text.splitlines()[0])
-        self.assertIn("neither state has a profile in 'configs'", text)
+        self.assertIn("neither state has a config in 'configs'", text)
         self.assertIn("neither state has a baseline in 'baselines'", text)
 
     def test_the_baselines_are_those_that_the_profile_names(self):
@@ -223,7 +223,7 @@ overrides:
     def test_entries_of_a_plugin_that_is_not_loaded_are_compared(self):
         shutil.rmtree(self.folder / "suites")
         self.run_tool("init", "--from", "cuda", "mine")
-        suites = ["--suites", "mine/suites/*.yaml", "--profiles", "configs"]
+        suites = ["mine/suites/*.yaml", "--config", "configs"]
         self.commit()
         scale, = (self.folder / "mine/suites").glob("*.yaml")
         text = scale.read_text()
@@ -243,7 +243,7 @@ overrides:
         subprocess.run([tool.SOURCE / "ci/adopt", f"me/perfgate@{'a' * 40}", *words], cwd=self.folder, check=True)
         text = (self.folder / ".github/workflows/pull-request.yml").read_text()
         step = text[text.index("/ci/action@"):]
-        inputs = [re.search(rf"^ +{name}: (.*)$", step, re.MULTILINE)[1] for name in ("suites", "profile")]
+        inputs = [re.search(rf"^ +{name}: (.*)$", step, re.MULTILINE)[1] for name in ("suites", "config")]
         self.assertIn('run: "[ ! -d perf/baselines ] || perfgate baseline verify --baselines perf/baselines"', text)
         return inputs, shlex.split(re.search("run: perfgate (review .*)$", text, re.MULTILINE)[1])
 
@@ -254,9 +254,9 @@ overrides:
         self.git("mv", f"baselines/{KEY}", f"perf/baselines/{KEY}")
         inputs, words = self.adopted("perf/*.yaml", "perf/ci.yaml", "build/perf.so")
         self.assertEqual(["perf/*.yaml", "perf/ci.yaml"], inputs)
-        self.assertEqual(inputs, [words[words.index(name) + 1] for name in ("--suites", "--profiles")])
+        self.assertEqual(inputs, [words[1], words[words.index("--config") + 1]])
         self.commit()
-        words[words.index("HEAD^1")] = "HEAD"
+        words[words.index("rev:HEAD^1")] = "rev:HEAD"
         words.remove("--advisory")
         self.run_tool(*words)
         self.write("perf/small.yaml", SUITE.replace("30%", "900%"))
@@ -267,7 +267,7 @@ overrides:
             self.assertIn(kind, text)
         # The pattern that is measured finds the profile, too.
         (self.folder / "none").mkdir()
-        self.run_tool("run", "perf/ci.yaml", "perf/small.yaml", "--profile", "./perf/ci.yaml", "--no-baseline", "skip",
+        self.run_tool("run", "perf/ci.yaml", "perf/small.yaml", "--config", "./perf/ci.yaml", "--set", "no_baseline=skip",
                       "--baselines", "none")
 
     def test_a_base_that_is_no_commit_is_refused(self):
@@ -278,7 +278,7 @@ overrides:
                 self.assertNotEqual("", done.stderr)
         bare = self.folder / "elsewhere"
         bare.mkdir()
-        done = self.run_tool("review", "--base", "HEAD", cwd=bare, code=2,
+        done = self.run_tool("review", "--base", "rev:HEAD", cwd=bare, code=2,
                              env={"GIT_CEILING_DIRECTORIES": str(self.folder)})
         self.assert_one_line(done.stderr, "git has no commit HEAD here")
 
@@ -317,7 +317,7 @@ overrides:
         self.write("suites/\u202elive.yaml", "name: \"\\u001b[1m\n::warning::forged\"")
         self.write("suites/small.yaml", SUITE.replace("30%", "40%") +
                    "    tags: [x]\n# ::error::forged\n")
-        text = self.review("--annotations", "annotations")
+        text = self.review("--report", "annotations:annotations")
         annotations = (self.folder / "annotations").read_text()
         for line in text.splitlines() + annotations.splitlines():
             self.assertNotRegex(line, "^::error::forged|^::warning::forged|\x1b|\u202e")
@@ -344,7 +344,7 @@ overrides:
         self.commit()
         for number in range(25):
             (self.folder / f"suites/{number}.yaml").unlink()
-        self.review("--annotations", "annotations")
+        self.review("--report", "annotations:annotations")
         lines = (self.folder / "annotations").read_text().splitlines()
         self.assertEqual(10, len(lines))
         self.assertTrue(lines[-1].endswith("%0A15 more findings: see the log"), lines[-1])

@@ -65,7 +65,7 @@ class Readers(tool.Case):
         git = ["git", "-c", "user.name=t", "-c", "user.email=t@t"]
         for words in (["init", "--quiet"], ["add", "--all"], ["commit", "--quiet", "-m", "x"]):
             subprocess.run([*git, *words], cwd=self.folder, check=True)
-        measured = ["suites/bench.yaml", "--profile", "configs/ci.yaml"]
+        measured = ["suites/bench.yaml", "--config", "configs/ci.yaml"]
         self.run_tool("baseline", "refresh", *measured, "--author", "ada", "--reason", "first")
         self.run_tool("run", *measured)
         self.assertTrue((self.folder / "executed").exists(), "the trap works")
@@ -75,10 +75,10 @@ class Readers(tool.Case):
         for code, words in ((0, ["validate", "suites/bench.yaml", "suites/program.yaml"]),
                             (0, ["list", "suites/bench.yaml", "suites/program.yaml"]),
                             (0, ["compare", run, "--out", "again"]),
-                            (0, ["report", run, "--html", "page.html", "--markdown", "page.md"]),
-                            (0, ["explain", run, "*"]),
-                            (1, ["review", "--base", "HEAD"]),
-                            (0, ["baseline", "verify"]), (0, ["baseline", "log", "bench"]),
+                            (0, ["report", run, "--report", "page.html", "--report", "page.md"]),
+                            (0, ["report", run, "--why", "--filter", "*"]),
+                            (1, ["review", "--base", "rev:HEAD"]),
+                            (0, ["baseline", "verify"]), (0, ["baseline", "show", "bench", "--log"]),
                             (0, ["baseline", "refresh", run]), (0, ["baseline", "accept", run, "--reason", "r"])):
             with self.subTest(" ".join(words)):
                 self.run_tool(*words, code=code)

@@ -17,12 +17,12 @@ class SelfTest(tool.Case):
     def selftest(self, *words, code=0, suite=SUITE):
         self.write("fault.yaml", suite)
         return self.run_tool("selftest", "fault.yaml", "--backend", "host", *self.plugin("fault"),
-                             "--processes", 4, "--baseline-processes", 8, *words, code=code)
+                             "--processes", 4, *words, code=code)
 
     def test_what_is_added_is_found(self):
         # Sizes that no noise of a shared machine reaches.
         done = self.selftest("--sizes", "0,1000", "--tolerance", "100", "--seed", 1,
-                             "--json", "selftest.json")
+                             "--report", "selftest.json")
         self.assertRegex(done.stdout, r"nine of ten or more were found: with 95 % confidence the gate finds at least \d+ %")
         result = self.read_json("selftest.json")
         self.assertEqual(([], 0), (result["problems"], result["exit_code"]))
@@ -34,14 +34,14 @@ class SelfTest(tool.Case):
             self.run_tool("report", f"perfgate-selftest/{name}/run.json")
 
     def test_sizes_below_the_claim_prove_nothing(self):
-        done = self.selftest("--sizes", "1", "--tolerance", "100", "--json", "selftest.json", code=3)
+        done = self.selftest("--sizes", "1", "--tolerance", "100", "--report", "selftest.json", code=3)
         self.assertEqual(3, self.read_json("selftest.json")["exit_code"])
         self.assertIn("no slowdown was as large as what the gate claims to detect: nothing was proved; use larger --sizes",
                       done.stdout)
         self.assertNotIn("95 % confidence", done.stdout)
 
     def test_the_json_can_be_standard_output(self):
-        done = self.selftest("--sizes", "0", "--tolerance", "100", "--json", "-")
+        done = self.selftest("--sizes", "0", "--tolerance", "100", "--report", "json:-")
         self.assertTrue(done.stdout.startswith("{"))
 
     def test_what_could_not_be_measured_is_told(self):

@@ -428,7 +428,7 @@ exit 4
                 self.assertEqual(4, done.returncode, done.stdout + done.stderr)
                 calls = (self.folder / "calls").read_text()
                 (self.folder / "calls").unlink()
-                self.assertTrue(calls.startswith("<run><suites/a.yaml><suites/b.yaml><--profile><configs/ci.yaml>"), calls)
+                self.assertTrue(calls.startswith("<run><suites/a.yaml><suites/b.yaml><--config><configs/ci.yaml>"), calls)
                 for option in re.findall(r"<(--[a-z-]+)>", calls):
                     self.assertIn(option, tool.options(["run"]))
         self.assertEqual("summary\n", (self.folder / "annotated").read_text())

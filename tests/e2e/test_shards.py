@@ -40,7 +40,7 @@ class Shards(tool.Case):
         self.run_tool("baseline", "refresh", *self.quick)
         parts = [self.shard("1/2"), self.shard("2/2")]
         self.assertEqual(5, len(self.ids(parts[0]) + self.ids(parts[1])))
-        done = self.run_tool("merge", *reversed(parts), "--out", "merged")
+        done = self.run_tool("compare", *reversed(parts), "--out", "merged")
         self.assertIn("5 inconclusive (5 not shown); 1 relation holds", done.stdout)
         self.assertEqual(sorted(self.ids(parts[0]) + self.ids(parts[1])),
                          self.ids("merged/run.json"))
@@ -52,32 +52,32 @@ class Shards(tool.Case):
         self.run_tool("compare", "merged/run.json")
 
         for wrong, part in (([parts[0]], "missing: 2"), ([*parts, parts[0]], "are both shard 1/2"),
-                            (["merged/run.json"], "is not a shard")):
-            done = self.run_tool("merge", *wrong, "--out", "refused", code=2)
+                            (["merged/run.json", parts[0]], "is not a shard")):
+            done = self.run_tool("compare", *wrong, "--out", "refused", code=2)
             self.assert_one_line(done.stderr, part)
         self.assertFalse((self.folder / "refused").exists())
         document = self.read_json(parts[1])
         document["environment"]["device"]["key"] = "another"
         self.write("other.json", json.dumps(document))
-        done = self.run_tool("merge", parts[0], "other.json", code=2)
+        done = self.run_tool("compare", parts[0], "other.json", code=2)
         self.assert_one_line(done.stderr, "device.key", "another", "other.json")
 
     def test_the_profiles_proof_is_of_the_merged_run(self):
         self.write("profile.yaml", "prove: true\ncanary: true")
         self.run_tool("baseline", "refresh", *self.quick)
         parts = [self.shard("1/2"), self.shard("2/2")]
-        done = self.run_tool("merge", *parts, "--out", "merged", "--profile", "profile.yaml")
+        done = self.run_tool("compare", *parts, "--out", "merged", "--config", "profile.yaml")
         self.assertIn("perfgate: proof: 5 gates of 5 cases tried, 1 relation: ", done.stderr)
-        self.assertIn("'canary: true' has no effect with merge: ", done.stderr)
-        done = self.run_tool("compare", "merged/run.json", "--profile", "profile.yaml")
         self.assertIn("'canary: true' has no effect with compare: ", done.stderr)
-        self.assertEqual("", self.run_tool("merge", *parts, "--out", "merged").stderr)
+        done = self.run_tool("compare", "merged/run.json", "--config", "profile.yaml")
+        self.assertIn("'canary: true' has no effect with compare: ", done.stderr)
+        self.assertEqual("", self.run_tool("compare", *parts, "--out", "merged").stderr)
 
     def test_what_cannot_be_divided_is_refused(self):
         self.assert_one_line(self.shard("3/2", code=2).stderr, "--shard '3/2'")
         self.assert_one_line(self.shard("1/6", code=2).stderr, "5 of the 5 cases")
         done = self.shard("1/2", "--costs", "costs.json", code=2)
-        self.assert_one_line(done.stderr, "--costs was removed: leave it out")
+        self.assert_one_line(done.stderr, "--costs is now nothing: cases are dealt out")
 
 
 if __name__ == "__main__":

@@ -104,7 +104,7 @@ class SilentPasses(tool.Case):
         self.measure("--tag", "large")
 
         self.edit_baseline(lambda case: case.pop("tags"))
-        done = self.measure("--tag", "nightly", "--markdown", "report.md")
+        done = self.measure("--tag", "nightly", "--report", "report.md")
         expected = "3 cases of the baseline are not in the run and not judged as missing"
         for text in (done.stdout, (self.folder / "report.md").read_text(),
                      (self.folder / "perfgate-out/junit.xml").read_text()):
@@ -137,25 +137,25 @@ class SilentPasses(tool.Case):
         self.write("other.yaml", SUITE.replace("name: probe", "name: other"))
         self.write("complete.yaml", "complete: true")
         self.refresh("probe.yaml", "other.yaml", *self.measuring)
-        complete = ["--profile", "complete.yaml"]
+        complete = ["--config", "complete.yaml"]
 
         def suites(out="perfgate-out"):
             return {suite["name"]: {case["verdict"] for case in suite["cases"]}
                     for suite in self.read_json(f"{out}/verdict.json")["suites"]}
 
-        done = self.measure("--markdown", "report.md")
+        done = self.measure("--report", "report.md")
         self.assertEqual(["probe"], list(suites()))
         for text in (done.stdout, (self.folder / "report.md").read_text()):
             self.assertRegex(" ".join(text.split()), "1 suite with a baseline of this device was not given.*other")
-        reports = ["--junit", "junit.xml", "--html", "report.html", "--annotations", "annotations", "--csv", "values.csv"]
-        done = self.measure(*complete, "--markdown", "report.md", *reports, code=1)
+        reports = ["--report", "junit.xml", "--report", "report.html", "--report", "annotations:annotations", "--report", "values.csv"]
+        done = self.measure(*complete, "--report", "report.md", *reports, code=1)
         self.assertEqual({"missing"}, suites()["other"])
         self.assertNotIn("missing", suites()["probe"])
         for text in (done.stdout, *((self.folder / name).read_text()
                                     for name in ("report.md", "junit.xml", "annotations"))):
             self.assertIn("the suite 'other', which was not given", " ".join(text.split()))
         self.run_tool("compare", "perfgate-out/run.json", "--out", "out", code=0)
-        self.run_tool("report", "perfgate-out/run.json", "--json", "again.json", *complete)
+        self.run_tool("report", "perfgate-out/run.json", "--report", "again.json", *complete)
         self.assertEqual(["other", "probe"], sorted(suite["name"] for suite in self.read_json("again.json")["suites"]))
         # A stored run is compared as it is.
         done = self.run_tool("compare", "perfgate-out/run.json", "--out", "out", *complete)
@@ -238,7 +238,7 @@ class SilentPasses(tool.Case):
         self.assertEqual({"inconclusive"}, {case["verdict"] for case in self.verdicts("out").values()})
         for case in self.verdicts("out").values():
             self.assertIn("the baseline's processes disagree by more than the tolerance", case["reason"])
-        for policy in ("--inconclusive", "--not-shown"):
+        for policy in ("--set", "inconclusive=--not-shown"):
             self.compare(with_times([1.5e5] * 5), policy, "fail", code=4)
 
     # --- selections, shards and suites that do not fit
@@ -309,9 +309,9 @@ class SilentPasses(tool.Case):
         acknowledge("2026-03-15")
         self.compare(run)
         self.write("strict.yaml", "policy: {acknowledgement_days: 30}\n")
-        self.compare(run, "--profile", "strict.yaml", code=1)
+        self.compare(run, "--config", "strict.yaml", code=1)
         acknowledge("2026-01-04")
-        done = self.compare(run, "--markdown", "report.md")
+        done = self.compare(run, "--report", "report.md")
         for text in (done.stdout, (self.folder / "report.md").read_text(),
                      (self.folder / "out/junit.xml").read_text()):
             self.assertIn("its acknowledgement ends in 3 days, on 2026-01-04", text)
@@ -320,8 +320,8 @@ class SilentPasses(tool.Case):
 
     def test_a_run_that_only_verified_says_so_everywhere(self):
         self.refresh()
-        done = self.measure("--verify-only", "--profile", tool.SOURCE / "configs/ci.yaml", "--markdown",
-                            "report.md", "--annotations", "annotations.txt")
+        done = self.measure("--verify-only", "--config", tool.SOURCE / "configs/ci.yaml", "--report",
+                            "report.md", "--report", "annotations:annotations.txt")
         told = "verified only, nothing was measured"
         for text in (done.stdout, (self.folder / "report.md").read_text(),
                      (self.folder / "annotations.txt").read_text(),
@@ -330,7 +330,7 @@ class SilentPasses(tool.Case):
         self.assertTrue(self.read_json("perfgate-out/verdict.json")["verify_only"])
         self.assertEqual({"skipped"}, {case["verdict"] for case in self.verdicts().values()})
         for profile in ("github", "strict"):
-            self.run_tool("report", "perfgate-out/run.json", "--junit", "again.xml", "--junit-profile", profile)
+            self.run_tool("report", "perfgate-out/run.json", "--report", "again.xml", "--set", f"junit_profile={profile}")
             suite = xml.parse(self.folder / "again.xml").getroot().find("testsuite")
             self.assertEqual(("3", "3"), (suite.get("tests"), suite.get("skipped")))
             for case in suite.findall("testcase"):
@@ -400,7 +400,7 @@ class BenchmarkThatGotWorse(tool.Case):
         # Nor by so much that few processes need not show it.
         self.write("base/quick.yaml", "policy: {rounds: 0}\n")
         self.make("base", 120, 10000)
-        self.run_bench("run", "mine.yaml", "--profile", "quick.yaml", code=3)
+        self.run_bench("run", "mine.yaml", "--config", "quick.yaml", code=3)
         self.assertEqual({"invalid"}, set(self.verdicts().values()))
 
     def test_one_process_with_another_count_fails(self):
@@ -418,7 +418,7 @@ class BenchmarkThatGotWorse(tool.Case):
     def test_ab_compares_counts_to_the_digit(self):
         self.make(".", 1, 10000)
         self.make("head", 1, 10005)
-        ab = ("ab", "--base-root", "base", "--head-root", "head", "mine.yaml")
+        ab = ("ab", "--base", "dir:base", "--head", "dir:head", "mine.yaml")
         self.run_bench(*ab, folder=".", code=1)
         self.make("head", 1, 10000)
         self.run_bench(*ab, folder=".")

@@ -178,7 +178,7 @@ class Slurm(tool.Case):
 
     def test_shards_are_measured_then_merged_and_the_verdict_is_the_exit_code(self):
         # Without a baseline the profile makes it 4.
-        done = self.submit("--shards", "3", "--profile", "profile.yaml", "--wait", "probe.yaml",
+        done = self.submit("--shards", "3", "--config", "profile.yaml", "--wait", "probe.yaml",
                            code=4)
         self.assertIn("5 no_baseline", done.stdout)
         run = json.loads((self.results() / "run.json").read_text())

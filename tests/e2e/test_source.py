@@ -89,7 +89,7 @@ class Source(tool.Case):
         self.write("s.yaml", HEAD + entry("k.cu", more="    check: {against: ref}\n"))
         done = self.run_tool("list", "s.yaml")
         self.assertIn("k/k  cuda", done.stdout)
-        self.run_tool("list", "s.yaml", "--json", "list.json")
+        self.run_tool("list", "s.yaml", "--report", "list.json")
         case, = self.read_json("list.json")["suites"][0]["cases"]
         self.assertEqual({"file": "k.cu", "kernel": "k", "grid": [1, 1, 1], "block": [32, 1, 1],
                           "shared_bytes": 0, "memory_bytes": 128, "check": "kernel",
@@ -97,7 +97,7 @@ class Source(tool.Case):
 
     def test_list_has_the_stated_work_of_each_case(self):
         self.write("s.yaml", HEAD + entry("k.cu", more="    work: {flops: 2 * 32, bytes: 128, type: f32}\n"))
-        self.run_tool("list", "s.yaml", "--json", "list.json")
+        self.run_tool("list", "s.yaml", "--report", "list.json")
         case, = self.read_json("list.json")["suites"][0]["cases"]
         self.assertEqual((64, 128, "f32"), tuple(case["source"][key] for key in ("flops", "bytes", "arithmetic")))
         self.write("s.yaml", HEAD + entry("k.cu", more="    work: {flops: 9223372036854775807 * 2}\n"))
@@ -106,7 +106,7 @@ class Source(tool.Case):
 
     @unittest.skipUnless(tool.has_nvrtc(), "needs NVRTC")
     def test_doctor_names_the_compiler(self):
-        done = self.run_tool("doctor", "--backend", "host", "--json", "doctor.json")
+        done = self.run_tool("doctor", "--backend", "host", "--report", "doctor.json")
         self.assertRegex(done.stdout, r"ok +NVRTC +1\d\.\d, /\S*libnvrtc\.so")
         self.assertIn("NVRTC", [check["topic"] for check in self.read_json("doctor.json")["checks"]])
 

@@ -30,11 +30,11 @@ class StaleResults(tool.Case):
                 (["run", "none.yaml", "--report-url", "no address"], run),
                 (["run", "none.yaml", "--no-such-option"], run),
                 (["run", "none.yaml", "--shard", ""], run),
-                (["run", "none.yaml", "--profile", "broken.yaml"], run),
+                (["run", "none.yaml", "--config", "broken.yaml"], run),
                 (["run", "none.yaml", "--resume", "perfgate-out"], run),
-                (["ab", "none.yaml", "--base", ".", "--head", "."],
+                (["ab", "none.yaml", "--base", "build:.", "--head", "build:."],
                  [*run, "perfgate-out/base/run.json"]),
-                (["merge", "none.json"], run),
+                (["compare", "none.json", "other.json", "--out", "perfgate-out"], run),
                 (["compare", "none.json", *out], results),
                 (["compare", "good.json", "--filter", "nothing/*", *out], results),
                 (["report", "none.json", *out], results)):
@@ -48,23 +48,23 @@ class StaleResults(tool.Case):
 
     def test_neither_do_the_files_of_its_reports(self):
         for verb in (["compare", "none.json"], ["report", "none.json"], ["run", "none.yaml"],
-                     ["merge", "none.json", "--color", "pink"]):
+                     ["compare", "none.json", "other.json", "--out", "perfgate-out", "--color", "pink"]):
             with self.subTest(verb):
                 self.yesterday(*FORMATS)
-                words = [word for name in FORMATS for word in (f"--{name}", name)]
+                words = [word for name in FORMATS for word in ("--report", f"{name}:{name}")]
                 self.run_tool(*verb, *words, code=2)
                 self.assert_gone(*FORMATS)
 
     def test_nor_a_self_test(self):
         stale = ["perfgate-selftest/base/run.json", "perfgate-selftest/trial-7/run.json", "s.json"]
         self.yesterday(*stale)
-        self.run_tool("selftest", "none.yaml", "--json", "s.json", code=2)
+        self.run_tool("selftest", "none.yaml", "--report", "s.json", code=2)
         self.assert_gone(*stale)
 
     def test_devices_pipes_and_links_stay(self):
         self.yesterday("target.xml")
         (self.folder / "link.xml").symlink_to("target.xml")
-        self.run_tool("compare", "none.json", "--json", "/dev/null", "--junit", "link.xml", code=2)
+        self.run_tool("compare", "none.json", "--report", "json:/dev/null", "--report", "link.xml", code=2)
         self.assertEqual("", (self.folder / "target.xml").read_text())
         self.assertTrue((self.folder / "link.xml").is_symlink())
 
@@ -75,16 +75,16 @@ class StaleResults(tool.Case):
         self.run_tool("compare", run, "--out", "perfgate-out")
         self.assertEqual(text, (self.folder / run).read_text())
         self.assertTrue((self.folder / "perfgate-out/junit.xml").exists())
-        for words in (["compare", run, "--json", run],
-                      ["report", run, "--junit", f"./perfgate-out/../{run}"],
-                      ["merge", run, "--profile", "none.yaml"]):
+        for words in (["compare", run, "--report", f"json:{run}"],
+                      ["report", run, "--report", f"junit:./perfgate-out/../{run}"],
+                      ["compare", run, "--config", "none.yaml"]):
             with self.subTest(words):
                 self.run_tool(*words, code=2)
                 self.assertEqual(text, (self.folder / run).read_text())
         self.run_tool("baseline", "refresh", run, "--reason", "first")
         baseline = self.folder / f"baselines/{DEVICE}/gemm.json"
         kept = baseline.read_text()
-        done = self.run_tool("compare", run, "--json", baseline, code=2)
+        done = self.run_tool("compare", run, "--report", f"json:{baseline}", code=2)
         self.assert_one_line(done.stderr, "it is an input")
         self.assertEqual(kept, baseline.read_text())
 

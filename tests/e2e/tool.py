@@ -103,15 +103,15 @@ def has_nvrtc():
     return False
 
 
-def help_of(verb):
-    return subprocess.run([PERFGATE, *verb, "--help"], capture_output=True, text=True, check=True,
+def help_of(verb, which="--help-all"):
+    return subprocess.run([PERFGATE, *verb, which], capture_output=True, text=True, check=True,
                           timeout=PATIENCE_S).stdout
 
 
 def verbs(above=()):
     """The words of every command that help shows, the program itself first."""
     found = [list(above)]
-    listed = help_of(above).partition("\nSubcommands:\n")[2]
+    listed = help_of(above, "--help").partition("\nCommands:\n")[2]
     for verb in re.findall(r"^  ([a-z]+) ", listed, re.MULTILINE):
         found += verbs([*above, verb])
     return found
@@ -126,7 +126,7 @@ def options(verb):
 @functools.cache
 def _parser():
     """Command -> its options, and whether it takes other words."""
-    return {tuple(verb): (options(verb), "\nPositionals:" in help_of(verb)) for verb in verbs()}
+    return {tuple(verb): (options(verb), "\nArguments:" in help_of(verb)) for verb in verbs()}
 
 
 def refused_words(words):

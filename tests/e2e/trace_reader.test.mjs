@@ -55,7 +55,7 @@ function eventsOf(trace) {
 for (const [name, kernels] of [["graphs", 2220], ["cupy", 120]]) {
   test(`the recorded program ${name}`, async () => {
     const trace = path.join(folder, `${name}.json`);
-    tool(folder, ["profile", "--recording", path.join(source, "tests", "data", "activity", name), "--trace", trace]);
+    tool(folder, ["profile", "--recording", path.join(source, "tests", "data", "activity", name), "--report", `trace:${trace}`]);
     const events = eventsOf(trace);
     const tracks = new Set(events.filter((event) => event.ph === "X").map((event) => `${event.pid} ${event.tid}`));
     assert.deepEqual(await read(trace), { said: [], profiles: tracks.size });

@@ -88,7 +88,7 @@ def self_test(suites, out, options):
     named = {name for name, _ in chosen}
     document = out / "selftest.json"
     done = tools.run([tools.PERFGATE, "selftest", *(suite for suite in suites if suite.stem in named), "--backend", "cuda",
-                      "--sizes", SIZES, "--quiet", "--out", out / "selftest", "--json", document, *options,
+                      "--sizes", SIZES, "--quiet", "--out", out / "selftest", "--report", f"json:{document}", *options,
                       *(word for _, case in chosen for word in ("--filter", case))], (0, 1, 3), timeout=560)
     tools.say(done.stdout)
     tools.say(f"self-test: exit {done.returncode}, {json.loads(document.read_text())['wall_s']:.0f} s")

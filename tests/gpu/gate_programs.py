@@ -315,7 +315,7 @@ class Folder:
         stored = ["--baselines", self.path / "baselines"]
         if words[0] == "ab" or (words[0] != "baseline" and not stored[1].exists()):
             stored = []
-        judged = ["--profile", self.path / "profile.yaml"] if words[0] == "run" else []
+        judged = ["--config", self.path / "profile.yaml"] if words[0] == "run" else []
         if words[0] == "run" and "--processes" not in words:
             judged += ["--processes", RUN_PROCESSES]
         begin = time.monotonic()
@@ -491,7 +491,7 @@ def gated(program, *launcher, gpus=1, tolerance="5%"):
     command = json.dumps([*(launcher or (sys.executable,)), program])
     suite = STEPS.format(command=command, gpus=gpus, tolerance=tolerance)
     base, head = fresh(suite), fresh(suite)
-    words = ("ab", head.path / "suite.yaml", "--base-root", base.path, "--head-root", head.path,
+    words = ("ab", head.path / "suite.yaml", "--base", f"dir:{base.path}", "--head", f"dir:{head.path}",
              "--processes", RUN_PROCESSES)
     head.tool(*words)
     work = re.search(r"^WORK = (\d+)$", (head.path / program).read_text(), re.M)
@@ -549,7 +549,7 @@ def torch_devices():
 
 def part_ab():
     base, head = training(), training()
-    words = ("ab", head.path / "suite.yaml", "--base-root", base.path, "--head-root", head.path, "--processes")
+    words = ("ab", head.path / "suite.yaml", "--base", f"dir:{base.path}", "--head", f"dir:{head.path}", "--processes")
     head.tool(*words, RUN_PROCESSES, timeout=420)
     tools.expect(True, "two equal checkouts pass")
     head.edit(*EDITS["flash attention off"][:2])
@@ -565,8 +565,8 @@ def part_ab_cpp():
         shutil.copy(folder.path / "suite.yaml", folder.path / side)
         shutil.copy(tools.PROGRAMS / version, folder.path / side / "program")
     for head, codes in (("same", (0,)), ("head", (1,))):
-        folder.tool("ab", folder.path / head / "suite.yaml", "--base-root", folder.path / "base", "--head-root",
-                    folder.path / head, "--processes", PROCESSES, codes=codes)
+        folder.tool("ab", folder.path / head / "suite.yaml", "--base", "dir:" + str(folder.path / "base"), "--head",
+                    f"dir:{folder.path / head}", "--processes", PROCESSES, codes=codes)
         tools.say(f"  {head}: {folder.verdicts('spin')}")
     tools.expect(folder.verdicts("spin")["gpu_time"] == "regressed", "spin.gpu_time regressed")
 
@@ -604,7 +604,7 @@ def part_sensors():
 
     folder.starts(program, 16, "flat")
     for base, head, codes in (("LIDAR_WORK=1", "UNREAD=1", (0,)), ("LIDAR_WORK=1", "LIDAR_WORK=2", (1,))):
-        folder.tool("ab", folder.path / "suite.yaml", "--base-env", base, "--head-env", head, "--processes", PROCESSES,
+        folder.tool("ab", folder.path / "suite.yaml", "--base", f"env:{base}", "--head", f"env:{head}", "--processes", PROCESSES,
                     codes=codes)
     found = {label: folder.verdicts(label)["gpu_time"] for label in times}
     tools.expect(found == {"camera": "pass", "lidar": "regressed"}, f"with twice lidar's work: {found}")

@@ -74,7 +74,7 @@ def profile(program, *options, level="callbacks", codes=(0,)):
     """The profile's processes and what the program printed."""
     with tempfile.TemporaryDirectory() as folder:
         document = pathlib.Path(folder) / "profile.json"
-        done = run([PERFGATE, "profile", "--level", level, "--json", document, *options, "--",
+        done = run([PERFGATE, "profile", "--level", level, "--report", f"json:{document}", *options, "--",
                     *program], codes)
         return json.loads(document.read_text())["processes"], done
 
@@ -147,7 +147,7 @@ def compare_with_torch(name, program):
     with tempfile.TemporaryDirectory() as folder:
         counts, times, others = torch_kernels(program, pathlib.Path(folder))
     for level in LEVELS[1:]:
-        process = only(profile(program, "--range", "measured", level=level)[0])
+        process = only(profile(program, "--capture", "range:measured", level=level)[0])
         own_counts = collections.Counter()
         own_times = collections.Counter()
         for kernel in process["kernels"]:
@@ -224,14 +224,14 @@ def part_ends(_):
 def part_profiler(_):
     """What a program does between cudaProfilerStart and cudaProfilerStop, and behind its first launches."""
     for level in LEVELS:
-        process = only(profile(PROFILED, "--profiler-api", level=level)[0])
+        process = only(profile(PROFILED, "--capture", "profiler-api", level=level)[0])
         expect(process["program"]["kernels"] == 40, f"{level}: 40 kernels while the profiler runs")
         ranges = {each["name"]: each["count"] for each in process["ranges"]}
         expect(ranges == {"profiled": 3}, f"{level}: the ranges that are wholly in it")
     whole = only(profile(PROFILED)[0])["program"]["kernels"]
-    process = only(profile(PROFILED, "--after-launches", str(whole - 9))[0])
+    process = only(profile(PROFILED, "--capture", f"after-launches:{str(whole - 9)}")[0])
     expect(process["program"]["kernels"] == 9, f"the last 9 of {whole} kernels")
-    done = run([PERFGATE, "profile", "--profiler-api", "--", *DECODE, "--steps", "2"], codes=(3,))
+    done = run([PERFGATE, "profile", "--capture", "profiler-api", "--", *DECODE, "--steps", "2"], codes=(3,))
     expect("never called cudaProfilerStart()" in done.stderr, "a program that starts no profiler is an error")
 
 
@@ -240,7 +240,7 @@ def killed(program, moment):
     with tempfile.TemporaryDirectory() as folder:
         pid_file, document = pathlib.Path(folder) / "pid", pathlib.Path(folder) / "profile.json"
         # The shell becomes the program.
-        words = [PERFGATE, "profile", "--level", "callbacks", "--json", document, "--",
+        words = [PERFGATE, "profile", "--level", "callbacks", "--report", f"json:{document}", "--",
                  "bash", "-c", 'echo $$ >"$0"; exec "$@"', pid_file, *program]
         with subprocess.Popen(list(map(str, words)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as tool:
             begin = time.monotonic()
@@ -359,7 +359,7 @@ def part_trace(_):
     """The trace, event by event: fields, nesting of slices, both ends of flows."""
     with tempfile.TemporaryDirectory() as folder:
         trace = pathlib.Path(folder) / "trace.json"
-        run([PERFGATE, "profile", "--trace", trace, "--", *TRAINING, "--steps", "2"])
+        run([PERFGATE, "profile", "--report", f"trace:{trace}", "--", *TRAINING, "--steps", "2"])
         size = trace.stat().st_size
         events = json.loads(trace.read_text())["traceEvents"]
     rows, flows = collections.defaultdict(list), collections.defaultdict(list)
@@ -413,7 +413,7 @@ def overhead_run(program, how):
     elif how == "floor":
         done = run(program, env={"CUDA_INJECTION64_PATH": str(PROGRAMS / "kernel_records_only.so")})
     else:
-        done = run([PERFGATE, "profile", "--level", how, "--rows", "1", "--", *program])
+        done = run([PERFGATE, "profile", "--level", how, "--", *program])
     return printed(done)["step_us"]
 
 
@@ -446,7 +446,7 @@ def ncu_durations(program, pattern):
     """How long each kernel with this name took, ns, as ncu measures it without control of clocks and caches."""
     # Its lock is $TMPDIR/nsight-compute-lock: one in /tmp may be another user's.
     with tempfile.TemporaryDirectory(prefix="perfgate-ncu-") as folder:
-        done = run(["ncu", "--clock-control", "none", "--cache-control", "none", "--csv", "--print-units", "base",
+        done = run(["ncu", "--clock-control", "none", "--cache-control", "none", "--report", "csv:--print-units", "base",
                     "--metrics", "gpu__time_duration.sum", "--kernel-name", f"regex:{pattern}", *program],
                    env={"TMPDIR": folder})
     lines = done.stdout.splitlines()

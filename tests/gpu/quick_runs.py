@@ -70,7 +70,7 @@ def main():
                 if done.returncode != 0:
                     tools.say(f"{suite.stem} has no baseline: {done.stderr[-500:]}")
         for number in range(chosen.rounds):
-            once(f"pull-request-{number}", binaries["changed"], "run", *suites, "--profile",
+            once(f"pull-request-{number}", binaries["changed"], "run", *suites, "--config",
                  board_proof.ROOT / "configs/pull-request.yaml", "--baselines", baselines)
     sides = collections.defaultdict(list)
     for name, result in results.items():

@@ -165,7 +165,7 @@ TEST(Accept, ChoosesCasesByGlob) {
     EXPECT_EQ(result.entries[0].id, third_id);
     EXPECT_EQ(result.baseline.cases.at(second_id).metrics.at("gpu_time").value, 1000);
     EXPECT_EQ(refusal(after(), {{"*m=3*", "*m=9*"}}),
-              "--case '*m=9*' matches no case of the run; an id looks like 'gemm/tiled[m=3]'");
+              "--filter '*m=9*' matches no case of the run; an id looks like 'gemm/tiled[m=3]'");
 }
 
 TEST(Accept, AnIdChoosesItsOwnCaseAlone) {
@@ -342,7 +342,7 @@ TEST(Accept, RefusesWhatIsNotDecidedAndNamesEach) {
     cases[1].not_collected.push_back({"dram_bytes", "no permission"});
     cases[2].verification->passed = false;
     EXPECT_EQ(refusal(run),
-              "these cases cannot be accepted: measure them again, or accept others with --case\n"
+              "these cases cannot be accepted: measure them again, or accept others with --filter\n"
               "  gemm/tiled[m=1] (error: signal 11)\n"
               "  gemm/tiled[m=2] (dram_bytes was not collected: no permission)\n"
               "  gemm/tiled[m=3] (not verified)");
@@ -352,7 +352,7 @@ TEST(Accept, RefusesWhatIsNotDecidedAndNamesEach) {
     run.suites[0].cases[1].status = CaseStatus::incorrect;
     run.suites[0].cases[1].reason = "element 7";
     EXPECT_EQ(refusal(run),
-              "these cases cannot be accepted: measure them again, or accept others with --case\n"
+              "these cases cannot be accepted: measure them again, or accept others with --filter\n"
               "  gemm/tiled[m=1] (invalid: power brake)\n"
               "  gemm/tiled[m=2] (incorrect: element 7)");
     EXPECT_EQ(refusal(run, {{third_id}}), "not refused");
@@ -418,7 +418,7 @@ TEST(Creep, AcceptedChangesAddUpAgainstTheAnchor) {
     } catch (const util::InputError& error) {
         EXPECT_EQ(std::string(error.what()),
                   "accepted changes add up: accept these with --reset-anchor if that is meant, or "
-                  "others with --case\n"
+                  "others with --filter\n"
                   "  gemm/tiled[m=2]: gpu_time goes from its anchor of 1.000 µs to 1.120 µs "
                   "(+12.0 %); changes since the anchor may add up to 10 %");
     }
@@ -686,7 +686,7 @@ TEST(Acknowledge, RefusesADayThatIsOverOrNone) {
         EXPECT_EQ(refusal(after(), {{second_id}, day}),
                   std::string("--expires ") + day +
                       ": that is more than 90 days ahead; name an earlier day, or raise "
-                      "acknowledgement_days in the profile's policy");
+                      "acknowledgement_days in the config's policy");
     }
     EXPECT_EQ(refusal(after(), {{second_id}, "next week"}),
               "--expires 'next week': expected a day, as 2026-12-31");

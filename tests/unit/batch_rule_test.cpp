@@ -694,6 +694,15 @@ TEST(BatchRule, AnIntervalIsWiderByWhatSessionsDifferByAtItsOwnLevel) {
     EXPECT_NEAR(steady->low - drifting->low, wider, 1e-9);
 }
 
+TEST(BatchRule, MoreProcessesInTheFirstRoundDetectASmallerChange) {
+    const MetricSeries before = processes(spread_around(1e5, 40, 0.05));
+    const auto detected = [&](std::size_t first) {
+        return judged(before, processes(spread_around(1e5, first, 0.05)))
+            .minimum_detectable_change.value();
+    };
+    EXPECT_LT(detected(16), 0.75 * detected(3)) << detected(16) << " " << detected(3);
+}
+
 struct Claims {
     double found = 0;  ///< how often a change of this size is found
     double mean = 0;

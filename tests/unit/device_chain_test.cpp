@@ -625,7 +625,7 @@ TEST_F(DeviceChainTest, ACaseThatTakesTooLongIsEndedAndTheOptionNamed) {
     const model::Run finished = run();
     EXPECT_EQ(asked().size(), 2U);
     EXPECT_NE(finished.suites[0].cases[0].reason.find("0.2 s"), std::string::npos);
-    EXPECT_NE(finished.suites[0].cases[0].reason.find("--case-limit"), std::string::npos);
+    EXPECT_NE(finished.suites[0].cases[0].reason.find("--time-limit"), std::string::npos);
 }
 
 TEST_F(DeviceChainTest, ARecordedLaunchIsOfItsCaseAndMayStandForIt) {

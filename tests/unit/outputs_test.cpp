@@ -16,9 +16,8 @@ namespace {
 namespace fs = std::filesystem;
 using Paths = std::vector<fs::path>;
 
-TEST(Outputs, VerbsThatMeasureOrMergeStoreRuns) {
+TEST(Outputs, VerbsThatMeasureStoreRuns) {
     EXPECT_EQ(stored_runs("run", "out"), (Paths{"run.json"}));
-    EXPECT_EQ(stored_runs("merge", "out"), (Paths{"run.json"}));
     EXPECT_EQ(stored_runs("ab", "out"), (Paths{"run.json", "base/run.json"}));
     EXPECT_EQ(stored_runs("compare", "out"), Paths());
     EXPECT_EQ(stored_runs("run", ""), Paths());

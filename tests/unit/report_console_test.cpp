@@ -97,21 +97,21 @@ TEST(Console, FoldsNotesOfCasesUnlessAskedAndShowsThoseOfSuites) {
 TEST(Console, EndsWithCommandsToPaste) {
     Options options;
     options.commands.run_file = "out dir/run.json";
-    options.commands.gate_words = {"--profile", "ci.yaml"};
+    options.commands.gate_words = {"--config", "ci.yaml"};
     options.commands.run_words = {"--plugin", "it's.so"};
     const std::vector<std::string> lines = console_lines(every_verdict(), options);
     const std::size_t at = line_with(lines, "explain:");
     ASSERT_LT(at + 1, lines.size());
     EXPECT_EQ(lines[at + 1],
-              "  perfgate explain 'out dir/run.json' 'gemm/tiled[dtype=f32,k=2048,m=2048,n=2048]' "
-              "--profile ci.yaml");
+              "  perfgate report 'out dir/run.json' --why --filter "
+              "'gemm/tiled[dtype=f32,k=2048,m=2048,n=2048]' --config ci.yaml");
     const std::size_t again = line_with(lines, "reproduce:");
     ASSERT_LT(again + 1, lines.size());
     EXPECT_TRUE(lines[again + 1].starts_with("  perfgate run suites/gemm.yaml --filter "))
         << lines[again + 1];
-    EXPECT_TRUE(lines[again + 1].ends_with(" --plugin 'it'\\''s.so' --profile ci.yaml"))
+    EXPECT_TRUE(lines[again + 1].ends_with(" --plugin 'it'\\''s.so' --config ci.yaml"))
         << lines[again + 1];
-    EXPECT_LT(line_with(lines, "  perfgate baseline accept 'out dir/run.json' --case "),
+    EXPECT_LT(line_with(lines, "  perfgate baseline accept 'out dir/run.json' --filter "),
               lines.size());
     // Two builds have no baseline to explain from or to accept.
     options.commands.verb = "ab";
@@ -119,7 +119,7 @@ TEST(Console, EndsWithCommandsToPaste) {
     const std::vector<std::string> of_ab = console_lines(every_verdict(), options);
     ASSERT_LT(line_with(of_ab, "reproduce:") + 1, of_ab.size());
     EXPECT_TRUE(of_ab[line_with(of_ab, "reproduce:") + 1].ends_with(
-        " --base old.so --head new.so --profile ci.yaml"));
+        " --base old.so --head new.so --config ci.yaml"));
     EXPECT_EQ(line_with(of_ab, "explain:"), of_ab.size());
     EXPECT_EQ(line_with(of_ab, "accept:"), of_ab.size());
     // What a shell cannot be given is not offered.
@@ -138,7 +138,7 @@ TEST(Console, TheLineThatAcceptsNamesJustTheCasesThatAcceptTakes) {
         return at + 1 < lines.size() ? lines[at + 1] : std::string();
     };
     const std::string line = accepting(every_verdict());
-    EXPECT_TRUE(line.starts_with("  perfgate baseline accept run.json --case ")) << line;
+    EXPECT_TRUE(line.starts_with("  perfgate baseline accept run.json --filter ")) << line;
     EXPECT_NE(line.find(slower), std::string::npos) << line;
     EXPECT_EQ(line.find('*'), std::string::npos) << line;
     options.commands.not_acceptable = {slower.substr(1, slower.size() - 2)};
@@ -193,14 +193,14 @@ TEST(Console, TheLineThatAcceptsTakesEachIdOnceFromSuitesThatWereGiven) {
         return "perfgate baseline accept run.json" + cases + " --reason 'WHY'";
     };
     const auto not_given = suite_of("", {case_of("changed", Verdict::missing), missing});
-    EXPECT_EQ(accepted({suite_of("a", {changed, same}), not_given}), line(" --case changed"));
+    EXPECT_EQ(accepted({suite_of("a", {changed, same}), not_given}), line(" --filter changed"));
     EXPECT_EQ(accepted({not_given, suite_of("a", {changed, missing})}),
-              line(" --case missing --case changed"));
+              line(" --filter missing --filter changed"));
     EXPECT_EQ(accepted({suite_of("a", {changed}), suite_of("b", {changed})}),
-              line(" --case changed"));
+              line(" --filter changed"));
     EXPECT_EQ(accepted({suite_of("a", {same}), not_given}), "");
-    EXPECT_EQ(accepted({suite_of("a", {missing})}), line(" --case missing"));
-    EXPECT_EQ(accepted({suite_of("", {same, missing})}), line(" --case missing"))
+    EXPECT_EQ(accepted({suite_of("a", {missing})}), line(" --filter missing"));
+    EXPECT_EQ(accepted({suite_of("", {same, missing})}), line(" --filter missing"))
         << "imported results have no file";
 }
 

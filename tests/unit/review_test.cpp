@@ -141,11 +141,11 @@ TEST(Review, FindsARaisedTolerance) {
 TEST(Review, FindsAGateThatOnlyWarns) {
     const std::string warning = "gpu_time: {worse: 3%, severity: warn}";
     EXPECT_EQ(in_words(of_edit(suite_path, "gpu_time: 3%", warning)),
-              "severity lowered gpu_time: as the profile says → warn (4)");
+              "severity lowered gpu_time: as the config says → warn (4)");
     const Files strict =
         edited(suite_path, "gpu_time: 3%", "gpu_time: {worse: 3%, severity: fail}");
     EXPECT_EQ(in_words(reviewed(strict, files())),
-              "severity lowered gpu_time: fail → as the profile says (4)");
+              "severity lowered gpu_time: fail → as the config says (4)");
     EXPECT_EQ(in_words(reviewed(files(), strict)), "");
     EXPECT_EQ(in_words(reviewed(edited(suite_path, "gpu_time: 3%", warning), strict)), "");
     const auto with_profile = [](const std::string& policy) {
@@ -453,7 +453,7 @@ TEST(Review, FindsALoweredProfile) {
     Files without = files();
     without.erase(profile_path);
     EXPECT_EQ(in_words(reviewed(files(), without)),
-              "profile removed configs/ci.yaml: there → gone");
+              "config removed configs/ci.yaml: there → gone");
 }
 
 /// What is found where a profile of one line becomes another.
@@ -714,7 +714,7 @@ TEST(Review, ComparesEntriesOfAnUnknownWorkload) {
     EXPECT_EQ(found("gpu_time: 2%", "gpu_time: 2.5%"),
               "tolerance raised gpu_time: 2 % → 2.5 % (2)");
     EXPECT_EQ(found("{gpu_time: 2%}", "{gpu_time: {worse: 2%, severity: warn}}"),
-              "severity lowered gpu_time: as the profile says → warn (2)");
+              "severity lowered gpu_time: as the config says → warn (2)");
     EXPECT_EQ(found("'*n=4096*', device: 'nvidia-*'", "'*n=1024*', skip: slow"),
               "case skipped skip: measured → slow (4); tolerance raised gpu_time: 2 % → 3 % (2)");
     EXPECT_EQ(found("variants: [fast, plain]", "variants: [plain]").rfind("case removed", 0), 0U);
@@ -810,7 +810,7 @@ TEST(Review, ListsOverridesOfResultsThatNoSuiteHas) {
               "case skipped skip: measured → too noisy (1)");
     EXPECT_EQ(found(other, other + over("bench/sort*",
                                         "tolerances: {real_time: {worse: 5%, severity: warn}}")),
-              "severity lowered real_time: as the profile says → warn (1)");
+              "severity lowered real_time: as the config says → warn (1)");
     EXPECT_EQ(found(other, other + over("bench/sort*",
                                         "device: 'nvidia-h100*', tolerances: "
                                         "{real_time: 9%}")),

@@ -5,5 +5,5 @@ perfgate_test(runner_test
           unit/git_test.cpp unit/merge_test.cpp unit/metric_list_test.cpp unit/outputs_test.cpp
           unit/reviewed_files_test.cpp unit/runner_main.cpp unit/runner_plan_test.cpp
           unit/runner_reports_test.cpp unit/runner_test.cpp unit/self_test_test.cpp
-          unit/side_environment_test.cpp
+          unit/sides_test.cpp
   LIBRARIES perfgate_runner)

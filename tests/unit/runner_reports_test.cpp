@@ -108,8 +108,8 @@ TEST_F(RunnersReports, OneOfThemMayHaveStandardOutput) {
     EXPECT_EQ(refusal(options), "");
     options.files["markdown"] = "-";
     const std::string both = refusal(options);
-    EXPECT_NE(both.find("--csv"), std::string::npos) << both;
-    EXPECT_NE(both.find("--markdown"), std::string::npos) << both;
+    EXPECT_NE(both.find("csv:-"), std::string::npos) << both;
+    EXPECT_NE(both.find("markdown:-"), std::string::npos) << both;
 }
 
 TEST_F(RunnersReports, TheAddressOfAReportIsOne) {

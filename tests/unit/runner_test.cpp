@@ -503,7 +503,8 @@ TEST_F(Runner, TheProcessesOfABaselineAreSpreadOverItsRuns) {
 AbRequest ab_request(const MeasuringChoice& choice, const std::string& suite) {
     AbRequest asked;
     asked.suites = {suite};
-    asked.base = choice.out + "/../plugins/base.so";
+    asked.base.build = choice.out + "/../plugins/base.so";
+    asked.head.build = choice.out + "/../plugins/head.so";
     asked.measuring = choice;
     asked.reports.out = choice.out;
     return asked;
@@ -525,10 +526,10 @@ TEST_F(Runner, BuildsAreComparedBackToBack) {
     ASSERT_EQ(base.selections.size(), 1U);
     EXPECT_EQ(base.selections[0].filters, Texts{"fake/*"});
 
-    asked.head = folder("build");
-    fs::create_directory(asked.head);
+    asked.head.build = folder("build");
+    fs::create_directory(asked.head.build);
     for (const char* plugin : {"slow.so", "recompiled.so", "slow_cuda.so"}) {
-        std::ofstream(fs::path(asked.head) / plugin).flush();
+        std::ofstream(fs::path(asked.head.build) / plugin).flush();
     }
     EXPECT_EQ(quietly([&] { return compare_builds(asked); }), 1) << printed_;
     EXPECT_EQ(verdict_of(0), Verdict::regressed);
@@ -565,7 +566,7 @@ TEST_F(Runner, TheProgressOfTwoBuildsIsOne) {
 
 TEST_F(Runner, ACaseThatTheBaseLacksIsSkippedThereAndMeasuredInTheHead) {
     AbRequest asked = ab_request(measuring(), suite_file());
-    asked.base = folder("plugins/old.so");
+    asked.base.build = folder("plugins/old.so");
     quietly([&] { return compare_builds(asked); });
     EXPECT_EQ(verdict_of(0), Verdict::pass);
     EXPECT_EQ(verdict_of(1), Verdict::no_baseline);
@@ -578,10 +579,10 @@ TEST_F(Runner, ACaseThatTheBaseLacksIsSkippedThereAndMeasuredInTheHead) {
 
 TEST_F(Runner, BuildsAreComparedOnlyIfBothAreThere) {
     AbRequest asked = ab_request(measuring(), suite_file());
-    asked.base.clear();
+    asked.base.build.clear();
     EXPECT_THROW(quietly([&] { return compare_builds(asked); }), util::InputError);
-    asked.base = folder("empty");
-    fs::create_directory(asked.base);
+    asked.base.build = folder("empty");
+    fs::create_directory(asked.base.build);
     EXPECT_THROW(quietly([&] { return compare_builds(asked); }), util::InputError);
     EXPECT_FALSE(fs::exists(folder("out")));
 }

@@ -36,7 +36,7 @@ if(TARGET perfgate)
     PASS_REGULAR_EXPRESSION
     "gemm/reference\\[dtype=f32,k=129,m=1023,n=517\\]  host  #1   host\n\n#1  gates: host_time \\(50 %\\)")
   add_test(NAME verb_list_json
-    COMMAND perfgate list "${gemm_suite}" --tag host --json -)
+    COMMAND perfgate list "${gemm_suite}" --tag host --report json:-)
   set_tests_properties(verb_list_json PROPERTIES TIMEOUT 60
     PASS_REGULAR_EXPRESSION
     "\"schema\": \"perfgate.list\".*\"partial\": true.*\"id\":\"gemm/reference\\[dtype=f32,k=64,m=32,n=16\\]\"")

@@ -325,7 +325,7 @@ TEST(BenchmarkLabels, HaveTheMetricsOfPrograms) {
               "s.yaml:13:15: unknown parameter 'k'; expected n");
     EXPECT_EQ(refused("bench/flash.v2.real_time: \"<= 1s\""),
               "s.yaml:13:15: unknown metric 'v2.real_time'; expected a metric that `perfgate "
-              "metrics` lists, or a CUPTI name; did you mean 'real_time'?");
+              "list --metrics` lists, or a CUPTI name; did you mean 'real_time'?");
 }
 
 TEST(BenchmarkLabels, MayNotHaveTheNameOfAResult) {

@@ -157,7 +157,7 @@ TEST(SuiteParse, TellsAllProblemsAtOnceInTheFilesOrder) {
         "s.yaml:1:7: wrong value for 'name'; expected 1 to 64 of the characters a-z, 0-9, "
         "'_' and '-', found text 'A'\n"
         "s.yaml:3:23: unknown metric 'gpu_tim'; expected a metric or set that `perfgate "
-        "metrics` lists, or a CUPTI name; did you mean 'gpu_time'?\n"
+        "list --metrics` lists, or a CUPTI name; did you mean 'gpu_time'?\n"
         "s.yaml:4:26: wrong value for 'gpu_time'; expected a number that is zero or more, "
         "with or without unit, found text '-3%'\n"
         "s.yaml:5:10: unknown value for 'cache': 'warm'; expected one of cold, hot\n"

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "suite_catalogue.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::suite {
 namespace {
@@ -178,7 +179,7 @@ TEST(SuiteProfile, TellsAllProblemsAtOnce) {
 
 TEST(SuiteProfile, RefusesAMissingFile) {
     EXPECT_EQ(test::refusal([] { load_profile("/nowhere/p.yaml"); }),
-              "profile /nowhere/p.yaml: No such file or directory");
+              "config /nowhere/p.yaml: No such file or directory");
 }
 
 // The gate in CI never falls back to the host, never passes for want of a baseline or of proof that
@@ -201,6 +202,28 @@ TEST(SuiteProfile, OfPullRequestsIsCisButForWhatItLeavesOut) {
     expected.canary = false;
     EXPECT_EQ(load_profile(std::string(PERFGATE_SOURCE_DIR) + "/configs/pull-request.yaml"),
               expected);
+}
+
+TEST(SuiteProfile, AKeyIsSetByItsPathOrItsLastPart) {
+    Profile profile;
+    set_key(profile, "policy.not_shown=fail");
+    set_key(profile, "board=refuse");
+    set_key(profile, "creep=20%");
+    set_key(profile, "canary=true");
+    set_key(profile, "out=a=b");
+    EXPECT_EQ(profile, parse_profile("policy: {not_shown: fail, changed: {board: refuse}}\n"
+                                     "creep: 20%\ncanary: true\nout: a=b\n",
+                                     "p.yaml"));
+}
+
+TEST(SuiteProfile, WhatIsNoKeyOrNoValueIsNotSet) {
+    for (const std::string text :
+         {"", "not_shown", "not_shown=", "=fail", "shown=fail", "policy=fail", "not_shown=maybe",
+          "canary=1", "rounds=11", "processes=0", "creep=lots", "not_shown=fail}, canary: {x"}) {
+        Profile profile;
+        EXPECT_THROW(set_key(profile, text), util::InputError) << text;
+        EXPECT_EQ(profile, Profile()) << text;
+    }
 }
 
 }  // namespace

@@ -201,13 +201,14 @@ TEST(SuiteRelations, SyntaxErrorsPointIntoTheExpression) {
 }
 
 TEST(SuiteRelations, UnknownNamesAreNamedWithTheNearest) {
-    EXPECT_EQ(refusal_of("  gem/tiled.gpu_time: \"<= gemm/naiv.gpu_tim\"\n"),
-              "s.yaml:24:3: unknown workload 'gem'; expected one of gemm, copy; did you mean "
-              "'gemm'?\n"
-              "s.yaml:24:32: unknown variant 'naiv'; expected one of naive, tiled, tensor_core, "
-              "reference; did you mean 'naive'?\n"
-              "s.yaml:24:37: unknown metric 'gpu_tim'; expected a metric that `perfgate metrics` "
-              "lists, or a CUPTI name; did you mean 'gpu_time'?");
+    EXPECT_EQ(
+        refusal_of("  gem/tiled.gpu_time: \"<= gemm/naiv.gpu_tim\"\n"),
+        "s.yaml:24:3: unknown workload 'gem'; expected one of gemm, copy; did you mean "
+        "'gemm'?\n"
+        "s.yaml:24:32: unknown variant 'naiv'; expected one of naive, tiled, tensor_core, "
+        "reference; did you mean 'naive'?\n"
+        "s.yaml:24:37: unknown metric 'gpu_tim'; expected a metric that `perfgate list --metrics` "
+        "lists, or a CUPTI name; did you mean 'gpu_time'?");
     EXPECT_EQ(refusal_of_comparison("<= gemm/naive[dtyp=f32].gpu_time"),
               "s.yaml:24:39: unknown parameter 'dtyp'; expected one of m, n, k, dtype; did you "
               "mean 'dtype'?");

@@ -26,7 +26,7 @@ std::string plain(const std::string& markdown) {
     return std::regex_replace(markdown, marks, "$1");
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
     std::string json = "\"";
     for (const char c : text) {
         if (c == '"' || c == '\\') json += '\\';
@@ -42,15 +42,15 @@ std::string with_default(const KeyText& key) {
 
 /// "name": {…}.
 std::string member(const KeyText& key) {
-    return fmt::format("{}: {{\"description\": {}, {}}}", quoted(key.name),
-                       quoted(plain(with_default(key))), key.schema);
+    return fmt::format("{}: {{\"description\": {}, {}}}", in_quotes(key.name),
+                       in_quotes(plain(with_default(key))), key.schema);
 }
 
 /// The members of the schema of a map; `more` are further ones.
 std::string map_of(const Rows& rows, std::string_view more = {}) {
     std::vector<std::string> required, properties;
     for (const KeyText& row : rows) {
-        if (row.required) required.push_back(quoted(row.name));
+        if (row.required) required.push_back(in_quotes(row.name));
         properties.push_back(member(row));
     }
     std::string text = R"("type": "object", "additionalProperties": false)";
@@ -60,7 +60,7 @@ std::string map_of(const Rows& rows, std::string_view more = {}) {
 }
 
 std::string named(std::string_view name, std::string_view members) {
-    return fmt::format("{}: {{{}}}", quoted(name), members);
+    return fmt::format("{}: {{{}}}", in_quotes(name), members);
 }
 
 constexpr std::string_view a_number = R"(([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([eE][-+]?[0-9]+)? ?)";
@@ -226,7 +226,7 @@ std::string schema(std::string_view title, std::string_view description, const R
     return fmt::format(
         R"({{"$schema": "http://json-schema.org/draft-07/schema#", "title": {}, "description": {},
            {}, "definitions": {{{}}}}})",
-        quoted(title), quoted(description), map_of(rows), fmt::join(definitions, ", "));
+        in_quotes(title), in_quotes(description), map_of(rows), fmt::join(definitions, ", "));
 }
 
 }  // namespace
@@ -239,8 +239,8 @@ std::string suite_schema() {
 }
 
 std::string profile_schema() {
-    return schema("perfgate profile",
-                  "Defaults for the command line (--profile FILE); what the command line says "
+    return schema("perfgate config",
+                  "Defaults for the command line (--config FILE); what the command line says "
                   "wins.",
                   profile_map(""), fractions());
 }

@@ -63,7 +63,7 @@ std::string indented(const std::string& json) {
 
 TEST(SuiteSchema, IsMadeFromTheKeys) {
     expect_file("configs/suite.schema.json", indented(suite_schema()));
-    expect_file("configs/profile.schema.json", indented(profile_schema()));
+    expect_file("configs/config.schema.json", indented(profile_schema()));
 }
 
 /// The document with its tables between `<!-- keys: NAME -->` and `<!-- end of keys -->` anew; the

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/terminal/completion.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <cctype>
 #include <vector>
+
+#include "cli/command_line.hpp"
 
 namespace perfgate::cli {
 namespace {
@@ -38,23 +38,14 @@ std::string line_by_line(std::string_view text) {
     return out + "\n";
 }
 
-std::vector<const CLI::App*> commands_of(const CLI::App& app) {
-    std::vector<const CLI::App*> shown;
-    for (const CLI::App* below : app.get_subcommands([](const CLI::App*) { return true; })) {
-        if (!below->get_group().empty()) shown.push_back(below);
-    }
-    return shown;
-}
-
 /// As --help formats them.
 std::string option_entries(const CLI::App& app, bool positional) {
-    const CLI::Formatter formatter;
     std::string text;
     for (const CLI::Option* option : app.get_options([](const CLI::Option*) { return true; })) {
         if (option->get_group().empty() || option->get_positional() != positional) continue;
-        text += fmt::format(".TP\n.B {}\n", roff(formatter.make_option_name(option, positional) +
-                                                 formatter.make_option_opts(option)));
-        text += roff(formatter.make_option_desc(option)) + "\n";
+        text += fmt::format(".TP\n.B {}\n",
+                            roff(option->get_name(positional, !positional) + value_text(*option)));
+        text += roff(option->get_description()) + "\n";
     }
     return text;
 }
@@ -71,12 +62,11 @@ void add_pages(const CLI::App& app, const std::string& name, const std::string& 
         ".\\\" Made from perfgate's command-line definition.\n"
         ".TH {} 1 \"\" \"perfgate {}\"\n.SH NAME\n{} \\- {}\n.SH SYNOPSIS\n.B {}\n",
         roff(title), roff(version), roff(dashed), roff(app.get_description()), roff(name));
-    const std::vector<const CLI::App*> commands = commands_of(app);
+    const std::vector<const CLI::App*> commands = shown_commands(app);
     const std::string arguments = option_entries(app, true);
-    const CLI::Formatter formatter;
     text += "[OPTIONS]";
     for (const CLI::Option* option : app.get_options([](const CLI::Option*) { return true; })) {
-        if (option->get_positional()) text += " " + roff(formatter.make_option_usage(option));
+        if (option->get_positional()) text += " " + roff(argument_text(*option));
     }
     text += commands.empty() ? "\n" : " COMMAND\n";
     if (!arguments.empty()) text += ".SH ARGUMENTS\n" + arguments;

@@ -306,7 +306,7 @@ std::string difference_text(const activity::ProfileDifference& difference,
     }
     text.line(
         "\nBased on one run each: differences may be noise. To gate the program, draft a suite "
-        "with perfgate profile --suite-out.");
+        "with perfgate profile --report suite:FILE.");
     return text.take();
 }
 

@@ -9,6 +9,7 @@
 #include "activity/difference.hpp"
 #include "activity/profile.hpp"
 #include "model/plan.hpp"
+#include "runner/baselines.hpp"
 #include "runner/self_test.hpp"
 #include "suite/suite.hpp"
 
@@ -31,6 +32,10 @@ std::string difference_text(const activity::ProfileDifference& difference,
 
 /// `suites` are those of the plan, in its order.
 std::string plan_text(const model::Plan& plan, const std::vector<suite::Suite>& suites);
+
+// What `baseline refresh --dry-run` shows (baseline_diff_text.cpp).
+
+std::string stored_diff_text(const runner::StoredDiff& result);
 
 // The result of `selftest` (self_test_text.cpp).
 

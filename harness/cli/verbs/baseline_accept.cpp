@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "baseline/accept.hpp"
-#include "cli/options/baseline.hpp"
-#include "cli/options/gate.hpp"
+#include "cli/options/options.hpp"
 #include "cli/verbs/verb.hpp"
 #include "model/quantity.hpp"
 #include "runner/baselines.hpp"
@@ -25,7 +24,7 @@ namespace {
 struct AcceptOptions {
     std::string run;
     std::string baselines = "baselines";
-    std::string profile;
+    Config config;
     baseline::AcceptChoice choice;
     AcceptanceOptions acceptance;
 };
@@ -63,8 +62,7 @@ std::string accepted_text(const baseline::Accepted& result, const std::string& f
 }
 
 int accept(const CLI::App& verb, const AcceptOptions& options) {
-    suite::Profile profile;
-    if (!options.profile.empty()) profile = suite::load_profile(options.profile);
+    const suite::Profile profile = options.config.load();
     std::string folder = options.baselines;
     take_unless_given(verb, "--baselines", profile.baselines, folder);
     std::string text;
@@ -79,43 +77,33 @@ int accept(const CLI::App& verb, const AcceptOptions& options) {
 
 }  // namespace
 
-void add_baseline_accept(CLI::App& baseline, Invocation& invocation) {
-    CLI::App* verb = baseline.add_subcommand(
-        "accept", "Accepts what changed in a run, case by case, with a reason");
+Body add_baseline_accept(CLI::App& verb) {
     const auto options = std::make_shared<AcceptOptions>();
-    verb->add_option("RUN", options->run, "Run document (perfgate-out/run.json)")
+    verb.add_option("RUN", options->run, "Run document (perfgate-out/run.json)")
         ->required()
         ->type_name("FILE");
-    verb->add_option(
-            "--case", options->choice.cases,
-            "Only cases with this id, or whose id matches (* any text, ? any character); may be "
-            "repeated. The id of a case that the suite no longer has removes it")
-        ->type_name("GLOB")
-        ->type_size(1)
-        ->allow_extra_args(false);
-    verb->add_option("--reason", options->acceptance.reason, "Why, kept in the ledger")
-        ->required()
-        ->type_name("TEXT")
-        ->check([](const std::string& text) {
-            return text.find_first_not_of(" \t\r\n") == std::string::npos ? "expected a reason"
-                                                                          : std::string();
-        });
-    verb->add_option("--expires", options->choice.until,
-                     "Acknowledge the regressions through this day (UTC) instead of accepting "
-                     "them: expected values stay")
-        ->type_name("DATE");
-    add_baselines_option(*verb, options->baselines);
-    add_profile_option(*verb, options->profile);
-    add_acceptance_options(*verb, options->acceptance);
-    verb->footer(
-        "Makes the smallest change: unchanged metrics of an accepted case, and all other cases, "
-        "stay identical to the byte.\nRefuses cases that are incorrect, failed, incomplete, "
-        "invalid or "
-        "inconclusive, and changes that add up\nbeyond --creep; nothing is written then.\nExit "
-        "code: 0 accepted, or nothing to accept; 2 refused; 3 could not write.");
-    verb->callback([&invocation, options, verb] {
-        invocation.body = [options, verb] { return accept(*verb, *options); };
+    add_repeatable(
+        verb, "--filter", options->choice.cases,
+        "Only cases with this id, or whose id matches (* any text, ? any character; repeatable). "
+        "The id of a case that the suite no longer has removes it",
+        "GLOB");
+    add_reason_options(verb, options->acceptance)->required()->check([](const std::string& text) {
+        return text.find_first_not_of(" \t\r\n") == std::string::npos ? "expected a reason"
+                                                                      : std::string();
     });
+    verb.add_option("--expires", options->choice.until,
+                    "Acknowledge the regressions through this day (UTC) instead of accepting "
+                    "them: expected values stay")
+        ->type_name("DATE");
+    add_anchor_option(verb, options->acceptance);
+    add_baselines_option(verb, options->baselines);
+    add_config_options(verb, options->config);
+    verb.footer(
+        "Makes the smallest change: unchanged metrics of an accepted case, and all other cases, "
+        "stay identical to the byte. Refuses cases that are incorrect, failed, incomplete, invalid "
+        "or inconclusive, and changes that add up beyond the config's 'creep'; nothing is written "
+        "then. Exit code: 0 accepted, or nothing to accept; 2 refused; 3 could not write.");
+    return [options, &verb] { return accept(verb, *options); };
 }
 
 }  // namespace perfgate::cli

@@ -8,8 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/options/baseline.hpp"
-#include "cli/options/gate.hpp"
+#include "cli/options/options.hpp"
 #include "cli/verbs/verb.hpp"
 #include "model/unknown_cases.hpp"
 #include "runner/baselines.hpp"
@@ -92,36 +91,24 @@ int prune(const PruneOptions& options) {
 
 }  // namespace
 
-void add_baseline_prune(CLI::App& baseline, Invocation& invocation) {
-    CLI::App* verb = baseline.add_subcommand(
-        "prune", "Removes cases from baselines that their suites no longer have");
+Body add_baseline_prune(CLI::App& verb) {
     const auto options = std::make_shared<PruneOptions>();
-    verb->add_option(
+    verb.add_option(
             "SUITE", options->inputs,
             "Suite files (.yaml), and run documents that show the cases of their benchmarks")
         ->required()
         ->type_name("FILE");
-    add_baselines_option(*verb, options->baselines);
-    verb->add_flag("--dry-run", options->dry_run, "Show the orphans and change nothing");
-    verb->add_flag("--all-suites", options->all_suites,
-                   "The given suites are complete: remove baselines of all other suites");
-    verb->add_option("--reason", options->acceptance.reason, "Why, kept in the ledger")
-        ->type_name("TEXT");
-    add_author_option(*verb, options->acceptance);
-    verb->add_option("--plugin", options->plugins,
-                     "A plugin with workloads, in addition to the bundled ones (repeatable)")
-        ->type_name("FILE")
-        ->type_size(1)
-        ->allow_extra_args(false);
-    verb->footer(
+    add_baselines_option(verb, options->baselines);
+    verb.add_flag("--dry-run", options->dry_run, "Show the orphans and change nothing");
+    verb.add_flag("--all-suites", options->all_suites,
+                  "The given suites are complete: remove baselines of all other suites");
+    add_reason_options(verb, options->acceptance);
+    add_plugin_option(verb, options->plugins);
+    verb.footer(
         "Prunes the baselines of every device. Which cases a benchmark has, only a run shows: "
-        "without "
-        "one of the whole suite\non the same device, those of benchmarks that are in the suite are "
-        "kept. Exit code: 0; 2 a suite or baseline cannot be read; "
-        "3 could not "
-        "write.");
-    verb->callback(
-        [&invocation, options] { invocation.body = [options] { return prune(*options); }; });
+        "without one of the whole suite on the same device, those of benchmarks that are in the "
+        "suite are kept. Exit code: 0; 2 a suite or baseline cannot be read; 3 could not write.");
+    return [options] { return prune(*options); };
 }
 
 }  // namespace perfgate::cli

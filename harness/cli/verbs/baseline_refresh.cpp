@@ -10,13 +10,13 @@
 
 #include "baseline/pooling.hpp"
 #include "baseline/refresh.hpp"
-#include "cli/options/baseline.hpp"
-#include "cli/options/gate.hpp"
-#include "cli/options/measuring.hpp"
+#include "cli/options/options.hpp"
+#include "cli/terminal/texts.hpp"
 #include "cli/verbs/verb.hpp"
 #include "model/selection.hpp"
 #include "runner/baselines.hpp"
 #include "suite/profile.hpp"
+#include "util/error.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
 
@@ -30,8 +30,9 @@ struct RefreshOptions {
     runner::RefreshRequest request;
     model::Selection selection;
     AcceptanceOptions acceptance;
-    std::string profile;
+    Config config;
     bool add_board = false;
+    bool dry_run = false;
 };
 
 std::string refreshed_text(const baseline::Refreshed& result, const fs::path& file) {
@@ -138,14 +139,35 @@ std::string findings_text(const baseline::PoolingFindings& findings, bool add_bo
     return text;
 }
 
+/// What a refresh with this document would change, whether it matters or not.
+int show_changes(const RefreshOptions& options) {
+    const runner::RefreshRequest& request = options.request;
+    if (request.inputs.size() != 1 || runner::is_suite_file(request.inputs.front())) {
+        throw util::InputError(
+            "--dry-run takes one run document or baseline file, and measures nothing");
+    }
+    if (!std::filesystem::is_directory(request.baselines)) {
+        throw util::InputError(
+            fmt::format("{} is no folder of baselines", util::printable(request.baselines)));
+    }
+    std::string text;
+    for (const runner::StoredDiff& result : runner::diff_against_stored(
+             request.inputs.front(), options.selection, request.baselines)) {
+        if (!text.empty()) text += '\n';
+        text += stored_diff_text(result);
+    }
+    util::write_file_atomically("-", text);
+    return 0;
+}
+
 int refresh(const CLI::App& verb, RefreshOptions& options) {
     runner::RefreshRequest& request = options.request;
-    suite::Profile profile;
-    if (!options.profile.empty()) profile = suite::load_profile(options.profile);
-    leave_out_profile(options.profile, request.inputs);
+    const suite::Profile profile = options.config.load();
+    leave_out_config(options.config, request.inputs);
     take_unless_given(verb, "--baselines", profile.baselines, request.baselines);
     take_unless_given(verb, "--backend", profile.backend, request.measuring.backend.backend);
     take_unless_given(verb, "--out", profile.out, request.measuring.out);
+    if (options.dry_run) return show_changes(options);
     request.measuring.filters = options.selection.filters;
     request.measuring.tags = options.selection.tags;
     request.acceptance = acceptance_of(options.acceptance, profile);
@@ -164,46 +186,43 @@ int refresh(const CLI::App& verb, RefreshOptions& options) {
 
 }  // namespace
 
-void add_baseline_refresh(CLI::App& baseline, Invocation& invocation) {
-    CLI::App* verb =
-        baseline.add_subcommand("refresh", "Accepts the measured values as the new baseline");
+Body add_baseline_refresh(CLI::App& verb) {
     const auto options = std::make_shared<RefreshOptions>();
     options->request.baselines = "baselines";
-    verb->add_option(
+    verb.add_option(
             "FILE", options->request.inputs,
             "Run documents (perfgate-out/run.json) of the same cases, or suite files (.yaml) to be "
             "measured now")
         ->required()
         ->type_name("FILE");
-    add_baselines_option(*verb, options->request.baselines, BaselinesFolder::created);
-    add_profile_option(*verb, options->profile);
-    add_selection_options(*verb, options->selection);
-    verb->add_option("--runs", options->request.runs,
-                     "Measure the suites this many times, with 20 processes in all; three or more "
-                     "show how much whole runs differ")
-        ->check(CLI::Range(1, 100))
+    add_baselines_option(verb, options->request.baselines, BaselinesFolder::created);
+    add_config_options(verb, options->config);
+    add_selection_options(verb, options->selection);
+    verb.add_option("--runs", options->request.runs,
+                    "Measure the suites this many times, with 20 processes in all; three or more "
+                    "show how much whole runs differ")
+        ->check(in_range(1, 100))
         ->type_name("N")
         ->capture_default_str();
-    verb->add_flag("--add-board", options->add_board,
-                   "Add the times of another board to a baseline of the same code, or replace "
-                   "those of one of its boards");
-    verb->add_option("--reason", options->acceptance.reason, "Why, kept with each accepted case")
-        ->type_name("TEXT");
-    add_acceptance_options(*verb, options->acceptance);
-    verb->add_option("--out", options->request.measuring.out, "Folder for the results of measuring")
+    verb.add_flag("--add-board", options->add_board,
+                  "Add the times of another board to a baseline of the same code, or replace "
+                  "those of one of its boards");
+    verb.add_flag(
+        "--dry-run", options->dry_run,
+        "Show what a run document, or another baseline file, would change; write nothing");
+    add_reason_options(verb, options->acceptance);
+    add_anchor_option(verb, options->acceptance);
+    verb.add_option("--out", options->request.measuring.out, "Folder for the results of measuring")
         ->type_name("DIR")
         ->capture_default_str();
-    add_measuring_options(*verb, options->request.measuring);
-    verb->footer(
+    add_measuring_options(verb, options->request.measuring);
+    verb.footer(
         "Incorrect, failed and incomplete cases are refused, and those whose processes disagree by "
-        "more than the tolerance;\nnothing is written then. With --filter or --tag the other cases "
-        "stay as they are. Cases that the suite no longer has "
-        "are removed. Unchanged cases stay identical to the byte.\nExit code: 0 accepted; 2 "
-        "refused; 3 "
-        "could not measure or write; 130 interrupted.");
-    verb->callback([&invocation, options, verb] {
-        invocation.body = [options, verb] { return refresh(*verb, *options); };
-    });
+        "more than the tolerance; nothing is written then. With --filter or --tag the other cases "
+        "stay as they are. Cases that the suite no longer has are removed. Unchanged cases stay "
+        "identical to the byte. Exit code: 0 accepted; 2 refused; 3 could not measure or write; "
+        "130 interrupted.");
+    return [options, &verb] { return refresh(verb, *options); };
 }
 
 }  // namespace perfgate::cli

@@ -8,11 +8,12 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/options/baseline.hpp"
+#include "cli/options/options.hpp"
 #include "cli/verbs/verb.hpp"
 #include "document/baseline.hpp"
 #include "model/quantity.hpp"
 #include "report/columns.hpp"
+#include "util/error.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
 
@@ -22,7 +23,9 @@ namespace {
 
 struct ShowOptions {
     runner::BaselineChoice choice;
+    std::vector<std::string> cases;
     std::string json;
+    bool log = false;
 };
 
 std::string provenance_text(const model::Provenance& provenance) {
@@ -65,7 +68,57 @@ std::string baseline_text(const gate::StoredBaseline& stored) {
     return text;
 }
 
+std::string entry_text(const model::LedgerEntry& entry) {
+    using model::LedgerAction;
+    std::string text =
+        fmt::format("{}  {}", util::printable(entry.at), model::to_text(entry.action));
+    text += entry.action == LedgerAction::refresh ? "  " + util::counted(entry.cases, "case")
+                                                  : "  " + util::printable(entry.id);
+    if (!entry.until.empty()) text += "  until " + util::printable(entry.until);
+    if (entry.anchor_reset) text += "  anchor reset";
+    for (const std::string& board : entry.added_boards) {
+        text += "  added board " + util::printable(board);
+    }
+    text += '\n';
+    if (!entry.by.empty() || !entry.reason.empty()) {
+        text += fmt::format("    {}{}{}\n", util::printable(entry.by),
+                            entry.by.empty() || entry.reason.empty() ? "" : ": ",
+                            util::printable(entry.reason));
+    }
+    for (const auto& [metric, change] : entry.changes) {
+        if (!change.before) {
+            text += fmt::format("    {} {}\n", util::printable(metric),
+                                model::quantity_text(change.after, change.unit));
+            continue;
+        }
+        const model::QuantityTexts values =
+            model::quantity_texts(*change.before, change.after, change.unit);
+        text += fmt::format("    {} {} → {}", util::printable(metric), values.before, values.after);
+        if (change.anchor) {
+            text += fmt::format(", anchor {}", model::quantity_text(*change.anchor, change.unit));
+        }
+        text += '\n';
+    }
+    return text;
+}
+
+int show_log(const ShowOptions& options) {
+    if (!options.json.empty()) {
+        throw util::InputError(
+            "--report has no meaning with --log: the ledger beside the baseline is JSON lines");
+    }
+    std::string text;
+    for (const model::LedgerEntry& entry : runner::ledger_entries(options.choice, options.cases)) {
+        text += entry_text(entry);
+    }
+    util::write_file_atomically("-", text);
+    return 0;
+}
+
 int show(const ShowOptions& options) {
+    if (options.log) return show_log(options);
+    if (!options.cases.empty()) throw util::InputError("--filter is for --log: leave it out");
+
     const gate::StoredBaseline stored = runner::stored_baseline(options.choice);
     if (!options.json.empty()) {
         util::write_file_atomically(options.json, document::write_baseline(stored.baseline));
@@ -76,15 +129,18 @@ int show(const ShowOptions& options) {
 
 }  // namespace
 
-void add_baseline_show(CLI::App& baseline, Invocation& invocation) {
-    CLI::App* verb =
-        baseline.add_subcommand("show", "Prints the expected values and their provenance");
+Body add_baseline_show(CLI::App& verb) {
     const auto options = std::make_shared<ShowOptions>();
-    add_baseline_choice_options(*verb, options->choice);
-    verb->add_option("--json", options->json, "Write the baseline document (- is standard output)")
-        ->type_name("FILE");
-    verb->callback(
-        [&invocation, options] { invocation.body = [options] { return show(*options); }; });
+    add_baseline_choice_options(verb, options->choice);
+    verb.add_flag("--log", options->log,
+                  "Show who accepted what, when and why, newest first, in place of the values");
+    add_repeatable(verb, "--filter", options->cases,
+                   "With --log: only cases whose id matches (repeatable)", "GLOB");
+    add_json_option(verb, options->json);
+    verb.footer(
+        "The ledger is <suite>.ledger.jsonl beside the baseline: one JSON object a line, for other "
+        "programs.");
+    return [options] { return show(*options); };
 }
 
 }  // namespace perfgate::cli

@@ -9,7 +9,7 @@
 
 #include "baseline/acceptance.hpp"
 #include "baseline/verify.hpp"
-#include "cli/options/gate.hpp"
+#include "cli/options/options.hpp"
 #include "cli/verbs/verb.hpp"
 #include "model/date.hpp"
 #include "runner/clock.hpp"
@@ -34,16 +34,13 @@ int verify(const std::string& folder) {
 
 }  // namespace
 
-void add_baseline_verify(CLI::App& baseline, Invocation& invocation) {
-    CLI::App* verb = baseline.add_subcommand(
-        "verify", "Checks that all baselines and ledgers are well formed and agree");
+Body add_baseline_verify(CLI::App& verb) {
     const auto folder = std::make_shared<std::string>("baselines");
-    add_baselines_option(*verb, *folder);
-    verb->footer(
+    add_baselines_option(verb, *folder);
+    verb.footer(
         "For pull requests that change baselines: names what was edited by hand, merged wrongly or "
-        "never accepted.\nExit code: 0 valid; 2 not.");
-    verb->callback(
-        [&invocation, folder] { invocation.body = [folder] { return verify(*folder); }; });
+        "never accepted. Exit code: 0 valid; 2 not.");
+    return [folder] { return verify(*folder); };
 }
 
 }  // namespace perfgate::cli

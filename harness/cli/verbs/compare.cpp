@@ -3,24 +3,23 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <initializer_list>
 #include <memory>
-#include <set>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "activity/difference.hpp"
 #include "activity/outputs.hpp"
-#include "cli/options/gate.hpp"
-#include "cli/options/importing.hpp"
-#include "cli/options/output.hpp"
+#include "cli/options/options.hpp"
 #include "cli/terminal/texts.hpp"
 #include "cli/verbs/verb.hpp"
 #include "model/selection.hpp"
-#include "report/across_devices.hpp"
 #include "runner/imported.hpp"
 #include "runner/judging.hpp"
+#include "runner/merge.hpp"
 #include "runner/run_file.hpp"
+#include "runner/sides.hpp"
 #include "util/error.hpp"
 #include "util/file.hpp"
 
@@ -29,153 +28,152 @@ namespace perfgate::cli {
 namespace {
 
 struct CompareOptions {
-    std::vector<std::string> runs;
+    std::vector<std::string> files;
     std::vector<std::string> base, head;
     runner::ImportChoice results;
-    bool across_devices = false;
     GateOptions gate;
     runner::OutputOptions output;
 };
 
-int judge_one(const CLI::App& verb, CompareOptions& options) {
-    for (const char* name : {"--format", "--tolerance"}) {
+void refuse(const CLI::App& verb, std::initializer_list<const char*> names, const char* why) {
+    for (const char* name : names) {
         if (verb.count(name) == 0) continue;
-        throw util::InputError(
-            fmt::format("{} is for results that --base and --head name: leave it out", name));
+        throw util::InputError(fmt::format("{} {}: leave it out", name, why));
     }
+}
+
+bool is_profile(const std::string& file) {
+    return runner::schema_of(file) == "perfgate.profile";
+}
+
+/// A run that is stored as it is, or one of shards or results, which is made here.
+int judge_by_baselines(const CLI::App& verb, CompareOptions& options) {
     const suite::Profile profile = apply_profile(verb, options.gate, options.output);
+    clear_outputs(verb, options.output);
+    if (is_profile(options.files.front())) {
+        throw util::InputError("two profiles are compared with --base FILE --head FILE");
+    }
+    const bool results =
+        !options.results.format.empty() || runner::schema_of(options.files.front()).empty();
+    if (!results) {
+        refuse(verb, {"--format", "--tolerance", "--suite", "--device-key"},
+               "is for results of benchmarks");
+    }
+    std::vector<runner::NamedRun> runs;
+    if (!results) {
+        for (const std::string& file : options.files)
+            runs.push_back({file, runner::read_run(file)});
+    }
+    // A shard alone would pass without the cases of the others.
+    const bool shards = runs.size() > 1 || (!results && runs.front().run.shard);
+    if (shards) refuse(verb, {"--filter", "--tag"}, "has no meaning with shards");
+    const bool made = results || shards;
+    if (made && !options.output.out.empty()) options.output.runs = {"run.json"};
     check_outputs(verb, options.output);
     note_without_canary(profile, "compare");
-    name_run(verb, options.gate, options.runs.front(), options.output);
-    const model::Run run =
-        model::select_cases(runner::read_run(options.runs.front()), options.gate.selection);
+    model::Run run = results  ? runner::import_results(options.files, options.results)
+                     : shards ? runner::merge_shards(std::move(runs))
+                              : std::move(runs.front().run);
+    int stored = 0;
+    if (!made) {
+        name_run(verb, options.gate, options.files.front(), options.output);
+    } else if (!options.output.out.empty()) {
+        name_run(verb, options.gate, options.output.out + "/run.json", options.output);
+        stored = runner::store_run(run, options.output.out);
+    }
+    run = model::select_cases(std::move(run), options.gate.selection);
     runner::JudgingChoice judging = judging_of(options.gate);
-    judging.policy.complete = false;  // which suites were to be measured only `run` knows
-    return runner::Judge(judging, run).judge_and_report(run, options.output);
-}
-
-/// A run document, or results of benchmarks.
-model::Run read_side(const std::vector<std::string>& files, const CompareOptions& options) {
-    return model::select_cases(runner::read_run_or_results(files, options.results),
-                               options.gate.selection);
-}
-
-/// Options for judging a run or writing a verdict have no meaning here.
-void refuse_other_options(const CLI::App& verb, const std::set<std::string>& meaningful,
-                          std::string_view mode) {
-    for (const CLI::Option* option : verb.get_options()) {
-        const std::string name = option->get_name();
-        if (option->count() == 0 || meaningful.contains(name)) continue;
-        throw util::InputError(fmt::format(
-            "{} has no meaning with {}, which judges nothing: leave it out", name, mode));
-    }
-}
-
-int set_side_by_side(const CLI::App& verb, const CompareOptions& options) {
-    const bool two_sides = !options.base.empty();
-    if (!two_sides && options.runs.size() != 2) {
-        throw util::InputError(
-            fmt::format("--across-devices needs two runs, {} given", options.runs.size()));
-    }
-    refuse_other_options(verb,
-                         {"RUN", "--base", "--head", "--format", "--across-devices", "--filter",
-                          "--tag", "--json", "--color", "--verbose"},
-                         "--across-devices");
-    check_outputs(verb, options.output);
-    const std::vector<std::string> of_first =
-        two_sides ? options.base : std::vector{options.runs[0]};
-    const std::vector<std::string> of_second =
-        two_sides ? options.head : std::vector{options.runs[1]};
-    const model::Run first = read_side(of_first, options);
-    const model::Run second = read_side(of_second, options);
-    const report::NamedRun left{of_first.front(), &first};
-    const report::NamedRun right{of_second.front(), &second};
-    const std::string& json = options.output.files.at("json");
-    if (!json.empty()) util::write_file_atomically(json, write_across_json(left, right));
-    runner::print_for_people(options.output, [&](const report::Options& how) {
-        return write_across_console(left, right, how);
-    });
-    return 0;
+    // Which suites were to be measured only `run` knows, and its shards.
+    judging.policy.complete = judging.policy.complete && shards;
+    const runner::Judge judge(judging, run);
+    return model::combine_exit_codes(stored, judge.judge_and_report(run, options.output));
 }
 
 int compare_profiles(const CLI::App& verb, const CompareOptions& options) {
-    refuse_other_options(verb, {"RUN"}, "a comparison of two profiles");
+    if (options.base.size() != 1 || options.head.size() != 1) {
+        throw util::InputError("--base and --head are one profile each");
+    }
+    for (const CLI::Option* option : verb.get_options()) {
+        const std::string name = option->get_name();
+        if (option->count() == 0 || name == "--base" || name == "--head") continue;
+        throw util::InputError(fmt::format(
+            "{} has no meaning with two profiles, which are not judged: leave it out", name));
+    }
     const auto read = [](const std::string& file) {
-        try {
-            return activity::parse_profiles(
-                util::read_file(file, runner::run_limit_bytes, "profile"), file);
-        } catch (const util::InputError& error) {
-            throw util::InputError(fmt::format(
-                "{}; two runs are set side by side with --across-devices", error.what()));
-        }
+        return activity::parse_profiles(util::read_file(file, runner::run_limit_bytes, "profile"),
+                                        file);
     };
     const activity::ProfileDifference difference =
-        activity::difference(read(options.runs[0]), read(options.runs[1]));
+        activity::difference(read(options.base.front()), read(options.head.front()));
     std::fputs(difference_text(difference).c_str(), stdout);
     return 0;
 }
 
-int judge_head(const CLI::App& verb, CompareOptions& options) {
-    if (options.base.empty() || options.head.empty() || !options.runs.empty()) {
+int judge_by_base(const CLI::App& verb, CompareOptions& options) {
+    if (options.base.empty() || options.head.empty() || !options.files.empty()) {
         throw util::InputError(
-            "--base and --head belong together, without RUN: each is a run document, or results "
+            "--base and --head belong together, without FILE: each is a run document, or results "
             "of benchmarks");
     }
-    if (options.across_devices) return set_side_by_side(verb, options);
-    for (const char* name : {"--baselines", "--prove"}) {
-        if (verb.count(name) == 0) continue;
-        throw util::InputError(fmt::format(
-            "{} has no meaning with --base, which takes the baselines' place: leave it out", name));
+    clear_outputs(verb, options.output);
+    runner::require_files("--base", options.base);
+    runner::require_files("--head", options.head);
+    if (is_profile(options.base.front()) || is_profile(options.head.front())) {
+        return compare_profiles(verb, options);
     }
+    refuse(verb, {"--baselines", "--prove"},
+           "has no meaning with --base, which takes the "
+           "baselines' place");
     const suite::Profile profile = apply_profile(verb, options.gate, options.output);
     check_outputs(verb, options.output);
     note_unproved(profile, "--base");
     note_without_canary(profile, "compare");
-    const model::Run base = read_side(options.base, options);
-    return runner::judge_against(base, options.base.front(), read_side(options.head, options),
-                                 policy_of(options.gate), options.output);
-}
-
-int carry_out(const CLI::App& verb, CompareOptions& options) {
-    if (!options.base.empty() || !options.head.empty()) return judge_head(verb, options);
-    if (options.runs.empty()) {
-        throw util::InputError("nothing to compare: name a run document, or --base and --head");
-    }
-    if (options.across_devices) return set_side_by_side(verb, options);
-    return options.runs.size() == 2 ? compare_profiles(verb, options) : judge_one(verb, options);
+    const auto read = [&](const std::vector<std::string>& files) {
+        return model::select_cases(runner::read_run_or_results(files, options.results),
+                                   options.gate.selection);
+    };
+    const model::Run base = read(options.base);
+    return runner::judge_against(base, options.base.front(), read(options.head),
+                                 options.gate.policy, options.output);
 }
 
 }  // namespace
 
-void add_compare(CLI::App& app, Invocation& invocation) {
-    CLI::App* verb = app.add_subcommand(
-        "compare",
-        "Judges a stored run against the baselines as run does, or lists what changed between two "
-        "profiles; needs no GPU");
+Body add_compare(CLI::App& verb) {
     const auto options = std::make_shared<CompareOptions>();
-    verb->add_option(
-            "RUN", options->runs,
-            "Run document (perfgate-out/run.json), two with --across-devices; or two documents "
-            "of `profile --json`")
-        ->expected(1, 2)
+    verb.add_option("FILE", options->files,
+                    "A run document (perfgate-out/run.json), those of all shards of a run in any "
+                    "order, or results that a benchmark wrote, one file per process")
         ->type_name("FILE");
-    verb->add_option("--base", options->base,
-                     "Judge --head by this run document, or these results of benchmarks (one file "
-                     "per process), instead of baselines")
+    verb.add_option("--base", options->base,
+                    "Judge --head by this run, or these results of benchmarks, in place of "
+                    "baselines; of two profiles (profile --report), list what changed")
         ->type_name("FILE");
-    verb->add_option("--head", options->head,
-                     "The run or results to judge, in the same form as --base")
+    verb.add_option("--head", options->head, "What is judged, in the same form as --base")
         ->type_name("FILE");
-    add_result_options(*verb, options->results);
-    verb->add_flag("--across-devices", options->across_devices,
-                   "Show two runs, or --base and --head, side by side; judges nothing");
-    add_gate_options(*verb, options->gate);
-    add_prove_option(*verb, options->gate);
-    add_output_options(*verb, options->output);
-    verb->footer("Exit code: as for run; 0 for two files, which are not judged.");
-    verb->callback([&invocation, options, verb] {
-        invocation.body = [options, verb] { return carry_out(*verb, *options); };
-    });
+    add_gate_options(verb, options->gate);
+    add_prove_option(verb, options->gate);
+    add_output_options(verb, options->output);
+    add_result_options(verb, options->results);
+    verb.add_option("--device-key", options->results.device_key,
+                    "Where results were measured: the name of the baselines' folder")
+        ->type_name("KEY")
+        ->capture_default_str();
+    for (const char* name : {"--format", "--tolerance", "--suite", "--device-key"}) {
+        verb.get_option(name)->group("Results of benchmarks");
+    }
+    verb.footer(
+        "Needs no GPU. With --out, shards and results are also stored as one run.json. Missing and "
+        "duplicate shards are refused, and shards with different suites, devices, backends, "
+        "drivers, tools, revisions, tolerances or selections. Exit code: as for run; 0 for two "
+        "profiles, which are not judged.");
+    return [options, &verb] {
+        if (!options->base.empty() || !options->head.empty()) return judge_by_base(verb, *options);
+        if (options->files.empty()) {
+            throw util::InputError("nothing to compare: name a run document, or --base and --head");
+        }
+        return judge_by_baselines(verb, *options);
+    };
 }
 
 }  // namespace perfgate::cli

@@ -10,23 +10,21 @@
 
 namespace perfgate::cli {
 
-void add_compile(CLI::App& app, Invocation& invocation) {
-    CLI::App* verb = app.add_subcommand("compile", "Compiles a source (internal)");
-    verb->group("");  // hidden
+Body add_compile(CLI::App& verb) {
     const auto job = std::make_shared<source::CompileJob>();
     const auto several = [&](const char* name, auto& values) {
-        verb->add_option(name, values)->type_size(1)->allow_extra_args(false);
+        verb.add_option(name, values)->type_size(1)->allow_extra_args(false);
     };
-    verb->add_option("FILE", job->file)->required();
-    verb->add_option("--out", job->out)->required();
-    verb->add_option("--architecture", job->architecture)->required();
-    verb->add_option("--newest-major", job->newest_major);
-    verb->add_option("--std", job->standard)->required();
-    verb->add_flag("--fast-math", job->fast_math);
+    verb.add_option("FILE", job->file)->required();
+    verb.add_option("--out", job->out)->required();
+    verb.add_option("--architecture", job->architecture)->required();
+    verb.add_option("--newest-major", job->newest_major);
+    verb.add_option("--std", job->standard)->required();
+    verb.add_flag("--fast-math", job->fast_math);
     several("--include", job->include);
     several("--define", job->defines);
     several("--kernel", job->kernels);
-    verb->callback([&invocation, job] { invocation.body = [job] { return carry_out(*job); }; });
+    return [job] { return carry_out(*job); };
 }
 
 }  // namespace perfgate::cli

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "cli/options/output.hpp"
+#include "cli/options/options.hpp"
 #include "cli/verbs/verb.hpp"
 #include "model/run.hpp"
 #include "report/html.hpp"
@@ -49,18 +49,12 @@ int show_recorded_run(const CLI::App& verb, runner::OutputOptions output) {
 
 }  // namespace
 
-void add_demo(CLI::App& app, Invocation& invocation) {
-    CLI::App* verb = app.add_subcommand(
-        "demo",
-        "Judges a recorded pull request with five regressions and writes its reports; "
-        "needs no GPU");
+Body add_demo(CLI::App& verb) {
     const auto output = std::make_shared<runner::OutputOptions>();
     output->out = "perfgate-demo";
-    add_output_options(*verb, *output);
-    verb->footer("Exit code: 0 if the reports were written. `run` would exit with 1.");
-    verb->callback([&invocation, output, verb] {
-        invocation.body = [output, verb] { return show_recorded_run(*verb, *output); };
-    });
+    add_output_options(verb, *output);
+    verb.footer("Exit code: 0 if the reports were written. `run` would exit with 1.");
+    return [output, &verb] { return show_recorded_run(verb, *output); };
 }
 
 }  // namespace perfgate::cli

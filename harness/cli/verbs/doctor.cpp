@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/options/measuring.hpp"
+#include "cli/options/options.hpp"
 #include "cli/verbs/verb.hpp"
 #include "report/columns.hpp"
 #include "runner/doctor.hpp"
@@ -24,31 +24,23 @@ std::string diagnoses_text(const std::vector<measure::Diagnosis>& diagnoses) {
 
 }  // namespace
 
-void add_doctor(CLI::App& app, Invocation& invocation) {
-    CLI::App* verb = app.add_subcommand(
-        "doctor",
-        "Checks whether this machine can measure: driver, CUDA, CUPTI, NVRTC, counter "
-        "permission, other users of the device, clocks; names the remedy");
+Body add_doctor(CLI::App& verb) {
     struct Options {
         runner::BackendChoice backend;
         std::string json;
     };
     const auto options = std::make_shared<Options>();
-    add_backend_options(*verb, options->backend);
-    verb->add_option("--json", options->json,
-                     "Also write the checks as JSON to FILE (- is standard output)")
-        ->type_name("FILE");
-    verb->footer("Exit code: 0 without problems (warnings are not problems), else 3.");
-    verb->callback([&invocation, options] {
-        invocation.body = [options] {
-            const auto diagnoses = runner::diagnose(options->backend);
-            if (!options->json.empty()) {
-                util::write_file_atomically(options->json, runner::write_json(diagnoses));
-            }
-            if (options->json != "-") util::write_file_atomically("-", diagnoses_text(diagnoses));
-            return runner::has_problem(diagnoses) ? 3 : 0;
-        };
-    });
+    add_backend_options(verb, options->backend);
+    add_json_option(verb, options->json);
+    verb.footer("Exit code: 0 without problems (warnings are not problems), else 3.");
+    return [options] {
+        const auto diagnoses = runner::diagnose(options->backend);
+        if (!options->json.empty()) {
+            util::write_file_atomically(options->json, runner::write_json(diagnoses));
+        }
+        if (options->json != "-") util::write_file_atomically("-", diagnoses_text(diagnoses));
+        return runner::has_problem(diagnoses) ? 3 : 0;
+    };
 }
 
 }  // namespace perfgate::cli

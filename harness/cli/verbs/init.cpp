@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/options/options.hpp"
 #include "cli/verbs/verb.hpp"
 #include "runner/new_project.hpp"
 #include "util/file.hpp"
@@ -39,9 +40,7 @@ int write_project(const std::string& folder, const std::string& from) {
 
 }  // namespace
 
-void add_init(CLI::App& app, Invocation& invocation) {
-    CLI::App* verb = app.add_subcommand(
-        "init", "Writes a project that works: something to measure, its suite and a CI workflow");
+Body add_init(CLI::App& verb) {
     struct Options {
         std::string folder = ".";
         std::string from;
@@ -54,16 +53,14 @@ void add_init(CLI::App& app, Invocation& invocation) {
         kinds += fmt::format("\n  {:<16} {}", kind.name, kind.what);
     }
     options->from = names.front();
-    verb->add_option("DIR", options->folder, "Where; made if it is absent")
+    verb.add_option("DIR", options->folder, "Where; made if it is absent")
         ->type_name("DIR")
         ->capture_default_str();
-    verb->add_option("--from", options->from, "The kind of project")
-        ->check(CLI::IsMember(names))
+    verb.add_option("--from", options->from, "The kind of project")
+        ->check(one_of(names))
         ->capture_default_str();
-    verb->footer(kinds + "\nOverwrites nothing, and prints the next commands.");
-    verb->callback([&invocation, options] {
-        invocation.body = [options] { return write_project(options->folder, options->from); };
-    });
+    verb.footer(kinds + "\nOverwrites nothing, and prints the next commands.");
+    return [options] { return write_project(options->folder, options->from); };
 }
 
 }  // namespace perfgate::cli

@@ -7,11 +7,14 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/options/options.hpp"
 #include "cli/verbs/verb.hpp"
 #include "review/output.hpp"
 #include "runner/devices.hpp"
 #include "runner/reviewed_files.hpp"
+#include "util/error.hpp"
 #include "util/file.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::cli {
 
@@ -21,8 +24,7 @@ struct ReviewOptions {
     std::string base;
     runner::ReviewedPlaces places;
     std::vector<std::string> plugins;
-    std::string annotations;
-    std::string json;
+    ReportFiles files;
     bool advisory = false;
 };
 
@@ -39,8 +41,8 @@ void require_files(const CLI::App& verb, const runner::ReviewedPlaces& places,
                                        what, place, what, option));
         }
     };
-    require("--suites", "suite", places.suites, review::FileRole::suite);
-    require("--profiles", "profile", places.profiles, review::FileRole::profile);
+    require("SUITE", "suite", places.suites, review::FileRole::suite);
+    require("--config", "config", places.profiles, review::FileRole::profile);
     require("--baselines", "baseline", places.baselines, review::FileRole::baseline);
     for (const std::string& folder : places.outside) {
         review.not_reviewed.push_back(
@@ -49,21 +51,24 @@ void require_files(const CLI::App& verb, const runner::ReviewedPlaces& places,
 }
 
 int review_change(const CLI::App& verb, const ReviewOptions& options) {
+    if (!options.base.starts_with("rev:") || options.base.size() == 4) {
+        throw util::InputError(
+            fmt::format("--base {}: expected a commit, as rev:REF", util::printable(options.base)));
+    }
+    const std::string base_commit = options.base.substr(4);
     const runner::ReviewedPlaces places =
-        runner::with_baselines_of_profiles(options.base, options.places);
-    const review::Files base = runner::files_of_revision(options.base, places);
+        runner::with_baselines_of_profiles(base_commit, options.places);
+    const review::Files base = runner::files_of_revision(base_commit, places);
     const review::Files head = runner::files_of_working_tree(places);
     review::Review review =
         review::review(base, head, runner::load_workload_catalogue(options.plugins));
     require_files(verb, places, base, head, review);
-    if (!options.json.empty()) {
-        util::write_file_atomically(options.json, review::write_json(review, options.base));
-    }
-    if (options.json != "-") {
-        util::write_file_atomically("-", review::write_text(review, options.base));
-    }
-    if (!options.annotations.empty()) {
-        util::write_file_atomically(options.annotations,
+    const std::string& json = options.files.at("json");
+    const std::string& annotations = options.files.at("annotations");
+    if (!json.empty()) util::write_file_atomically(json, review::write_json(review, base_commit));
+    if (json != "-") util::write_file_atomically("-", review::write_text(review, base_commit));
+    if (!annotations.empty()) {
+        util::write_file_atomically(annotations,
                                     review::write_annotations(review, options.advisory));
     }
     return review::exit_code(review, options.advisory);
@@ -71,49 +76,36 @@ int review_change(const CLI::App& verb, const ReviewOptions& options) {
 
 }  // namespace
 
-void add_review(CLI::App& app, Invocation& invocation) {
-    CLI::App* verb = app.add_subcommand(
-        "review", "Lists where a change weakens the gate: the working tree against a commit");
+Body add_review(CLI::App& verb) {
     const auto options = std::make_shared<ReviewOptions>();
-    verb->add_option("--base", options->base, "The commit that the change will be merged into")
+    verb.add_option("SUITE", options->places.suites,
+                    "The suites that CI measures (files, folders or patterns)")
+        ->type_name("PATH")
+        ->capture_default_str();
+    verb.add_option("--base", options->base,
+                    "The commit that the change will be merged into, as rev:origin/main")
         ->required()
-        ->type_name("REF");
-    const auto add_places = [&](const char* name, std::vector<std::string>& places,
-                                const std::string& help) {
-        return verb->add_option(name, places, help + " (file, folder or pattern; repeatable)")
-            ->type_name("PATH")
-            ->type_size(1)
-            ->allow_extra_args(false);
-    };
-    add_places("--suites", options->places.suites, "The suites that CI measures")
+        ->type_name("SIDE");
+    add_repeatable(verb, "--config", options->places.profiles,
+                   "The configs that CI measures with (file, folder or pattern; repeatable)",
+                   "PATH")
         ->capture_default_str();
-    add_places("--profiles", options->places.profiles, "The profiles that CI measures with")
-        ->capture_default_str();
-    add_places("--baselines", options->places.baselines,
-               "The baselines; default: the folders that the profiles name");
-    verb->add_option("--plugin", options->plugins,
-                     "A plugin with workloads, in addition to the bundled ones (repeatable)")
-        ->type_name("FILE")
-        ->type_size(1)
-        ->allow_extra_args(false);
-    verb->add_option("--annotations", options->annotations,
-                     "Also write annotations for GitHub to FILE (- is standard output)")
-        ->type_name("FILE");
-    verb->add_option("--json", options->json, "Also write JSON to FILE (- is standard output)")
-        ->type_name("FILE");
-    verb->add_flag("--advisory", options->advisory, "Exit 0 instead of 1 if there are findings");
-    verb->footer(
+    add_repeatable(verb, "--baselines", options->places.baselines,
+                   "The baselines; default: the folders that the configs name (repeatable)",
+                   "PATH");
+    add_plugin_option(verb, options->plugins);
+    add_report_option(verb, {{"json", ".json"}, {"annotations", ""}}, options->files);
+    verb.add_flag("--advisory", options->advisory, "Exit 0 instead of 1 if there are findings");
+    verb.footer(
         "Lists removed suites, cases, gates, relations and tags; raised tolerances; gates that "
-        "only warn; worse or removed expectations;\nbaselines by which the gate passes regressions "
-        "that it failed before, or that were edited and not measured;\nacknowledged regressions; "
-        "lowered profiles; rewritten ledgers; files that cannot be read. A refreshed suite is one "
-        "finding.\nWhat is stricter or new is not listed. Loads no plugin of "
-        "the change and runs nothing of it: run it with the base's own perfgate.\nExit code: 0 "
+        "only warn; worse or removed expectations; baselines by which the gate passes regressions "
+        "that it failed before, or that were edited and not measured; acknowledged regressions; "
+        "lowered configs; rewritten ledgers; files that cannot be read. A refreshed suite is one "
+        "finding. What is stricter or new is not listed. Loads no plugin of "
+        "the change and runs nothing of it: run it with the base's own perfgate. Exit code: 0 "
         "where nothing is looser, 1 where something is, 2 where there is no such commit or "
         "nothing to compare.");
-    verb->callback([&invocation, options, verb] {
-        invocation.body = [options, verb] { return review_change(*verb, *options); };
-    });
+    return [options, &verb] { return review_change(verb, *options); };
 }
 
 }  // namespace perfgate::cli

@@ -4,9 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/options/gate.hpp"
-#include "cli/options/measuring.hpp"
-#include "cli/options/output.hpp"
+#include "cli/options/options.hpp"
 #include "cli/verbs/verb.hpp"
 #include "runner/run.hpp"
 #include "suite/profile.hpp"
@@ -27,7 +25,7 @@ int run(const CLI::App& verb, RunOptions& options) {
     runner::MeasuringChoice& measuring = request.measuring;
     const suite::Profile profile = apply_profile(verb, options.gate, request.reports);
     apply_measuring_profile(verb, profile, measuring);
-    leave_out_profile(options.gate.profile, request.suites);
+    leave_out_config(options.gate.config, request.suites);
     if (!measuring.resume.empty()) request.reports.out = measuring.resume;
     check_outputs(verb, request.reports);
     name_run(verb, options.gate, request.reports.out + "/run.json", request.reports);
@@ -35,7 +33,7 @@ int run(const CLI::App& verb, RunOptions& options) {
     measuring.tags = options.gate.selection.tags;
     measuring.out = request.reports.out;
     request.judging = judging_of(options.gate);
-    request.canary = request.canary || profile.canary;
+    request.canary = profile.canary;
     measuring.changed_only = measuring.changed_only || profile.changed_only;
     if (!options.shard.empty()) request.shard = suite::parse_shard(options.shard);
     return runner::run_suites(request);
@@ -43,39 +41,36 @@ int run(const CLI::App& verb, RunOptions& options) {
 
 }  // namespace
 
-void add_run(CLI::App& app, Invocation& invocation) {
-    CLI::App* verb = app.add_subcommand(
-        "run", "Measures the suites, compares with the baselines, writes reports");
+Body add_run(CLI::App& verb) {
     const auto options = std::make_shared<RunOptions>();
     runner::RunRequest& request = options->request;
     request.reports.out = suite::usual_out;
-    verb->add_option("SUITE", request.suites, "Suite files")->required()->type_name("FILE");
-    add_measuring_options(*verb, request.measuring);
-    verb->add_option(
+    verb.add_option("SUITE", request.suites, "Suite files")->required()->type_name("FILE");
+    add_measuring_options(verb, request.measuring);
+    add_selection_options(verb, options->gate.selection);
+    verb.add_option("--shard", options->shard,
+                    "Measure one part of the cases, as 2/3; 'compare' merges the parts")
+        ->type_name("I/N")
+        ->group(measure_group);
+    verb.add_option(
             "--resume", request.measuring.resume,
             "Continue an interrupted run in its output folder; suites and options must be the same")
-        ->type_name("DIR");
-    verb->add_flag("--changed-only", request.measuring.changed_only,
-                   "Measure only the cases whose machine code, launch or inputs differ from the "
-                   "baseline's; one launch of each case is recorded for that");
-    verb->add_flag("--canary", request.canary,
-                   "Afterwards measure a quick case once more, made slower, and exit 3 if the gate "
-                   "does not find it");
-    verb->add_option("--shard", options->shard,
-                     "Measure one part of the cases; `merge` combines the parts into one run. 2/3 "
-                     "is the second of three")
-        ->type_name("I/N");
-    add_gate_options(*verb, options->gate);
-    add_prove_option(*verb, options->gate);
-    add_output_options(*verb, request.reports);
-    verb->footer(
-        "Writes journal.jsonl, run.json, verdict.json and junit.xml into the output folder.\n"
-        "Exit codes: 0 pass; 1 regressed, incorrect or missing; 2 usage or invalid input, nothing "
-        "measured;\n3 something could not be measured; 4 inconclusive or no baseline, where the "
+        ->type_name("DIR")
+        ->group(measure_group);
+    verb.add_flag("--changed-only", request.measuring.changed_only,
+                  "Measure only the cases whose machine code, launch or inputs differ from the "
+                  "baseline's; one launch of each case is recorded for that")
+        ->group(measure_group);
+    add_baselines_option(verb, options->gate.baselines);
+    add_config_options(verb, options->gate.config);
+    add_prove_option(verb, options->gate);
+    add_output_options(verb, request.reports);
+    verb.footer(
+        "Writes journal.jsonl, run.json, verdict.json and junit.xml into the output folder. Exit "
+        "codes: 0 pass; 1 regressed, incorrect or missing; 2 usage or invalid input, nothing "
+        "measured; 3 something could not be measured; 4 inconclusive or no baseline, where the "
         "policy says so; 130 interrupted.");
-    verb->callback([&invocation, options, verb] {
-        invocation.body = [options, verb] { return run(*verb, *options); };
-    });
+    return [options, &verb] { return run(verb, *options); };
 }
 
 }  // namespace perfgate::cli

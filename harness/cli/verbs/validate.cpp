@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "cli/options/options.hpp"
 #include "cli/verbs/verb.hpp"
 #include "runner/devices.hpp"
 #include "runner/plan.hpp"
@@ -41,24 +42,18 @@ std::string summary(const suite::Suite& suite) {
 
 }  // namespace
 
-void add_validate(CLI::App& app, Invocation& invocation) {
-    CLI::App* verb = app.add_subcommand(
-        "validate", "Checks suites and reports every problem with its location; needs no GPU");
+Body add_validate(CLI::App& verb) {
     struct Options {
         std::vector<std::string> suites;
         std::vector<std::string> plugins;
         std::vector<std::string> architectures;
     };
     const auto options = std::make_shared<Options>();
-    verb->add_option("SUITE", options->suites, "Suite files")->required()->type_name("FILE");
-    verb->add_option("--plugin", options->plugins,
-                     "A plugin with workloads, in addition to the bundled ones (repeatable)")
-        ->type_name("FILE")
-        ->type_size(1)
-        ->allow_extra_args(false);
-    verb->add_option("--architecture", options->architectures,
-                     "Compiles sources for it, such as 90 or 90a, in place of those that entries "
-                     "name (repeatable)")
+    verb.add_option("SUITE", options->suites, "Suite files")->required()->type_name("FILE");
+    add_plugin_option(verb, options->plugins);
+    verb.add_option("--architecture", options->architectures,
+                    "Compiles sources for it, such as 90 or 90a, in place of those that entries "
+                    "name (repeatable)")
         ->type_name("ARCH")
         ->type_size(1)
         ->allow_extra_args(false)
@@ -67,31 +62,29 @@ void add_validate(CLI::App& app, Invocation& invocation) {
                 return std::string(suite::is_architecture(text) ? "" : "expected 90 or 90a");
             },
             ""));
-    verb->footer(
+    verb.footer(
         "Exit code: 0 if all suites are valid, else 2. suites/README.md describes the "
         "format.");
-    verb->callback([&invocation, options] {
-        invocation.body = [options] {
-            std::string text;
-            const std::vector<suite::Suite> suites = suite::load_suites(
-                options->suites, runner::load_workload_catalogue(options->plugins));
-            const auto warn = [](const std::string& line) {
-                fmt::print(stderr, "perfgate: warning: {}\n", line);
-            };
-            for (const suite::Suite& suite : suites) {
-                text += summary(suite);
-                for (const std::string& line : suite::not_built(suite)) warn(line);
-            }
-            const kinds::Findings found = runner::check_cases(suites, options->architectures);
-            for (const std::string& line : found.warnings) warn(line);
-            if (!found.problems.empty()) {
-                throw util::InputError(fmt::format("{}", fmt::join(found.problems, "\n")));
-            }
-            for (const std::string& line : found.done) text += line + '\n';
-            util::write_file_atomically("-", text);
-            return 0;
+    return [options] {
+        std::string text;
+        const std::vector<suite::Suite> suites =
+            suite::load_suites(options->suites, runner::load_workload_catalogue(options->plugins));
+        const auto warn = [](const std::string& line) {
+            fmt::print(stderr, "perfgate: warning: {}\n", line);
         };
-    });
+        for (const suite::Suite& suite : suites) {
+            text += summary(suite);
+            for (const std::string& line : suite::not_built(suite)) warn(line);
+        }
+        const kinds::Findings found = runner::check_cases(suites, options->architectures);
+        for (const std::string& line : found.warnings) warn(line);
+        if (!found.problems.empty()) {
+            throw util::InputError(fmt::format("{}", fmt::join(found.problems, "\n")));
+        }
+        for (const std::string& line : found.done) text += line + '\n';
+        util::write_file_atomically("-", text);
+        return 0;
+    };
 }
 
 }  // namespace perfgate::cli

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// One file per verb: each adds its subcommand to the command line. A verb parses its options, calls
-// other modules and prints; it makes no decisions.
+// One file per verb: each adds its options to the verb's command line and returns what the verb
+// does. A verb calls other modules and prints; it makes no decisions.
 //
-// To add a verb, write <name>.cpp (start from merge.cpp), and declare its function and add it to
-// the table here.
+// To add a verb, write <name>.cpp (start from report.cpp) and its row here.
 #pragma once
 
 #include <functional>
+#include <span>
 
 namespace CLI {
 class App;
@@ -14,33 +14,64 @@ class App;
 
 namespace perfgate::cli {
 
-/// Runs the chosen verb's body and keeps its exit code (0, 1, 2, 3, 4 or 130). main turns an
-/// InputError into exit 2, another Error into exit 3.
-struct Invocation {
-    std::function<int()> body;
+/// Returns the exit code (0, 1, 2, 3, 4 or 130). main turns an InputError into exit 2, another
+/// Error into exit 3.
+using Body = std::function<int()>;
+using AddVerb = Body(CLI::App& verb);
+
+AddVerb add_init, add_run, add_ab, add_selftest, add_profile, add_compare, add_report, add_review,
+    add_validate, add_list, add_doctor, add_demo, add_completion, add_complete, add_pages,
+    add_worker, add_compile;
+AddVerb add_baseline_refresh, add_baseline_accept, add_baseline_show, add_baseline_verify,
+    add_baseline_prune;
+
+struct Verb {
+    const char* name;
+    const char* description;
+    AddVerb* add = nullptr;            ///< null: only what is below
+    std::span<const Verb> below = {};  ///< its own verbs
+    bool hidden = false;
 };
 
-using AddVerb = void(CLI::App& app, Invocation& invocation);
-
-AddVerb add_init, add_run, add_ab, add_selftest, add_profile, add_compare, add_import, add_merge,
-    add_report, add_explain, add_baseline, add_review, add_validate, add_list, add_metrics,
-    add_doctor, add_demo, add_completion, add_complete, add_pages, add_worker, add_compile;
+inline constexpr Verb baseline_verbs[] = {
+    {"refresh", "Stores measured values as the new baseline", add_baseline_refresh},
+    {"accept", "Accepts what changed in a run, case by case, with a reason", add_baseline_accept},
+    {"show", "Prints the expected values and where they come from, or who accepted them",
+     add_baseline_show},
+    {"verify", "Checks that all baselines and ledgers are well formed and agree",
+     add_baseline_verify},
+    {"prune", "Removes cases from baselines that their suites no longer have", add_baseline_prune},
+};
 
 /// In the order of the help text.
-inline constexpr AddVerb* verbs[] = {
-    add_init,     add_run,   add_ab,      add_selftest, add_profile,  add_compare,
-    add_import,   add_merge, add_report,  add_explain,  add_baseline, add_review,
-    add_validate, add_list,  add_metrics, add_doctor,   add_demo,     add_completion,
-    add_complete, add_pages, add_worker,  add_compile,
+inline constexpr Verb verbs[] = {
+    {"init", "Writes a project that works: something to measure, its suite and a CI workflow",
+     add_init},
+    {"run", "Measures suites, compares with the baselines, writes reports", add_run},
+    {"ab", "Measures two builds, git revisions, checkouts or environments back to back", add_ab},
+    {"compare",
+     "Judges stored runs or results of benchmarks by the baselines or by each other; merges the "
+     "shards of a run",
+     add_compare},
+    {"report", "Writes the reports of a stored run again, and says why cases changed", add_report},
+    {"baseline", "Refreshes, accepts, shows, verifies and prunes baselines", nullptr,
+     baseline_verbs},
+    {"profile", "Records a program's GPU activity and reports where the GPU time goes",
+     add_profile},
+    {"list", "Lists the cases of suites, or the metrics that suites can name", add_list},
+    {"validate", "Checks suites and reports every problem with its location", add_validate},
+    {"review", "Lists where the working tree weakens the gate of a commit", add_review},
+    {"selftest", "Slows cases down by known amounts and shows what the gate detects", add_selftest},
+    {"doctor", "Checks whether this machine can measure, and names the remedy", add_doctor},
+    {"demo", "Judges a recorded pull request with five regressions", add_demo},
+    {"completion", "Prints a script for shell completion", add_completion, {}, true},
+    {"complete", "Lists names for shell completion", add_complete, {}, true},
+    {"pages", "Writes manual pages and completion", add_pages, {}, true},
+    {"worker", "Serves a coordinator", add_worker, {}, true},
+    {"compile", "Compiles a source", add_compile, {}, true},
 };
 
-/// The verbs of `perfgate baseline`; `app` is its own.
-AddVerb add_baseline_refresh, add_baseline_accept, add_baseline_show, add_baseline_diff,
-    add_baseline_log, add_baseline_verify, add_baseline_prune;
-
-inline constexpr AddVerb* baseline_verbs[] = {
-    add_baseline_refresh, add_baseline_accept, add_baseline_show,  add_baseline_diff,
-    add_baseline_log,     add_baseline_verify, add_baseline_prune,
-};
+/// Adds the verbs; parsing a command line then stores what the chosen one does in `chosen`.
+void add_verbs(CLI::App& app, std::span<const Verb> table, Body& chosen);
 
 }  // namespace perfgate::cli

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "backend/host/host_backend.hpp"
+#include "cli/options/options.hpp"
 #include "cli/verbs/verb.hpp"
 #include "measure/process_tree.hpp"
 #include "measure/worker.hpp"
@@ -58,28 +59,24 @@ std::vector<std::string> serving_command() {
 
 }  // namespace
 
-void add_worker(CLI::App& app, Invocation& invocation) {
-    CLI::App* verb = app.add_subcommand("worker", "Serves a coordinator (internal)");
-    verb->group("");  // hidden
+Body add_worker(CLI::App& verb) {
     struct Options {
         std::string backend = "host";
         measure::BackendOptions backend_options;
         bool no_cupti = false, serve = false;
     };
     const auto options = std::make_shared<Options>();
-    verb->add_option("--backend", options->backend)->check(CLI::IsMember({"cuda", "host"}));
-    verb->add_option("--device", options->backend_options.device);
-    verb->add_option("--plugin", options->backend_options.plugins);
-    verb->add_flag("--no-cupti", options->no_cupti);
-    verb->add_flag("--serve", options->serve);
-    verb->callback([&invocation, options] {
-        invocation.body = [options] {
-            if (!options->serve) measure::guard(serving_command(), measure::reply_fd);
-            options->backend_options.cupti = !options->no_cupti;
-            return measure::serve(backend_source(options->backend, options->backend_options),
-                                  STDIN_FILENO, measure::reply_fd);
-        };
-    });
+    verb.add_option("--backend", options->backend)->check(one_of({"cuda", "host"}));
+    verb.add_option("--device", options->backend_options.device);
+    verb.add_option("--plugin", options->backend_options.plugins);
+    verb.add_flag("--no-cupti", options->no_cupti);
+    verb.add_flag("--serve", options->serve);
+    return [options] {
+        if (!options->serve) measure::guard(serving_command(), measure::reply_fd);
+        options->backend_options.cupti = !options->no_cupti;
+        return measure::serve(backend_source(options->backend, options->backend_options),
+                              STDIN_FILENO, measure::reply_fd);
+    };
 }
 
 }  // namespace perfgate::cli

@@ -119,7 +119,7 @@ std::string how_it_failed(const program::End& end, const program::Program& progr
     if (end.outcome == program::Outcome::timed_out) {
         return fmt::format(
             "the compiler {} and was ended: simplify the source, or raise "
-            "--case-limit",
+            "--time-limit",
             program::describe(end, program));
     }
     if (end.outcome == program::Outcome::exited && end.status == job_no_memory) {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The pages of the HTML reports, which npm builds in the build folder; html_page.cpp embeds them in
-# the binary. Without npm they are empty, and perfgate has no --html.
+# the binary. Without npm they are empty, and perfgate writes no HTML report.
 set(PERFGATE_HTML AUTO CACHE STRING "The HTML reports: ON, OFF, or AUTO, which does without where npm does not work")
 find_program(PERFGATE_NPM npm)
 set(html_source "${CMAKE_CURRENT_SOURCE_DIR}/html")

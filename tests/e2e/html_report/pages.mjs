@@ -55,7 +55,7 @@ const axe = () => fs.readFileSync(tools.resolve("axe-core/axe.min.js"), "utf8");
 
 /** Ends this test where the build has no page. */
 export function requirePage(folder) {
-  const done = run(folder, ["compare", "none.json", "--html", "none.html"]);
+  const done = run(folder, ["compare", "none.json", "--report", "none.html"]);
   if (done.stderr.includes("built without the HTML report")) skip(done.stderr.trim());
 }
 
@@ -81,7 +81,7 @@ export function reportOf(folder, name, before, after, code) {
   fs.writeFileSync(path.join(at, "before.json"), JSON.stringify(before));
   fs.writeFileSync(path.join(at, "after.json"), JSON.stringify(after));
   tool(at, ["baseline", "refresh", "before.json", "--baselines", "base"]);
-  const words = ["compare", "after.json", "--baselines", "base", "--html", "report.html", "--color", "never", "--verbose"];
+  const words = ["compare", "after.json", "--baselines", "base", "--report", "report.html", "--color", "never", "--verbose"];
   return { console: tool(at, words, code), file: path.join(at, "report.html") };
 }
 

@@ -166,5 +166,5 @@ const data = document.getElementById("data")?.textContent ?? "";
 if (data.trim().startsWith("{")) {
   start(parseReport(data));
 } else {
-  document.body.append(el("p", {}, "This page has no data: perfgate writes it with --html."));
+  document.body.append(el("p", {}, "This page has no data: perfgate writes it with --report html:FILE."));
 }

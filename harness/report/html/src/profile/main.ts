@@ -115,5 +115,5 @@ const data = document.getElementById("data")?.textContent ?? "";
 if (data.trim().startsWith("{")) {
   start(parseProfile(data));
 } else {
-  document.body.append(el("p", {}, "This page has no data: perfgate profile writes it with --html."));
+  document.body.append(el("p", {}, "This page has no data: perfgate profile writes it with --report html:FILE."));
 }

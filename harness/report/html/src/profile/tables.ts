@@ -229,7 +229,7 @@ export class Tables {
       parts.push(el("p", {}, el("button", { type: "button", click: all }, `Show all ${found.length} rows`)));
     }
     if (table.rows.length < table.all) {
-      parts.push(el("p", { class: "muted" }, `This page has the first ${table.rows.length} of ${table.all} rows; --json and --sqlite have all.`));
+      parts.push(el("p", { class: "muted" }, `This page has the first ${table.rows.length} of ${table.all} rows; --report with json or sqlite has all.`));
     }
     return parts;
   }

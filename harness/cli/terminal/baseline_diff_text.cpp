@@ -1,31 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-#include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "baseline/diff.hpp"
-#include "cli/options/gate.hpp"
-#include "cli/verbs/verb.hpp"
+#include "cli/terminal/texts.hpp"
 #include "model/quantity.hpp"
-#include "model/selection.hpp"
 #include "report/columns.hpp"
-#include "runner/baselines.hpp"
-#include "util/file.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::cli {
-
 namespace {
-
-struct DiffOptions {
-    std::string input;
-    std::string baselines = "baselines";
-    model::Selection selection;
-};
 
 std::string change_line(const baseline::MetricChange& change) {
     if (!change.note.empty()) return change.note;
@@ -64,6 +50,8 @@ std::string diff_text(const baseline::BaselineDiff& difference) {
     return text;
 }
 
+}  // namespace
+
 std::string stored_diff_text(const runner::StoredDiff& result) {
     const baseline::BaselineDiff& difference = result.difference;
     return fmt::format("{}{}: metrics: {} changed, {} unchanged; cases: {} new{}\n{}",
@@ -71,32 +59,6 @@ std::string stored_diff_text(const runner::StoredDiff& result) {
                        difference.changes.size(), difference.unchanged, difference.added.size(),
                        result.partial ? "" : fmt::format(", {} gone", difference.removed.size()),
                        diff_text(difference));
-}
-
-int diff(const DiffOptions& options) {
-    std::string output;
-    for (const runner::StoredDiff& result :
-         runner::diff_against_stored(options.input, options.selection, options.baselines)) {
-        if (!output.empty()) output += '\n';
-        output += stored_diff_text(result);
-    }
-    util::write_file_atomically("-", output);
-    return 0;
-}
-
-}  // namespace
-
-void add_baseline_diff(CLI::App& baseline, Invocation& invocation) {
-    CLI::App* verb = baseline.add_subcommand(
-        "diff", "Prints what a refresh would change: the stored baseline against a document");
-    const auto options = std::make_shared<DiffOptions>();
-    verb->add_option("DOCUMENT", options->input, "A run document, or another baseline file")
-        ->required();
-    add_baselines_option(*verb, options->baselines);
-    add_selection_options(*verb, options->selection);
-    verb->footer("Lists every difference, whether it matters or not; compare judges.");
-    verb->callback(
-        [&invocation, options] { invocation.body = [options] { return diff(*options); }; });
 }
 
 }  // namespace perfgate::cli
