@@ -46,7 +46,7 @@ void add_reported(const model::Run& run, const std::string& suite_name, KnownCas
             for (const model::CaseResult& result : suite.cases) {
                 std::string id = model::case_id(result.spec);
                 if (!model::stands_for(reported.spec, id)) continue;
-                failed = failed || result.spec.variant == model::unknown_cases;
+                failed = failed || model::stands_for_cases(result.spec);
                 ids.insert(std::move(id));
             }
             if (failed || ids.empty()) continue;

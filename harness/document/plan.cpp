@@ -73,7 +73,9 @@ void describe(Archive& archive, Described<Archive, PlannedCase>& planned) {
     archive.required("seed", planned.seed);
     archive.optional("deterministic", planned.deterministic);
     archive.optional("skip_reason", planned.skip_reason);
-    archive.optional("source", planned.source, source_in_brief);
+    const model::SourceKernel* kernel = planned.subject->kernel();
+    const auto source = kernel != nullptr ? std::optional(*kernel) : std::nullopt;
+    archive.optional("source", source, source_in_brief);
 }
 
 template <class Archive>

@@ -271,7 +271,7 @@ CodeComparison compare_code(const Code& now, const Code& baseline) {
         return {CodeChange::changed, std::move(difference), false, std::move(names)};
     }
     difference = launch_provenance_difference(now, baseline);
-    if (difference.empty() && now.is_source && *now.host_code != *baseline.host_code) {
+    if (difference.empty() && now.launch_is_stated && *now.host_code != *baseline.host_code) {
         difference = "the suite launches it, fills it or states its work in another way";
     }
     const bool same = difference.empty();

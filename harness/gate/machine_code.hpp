@@ -27,7 +27,7 @@ struct Code {
     const std::optional<std::vector<model::MemoryOperation>>* memory_operations = nullptr;
     /// A source's: `host_code` is the fingerprint of its launch, its arguments, their fill, which
     /// the kernel reads as inputs, and its stated work.
-    bool is_source = false;
+    bool launch_is_stated = false;
 };
 
 /// Removes what says that the code is the baseline's: what is slower for a test is of other code.

@@ -71,7 +71,7 @@ bool applies(const metrics::Metric& metric, model::Target target) {
 }
 
 bool states_no_check(const CaseSettings& settings) {
-    return settings.source && settings.source->check.kind == model::SourceCheck::Kind::none;
+    return settings.kernel && settings.kernel->check.kind == model::SourceCheck::Kind::none;
 }
 
 bool requests(const CaseSettings& settings, std::string_view metric) {
@@ -126,7 +126,7 @@ CaseMeasurement::CaseMeasurement(Backend& backend)
 const model::VariantInfo& CaseMeasurement::variant(const model::CaseResult& result,
                                                    const CaseSettings& settings) const {
     static const model::VariantInfo of_source;  // for CUDA, asynchronous
-    if (settings.source) return of_source;
+    if (settings.kernel) return of_source;
     const model::CaseSpec& spec = result.spec;
     const model::WorkloadInfo* workload =
         model::find_workload(capabilities_.workloads, spec.workload);
@@ -140,12 +140,12 @@ const model::VariantInfo& CaseMeasurement::variant(const model::CaseResult& resu
 
 CaseFacts CaseMeasurement::facts(const model::CaseResult& result,
                                  const CaseSettings& settings) const {
-    return settings.source ? facts_of(*settings.source) : backend_.facts(result.spec);
+    return settings.kernel ? facts_of(*settings.kernel) : backend_.facts(result.spec);
 }
 
 std::unique_ptr<Case> CaseMeasurement::open(const model::CaseResult& result,
                                             const CaseSettings& settings) const {
-    return settings.source ? backend_.open_source(*settings.source) : backend_.open(result.spec);
+    return settings.kernel ? backend_.open_source(*settings.kernel) : backend_.open(result.spec);
 }
 
 void CaseMeasurement::measure(model::CaseResult& result, const CaseSettings& settings,
@@ -243,8 +243,8 @@ void CaseMeasurement::record_code(Case& opened, model::CaseResult& result,
         result.memory_operations = std::move(launch.memory_operations);
         result.notes.insert(result.notes.end(), launch.notes.begin(), launch.notes.end());
     }
-    if (settings.source) {
-        result.host_code = model::set_up_fingerprint(*settings.source);
+    if (settings.kernel) {
+        result.host_code = model::set_up_fingerprint(*settings.kernel);
         result.libraries.emplace();  // it links none
         return;
     }

@@ -26,7 +26,8 @@ struct CaseSettings {
     bool verify_only = false;
     bool deterministic = false;  ///< as model::PlannedCase has it
     bool code_only = false;      ///< one launch is recorded: nothing is verified or timed
-    std::optional<model::SourceKernel> source = std::nullopt;  ///< of a source's case
+    /// Launched in place of a plugin's variant.
+    std::optional<model::SourceKernel> kernel = std::nullopt;
 
     bool operator==(const CaseSettings&) const = default;
 };

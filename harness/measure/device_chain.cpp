@@ -42,13 +42,14 @@ bool measured(const Item& item) {
     return item.result->status == model::CaseStatus::measured;
 }
 
-/// Cases of programs by command: the cases of one command share its processes.
-std::vector<std::vector<Item*>> by_command(const std::vector<Item*>& items) {
+/// The cases that share processes of their own.
+std::vector<std::vector<Item*>> by_group(const std::vector<Item*>& items) {
     std::vector<std::vector<Item*>> groups;
     for (Item* item : items) {
-        if (item->command == nullptr) continue;
+        if (!item->planned->group) continue;
         const auto known = std::find_if(groups.begin(), groups.end(), [&](const auto& group) {
-            return group.front()->command == item->command;
+            return group.front()->suite == item->suite &&
+                   group.front()->planned->group == item->planned->group;
         });
         if (known == groups.end()) {
             groups.push_back({item});
@@ -79,7 +80,7 @@ void DeviceChain::begin(CaseQueue& queue) {
             Item* item = queue.take(number_);
             if (!item) break;
             items_.push_back(item);
-            if (!item->begun && item->command == nullptr) first(*item);
+            if (!item->begun && !item->planned->group) first(*item);
         }
     });
     if (!shared_.interrupted && !shared_.options.verify_only) {
@@ -94,7 +95,7 @@ void DeviceChain::begin(CaseQueue& queue) {
         for (Item* item : items_) {
             if (!item->begun) fresh.push_back(item);
         }
-        for (const std::vector<Item*>& cases : by_command(fresh)) {
+        for (const std::vector<Item*>& cases : by_group(fresh)) {
             if (!shared_.interrupted) take_batch(cases, 0);
         }
     });
@@ -140,13 +141,13 @@ void DeviceChain::pass(const std::vector<Item*>& items, std::int64_t round) {
     timed(phase_s_["timing"], [&] {
         for (Item* item : items) {
             if (shared_.interrupted) break;
-            if (measured(*item) && item->command == nullptr) again(*item, round);
+            if (measured(*item) && !item->planned->group) again(*item, round);
         }
     });
     workers_.end();
     timed(phase_s_["timing"], [&] { untraced_pass(items, round, false); });
     timed(phase_s_["timing"], [&] {
-        for (const std::vector<Item*>& cases : by_command(items)) {
+        for (const std::vector<Item*>& cases : by_group(items)) {
             if (!shared_.interrupted) take_batch(cases, round);
         }
     });
@@ -209,10 +210,9 @@ void DeviceChain::again(Item& item, std::int64_t round) {
     join_batches(*item.result, about.reply->result);
 }
 
-/// The next batch, or the first, of cases of one program. No worker runs meanwhile.
+/// The next batch, or the first, of the cases of one group. No worker runs meanwhile.
 void DeviceChain::take_batch(const std::vector<Item*>& cases, std::int64_t round) {
     ProgramRequest request;
-    request.command = cases.front()->command;
     request.board = shared_.capabilities.environment.device.board;
     request.round = round;
     request.first = !cases.front()->begun;

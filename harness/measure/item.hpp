@@ -31,7 +31,7 @@ struct MeasureOptions {
     /// Processes that each take a batch of every case.
     std::size_t processes = 1;
     const JournalContent* resumed = nullptr;        ///< results of an earlier execution
-    Programs* programs = nullptr;                   ///< null: the plan has no commands
+    Programs* programs = nullptr;                   ///< null: the plan has no groups
     std::function<void(const Progress&)> progress;  ///< one call at a time, from any thread
 };
 
@@ -40,7 +40,6 @@ struct Item {
     model::CaseIndex at;
     const model::PlannedCase* planned = nullptr;
     const std::string* suite = nullptr;
-    const model::Command* command = nullptr;  ///< of a program's case
     model::CaseResult* result = nullptr;
     CaseFacts facts;
     std::optional<std::size_t> chain;  ///< the device that is to measure it, or has begun to

@@ -13,48 +13,9 @@
 
 #include "measure/clock_stability.hpp"
 #include "metrics/catalogue.hpp"
-#include "model/benchmark_instance.hpp"
 #include "util/error.hpp"
 
 namespace perfgate::measure {
-
-namespace {
-
-/// What the counts of a program's case are per.
-std::string instance_of(const model::PlannedCase& planned) {
-    const model::Piece& piece = planned.program->piece;
-    switch (piece.kind) {
-        case model::Piece::Kind::program:
-            return "run";
-        case model::Piece::Kind::range:
-            return planned.spec.variant;
-        case model::Piece::Kind::kernels:
-            return piece.within.empty() ? "launch" : piece.within;
-        case model::Piece::Kind::result:
-            return model::benchmark_instance;
-    }
-    return "";
-}
-
-std::vector<model::SetVariable> set_variables_of(const model::Command& command) {
-    std::vector<model::SetVariable> variables;
-    for (const auto& [name, value] : command.environment) {
-        const auto& hidden = command.overridden;
-        const bool of_suite = std::find(hidden.begin(), hidden.end(), name) == hidden.end();
-        variables.push_back({name, of_suite ? std::optional(value) : std::nullopt});
-    }
-    return variables;
-}
-
-/// The metrics that a suite defines for its benchmark.
-void define_own_metrics(const model::Command& command, model::Run& run) {
-    if (!command.benchmark) return;
-    for (const model::BenchmarkValue& value : command.benchmark->values) {
-        run.metric_definitions[value.definition.name] = value.definition;
-    }
-}
-
-}  // namespace
 
 model::Run empty_run(const model::Plan& plan, const Capabilities& capabilities,
                      const MeasureOptions& options) {
@@ -73,14 +34,9 @@ model::Run empty_run(const model::Plan& plan, const Capabilities& capabilities,
             entry.reason = planned.skip_reason;
             entry.skipped_by_suite = planned.skipped_by_suite;
             entry.measured_as = planned.measured_as;
-            if (planned.source) entry.source = planned.source->file;
-            if (planned.program) {
-                const model::Command& command = suite.commands[planned.program->command];
-                entry.command = command.words;
-                entry.env = set_variables_of(command);
-                entry.instance = instance_of(planned);
-                if (!command.benchmark) entry.max_overhead = command.max_overhead;
-                define_own_metrics(command, run);
+            planned.subject->describe(entry);
+            for (const model::MetricDefinition& own : planned.subject->own_metrics()) {
+                run.metric_definitions[own.name] = own;
             }
             for (const std::string& name : planned.metrics) {
                 if (const auto metric = metrics::find_metric(name)) {
@@ -101,12 +57,9 @@ std::vector<Item> items_of(const model::Plan& plan, model::Run& run) {
             const model::PlannedSuite& suite = plan.suites[s];
             const model::PlannedCase& planned = suite.cases[c];
             if (!planned.skip_reason.empty()) continue;
-            const model::Command* command =
-                planned.program ? &suite.commands[planned.program->command] : nullptr;
             items.push_back({.at = {s, c},
                              .planned = &planned,
                              .suite = &suite.name,
-                             .command = command,
                              .result = &run.suites[s].cases[c],
                              .facts = {},
                              .chain = {}});
@@ -143,12 +96,9 @@ bool take_facts(const std::vector<Item*>& items, const Workers::Answer& answer) 
     return true;
 }
 
-/// A source that was not compiled is an error of its cases.
-void take_source(Item& item, Shared& shared) {
-    const model::SourceKernel& source = *item.planned->source;
-    item.facts = facts_of(source);
-    if (source.code.problem.empty()) return;
-    model::set_error(*item.result, source.code.problem, source.code.log);
+/// Of a case that is an error whatever is measured.
+void take_problem(Item& item, Shared& shared) {
+    model::set_error(*item.result, item.planned->problem, item.planned->log);
     item.begun = true;
     shared.journal.add(*item.suite, *item.result);
 }
@@ -158,9 +108,11 @@ void take_source(Item& item, Shared& shared) {
 void ask_facts(std::vector<Item>& items, Workers& workers, Shared& shared) {
     std::vector<Item*> all;
     for (Item& item : items) {
-        if (item.planned->source) {
-            take_source(item, shared);
-        } else if (item.command == nullptr) {
+        const model::SourceKernel* kernel = item.planned->subject->kernel();
+        if (kernel != nullptr) item.facts = facts_of(*kernel);
+        if (!item.planned->problem.empty()) {
+            take_problem(item, shared);
+        } else if (kernel == nullptr && !item.planned->group) {
             all.push_back(&item);
         }
     }
@@ -222,7 +174,7 @@ CaseSettings settings_of(const Item& item, const MeasureOptions& options, std::i
     settings.added_work = item.planned->added_work;
     settings.process = process;
     settings.verify_only = options.verify_only;
-    settings.source = item.planned->source;
+    if (const auto* kernel = item.planned->subject->kernel()) settings.kernel = *kernel;
     return settings;
 }
 

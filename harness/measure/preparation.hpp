@@ -20,9 +20,9 @@ model::Run empty_run(const model::Plan& plan, const Capabilities& capabilities,
 /// The cases to measure. They point into both arguments.
 std::vector<Item> items_of(const model::Plan& plan, model::Run& run);
 
-/// Asks plugins for the facts of their cases; those of sources are known. A case that ends the
-/// worker, or takes seconds, is an error. Throws util::InputError if a plugin cannot be loaded, or
-/// Interrupted.
+/// Asks plugins for the facts of their cases; those of kernels in the plan are known. A case that
+/// ends the worker, or takes seconds, is an error. Throws util::InputError if a plugin cannot be
+/// loaded, or Interrupted.
 void ask_facts(std::vector<Item>& items, Workers& workers, Shared& shared);
 
 /// Throws util::InputError naming the cases that their variants cannot run.

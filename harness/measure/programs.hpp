@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a session has the programs of a suite (`command`) measured without knowing how they are
-// started, recorded and analysed. Implemented by command/.
+// How a session has cases measured that share processes of their own (PlannedCase::group), without
+// knowing how these are started, recorded and analysed. Implemented by kinds/.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,8 @@
 
 namespace perfgate::measure {
 
-/// One batch of all these cases, which belong to one command.
+/// One batch of all these cases, which are of one group.
 struct ProgramRequest {
-    const model::Command* command = nullptr;
     std::vector<const model::PlannedCase*> cases;
     std::string board;         ///< as in model::Batch
     std::int64_t process = 0;  ///< as in model::Batch

@@ -165,7 +165,7 @@ void describe(Archive& archive, Described<Archive, CaseSettings>& settings) {
     archive.required("verify_only", settings.verify_only);
     archive.required("code_only", settings.code_only);
     archive.required("deterministic", settings.deterministic);
-    archive.optional("source", settings.source);
+    archive.optional("kernel", settings.kernel);
 }
 
 template <class Archive>

@@ -161,7 +161,7 @@ std::vector<RecordedLaunch> Session::record_launches() {
     Workers& workers = *devices_.front().workers;
     for (Item& item : items_) {
         // What a program does is only known after it has run, so it may as well be measured.
-        if (item.begun || item.command != nullptr || shared_.interrupted) continue;
+        if (item.begun || item.planned->group || shared_.interrupted) continue;
         MeasureRequest request{*item.result, settings_of(item, options_, workers.process())};
         request.settings.code_only = true;
         Workers::Answer answer =
@@ -201,7 +201,7 @@ void Session::begin(const Work& work) {
     for (Item& item : items_) {
         if (item.result->unchanged) continue;
         // Programs run one at a time, on the first device: the cases of one share its processes.
-        if (item.command != nullptr) item.chain = 0;
+        if (item.planned->group) item.chain = 0;
         order.push_back(&item);
     }
     if (devices_.size() > 1) {

@@ -68,7 +68,7 @@ void add_readings(When when, Backend& backend, Case* opened, const std::string& 
         if (wanted.empty()) continue;
         Reading reading =
             backend.read({source.name, opened, result.spec,
-                          settings.source ? &*settings.source : nullptr, settings.seed});
+                          settings.kernel ? &*settings.kernel : nullptr, settings.seed});
         if (reading.problem.empty() && source.derive != nullptr) {
             source.derive(result.work.value_or(model::Work{}), reading);
         }

@@ -17,7 +17,7 @@ namespace perfgate::measure {
 namespace {
 
 bool wants_untraced(const Item& item, bool only_first) {
-    if (item.result->status != model::CaseStatus::measured || item.command != nullptr) return false;
+    if (item.result->status != model::CaseStatus::measured || item.planned->group) return false;
     if (item.planned->target != model::Target::cuda) return false;
     return std::any_of(item.planned->metrics.begin(), item.planned->metrics.end(),
                        [&](const std::string& name) {

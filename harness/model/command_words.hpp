@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a suite may state about a program (model::Command): limits on its words, and `{param}` in
+// What a suite may state about a program (kinds/command): limits on its words, and `{param}` in
 // them, which is replaced by a parameter of the matrix.
 #pragma once
 
@@ -13,6 +13,9 @@ namespace perfgate::model {
 inline constexpr std::size_t most_words = 1000;
 inline constexpr std::size_t longest_word = 4096;    ///< bytes
 inline constexpr std::size_t longest_pattern = 256;  ///< of ranges and kernels, bytes
+
+/// What is replaced in the words of a benchmark by the file to write.
+inline constexpr const char* out_word = "{out}";
 
 /// Letters, digits and '_', not starting with a digit: a parameter or an environment variable.
 bool is_identifier(std::string_view text);

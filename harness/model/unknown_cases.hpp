@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A benchmark's cases are not known before it has run: one case of the variant unknown_cases stands
-// for them.
+// Cases that are not known before a program of theirs has run: one case stands for them, in suites
+// and, where the program failed, in documents.
 #pragma once
 
 #include <string_view>
@@ -9,10 +9,14 @@
 
 namespace perfgate::model {
 
-/// Whether `spec` stands for the case with this id, among others: for the cases of its benchmark
+inline bool stands_for_cases(const CaseSpec& spec) {
+    return spec.variant == unknown_cases;
+}
+
+/// Whether `spec` stands for the case with this id, among others: for the cases of its workload
 /// with the parameters of one combination of the matrix.
 inline bool stands_for(const CaseSpec& spec, std::string_view id) {
-    return spec.variant == unknown_cases && id.size() > spec.workload.size() &&
+    return stands_for_cases(spec) && id.size() > spec.workload.size() &&
            id.starts_with(spec.workload) && id[spec.workload.size()] == '/' &&
            has_params(id, spec.params);
 }

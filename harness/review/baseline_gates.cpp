@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "metrics/catalogue.hpp"
+#include "model/unknown_cases.hpp"
 #include "review/device_settings.hpp"
 #include "suite/settings.hpp"
 #include "util/text.hpp"
@@ -42,7 +43,7 @@ class SuiteCases {
         const std::string benchmark = id.substr(0, id.find('/')) + '/';
         const auto reported =
             std::find_if(suite_.cases.begin(), suite_.cases.end(), [&](const SuiteCase& each) {
-                return has_unknown_cases(each) && each.spec.workload + '/' == benchmark;
+                return model::stands_for_cases(each.spec) && each.spec.workload + '/' == benchmark;
             });
         if (reported == suite_.cases.end()) return std::nullopt;
         SuiteCase result = *reported;
@@ -57,16 +58,13 @@ class SuiteCases {
         return settings_.of(suite_case).gates(suite_case.target);
     }
 
-    /// Of a benchmark's own value; nothing for any other.
-    const model::MetricDefinition* own_definition(const SuiteCase& suite_case,
-                                                  const std::string& metric) const {
-        if (!suite_case.program) return nullptr;
-        const auto& benchmark = suite_.commands[suite_case.program->command].benchmark;
-        if (!benchmark) return nullptr;
-        for (const model::BenchmarkValue& value : benchmark->values) {
-            if (value.definition.name == metric) return &value.definition;
+    /// Of a metric that the suite defines itself; nothing for any other.
+    static std::optional<model::MetricDefinition> own_definition(const SuiteCase& suite_case,
+                                                                 const std::string& metric) {
+        for (const model::MetricDefinition& own : suite_case.subject->own_metrics()) {
+            if (own.name == metric) return own;
         }
-        return nullptr;
+        return std::nullopt;
     }
 
   private:
@@ -76,8 +74,8 @@ class SuiteCases {
 };
 
 model::MetricDefinition definition_of(const std::string& metric, const model::MetricSeries& series,
-                                      const model::MetricDefinition* own) {
-    if (own != nullptr) return *own;
+                                      const std::optional<model::MetricDefinition>& own) {
+    if (own) return *own;
     if (const auto known = metrics::find_metric(metric)) return known->definition;
     model::MetricDefinition unknown;
     unknown.name = metric;
@@ -100,7 +98,8 @@ std::map<std::string, CaseGates> gates_of(const Expectations& state,
         CaseGates& gates = result[id];
         const auto suite_case = cases ? cases->find(id) : std::nullopt;
         for (const auto& [metric, series] : expected.metrics) {
-            const auto* own = suite_case ? cases->own_definition(*suite_case, metric) : nullptr;
+            const auto own =
+                suite_case ? SuiteCases::own_definition(*suite_case, metric) : std::nullopt;
             gates.definitions.emplace(metric, definition_of(metric, series, own));
         }
         if (suite_case) {

@@ -21,8 +21,7 @@ enum class Loosening {
     relation_removed,  ///< or changed to one that is not known to be as strict
     measured_less,     ///< less precision or time for a case
     check_removed,     ///< a result is verified less
-    program_changed,   ///< what a program's case runs, measures or checks
-    source_changed,    ///< what a source's case launches or checks
+    case_changed,      ///< what a case runs, measures or checks
     tag_removed,       ///< a run with --tag does not select the case any more
     policy_lowered,    ///< of a profile
     profile_removed,

@@ -13,14 +13,13 @@ namespace perfgate::review {
 
 namespace {
 
-constexpr std::array<std::string_view, 25> names{
-    "suite removed",    "suite repeated",    "case removed",    "case skipped",
-    "tolerance raised", "severity lowered",  "gate removed",    "relation removed",
-    "measured less",    "check removed",     "program changed", "source changed",
-    "tag removed",      "policy lowered",    "config removed", "baseline removed",
-    "baseline raised",  "baseline weakened", "baseline edited", "baseline refreshed",
-    "anchor raised",    "not compared",      "acknowledged",    "history rewritten",
-    "unreadable"};
+constexpr std::array<std::string_view, 24> names{
+    "suite removed",     "suite repeated",   "case removed",       "case skipped",
+    "tolerance raised",  "severity lowered", "gate removed",       "relation removed",
+    "measured less",     "check removed",    "case changed",       "tag removed",
+    "policy lowered",    "config removed",   "baseline removed",   "baseline raised",
+    "baseline weakened", "baseline edited",  "baseline refreshed", "anchor raised",
+    "not compared",      "acknowledged",     "history rewritten",  "unreadable"};
 static_assert(names.size() == static_cast<std::size_t>(Loosening::unreadable) + 1);
 
 void compare(const std::string& path, const suite::Profile& before, const suite::Profile& after,

@@ -12,6 +12,7 @@
 
 #include "metrics/catalogue.hpp"
 #include "model/hottest_kernel.hpp"
+#include "model/unknown_cases.hpp"
 #include "review/device_settings.hpp"
 #include "review/findings.hpp"
 #include "review/possible_cases.hpp"
@@ -117,36 +118,19 @@ void compare_tags(const SuiteCase& before, const std::vector<std::string>& old_t
     }
 }
 
-std::string kind_of(const SuiteCase& suite_case, const model::Command* command) {
-    if (command != nullptr) return command->benchmark ? "a benchmark" : "a program";
-    return suite_case.source ? "a source" : "a kernel plugin";
-}
-
 /// What its kind of case launches, runs, reads or checks.
-void compare_kinds(const Suite& before, const SuiteCase& old_case, const Suite& after,
-                   const SuiteCase& new_case, Findings& findings) {
-    const model::SourcePlace place{after.file, new_case.at.line};
-    if (old_case.source && new_case.source) {
-        for (const auto& one : suite::weaker_keys(*old_case.source, *new_case.source)) {
-            findings.add(Loosening::source_changed, place, one.key, one.was, one.is, old_case.id);
-        }
-        return;
-    }
-    const auto command_of = [](const Suite& suite, const SuiteCase& suite_case) {
-        return suite_case.program ? &suite.commands[suite_case.program->command] : nullptr;
+void compare_subjects(const SuiteCase& old_case, const Suite& after, const SuiteCase& new_case,
+                      Findings& findings) {
+    const auto add = [&](const std::string& what, const std::string& was, const std::string& is) {
+        findings.add(Loosening::case_changed, {after.file, new_case.at.line}, what, was, is,
+                     old_case.id);
     };
-    const model::Command* was = command_of(before, old_case);
-    const model::Command* is = command_of(after, new_case);
-    const std::string old_kind = kind_of(old_case, was);
-    const std::string new_kind = kind_of(new_case, is);
-    if (old_kind != new_kind) {
-        findings.add(Loosening::program_changed, place, "kind", old_kind, new_kind, old_case.id);
+    const model::Subject& before = *old_case.subject;
+    const model::Subject& now = *new_case.subject;
+    if (before.in_words() != now.in_words()) {
+        add("kind", std::string(before.in_words()), std::string(now.in_words()));
     }
-    if (was == nullptr || is == nullptr) return;
-    for (const auto& one : suite::weaker_keys(suite::Program{*was, old_case.program->piece},
-                                              suite::Program{*is, new_case.program->piece})) {
-        findings.add(Loosening::program_changed, place, one.key, one.was, one.is, old_case.id);
-    }
+    for (const auto& one : suite::weaker_keys(before, now)) add(one.key, one.was, one.is);
 }
 
 /// Whether `after` differs from `before` in at most its number and is at least as strict. Metrics
@@ -282,8 +266,8 @@ void compare(const Suite& before, const Suite& after, const std::set<std::string
         compare_tags(old_case, before.entries[old_case.entry].tags,
                      after.entries[found->second->entry].tags, {after.file, found->second->at.line},
                      findings);
-        compare_kinds(before, old_case, after, *found->second, findings);
-        if (has_unknown_cases(old_case) && has_unknown_cases(*found->second)) {
+        compare_subjects(old_case, after, *found->second, findings);
+        if (model::stands_for_cases(old_case.spec)) {
             compare_possible_cases(before, old_case, after, *found->second, devices, findings);
         }
     }

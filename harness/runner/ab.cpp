@@ -99,7 +99,7 @@ std::string base_name(const AbRequest& request) {
 }
 
 /// Throws util::InputError unless a build, a place or an environment is named, if both sides are
-/// the same, and if a suite has cases that stay the same on both sides.
+/// the same, and for a case that stays the same on both sides.
 void check_sides(const AbRequest& request) {
     const Side& base = request.base;
     const Side& head = request.head;
@@ -126,26 +126,22 @@ void check_sides(const AbRequest& request) {
             require_different("dir", base.folder, file.parent_path().string());
         }
     }
-    if (builds || !base.folder.empty()) return;
-    if (!base.revision.empty()) {
-        if (!request.measuring.backend.plugins.empty()) return;
-        refuse_entries(request.suites, {suite::EntryKind::workload, suite::EntryKind::python},
-                       "a revision is not built: build both and name the plugins with "
-                       "--base build:PATH and --head build:PATH");
-    } else if (!base.variables.empty() || !head.variables.empty()) {
-        refuse_entries(request.suites, {suite::EntryKind::workload, suite::EntryKind::source, suite::EntryKind::python},
-                       "env: changes only programs and benchmarks: also name two builds (build:), "
-                       "or for sources a git revision (rev:) or a checkout (dir:)");
-        if (!environments_differ) {
-            throw util::InputError(
-                "--base and --head have the same variables (env:), and nothing else differs");
-        }
-    } else {
+    const bool environments = !base.variables.empty() || !head.variables.empty();
+    if (!builds && !base.has_place() && environments && !environments_differ) {
+        throw util::InputError(
+            "--base and --head have the same variables (env:), and nothing else differs");
+    }
+    if (!builds && !base.has_place() && !environments) {
         throw util::InputError(
             "nothing to compare: name two builds (--base build:PATH --head build:PATH), for "
             "programs and sources a git revision (--base rev:REF) or a checkout (--base dir:DIR), "
             "or for programs two environments (--base env:NAME=VALUE)");
     }
+    // Plugins of a checkout may be named with --plugin; a revision has none that are built.
+    const bool own_plugins = !base.folder.empty() ||
+                             (!base.revision.empty() && !request.measuring.backend.plugins.empty());
+    require_differences(request.suites, request.measuring,
+                        {builds || own_plugins, base.has_place(), environments});
 }
 
 /// The choice for one build: its own plugins and the shared ones, without the bundled plugins,
@@ -198,12 +194,12 @@ BothRuns measure_both(const AbRequest& request, const gate::Rule& rule) {
     // The head's lock covers both.
     OpenedBackend base = open_backend(of_base.backend);
 
-    const BothPlans plans = plan_for_both(request.suites, of_head, head, checkouts);
+    const BothPlans plans =
+        plan_for_both(request.suites, of_head, head, base.capabilities.workloads, checkouts);
     base.visible = head.visible;
     base.capabilities.environment.device.key = head.capabilities.environment.device.key;
-    const model::Plan base_plan = offered(plans.base, base.capabilities.workloads);
     Execution head_execution(of_head, head, plans.head);
-    Execution base_execution(of_base, base, base_plan, Execution::Unsupported::skip);
+    Execution base_execution(of_base, base, plans.base, Execution::Unsupported::skip);
     progress.sessions = {&base_execution.session(), &head_execution.session()};
 
     BackToBack both(base_execution.session(), head_execution.session(),

@@ -65,7 +65,7 @@ model::Policy deciding_at_once(model::Policy policy) {
 model::Run measure_canary(const gate::Canary& canary, const std::vector<std::string>& suites,
                           const MeasuringChoice& choice) {
     OpenedBackend backend = open_to_measure(choice, suites);
-    model::Plan plan = plan_for(suites, choice, backend, Programs::left_out);
+    model::Plan plan = plan_for_workers(suites, choice, backend);
     keep_canary(plan, canary);
     Execution execution(choice, backend, plan);
     execution.session().measure_all();

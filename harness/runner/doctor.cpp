@@ -9,10 +9,10 @@
 #include <fmt/format.h>
 
 #include "document/json_writer.hpp"
+#include "kinds/source/nvrtc.hpp"
+#include "kinds/source/preparing.hpp"
 #include "measure/workers.hpp"
 #include "runner/devices.hpp"
-#include "runner/source_code.hpp"
-#include "source/nvrtc.hpp"
 #include "util/error.hpp"
 #include "util/text.hpp"
 
@@ -30,7 +30,7 @@ measure::Diagnosis failed_with(const std::exception& error) {
 int driver_major(measure::Workers& workers, std::vector<measure::Diagnosis>& found) {
     try {
         const measure::Reply reply = workers.must_ask(measure::DescribeRequest{}, 60);
-        return major_of(
+        return source::major_of(
             std::get<measure::DescribeReply>(reply).capabilities.environment.cuda_driver);
     } catch (const measure::Interrupted&) {
         throw;

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "command/measurement.hpp"
+#include "kinds/kinds.hpp"
 #include "measure/ceiling_shares.hpp"
 #include "measure/identity.hpp"
 #include "runner/clock.hpp"
@@ -130,12 +130,7 @@ Execution::Execution(const MeasuringChoice& choice, OpenedBackend& backend, cons
     : choice_(choice), backend_(backend) {
     header_ = {utc_now(), choice.verify_seed.value_or(fresh_seed()),
                identity_of(choice, backend, plan)};
-    if (has_programs(plan)) {
-        programs_ = std::make_unique<command::Measurement>(command::MeasurementOptions{
-            injection_library(), util::Folder(choice.out).below("commands").path(),
-            fmt::format("{}", fmt::join(backend.visible, ",")), interrupted,
-            records_programs(plan)});
-    }
+    programs_ = kinds::programs_of(machine_of(choice, backend), plan);
     resumed_ = read_resumed(choice, header_.identity);
     if (resumed_) header_ = resumed_->header;
     remove_results(choice.out);

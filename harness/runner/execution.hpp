@@ -55,7 +55,7 @@ class Execution {
     OpenedBackend& backend_;
     std::optional<measure::JournalContent> resumed_;
     measure::JournalHeader header_;
-    std::unique_ptr<measure::Programs> programs_;  ///< null: the plan has none
+    std::unique_ptr<measure::Programs> programs_;  ///< null: the plan has no groups
     std::unique_ptr<measure::Journal> journal_;
     model::BoardState before_;
     std::optional<model::Ceilings> ceilings_;  ///< once they are measured

@@ -11,13 +11,13 @@
 #include <optional>
 #include <utility>
 
-#include "benchmark/formats.hpp"
 #include "document/json_reader.hpp"
 #include "document/run.hpp"
 #include "explain/explain.hpp"
 #include "gate/baseline_set.hpp"
 #include "gate/batch_rule.hpp"
 #include "gate/gate.hpp"
+#include "kinds/benchmark/formats/formats.hpp"
 #include "metrics/catalogue.hpp"
 #include "model/benchmark_instance.hpp"
 #include "model/case.hpp"
@@ -78,7 +78,7 @@ class Import {
         const std::string text = util::read_file(file, benchmark::most_bytes, "results");
         distinct_.add(file, text);
         const benchmark::Format& format = format_of(text, file, choice_);
-        model::BenchmarkReading reading;
+        benchmark::Layout reading;
         reading.format = format.name;
         const benchmark::Results read =
             benchmark::read_results(text, util::printable(file), reading, folder_of(file));

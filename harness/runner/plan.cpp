@@ -7,25 +7,20 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <map>
-#include <set>
 #include <utility>
 
-#include "benchmark/results.hpp"
-#include "command/benchmark_batch.hpp"
-#include "command/recorder.hpp"
+#include "kinds/kinds.hpp"
 #include "measure/worker_process.hpp"
+#include "model/unknown_cases.hpp"
 #include "runner/checkout_paths.hpp"
+#include "runner/installation.hpp"
 #include "runner/interruption.hpp"
-#include "runner/sides.hpp"
-#include "runner/source_code.hpp"
-#include "suite/benchmark_cases.hpp"
+#include "suite/discovered_cases.hpp"
 #include "suite/plan.hpp"
 #include "suite/suite.hpp"
 #include "suite/yaml_reader.hpp"
 #include "util/error.hpp"
 #include "util/file.hpp"
-#include "util/folder.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::runner {
@@ -36,54 +31,73 @@ model::Target target_of(const std::string& backend) {
     return backend == "cuda" ? model::Target::cuda : model::Target::host;
 }
 
-std::filesystem::path folder_of(const model::PlannedSuite& suite) {
-    return std::filesystem::absolute(suite.file).parent_path();
+std::filesystem::path suite_folder(const std::string& suite_file) {
+    return std::filesystem::absolute(suite_file).parent_path().lexically_normal();
 }
 
-/// Why a build does not offer the case; empty: it does.
-std::string lacks(const model::WorkloadCatalogue& catalogue, const model::CaseSpec& spec) {
-    const model::WorkloadInfo* workload = model::find_workload(catalogue, spec.workload);
-    if (!workload) return fmt::format("it has no workload '{}'", spec.workload);
-    const model::VariantInfo* variant = model::find_variant(*workload, spec.variant);
-    if (!variant) return fmt::format("its '{}' has no variant '{}'", spec.workload, spec.variant);
-    if (!variant->not_built.empty()) {
-        return fmt::format("its variant '{}' was not built: {}", spec.variant, variant->not_built);
-    }
-    for (const auto& [name, value] : spec.params) {
-        if (std::none_of(workload->params.begin(), workload->params.end(),
-                         [&name = name](const auto& param) { return param.name == name; })) {
-            return fmt::format("its '{}' has no parameter '{}'", spec.workload, name);
+/// "/base/." and "/base/" are "/base".
+std::string place_of(const std::filesystem::path& folder) {
+    std::string text = folder.lexically_normal().native();
+    if (text.size() > 1 && text.ends_with('/')) text.pop_back();
+    return text;
+}
+
+model::Placement in_suite_folder(const std::string& suite_file) {
+    return {[folder = suite_folder(suite_file)](const std::string& own) {
+        return place_of(folder / own);
+    }};
+}
+
+void place(model::PlannedCase& planned, const model::Placement& placement) {
+    if (auto placed = planned.subject->placed(placement)) planned.subject = std::move(placed);
+}
+
+/// In another checkout, if it has a root.
+model::Placement placement_of(const Checkout& checkout, const std::string& suite_file) {
+    model::Placement placement{[](const std::string& folder) { return folder; },
+                               checkout.variables};
+    if (checkout.root.empty()) return placement;
+    const std::filesystem::path root = std::filesystem::absolute(checkout.root);
+    const std::filesystem::path replaced = checkout.replaced.empty()
+                                               ? suite_folder(suite_file)
+                                               : std::filesystem::path(checkout.replaced);
+    const bool named = !checkout.replaced.empty();
+    placement.folder = [=](const std::string& folder) {
+        const auto below = std::filesystem::path(folder).lexically_relative(replaced);
+        if (named && (below.empty() || *below.begin() == "..")) {
+            throw util::InputError(
+                fmt::format("{}: the folder {} is outside of {}, so no revision has its own: "
+                            "expected one in the repository",
+                            util::printable(suite_file), util::printable(folder),
+                            util::printable(replaced.native())));
         }
-    }
-    return {};
+        return place_of(root / below);
+    };
+    return placement;
 }
 
-/// The number of GPUs visible to each case; for a plugin's case, one.
-int gpus_of(const model::Plan& plan) {
-    const model::PlannedCase* first = nullptr;
-    int gpus = 1;
-    for (const model::PlannedSuite& suite : plan.suites) {
-        for (const model::PlannedCase& planned : suite.cases) {
-            if (!planned.skip_reason.empty()) continue;
-            const int own = planned.program ? suite.commands[planned.program->command].gpus : 1;
-            if (first == nullptr) {
-                first = &planned;
-                gpus = own;
-            } else if (own != gpus) {
-                throw util::InputError(fmt::format(
-                    "{}:{}: {} uses {}, but {} uses {}: a run has one device key, which "
-                    "includes the number of GPUs; measure them in separate runs with --filter",
-                    planned.place.file, planned.place.line, case_id(planned.spec),
-                    util::counted(static_cast<std::size_t>(own), "GPU"), case_id(first->spec),
-                    gpus));
-            }
-        }
-    }
-    return gpus;
+/// What was discovered in place of the cases of each suite that stand for others, by their group.
+using DiscoveredBySuite = std::vector<std::map<std::size_t, model::Discovered>>;
+
+/// Of each suite and group the ids of the discovered cases, and why one is left out.
+using DiscoveredIds = std::vector<std::map<std::size_t, std::map<std::string, std::string>>>;
+
+bool differs(const model::SideDifferences& own, const model::SideDifferences& sides) {
+    return (own.builds && sides.builds) || (own.checkouts && sides.checkouts) ||
+           (own.environments && sides.environments);
 }
 
-/// What the benchmarks of each suite reported, by command.
-using ReportedBySuite = std::vector<std::map<std::size_t, suite::ReportedCases>>;
+/// "two builds (--base, --head) or …": what has to be named for the case to be compared.
+std::string remedy_of(const model::SideDifferences& own) {
+    std::vector<std::string> ways;
+    if (own.builds) ways.emplace_back("two builds (--base build:PATH --head build:PATH)");
+    if (own.checkouts) {
+        ways.emplace_back("a git revision (--base rev:REF) or a checkout (--base dir:DIR)");
+    }
+    if (own.environments) ways.emplace_back("an environment (--base env:NAME=VALUE)");
+    if (ways.empty()) return "other suites: ab cannot compare it";
+    return fmt::format("{}", fmt::join(ways, ", or "));
+}
 
 /// From files to a plan, in steps.
 class Planning {
@@ -98,20 +112,16 @@ class Planning {
         options_.filters = choice.filters;
         options_.tags = choice.tags;
         suites_ = suite::load_suites({files.begin(), files.end()}, backend.capabilities.workloads);
-        make();
     }
-
-    const model::Plan& plan() const { return plan_; }
 
     /// Makes as many GPUs visible as the cases use, which changes the device key.
     void see_gpus() {
-        const int gpus = gpus_of(plan_);
+        const int gpus = gpus_used();
         if (gpus == 1) return;
         share_gpus(backend_, choice_, static_cast<std::size_t>(gpus));
         options_.device_key = backend_.capabilities.environment.device.key;
-        make();
         // Overrides for the other key may have brought back cases that were skipped.
-        if (gpus_of(plan_) != gpus) {
+        if (gpus_used() != gpus) {
             throw util::InputError(
                 fmt::format("overrides of the suites select other cases for {} than for one GPU: "
                             "select cases that see {} GPUs with --filter",
@@ -120,95 +130,115 @@ class Planning {
     }
 
     /// Whether cases are not known, or relations with cases that were not.
-    bool asks_benchmarks() const {
-        const bool open = std::any_of(suites_.begin(), suites_.end(), [](const auto& suite) {
-            return !suite.open_relations.empty();
-        });
-        return open || std::any_of(plan_.suites.begin(), plan_.suites.end(), [](const auto& suite) {
-                   return std::any_of(suite.cases.begin(), suite.cases.end(), is_unknown);
+    bool must_discover() const {
+        const auto cases = suite::cases_to_run(suites_, options_);
+        return std::any_of(suites_.begin(), suites_.end(),
+                           [](const auto& suite) { return !suite.open_relations.empty(); }) ||
+               std::any_of(cases.begin(), cases.end(), [&](const suite::CaseOfSuites& at) {
+                   return model::stands_for_cases(case_at(at).spec);
                });
     }
 
-    /// Runs each benchmark once in the folders of `plan`.
-    ReportedBySuite ask(const model::Plan& plan) const {
-        command::require_no_other_tools();
-        const command::MeasurementOptions options{
-            .library = {},
-            .out = util::Folder(choice_.out).below("commands").path(),
-            .visible_devices = fmt::format("{}", fmt::join(backend_.visible, ",")),
-            .stop = interrupted,
-            .records = false};
-        ReportedBySuite all(plan.suites.size());
-        for (std::size_t s = 0; s < plan.suites.size(); ++s) {
-            for (const model::PlannedCase& planned : plan.suites[s].cases) {
-                if (!is_unknown(planned)) continue;
-                const std::size_t index = planned.program->command;
-                const model::Command& command = plan.suites[s].commands[index];
-                if (choice_.progress) {
-                    fmt::print(stderr, "perfgate: {}: first run, which shows its cases\n",
-                               command.name);
-                }
-                command::Reported found = command::find_results(options, command);
-                if (found.stopped) throw measure::Interrupted();
-                all[s][index] = {std::move(found.results.results), std::move(found.problem),
-                                 std::move(found.log)};
-            }
+    /// Runs, in the folders of a checkout, what shows the cases that are not known.
+    DiscoveredBySuite discover(const Checkout& checkout) const {
+        const kinds::Machine machine = machine_of(choice_, backend_);
+        DiscoveredBySuite all(suites_.size());
+        for (const suite::CaseOfSuites& at : suite::cases_to_run(suites_, options_)) {
+            const suite::SuiteCase& suite_case = case_at(at);
+            if (!model::stands_for_cases(suite_case.spec)) continue;
+            model::PlannedCase planned;
+            planned.subject = suite_case.subject;
+            place(planned, in_suite_folder(suites_[at.suite].file));
+            place(planned, placement_of(checkout, suites_[at.suite].file));
+            model::Discovered& found = all[at.suite][suite_case.group.value()];
+            found = kinds::discover(machine, *planned.subject);
+            if (found.stopped) throw measure::Interrupted();
         }
         return all;
     }
 
-    void set_reported(const ReportedBySuite& reported) {
+    /// While the cases that stand for others are still there.
+    DiscoveredIds ids_of(const DiscoveredBySuite& discovered) const {
+        DiscoveredIds ids(suites_.size());
         for (std::size_t s = 0; s < suites_.size(); ++s) {
-            suite::set_reported_cases(reported[s], suites_[s]);
-        }
-        make();
-    }
-
-  private:
-    static bool is_unknown(const model::PlannedCase& planned) {
-        return planned.program && planned.spec.variant == model::unknown_cases &&
-               planned.skip_reason.empty();
-    }
-
-    void make() {
-        plan_ = suite::plan_suites(suites_, options_);
-        for (model::PlannedSuite& suite : plan_.suites) {
-            make_portable(suite);
-            for (model::Command& command : suite.commands) {
-                command.folder = (folder_of(suite) / command.folder).lexically_normal().native();
-            }
-            for (model::PlannedCase& planned : suite.cases) {
-                if (planned.source) {
-                    planned.source->folder = folder_of(suite).lexically_normal().native();
+            for (const suite::SuiteCase& suite_case : suites_[s].cases) {
+                if (!model::stands_for_cases(suite_case.spec)) continue;
+                const auto found = discovered[s].find(suite_case.group.value());
+                if (found == discovered[s].end()) continue;
+                auto& of_group = ids[s][found->first];
+                for (const model::DiscoveredCase& each : found->second.cases) {
+                    of_group[model::case_id(suite::spec_of(each, suite_case.spec))] = each.skipped;
                 }
             }
         }
+        return ids;
+    }
+
+    void set_discovered(const DiscoveredBySuite& discovered) {
+        for (std::size_t s = 0; s < suites_.size(); ++s) {
+            suite::set_discovered_cases(discovered[s], suites_[s]);
+        }
+    }
+
+    model::Plan plan() const {
+        model::Plan plan = suite::plan_suites(suites_, options_);
+        for (model::PlannedSuite& suite : plan.suites) {
+            make_portable(suite);
+            const model::Placement placement = in_suite_folder(suite.file);
+            for (model::PlannedCase& planned : suite.cases) place(planned, placement);
+        }
+        return plan;
+    }
+
+  private:
+    const suite::SuiteCase& case_at(const suite::CaseOfSuites& at) const {
+        return suites_[at.suite].cases[at.index];
+    }
+
+    /// The number of GPUs visible to each case.
+    int gpus_used() const {
+        const suite::SuiteCase* first = nullptr;
+        for (const suite::CaseOfSuites& at : suite::cases_to_run(suites_, options_)) {
+            const suite::SuiteCase& suite_case = case_at(at);
+            if (first == nullptr) first = &suite_case;
+            const int own = suite_case.subject->gpus();
+            if (own == first->subject->gpus()) continue;
+            throw util::InputError(fmt::format(
+                "{}:{}: {} uses {}, but {} uses {}: a run has one device key, which "
+                "includes the number of GPUs; measure them in separate runs with --filter",
+                suites_[at.suite].file, suite_case.at.line, suite_case.id,
+                util::counted(static_cast<std::size_t>(own), "GPU"), first->id,
+                first->subject->gpus()));
+        }
+        return first == nullptr ? 1 : first->subject->gpus();
     }
 
     const MeasuringChoice& choice_;
     OpenedBackend& backend_;
     suite::PlanOptions options_;
     std::vector<suite::Suite> suites_;
-    model::Plan plan_;
 };
 
-/// The head's results, and those that only the base has. A head without results has none. What only
+/// The head's cases, and those that only the base has. A head without cases has none. What only
 /// the head skips is not skipped.
-ReportedBySuite reported_by_any(const ReportedBySuite& head, const ReportedBySuite& base) {
-    ReportedBySuite all = head;
+DiscoveredBySuite discovered_by_any(const DiscoveredBySuite& head, const DiscoveredBySuite& base) {
+    const auto id_of = [](const model::DiscoveredCase& found) {
+        return model::case_id({"", found.name, found.params, model::Cache::cold});
+    };
+    DiscoveredBySuite all = head;
     for (std::size_t s = 0; s < all.size(); ++s) {
-        for (auto& [command, reported] : all[s]) {
-            if (!reported.problem.empty()) continue;
+        for (auto& [group, discovered] : all[s]) {
+            if (!discovered.problem.empty()) continue;
             std::map<std::string, std::size_t> places;
-            for (std::size_t i = 0; i < reported.results.size(); ++i) {
-                places.emplace(benchmark::id_of(reported.results[i]), i);
+            for (std::size_t i = 0; i < discovered.cases.size(); ++i) {
+                places.emplace(id_of(discovered.cases[i]), i);
             }
-            for (const auto& result : base[s].at(command).results) {
-                const auto found = places.find(benchmark::id_of(result));
+            for (const model::DiscoveredCase& each : base[s].at(group).cases) {
+                const auto found = places.find(id_of(each));
                 if (found == places.end()) {
-                    reported.results.push_back(result);
-                } else if (result.skipped.empty()) {
-                    reported.results[found->second].skipped.clear();
+                    discovered.cases.push_back(each);
+                } else if (each.skipped.empty()) {
+                    discovered.cases[found->second].skipped.clear();
                 }
             }
         }
@@ -216,194 +246,163 @@ ReportedBySuite reported_by_any(const ReportedBySuite& head, const ReportedBySui
     return all;
 }
 
-/// Why a benchmark has no values of the case; empty: it has.
-std::string unreported(const suite::ReportedCases& reported, const std::string& id) {
-    for (const benchmark::Result& result : reported.results) {
-        if (benchmark::id_of(result) == id) return result.skipped;
-    }
-    return "the benchmark does not report it";
-}
-
-/// Skips the cases that the base's benchmarks do not report. In the head they are errors: what the
-/// base has must not disappear silently. If a benchmark of the base failed, its cases are errors
-/// there: what it would have reported is not known.
-model::Plan skipping_unreported(model::Plan plan, const ReportedBySuite& reported) {
-    for (std::size_t s = 0; s < reported.size(); ++s) {
-        for (const auto& [command, of_base] : reported[s]) {
-            if (of_base.problem.empty()) continue;
-            model::BenchmarkReading& reading = *plan.suites[s].commands[command].benchmark;
-            reading.problem = of_base.problem;
-            reading.log = of_base.log;
-        }
+/// Skips the cases that were not discovered in the base. In the head they are errors: what the base
+/// has must not disappear silently. If a program of the base failed, its cases are errors there:
+/// what it would have reported is not known.
+void skip_undiscovered(model::Plan& plan, const DiscoveredBySuite& of_base,
+                       const DiscoveredIds& ids) {
+    for (std::size_t s = 0; s < of_base.size(); ++s) {
         for (model::PlannedCase& planned : plan.suites[s].cases) {
-            if (!planned.program || !planned.skip_reason.empty()) continue;
-            const auto found = reported[s].find(planned.program->command);
-            if (found == reported[s].end() || !found->second.problem.empty() ||
-                planned.spec.variant == model::unknown_cases) {
-                continue;
+            if (!planned.group) continue;
+            const auto found = of_base[s].find(*planned.group);
+            if (found == of_base[s].end()) continue;
+            if (!found->second.problem.empty()) {
+                planned.problem = found->second.problem;
+                planned.log = found->second.log;
+            } else if (planned.skip_reason.empty() && !model::stands_for_cases(planned.spec)) {
+                const auto& known = ids[s].at(*planned.group);
+                const auto own = known.find(model::case_id(planned.spec));
+                planned.skip_reason =
+                    own == known.end() ? "its program does not report it" : own->second;
             }
-            planned.skip_reason = unreported(found->second, planned.program->piece.pattern);
-        }
-    }
-    return plan;
-}
-
-/// A source that only the head has is new: in the head, a missing one is an error.
-void skip_absent_sources(model::Plan& plan) {
-    for (model::PlannedSuite& suite : plan.suites) {
-        for (model::PlannedCase& planned : suite.cases) {
-            if (!planned.source || !planned.skip_reason.empty()) continue;
-            std::error_code error;
-            const auto file = std::filesystem::path(planned.source->folder) / planned.source->file;
-            if (std::filesystem::exists(file, error)) continue;
-            planned.skip_reason = fmt::format("it has no file '{}'", planned.source->file);
         }
     }
 }
 
-/// What is not built must be heard of.
-model::Plan warned_of_missing(model::Plan plan) {
+void warn_of_missing(const model::Plan& plan) {
     for (const model::PlannedSuite& suite : plan.suites) {
         for (const std::string& line : suite::not_built(suite)) {
             fmt::print(stderr, "perfgate: warning: {}\n", line);
         }
     }
-    return plan;
+}
+
+void prepare(const MeasuringChoice& choice, const OpenedBackend& backend, model::Plan& plan) {
+    if (!kinds::prepare(machine_of(choice, backend), plan)) throw measure::Interrupted();
 }
 
 }  // namespace
 
+kinds::Machine machine_of(const MeasuringChoice& choice, const OpenedBackend& backend) {
+    const model::Environment& environment = backend.capabilities.environment;
+    return {.library = injection_library(),
+            .perfgate = own_binary(),
+            .out = choice.out,
+            .visible_devices = fmt::format("{}", fmt::join(backend.visible, ",")),
+            .compute_capability = environment.device.compute_capability,
+            .cuda_driver = environment.cuda_driver,
+            .case_limit_s = choice.case_limit_s,
+            .stop = interrupted,
+            .tell = [shown = choice.progress != nullptr](const std::string& line) {
+                if (shown) fmt::print(stderr, "perfgate: {}\n", line);
+            }};
+}
+
 model::Plan plan_for(const std::vector<std::string>& files, const MeasuringChoice& choice,
-                     OpenedBackend& backend, Programs programs) {
+                     OpenedBackend& backend) {
     Planning planning(files, choice, backend);
-    if (programs == Programs::left_out) {
-        model::Plan plan = without_programs(planning.plan());
-        compile_sources(choice, backend, plan);
-        return plan;
-    }
     planning.see_gpus();
-    if (planning.asks_benchmarks()) planning.set_reported(planning.ask(planning.plan()));
-    model::Plan plan = warned_of_missing(planning.plan());
-    compile_sources(choice, backend, plan);
+    if (planning.must_discover()) planning.set_discovered(planning.discover({}));
+    model::Plan plan = planning.plan();
+    warn_of_missing(plan);
+    prepare(choice, backend, plan);
     return plan;
 }
 
-void refuse_entries(const std::vector<std::string>& files,
-                    const std::vector<suite::EntryKind>& kinds, std::string_view why) {
-    for (const std::string& file : files) {
-        suite::Problems problems(file);
-        const std::string yaml = util::read_file(file, suite::most_yaml_bytes, "suite");
-        const suite::YamlDocument document = suite::read_yaml(yaml, problems);
-        for (const suite::YamlNode::Entry& key : document.root->entries) {
-            if (key.key->text != "workloads") continue;
-            for (const suite::YamlNode* entry : key.value->items) {
-                const suite::EntryKind kind = suite::kind_of_entry(*entry, problems);
-                if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) continue;
-                throw util::InputError(fmt::format(
-                    "{}:{}:{}: a {}, and {}", util::printable(file), entry->at.line,
-                    entry->at.column,
-                    kind == suite::EntryKind::source ? "source" : "plugin's workload", why));
-            }
+kinds::Findings check_cases(const std::vector<suite::Suite>& suites,
+                            const std::vector<std::string>& architectures) {
+    std::vector<kinds::SuiteCase> cases;
+    for (const suite::Suite& suite : suites) {
+        for (const suite::SuiteCase& suite_case : suite.cases) {
+            const auto placed = suite_case.subject->placed(in_suite_folder(suite.file));
+            cases.push_back({fmt::format("{}:{}:{}", util::printable(suite.file),
+                                         suite_case.at.line, suite_case.at.column),
+                             placed ? placed : suite_case.subject});
         }
+    }
+    kinds::Machine machine;
+    machine.perfgate = own_binary();
+    machine.stop = interrupted;
+    kinds::Findings found = kinds::check(machine, cases, architectures);
+    if (found.stopped) throw measure::Interrupted();
+    return found;
+}
+
+model::Plan plan_for_workers(const std::vector<std::string>& files, const MeasuringChoice& choice,
+                             OpenedBackend& backend) {
+    model::Plan plan = without_groups(Planning(files, choice, backend).plan());
+    prepare(choice, backend, plan);
+    return plan;
+}
+
+void require_differences(const std::vector<std::string>& files, const MeasuringChoice& choice,
+                         const model::SideDifferences& sides) {
+    // The plugins are not loaded yet.
+    std::vector<suite::Suite> suites;
+    for (const std::string& file : files) {
+        std::vector<std::string> not_known;
+        suites.push_back(suite::parse_known_part(
+            util::read_file(file, suite::most_yaml_bytes, "suite"), file, {}, not_known));
+    }
+    suite::PlanOptions options;
+    options.filters = choice.filters;
+    options.tags = choice.tags;
+    bool any_environment = false;
+    for (const suite::CaseOfSuites& at : suite::cases_to_run(suites, options)) {
+        const suite::SuiteCase& suite_case = suites[at.suite].cases[at.index];
+        const model::SideDifferences own = suite_case.subject->sides();
+        any_environment = any_environment || own.environments;
+        if (differs(own, sides)) continue;
+        throw util::InputError(fmt::format(
+            "{}:{}:{}: {} is {}, of which nothing differs between base and head: name {}",
+            util::printable(suites[at.suite].file), suite_case.at.line, suite_case.at.column,
+            util::printable(suite_case.id, 200), suite_case.subject->in_words(), remedy_of(own)));
+    }
+    if (sides.environments && !any_environment) {
+        throw util::InputError(
+            "env: the suites have no programs or benchmarks, and only these have an environment of "
+            "their own");
     }
 }
 
 BothPlans plan_for_both(const std::vector<std::string>& files, const MeasuringChoice& choice,
-                        OpenedBackend& backend, const Checkouts& checkouts) {
+                        OpenedBackend& backend, const model::WorkloadCatalogue& base_plugins,
+                        const Checkouts& checkouts) {
     Planning planning(files, choice, backend);
     planning.see_gpus();
-    const bool variables = !checkouts.base.variables.empty() || !checkouts.head.variables.empty();
-    if (variables && !has_programs(planning.plan())) {
-        throw util::InputError(
-            "env: the suites have no programs or benchmarks, and only these "
-            "have an environment of their own");
+    DiscoveredBySuite of_base;
+    DiscoveredIds ids;
+    if (planning.must_discover()) {
+        const DiscoveredBySuite of_head = planning.discover(checkouts.head);
+        of_base = planning.discover(checkouts.base);
+        ids = planning.ids_of(of_base);
+        planning.set_discovered(discovered_by_any(of_head, of_base));
     }
-    if (!has_programs(planning.plan()) && !has_sources(planning.plan())) {
-        return {warned_of_missing(planning.plan()), planning.plan()};
-    }
-    if (checkouts.base.root.empty() && (!variables || has_sources(planning.plan()))) {
-        throw util::InputError(
-            "the suites have programs, benchmarks or sources: name a git revision to compare with "
-            "(--base rev:REF), the checkout that these are in (--base dir:DIR), or for programs "
-            "and benchmarks an environment (--base env:NAME=VALUE)");
-    }
-    ReportedBySuite of_base, of_head;
-    if (planning.asks_benchmarks()) {
-        of_head = planning.ask(in_checkout(planning.plan(), checkouts.head));
-        of_base = planning.ask(in_checkout(planning.plan(), checkouts.base));
-        planning.set_reported(reported_by_any(of_head, of_base));
-    }
-    BothPlans plans{skipping_unreported(
-                        in_checkout(warned_of_missing(planning.plan()), checkouts.base), of_base),
-                    in_checkout(planning.plan(), checkouts.head)};
-    skip_absent_sources(plans.base);
-    compile_sources(choice, backend, plans.head);
+    const model::Plan plan = planning.plan();
+    warn_of_missing(plan);
+    BothPlans plans{in_checkout(plan, checkouts.base), in_checkout(plan, checkouts.head)};
+    skip_undiscovered(plans.base, of_base, ids);
+    plans.base = offered(std::move(plans.base), base_plugins);
+    prepare(choice, backend, plans.head);
     MeasuringChoice of_the_base = choice;
     of_the_base.out = (std::filesystem::path(choice.out) / "base").string();
-    compile_sources(of_the_base, backend, plans.base);
+    prepare(of_the_base, backend, plans.base);
     return plans;
 }
 
-bool has_sources(const model::Plan& plan) {
-    return std::any_of(plan.suites.begin(), plan.suites.end(), [](const auto& suite) {
-        return std::any_of(suite.cases.begin(), suite.cases.end(), [](const auto& planned) {
-            return planned.source && planned.skip_reason.empty();
-        });
-    });
-}
-
-bool has_programs(const model::Plan& plan) {
-    return std::any_of(plan.suites.begin(), plan.suites.end(), [](const auto& suite) {
-        return std::any_of(suite.cases.begin(), suite.cases.end(), [](const auto& planned) {
-            return planned.program && planned.skip_reason.empty();
-        });
-    });
-}
-
-bool records_programs(const model::Plan& plan) {
-    return std::any_of(plan.suites.begin(), plan.suites.end(), [](const auto& suite) {
-        return std::any_of(suite.cases.begin(), suite.cases.end(), [&](const auto& planned) {
-            return planned.program && planned.skip_reason.empty() &&
-                   !suite.commands[planned.program->command].benchmark;
-        });
-    });
-}
-
 model::Plan in_checkout(model::Plan plan, const Checkout& checkout) {
-    set_variables(checkout.variables, plan);
-    if (checkout.root.empty()) return plan;
-    const std::filesystem::path root = std::filesystem::absolute(checkout.root);
     for (model::PlannedSuite& suite : plan.suites) {
-        const std::filesystem::path replaced = checkout.replaced.empty()
-                                                   ? folder_of(suite).lexically_normal()
-                                                   : std::filesystem::path(checkout.replaced);
-        const auto move = [&](std::string& folder) {
-            const auto below = std::filesystem::path(folder).lexically_relative(replaced);
-            if (!checkout.replaced.empty() && (below.empty() || *below.begin() == "..")) {
-                throw util::InputError(
-                    fmt::format("{}: the folder {} is outside of {}, so no revision has its own: "
-                                "expected one in the repository",
-                                util::printable(suite.file), util::printable(folder),
-                                util::printable(checkout.replaced)));
-            }
-            folder = (root / below).lexically_normal().native();
-            // Where it is the replaced folder itself: "/base/." is "/base/".
-            if (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
-        };
-        for (model::Command& command : suite.commands) move(command.folder);
-        for (model::PlannedCase& planned : suite.cases) {
-            if (planned.source) move(planned.source->folder);
-        }
+        const model::Placement placement = placement_of(checkout, suite.file);
+        for (model::PlannedCase& planned : suite.cases) place(planned, placement);
     }
     return plan;
 }
 
-model::Plan without_programs(model::Plan plan) {
+model::Plan without_groups(model::Plan plan) {
     bool left = false;
     for (model::PlannedSuite& suite : plan.suites) {
-        std::erase_if(suite.cases, [](const model::PlannedCase& planned) {
-            return planned.program.has_value();
-        });
+        std::erase_if(suite.cases,
+                      [](const model::PlannedCase& planned) { return planned.group.has_value(); });
         left = left || !suite.cases.empty();
     }
     if (!left) {
@@ -417,8 +416,8 @@ model::Plan without_programs(model::Plan plan) {
 model::Plan offered(model::Plan plan, const model::WorkloadCatalogue& catalogue) {
     for (model::PlannedSuite& suite : plan.suites) {
         for (model::PlannedCase& planned : suite.cases) {
-            if (planned.program || planned.source) continue;
-            if (planned.skip_reason.empty()) planned.skip_reason = lacks(catalogue, planned.spec);
+            if (!planned.skip_reason.empty()) continue;
+            planned.skip_reason = planned.subject->absent(planned.spec, catalogue);
         }
     }
     return plan;

@@ -2,35 +2,43 @@
 // From suite files to the Plan for an opened backend.
 #pragma once
 
+#include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "kinds/kind.hpp"
 #include "model/catalogue.hpp"
 #include "model/plan.hpp"
 #include "runner/choice.hpp"
 #include "runner/devices.hpp"
-#include "suite/command_reader.hpp"
+#include "suite/suite.hpp"
 
 namespace perfgate::runner {
 
-enum class Programs { included, left_out };
+/// What the kinds of case need to know; files go to the choice's output folder.
+kinds::Machine machine_of(const MeasuringChoice& choice, const OpenedBackend& backend);
 
 /// The cases that the backend measures, of those that the choice selects; the folders of programs
-/// are absolute. Benchmarks are run once, to learn their cases. If the programs use several GPUs,
-/// it calls share_gpus for the backend. Sources are compiled. Throws util::InputError if suites
-/// are wrong, nothing is selected, there are too few GPUs, or cases use different numbers of them:
+/// and sources are absolute. Cases are discovered, and what has to be is prepared (Kind). If the
+/// cases see several GPUs, it calls share_gpus for the backend. Throws util::InputError if suites
+/// are wrong, nothing is selected, there are too few GPUs, or cases see different numbers of them:
 /// a run has one device key.
 model::Plan plan_for(const std::vector<std::string>& files, const MeasuringChoice& choice,
-                     OpenedBackend& backend, Programs programs = Programs::included);
+                     OpenedBackend& backend);
 
-/// Throws util::InputError if a suite has an entry of such a kind: "FILE:4:5: a plugin's workload,
-/// and …".
-void refuse_entries(const std::vector<std::string>& files,
-                    const std::vector<suite::EntryKind>& kinds, std::string_view why);
+/// Checks the cases of suites further than reading them does (kinds::check). Needs no GPU. Throws
+/// measure::Interrupted.
+kinds::Findings check_cases(const std::vector<suite::Suite>& suites,
+                            const std::vector<std::string>& architectures);
 
-/// Where the programs of one side of a comparison run and its sources are, and what the programs
-/// find in their environment.
+/// Only the cases that workers measure: to their launches work can be added. Throws
+/// util::InputError if there is none.
+model::Plan plan_for_workers(const std::vector<std::string>& files, const MeasuringChoice& choice,
+                             OpenedBackend& backend);
+model::Plan without_groups(model::Plan plan);
+
+/// Where the files of one side of a comparison are, and what its processes find in their
+/// environment.
 struct Checkout {
     std::string root;  ///< a folder that takes the place of another; empty: there is none
     /// That other folder, which the suites are in, at any depth; empty: each suite's own.
@@ -46,28 +54,23 @@ struct BothPlans {
     model::Plan base, head;
 };
 
-/// The same for both sides, whose plans have the same cases. The benchmarks of both are asked for
-/// their cases; what only the head reports is skipped in the base, what only the base
-/// reports is an error in the head. Throws util::InputError if there
-/// are programs, benchmarks or sources and neither checkouts nor variables, or if there
-/// are variables and no programs.
-BothPlans plan_for_both(const std::vector<std::string>& files, const MeasuringChoice& choice,
-                        OpenedBackend& backend, const Checkouts& checkouts);
+/// Throws util::InputError for a selected case of which nothing differs between such sides, and for
+/// environments that no case has. Needs neither plugins nor a device.
+void require_differences(const std::vector<std::string>& files, const MeasuringChoice& choice,
+                         const model::SideDifferences& sides);
 
-/// The same cases, skipping those that a build with this catalogue does not offer.
+/// The same for both sides, whose plans have the same cases. Both are asked for cases that are
+/// discovered. A case that only the head has is skipped in the base, where `base_plugins` are
+/// loaded; one that only the base has is an error in the head.
+BothPlans plan_for_both(const std::vector<std::string>& files, const MeasuringChoice& choice,
+                        OpenedBackend& backend, const model::WorkloadCatalogue& base_plugins,
+                        const Checkouts& checkouts);
+
+/// The same cases, skipping those that a side with these plugins does not have.
 model::Plan offered(model::Plan plan, const model::WorkloadCatalogue& catalogue);
 
-bool has_programs(const model::Plan& plan);
-bool has_sources(const model::Plan& plan);
-/// Whether some of them are recorded: of benchmarks, only the labels of `measure` are.
-bool records_programs(const model::Plan& plan);
-
-/// The same plan with its programs and sources in another checkout, if it has a root, and the
-/// programs with its variables. Throws util::InputError for
-/// what is outside of the replaced folder, if one is named.
+/// The same plan with its files in another checkout, if it has a root, and its processes with the
+/// variables. Throws util::InputError for what is outside of the replaced folder, if one is named.
 model::Plan in_checkout(model::Plan plan, const Checkout& checkout);
-
-/// The cases to which work can be added. Throws util::InputError if there is none.
-model::Plan without_programs(model::Plan plan);
 
 }  // namespace perfgate::runner

@@ -9,9 +9,9 @@
 #include <system_error>
 #include <utility>
 
-#include "command/device_watch.hpp"
-#include "command/draft.hpp"
-#include "command/recorder.hpp"
+#include "kinds/command/device_watch.hpp"
+#include "kinds/command/draft.hpp"
+#include "kinds/command/recorder.hpp"
 #include "program/program.hpp"
 #include "runner/installation.hpp"
 #include "runner/interruption.hpp"

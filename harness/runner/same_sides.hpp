@@ -11,8 +11,7 @@
 
 namespace perfgate::runner {
 
-/// By suite: the programs of which both sides run the same file, or ELF files of the same content,
-/// in the same environment.
+/// By suite: what both sides run that is the same (Subject::same_as).
 std::map<std::string, std::vector<std::string>> same_program_notes(const BothPlans& plans);
 
 }  // namespace perfgate::runner

@@ -120,7 +120,7 @@ class SelfTest {
     }
 
     model::Plan plan_of_times(const MeasuringChoice& choice, OpenedBackend& backend) const {
-        model::Plan plan = plan_for(request_.suites, choice, backend, Programs::left_out);
+        model::Plan plan = plan_for_workers(request_.suites, choice, backend);
         keep_times_alone(plan, request_.tolerance);
         return plan;
     }

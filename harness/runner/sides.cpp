@@ -10,6 +10,7 @@
 #include <set>
 #include <system_error>
 
+#include "model/command_words.hpp"
 #include "suite/command_reader.hpp"
 #include "util/error.hpp"
 #include "util/text.hpp"
@@ -17,11 +18,6 @@
 namespace perfgate::runner {
 
 namespace {
-
-auto with_name(model::Variables& variables, const std::string& name) {
-    return std::find_if(variables.begin(), variables.end(),
-                        [&](const auto& variable) { return variable.first == name; });
-}
 
 void add_variable(std::string_view option, const std::string& word, model::Variables& variables) {
     const std::size_t end = word.find('=');
@@ -32,7 +28,8 @@ void add_variable(std::string_view option, const std::string& word, model::Varia
     const std::string name = word.substr(0, end);
     const std::string value = word.substr(end + 1);
     std::string problem = suite::problem_of_variable(name);
-    if (problem.empty() && with_name(variables, name) != variables.end()) {
+    if (problem.empty() && std::any_of(variables.begin(), variables.end(),
+                                       [&](const auto& known) { return known.first == name; })) {
         problem = fmt::format("'{}' is given twice", name);
     }
     if (problem.empty() && value.find(model::out_word) != std::string::npos) {
@@ -101,22 +98,6 @@ void require_different(std::string_view kind, const std::string& base, const std
         "{0}:{1} and {0}:{2} are the same: it would be compared with itself; to measure how much "
         "equal builds differ, copy it",
         kind, util::printable(base), util::printable(head)));
-}
-
-void set_variables(const model::Variables& variables, model::Plan& plan) {
-    for (model::PlannedSuite& suite : plan.suites) {
-        for (model::Command& command : suite.commands) {
-            for (const auto& [name, value] : variables) {
-                command.overridden.push_back(name);
-                const auto found = with_name(command.environment, name);
-                if (found != command.environment.end()) {
-                    found->second = value;
-                } else {
-                    command.environment.emplace_back(name, value);
-                }
-            }
-        }
-    }
 }
 
 std::string differing_names(const model::Variables& base, const model::Variables& head) {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/plan.hpp"
+#include "model/subject.hpp"
 
 namespace perfgate::runner {
 
@@ -32,9 +32,6 @@ void require_files(std::string_view option, const std::vector<std::string>& word
 /// Throws util::InputError if both name the same file or folder, through whatever links. `kind` is
 /// the word before the colon.
 void require_different(std::string_view kind, const std::string& base, const std::string& head);
-
-/// Gives them to the programs of the plan, in place of the suites' variables of the same names.
-void set_variables(const model::Variables& variables, model::Plan& plan);
 
 /// "FOO, PATH": the names of those that one side lacks or has another value of. Empty: none.
 std::string differing_names(const model::Variables& base, const model::Variables& head);

@@ -10,10 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "benchmark/formats.hpp"
-#include "benchmark/json_path.hpp"
+#include "kinds/benchmark/formats/formats.hpp"
+#include "kinds/benchmark/formats/json_path.hpp"
 #include "metrics/catalogue.hpp"
 #include "model/command_words.hpp"
+#include "model/unknown_cases.hpp"
 #include "suite/amount.hpp"
 #include "suite/settings.hpp"
 #include "util/error.hpp"
@@ -23,8 +24,8 @@ namespace perfgate::suite {
 
 namespace {
 
-using model::BenchmarkReading;
-using model::BenchmarkValue;
+using BenchmarkReading = benchmark::Layout;
+using BenchmarkValue = benchmark::Value;
 using model::Direction;
 using model::MetricClass;
 
@@ -36,13 +37,13 @@ class BenchmarkReader {
     BenchmarkReader(const Fields& fields, Problems& problems)
         : fields_(fields), problems_(problems) {}
 
-    Label read(model::Command& command, Position at) {
+    Label read(command::Command& command, BenchmarkReading& reading, Position at) {
         label_.name = model::unknown_cases;
         label_.at = at;
         label_.settings.metrics = Settings::Metrics{{}, at};
         read_keys(fields_, keys(), *this, problems_);
         if (format_ != nullptr) check(at);
-        command.benchmark = std::move(reading_);
+        reading = std::move(reading_);
         if (format_ != nullptr) command.out_extension = format_->extension;
         return std::move(label_);
     }
@@ -52,7 +53,7 @@ class BenchmarkReader {
         /// Of a case that is a result.
         const auto stated = [](std::string BenchmarkReading::*place) {
             return [place](const Program& of) {
-                return of.command.benchmark ? (*of.command.benchmark).*place : std::string();
+                return of.layout ? (*of.layout).*place : std::string();
             };
         };
         static const std::vector<Row> keys{
@@ -74,8 +75,8 @@ class BenchmarkReader {
                             benchmark::most_axes),
                 &BenchmarkReader::axes)
                 .measured_as([](const Program& of, model::MeasuredAs& to) {
-                    if (!of.command.benchmark) return;
-                    for (const auto& [axis, place] : of.command.benchmark->axes) {
+                    if (!of.layout) return;
+                    for (const auto& [axis, place] : of.layout->axes) {
                         to["axes." + axis] = place;
                     }
                 }),
@@ -134,8 +135,8 @@ class BenchmarkReader {
   private:
     /// Of a metric that the suite defines, which way is better, too; the catalogue's never changes.
     static void add_values(const Program& of, model::MeasuredAs& to) {
-        if (!of.command.benchmark) return;
-        for (const BenchmarkValue& value : of.command.benchmark->values) {
+        if (!of.layout) return;
+        for (const BenchmarkValue& value : of.layout->values) {
             const model::MetricDefinition& metric = value.definition;
             to[std::string(model::value_key) + metric.name] = fmt::format(
                 "{}, times {}, {}", value.from, util::number_text(value.factor), metric.unit);
@@ -413,9 +414,9 @@ std::vector<KeyText> tables::value() {
     return texts_of(BenchmarkReader::value_keys());
 }
 
-Label read_benchmark(const Fields& fields, model::Command& command, Position at,
-                     Problems& problems) {
-    return BenchmarkReader(fields, problems).read(command, at);
+Label read_benchmark(const Fields& fields, command::Command& command, benchmark::Layout& reading,
+                     Position at, Problems& problems) {
+    return BenchmarkReader(fields, problems).read(command, reading, at);
 }
 
 }  // namespace perfgate::suite

@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <memory>
 #include <utility>
 
+#include "kinds/benchmark/benchmark.hpp"
+#include "kinds/plugin/plugin.hpp"
 #include "suite/placed_text.hpp"
 #include "util/text.hpp"
 
@@ -20,6 +23,7 @@ void CaseBuilder::add(const ReadEntry& read, std::size_t entry_index) {
 
     const std::size_t first = suite_.cases.size();
     std::vector<bool> used_excludes(matrix.exclude.size(), false);
+    const auto plugin = std::make_shared<const plugin::Plugin>();
     for (const model::VariantInfo* variant : read.variants) {
         for (const model::Cache cache : caches) {
             work_.spend((product + 1) * (matrix.include.size() + matrix.exclude.size()), entry.at);
@@ -30,6 +34,7 @@ void CaseBuilder::add(const ReadEntry& read, std::size_t entry_index) {
                 params.insert(read.params.begin(), read.params.end());
                 add_case({read.workload->name, variant->name, std::move(params), cache}, at,
                          *read.workload, *variant, entry_index);
+                suite_.cases.back().subject = plugin;
             }
         }
     }
@@ -43,21 +48,27 @@ void CaseBuilder::add(const ReadCommand& read, const Matrix& matrix, std::size_t
     std::vector<bool> used_excludes(matrix.exclude.size(), false);
     const std::size_t before = suite_.cases.size();
     for (Combination& combination : expand(matrix, "", model::Cache::cold, used_excludes)) {
-        const std::size_t command = suite_.commands.size();
-        suite_.commands.push_back(filled_in(read.command, combination.params));
-        if (read.command.benchmark && read.labels.labels.size() > 1) {
-            suite_.commands.push_back(recorded(suite_.commands.back()));
-        }
+        auto command =
+            std::make_shared<const command::Command>(filled_in(read.command, combination.params));
+        std::size_t group = suite_.groups++;
         work_.spend(1 + read.command.words.size() + read.command.environment.size(), read.at);
         for (std::size_t i = 0; i < read.labels.labels.size(); ++i) {
             const Label& label = read.labels.labels[i];
             const Position at = combination.made_by != nullptr ? combination.made_by->at : label.at;
             add_case({read.command.name, label.name, combination.params, model::Cache::cold}, at,
                      read.workload, read.workload.variants[i], first_entry + i);
-            const std::size_t own =
-                label.name == model::unknown_cases ? command : suite_.commands.size() - 1;
-            suite_.cases.back().program = model::PlannedProgram{own, label.piece};
-            suite_.cases.back().expected = label.expected;
+            SuiteCase& added = suite_.cases.back();
+            added.expected = label.expected;
+            added.group = group;
+            if (read.reading && i == 0) {
+                added.subject =
+                    std::make_shared<const benchmark::Benchmark>(command, *read.reading);
+                if (read.labels.labels.size() == 1) continue;
+                command = std::make_shared<const command::Command>(recorded(*command));
+                group = suite_.groups++;
+            } else {
+                added.subject = std::make_shared<const command::Program>(command, label.piece);
+            }
         }
     }
     check_excludes(matrix, used_excludes, before, read.at);

@@ -110,7 +110,7 @@ class ReferenceReader {
     /// Whether a variant, or a result of the benchmark, can begin so.
     bool begins_variant(std::string_view text) const {
         if (text.empty()) return false;
-        if (operand_.benchmark() == nullptr) return is_name_char(text.front());
+        if (operand_.reported() == nullptr) return is_name_char(text.front());
         return !ends_result_name(text.front()) || text.front() == '"';
     }
 
@@ -144,11 +144,11 @@ class ReferenceReader {
             operand_.variant_name = cursor_.take_while(is_name_char);
             return;
         }
-        operand_.is_label = !known_name(cursor_.rest(), known->labels, ".[@").empty();
-        if (operand_.is_label) {
-            operand_.variant_name = take_name(known->labels, ".[@");
-        } else if (known->benchmark != nullptr) {
-            operand_.variant_name = take_result_name(*known->benchmark);
+        operand_.is_listed = !known_name(cursor_.rest(), known->listed, ".[@").empty();
+        if (operand_.is_listed) {
+            operand_.variant_name = take_name(known->listed, ".[@");
+        } else if (known->discovering != nullptr) {
+            operand_.variant_name = take_result_name(*known->discovering);
         } else {
             operand_.variant_name = take_name(names_of(known->variants), ".[@");
         }
@@ -157,20 +157,20 @@ class ReferenceReader {
         }
         if (operand_.variant != nullptr || known->open) return;
         problems_.add_unknown(at,
-                              known->benchmark == nullptr
+                              known->discovering == nullptr
                                   ? "variant"
                                   : "result of the benchmark " + known->info->name + ":",
                               operand_.variant_name, names_of(known->variants));
     }
 
     /// A name that a benchmark reports: in quotes, or up to its parameters, cache or metric.
-    std::string take_result_name(const Settings& benchmark) {
+    std::string take_result_name(const Settings& reported) {
         if (cursor_.peek() == '"') return quoted_value();
         const std::size_t begin = cursor_.at();
         std::size_t last_dot = std::string::npos;
         while (!cursor_.at_end() && !ends_result_name(cursor_.peek())) {
             if (cursor_.peek() == '.') {
-                if (is_metric_next(benchmark)) return cursor_.from(begin);
+                if (is_metric_next(reported)) return cursor_.from(begin);
                 last_dot = cursor_.at();
             }
             cursor_.skip();
@@ -182,26 +182,26 @@ class ReferenceReader {
     }
 
     /// Whether a metric of the benchmark, and nothing that could continue it, is behind the dot.
-    bool is_metric_next(const Settings& benchmark) const {
+    bool is_metric_next(const Settings& reported) const {
         const std::string_view after = cursor_.rest().substr(1);
         std::size_t length = 0;
         while (length < after.size() && is_word_char(after[length]) && after[length] != '.') {
             ++length;
         }
         const bool whole = length == after.size() || after[length] != '.';
-        const std::vector<std::string>& names = benchmark.metrics->names;
+        const std::vector<std::string>& names = reported.metrics->names;
         return whole &&
                std::find(names.begin(), names.end(), after.substr(0, length)) != names.end();
     }
 
     /// `[dtype=f32,m=64]`.
     void read_filter() {
-        const bool of_benchmark = operand_.benchmark() != nullptr;
+        const bool reported = operand_.reported() != nullptr;
         cursor_.skip();
         do {
             cursor_.skip_spaces();
             const std::size_t name_at = cursor_.at();
-            const std::string name = cursor_.take_while(of_benchmark ? is_axis_char : is_name_char);
+            const std::string name = cursor_.take_while(reported ? is_axis_char : is_name_char);
             if (name.empty()) {
                 cursor_.fail_unexpected_word("a parameter, as in [dtype=f32]");
             }
@@ -301,9 +301,9 @@ Operand read_reference(Cursor& cursor, const std::vector<KnownWorkload>& workloa
 
 Operand::Use read_metric(Cursor& cursor, const Operand& operand) {
     if (cursor.peek() != '.') {
-        const Settings* benchmark = operand.benchmark();
-        const bool named = benchmark != nullptr && !benchmark->metrics->names.empty();
-        const std::string example = named ? benchmark->metrics->names.front() : "gpu_time";
+        const Settings* reported = operand.reported();
+        const bool named = reported != nullptr && !reported->metrics->names.empty();
+        const std::string example = named ? reported->metrics->names.front() : "gpu_time";
         cursor.fail(cursor.at(),
                     fmt::format("{} without a metric; expected '.' and one, as in {}.{}",
                                 in_quotes(operand.text), operand.text, example));
@@ -315,22 +315,22 @@ Operand::Use read_metric(Cursor& cursor, const Operand& operand) {
 
 std::optional<model::MetricDefinition> definition_of(const Operand& operand,
                                                      const Operand::Use& use, Problems& problems) {
-    const Settings* benchmark = operand.benchmark();
-    if (benchmark != nullptr) {
-        const std::vector<std::string>& names = benchmark->metrics->names;
+    const Settings* reported = operand.reported();
+    if (reported != nullptr) {
+        const std::vector<std::string>& names = reported->metrics->names;
         if (std::find(names.begin(), names.end(), use.metric) == names.end()) {
             problems.add_unknown(use.at,
                                  "metric of the benchmark " + operand.known->info->name + ":",
                                  use.metric, names);
             return std::nullopt;
         }
-        const auto own = benchmark->own.find(use.metric);
-        if (own != benchmark->own.end()) return own->second.definition;
+        const auto own = reported->own.find(use.metric);
+        if (own != reported->own.end()) return own->second.definition;
     }
     const std::optional<metrics::Metric> known = metrics::find_metric(use.metric);
     if (!known) {
         // A value of a benchmark that has another problem.
-        if (benchmark != nullptr) return std::nullopt;
+        if (reported != nullptr) return std::nullopt;
         problems.add_unknown(use.at, "metric", use.metric, metrics::metric_names(),
                              "a metric that `perfgate list --metrics` lists, or a CUPTI name");
         return std::nullopt;

@@ -19,11 +19,10 @@ namespace perfgate::suite {
 struct KnownWorkload {
     const model::WorkloadInfo* info = nullptr;
     std::vector<const model::VariantInfo*> variants;
-    /// Of a benchmark: the metrics that it reports. Null: it is none.
-    const Settings* benchmark = nullptr;
-    /// It is a benchmark, and not all of its cases are known: any name may be one of them.
-    bool open = false;
-    std::vector<std::string> labels = {};  ///< of a benchmark's `measure`: cases of a program
+    /// If its cases are discovered: the metrics that they report. Null: the suite lists them.
+    const Settings* discovering = nullptr;
+    bool open = false;                     ///< not all of them are known: any name may be one
+    std::vector<std::string> listed = {};  ///< variants that the suite lists all the same
 };
 
 /// What is before the dot, once for all places with the same text.
@@ -37,19 +36,19 @@ struct Operand {
     std::string text;  ///< "transpose/naive[dtype=f32]@hot"
     Position at;
     const KnownWorkload* known = nullptr;         ///< null: no workload has this name
-    const model::VariantInfo* variant = nullptr;  ///< null: not a known one of an open benchmark
+    const model::VariantInfo* variant = nullptr;  ///< null: not a known one of an open workload
     std::string variant_name;
-    bool is_label = false;  ///< of a benchmark's `measure`
-    model::Params fixed;    ///< of a benchmark: as text; of an open one: not checked
+    bool is_listed = false;  ///< in `known->listed`
+    model::Params fixed;     ///< of discovered cases: as text; of open ones: not checked
     std::optional<model::Cache> cache;
     std::vector<Use> uses;
 
-    /// Of a benchmark's results: the metrics that it reports. Null: of other cases.
-    [[nodiscard]] const Settings* benchmark() const {
-        return known == nullptr || is_label ? nullptr : known->benchmark;
+    /// Of discovered cases: the metrics that they report. Null: of other cases.
+    [[nodiscard]] const Settings* reported() const {
+        return known == nullptr || is_listed ? nullptr : known->discovering;
     }
-    /// It may stand for results that are not known.
-    [[nodiscard]] bool is_open() const { return benchmark() != nullptr && known->open; }
+    /// It may stand for cases that are not known.
+    [[nodiscard]] bool is_open() const { return reported() != nullptr && known->open; }
 };
 
 /// Whether a name is next, known or not.

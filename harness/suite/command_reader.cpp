@@ -90,7 +90,7 @@ class CommandReader {
     template <auto Member, typename T>
     static Row of_command(std::string_view name, std::string_view help, const Sort<T>& sort) {
         return Row(name, help, sort, in_command(Member))
-            .usually(sort.text(model::Command{}.*Member));
+            .usually(sort.text(command::Command{}.*Member));
     }
     /// Another number of them is measured as something else.
     template <auto Member>
@@ -98,7 +98,7 @@ class CommandReader {
                        const Sort<std::int64_t>& sort) {
         return of_command<Member>(name, help, sort).measured_as([](const Program& of) {
             const int value = of.command.*Member;
-            return value == model::Command{}.*Member ? "" : std::to_string(value);
+            return value == command::Command{}.*Member ? "" : std::to_string(value);
         });
     }
 
@@ -123,7 +123,8 @@ class CommandReader {
         if (benchmark_) {
             auto& labels = read_.labels.labels;
             labels.insert(labels.begin(),
-                          read_benchmark(fields_, read_.command, read_.at, problems_));
+                          read_benchmark(fields_, read_.command, read_.reading.emplace(), read_.at,
+                                         problems_));
         }
         read_keys(fields_, benchmark_ ? benchmark_words() : command_keys(), *this, problems_);
         check_parameters();
@@ -135,13 +136,13 @@ class CommandReader {
     static const std::vector<Row>& program_keys() {
         static const std::vector<Row> keys{
             Row("name", "The first part of the case ids; not the name of a workload.", slug(),
-                in_command(&model::Command::name))
+                in_command(&command::Command::name))
                 .needed(),
             Row("check",
                 "A command that runs after the program in the first batch. Exit status 0 means "
                 "that the program's result is correct; otherwise its cases are `incorrect`. "
                 "Without it the report says that it is not verified.",
-                defined("words"), words_into<&model::Command::check>)
+                defined("words"), words_into<&command::Command::check>)
                 .shows([](const Program& of) { return words_or_none(of.command.check); }),
             Row("env",
                 "Variables in addition to the inherited ones. With `PATH`, the program is looked "
@@ -156,20 +157,20 @@ class CommandReader {
                     }
                 }),
             Row("cwd", "The working folder, relative to the suite's folder, which is the default.",
-                text("a folder", longest_word), in_command(&model::Command::folder))
+                text("a folder", longest_word), in_command(&command::Command::folder))
                 .measured_as([](const Program& of) { return folder_text(of.command.folder); }),
-            of_command<&model::Command::time_limit_s>(
+            of_command<&command::Command::time_limit_s>(
                 "timeout", "After this time the program and its child processes are terminated.",
                 seconds("90s", 7 * 24 * 3600.0)),
-            counted<&model::Command::exit_status>("exit", "The expected exit status.",
-                                                  integer(0, 255)),
-            counted<&model::Command::warm_up_runs>(
+            counted<&command::Command::exit_status>("exit", "The expected exit status.",
+                                                    integer(0, 255)),
+            counted<&command::Command::warm_up_runs>(
                 "warmup", "Runs before the first one that counts.", integer(0, 100)),
-            counted<&model::Command::gpus>(
+            counted<&command::Command::gpus>(
                 "gpus",
                 "How many GPUs the program sees; see [several GPUs](programs.md#several-gpus).",
                 integer(1, 64)),
-            of_command<&model::Command::max_overhead>(
+            of_command<&command::Command::max_overhead>(
                 "max_overhead",
                 "If recording lengthens the range, or the program, by more than this, `span` and "
                 "what else depends on the host's time is invalid; see "
@@ -177,7 +178,7 @@ class CommandReader {
                 fraction())
                 .shows([](const Program& of) { return percent(of.command.max_overhead); })
                 .weaker_if([](const Program& before, const Program& after) {
-                    return !after.command.benchmark &&
+                    return after.layout == nullptr &&
                            after.command.max_overhead > before.command.max_overhead;
                 }),
             {"matrix",
@@ -199,7 +200,7 @@ class CommandReader {
             Row("command",
                 "The program and its arguments. No shell is involved. `{param}` is replaced by a "
                 "parameter of `matrix`.",
-                defined("words"), words_into<&model::Command::words>)
+                defined("words"), words_into<&command::Command::words>)
                 .needed()
                 .measured_as([](const Program& of) { return words_of(of.command.words); }),
             Row("capture",
@@ -217,7 +218,7 @@ class CommandReader {
             Row("benchmark",
                 "The program and its arguments. `{out}` is the file that it writes, `{param}` a "
                 "parameter of `matrix`, which is part of the case id.",
-                defined("words"), words_into<&model::Command::words>)
+                defined("words"), words_into<&command::Command::words>)
                 .needed()};
         return keys;
     }
@@ -395,29 +396,6 @@ class CommandReader {
 
 }  // namespace
 
-EntryKind kind_of_entry(const YamlNode& entry, Problems& problems) {
-    static constexpr std::array<std::string_view, 5> kinds{"workload", "command", "benchmark",
-                                                           "source", "python"};
-    const std::size_t before = problems.count();
-    const YamlNode* kind = nullptr;
-    for (const YamlNode::Entry& field : entry.entries) {
-        const std::string& key = field.key->text;
-        if (std::find(kinds.begin(), kinds.end(), key) == kinds.end()) continue;
-        if (kind != nullptr) {
-            problems.add(
-                field.key->at,
-                fmt::format("'{}' and '{}' in one entry; expected one of them", kind->text, key));
-        }
-        kind = field.key;
-    }
-    if (problems.count() != before) return EntryKind::refused;
-    if (kind != nullptr && kind->text == "command") return EntryKind::command;
-    if (kind != nullptr && kind->text == "benchmark") return EntryKind::benchmark;
-    if (kind != nullptr && kind->text == "source") return EntryKind::source;
-    if (kind != nullptr && kind->text == "python") return EntryKind::python;
-    return EntryKind::workload;
-}
-
 std::string problem_of_variable(const std::string& name) {
     if (!is_identifier(name)) {
         return fmt::format("{} is not the name of a variable; expected letters, digits and '_'",
@@ -466,34 +444,34 @@ const std::vector<Compared<Program>>& compared_keys() {
 
 }  // namespace
 
-model::MeasuredAs measured_as(const model::Command& command, const model::Piece& piece) {
-    return measured_as(compared_keys(), Program{command, piece});
+model::MeasuredAs measured_as(const Program& program) {
+    return measured_as(compared_keys(), program);
 }
 
 std::vector<WeakerKey> weaker_keys(const Program& before, const Program& after) {
     return weaker_keys(compared_keys(), before, after);
 }
 
-ReadCommand read_command(const YamlNode& entry, EntryKind kind, Problems& problems) {
-    return CommandReader(entry, kind == EntryKind::benchmark, problems).read();
+ReadCommand read_command(const YamlNode& entry, bool benchmark, Problems& problems) {
+    return CommandReader(entry, benchmark, problems).read();
 }
 
-model::Command filled_in(const model::Command& command, const model::Params& params) {
+command::Command filled_in(const command::Command& command, const model::Params& params) {
     const auto fill = [&](std::string& text) {
         text = model::with_parameters(text, [&](const std::string& name) {
             const auto found = params.find(name);
             return found == params.end() ? "{" + name + "}" : word_of(found->second);
         });
     };
-    model::Command filled = command;
+    command::Command filled = command;
     for (std::string& word : filled.words) fill(word);
     for (std::string& word : filled.check) fill(word);
     for (auto& [name, value] : filled.environment) fill(value);
     return filled;
 }
 
-model::Command recorded(model::Command benchmark) {
-    benchmark.benchmark.reset();
+command::Command recorded(command::Command benchmark) {
+    benchmark.recorded = true;
     benchmark.warm_up_runs = 0;  // it has run before
     return benchmark;
 }

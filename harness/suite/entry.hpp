@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,7 +11,7 @@
 #include "model/case.hpp"
 #include "model/plan.hpp"
 #include "model/relation.hpp"
-#include "model/source_kernel.hpp"
+#include "model/subject.hpp"
 #include "suite/placed_text.hpp"
 #include "suite/settings.hpp"
 
@@ -43,19 +44,15 @@ struct SuiteCase {
     std::string not_built;  ///< what is absent; empty: it is built
     std::string skipped;    ///< why its benchmark leaves it out; empty: it does not
     std::size_t entry = 0;  ///< index into Suite::entries
-    /// Absent: a plugin's case. The command is an index into Suite::commands.
-    std::optional<model::PlannedProgram> program = std::nullopt;
-    bool expected = false;  ///< of a program: gated by its entry's `expect`, if by nothing else
-    std::optional<model::SourceKernel> source = std::nullopt;  ///< absent: no source's case
-    bool inferred = false;  ///< its workload is not known, nor therefore its target
+    std::shared_ptr<const model::Subject> subject = std::make_shared<const model::Subject>();
+    std::optional<std::size_t> group = std::nullopt;  ///< as model::PlannedCase has it
+    std::string problem = {}, log = {};               ///< likewise
+    bool discovered = false;  ///< it is not in the suite's file: its program reports it
+    bool expected = false;    ///< gated by its entry's `expect`, if by nothing else
+    bool inferred = false;    ///< its workload is not known, nor therefore its target
     /// Overrides whose `match` matches, in the file's order: of the suite, then of the entry.
     std::vector<const Override*> overrides;
 };
-
-/// Whether it stands for the cases of a benchmark, which has not run yet.
-inline bool has_unknown_cases(const SuiteCase& suite_case) {
-    return suite_case.program && suite_case.spec.variant == model::unknown_cases;
-}
 
 /// A relation of `expect` with the cases of each instance.
 struct SuiteRelation {
@@ -65,8 +62,8 @@ struct SuiteRelation {
     std::vector<std::vector<std::size_t>> instances;
 };
 
-/// A relation with cases of benchmarks, which are not known yet: its names are not checked, and it
-/// has no instances.
+/// A relation with cases that are not known yet: its names are not checked, and it has no
+/// instances.
 struct OpenRelation {
     model::Relation relation;
     PlacedText left, right;

@@ -15,8 +15,9 @@
 #include <utility>
 #include <vector>
 
+#include "kinds/benchmark/formats/layout.hpp"
+#include "kinds/command/command.hpp"
 #include "model/measured_as.hpp"
-#include "model/plan.hpp"
 #include "model/source_kernel.hpp"
 #include "suite/fields.hpp"
 
@@ -295,16 +296,20 @@ std::vector<WeakerKey> weaker_keys(const Rows& keys, const Of& before, const Of&
 
 /// A program's case: its command, and which of its activity or results it measures.
 struct Program {
-    const model::Command& command;
-    const model::Piece& piece;
+    const command::Command& command;
+    const command::Piece& piece;
+    const benchmark::Layout* layout;  ///< of the results; null: it is recorded
 };
 
 /// What a case is measured as (model/measured_as.hpp), from its suite. Folders are as in the suite.
-model::MeasuredAs measured_as(const model::Command& command, const model::Piece& piece);
+model::MeasuredAs measured_as(const model::Subject& subject);
+model::MeasuredAs measured_as(const Program& program);
 /// A source's kernel: what it works on. File, kernel, launch and compiling are code, whose changes
 /// are judged.
 model::MeasuredAs measured_as(const model::SourceKernel& kernel);
 
+/// Of two of one kind; of others none.
+std::vector<WeakerKey> weaker_keys(const model::Subject& before, const model::Subject& after);
 std::vector<WeakerKey> weaker_keys(const Program& before, const Program& after);
 std::vector<WeakerKey> weaker_keys(const model::SourceKernel& before,
                                    const model::SourceKernel& after);

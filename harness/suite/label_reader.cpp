@@ -34,14 +34,14 @@ constexpr const char* stack = "stack";
 
 /// The metrics of each kind of piece, in the order of reports. How often a benchmark iterates is
 /// its own choice.
-std::vector<std::string> metrics_of(model::Piece::Kind kind, bool of_benchmark) {
+std::vector<std::string> metrics_of(command::Piece::Kind kind, bool of_benchmark) {
     std::vector<std::string> names{"gpu_time"};
-    if (kind != model::Piece::Kind::kernels) {
+    if (kind != command::Piece::Kind::kernels) {
         names.insert(names.end(), {"span", "idle_share", "longest_idle"});
     }
-    if (kind != model::Piece::Kind::program && !of_benchmark) names.emplace_back("instances");
+    if (kind != command::Piece::Kind::program && !of_benchmark) names.emplace_back("instances");
     names.insert(names.end(), {"kernels", "tracing_overhead"});
-    if (kind == model::Piece::Kind::kernels) {
+    if (kind == command::Piece::Kind::kernels) {
         names.insert(names.end(), launch_facts.begin(), launch_facts.end());
         return names;
     }
@@ -50,7 +50,7 @@ std::vector<std::string> metrics_of(model::Piece::Kind kind, bool of_benchmark) 
                   "copied_bytes", "copy_time", "exposed_copy_share", "memsets", "syncs",
                   "underfilled_share", "communication_time", "communication_share",
                   "exposed_communication_share", "communication_skew", metrics::memory_peak});
-    if (kind == model::Piece::Kind::program) {
+    if (kind == command::Piece::Kind::program) {
         names.emplace_back("wall_time");
     } else {
         names.insert(names.end(), {"uncapturable_calls", "legacy_stream_launches"});
@@ -58,24 +58,22 @@ std::vector<std::string> metrics_of(model::Piece::Kind kind, bool of_benchmark) 
     return names;
 }
 
-std::string_view in_words(model::Piece::Kind kind) {
+std::string_view in_words(command::Piece::Kind kind) {
     switch (kind) {
-        case model::Piece::Kind::program:
+        case command::Piece::Kind::program:
             return "the program";
-        case model::Piece::Kind::range:
+        case command::Piece::Kind::range:
             return "a range";
-        case model::Piece::Kind::kernels:
+        case command::Piece::Kind::kernels:
             return "a label of kernels";
-        case model::Piece::Kind::result:
-            return "a benchmark";
     }
     return "";
 }
 
-/// "nvtx 'step*', skip 1"; empty: the whole program, or a result, whose name is in the case's id.
-std::string text_of(const model::Piece& piece) {
-    using Kind = model::Piece::Kind;
-    if (piece.kind == Kind::program || piece.kind == Kind::result) return {};
+/// "nvtx 'step*', skip 1"; empty: the whole program.
+std::string text_of(const command::Piece& piece) {
+    using Kind = command::Piece::Kind;
+    if (piece.kind == Kind::program) return {};
     std::string text = fmt::format("{} {}", piece.kind == Kind::range ? "nvtx" : "kernel",
                                    util::shell_word(piece.pattern));
     if (!piece.size.is_any()) text += " with " + model::in_words(piece.size);
@@ -141,7 +139,7 @@ class LabelReader {
     /// A label's keys are read into its piece and what its keys say about each other.
     struct LabelText {
         bool of_kernels = false;
-        model::Piece piece = {};
+        command::Piece piece = {};
         std::vector<Position>& counts;
     };
 
@@ -149,11 +147,11 @@ class LabelReader {
         using Row = Key<LabelText>;
         static const std::vector<Row> keys{
             {"nvtx", "Glob on the names of NVTX ranges; of a domain: `domain:name`.",
-             pattern("a glob"), in(&LabelText::piece, &model::Piece::pattern)},
+             pattern("a glob"), in(&LabelText::piece, &command::Piece::pattern)},
             {
                 "kernel",
                 "Glob on the names of kernels, as in C++ (demangled) or as in the machine code.",
-                pattern("a glob"), in(&LabelText::piece, &model::Piece::pattern)  // namespace
+                pattern("a glob"), in(&LabelText::piece, &command::Piece::pattern)  // namespace
             }  // namespace perfgate::suite
             ,
             {"grid",
@@ -177,9 +175,9 @@ class LabelReader {
              }},
             {"threads", "`own`: a range takes the launches of its own thread alone.",
              choice<bool>({{"all", false}, {"own", true}}),
-             in(&LabelText::piece, &model::Piece::own_thread)},
+             in(&LabelText::piece, &command::Piece::own_thread)},
             {"skip", "The first instances in each process, which are left out.",
-             integer(0, most_skipped), in(&LabelText::piece, &model::Piece::skip)},
+             integer(0, most_skipped), in(&LabelText::piece, &command::Piece::skip)},
             {"count",
              "Launches of each process whose [counters](#counters) are collected, after those that "
              "are left out.",
@@ -218,11 +216,11 @@ class LabelReader {
         }
     }
 
-    Label& add_label(std::string name, model::Piece piece, Position at) {
+    Label& add_label(std::string name, command::Piece piece, Position at) {
         Label& label = read_.labels.emplace_back();
         label.name = std::move(name);
         label.settings.metrics = Settings::Metrics{metrics_of(piece.kind, is_benchmark_), at};
-        if (piece.kind == model::Piece::Kind::kernels) {
+        if (piece.kind == command::Piece::Kind::kernels) {
             label.settings.of_kernels.assign(launch_facts.begin(), launch_facts.end());
         }
         label.piece = std::move(piece);
@@ -230,7 +228,7 @@ class LabelReader {
         return label;
     }
 
-    model::Piece piece(const YamlNode& node) {
+    command::Piece piece(const YamlNode& node) {
         const Fields fields(node, "a label of 'measure'", key_names(label_text_keys()), problems_);
         const bool of_range = fields.find("nvtx") != nullptr;
         const bool of_kernels = fields.find("kernel") != nullptr;
@@ -240,7 +238,7 @@ class LabelReader {
                                       of_range ? "with" : "without"));
         }
         LabelText read{.of_kernels = of_kernels, .counts = counts_};
-        read.piece.kind = of_kernels ? model::Piece::Kind::kernels : model::Piece::Kind::range;
+        read.piece.kind = of_kernels ? command::Piece::Kind::kernels : command::Piece::Kind::range;
         read_keys(fields, label_text_keys(), read, problems_);
         return std::move(read.piece);
     }
@@ -340,7 +338,7 @@ class LabelReader {
     void add_health(const YamlNode& name, const YamlNode* limits) {
         Label* label = label_of(name);
         if (label == nullptr) return;
-        if (label->name != name.text || label->piece.kind != model::Piece::Kind::range) {
+        if (label->name != name.text || label->piece.kind != command::Piece::Kind::range) {
             problems_.add(name.at, fmt::format("{} in 'health' is no label of NVTX ranges; "
                                                "expected one, such as step: {{nvtx: step}}",
                                                in_quotes(name.text)));
@@ -383,7 +381,7 @@ class LabelReader {
         if (is_by_name_only(name) && !ask_for(*label, name, entry.key->at)) return;
         std::vector<std::string> names = label->settings.metrics->names;
         if (std::find(names.begin(), names.end(), name) == names.end()) {
-            if (label->piece.kind == model::Piece::Kind::kernels) names.emplace_back(stack);
+            if (label->piece.kind == command::Piece::Kind::kernels) names.emplace_back(stack);
             problems_.add_unknown(entry.key->at,
                                   fmt::format("metric of {}:", in_words(label->piece.kind)), name,
                                   names);
@@ -407,7 +405,7 @@ class LabelReader {
 
     /// False, and a problem, if the label is not one of kernels.
     bool ask_for(Label& label, const std::string& metric, Position at) {
-        if (label.piece.kind != model::Piece::Kind::kernels) {
+        if (label.piece.kind != command::Piece::Kind::kernels) {
             problems_.add(at, fmt::format("{} of {}; it is collected of kernels, expected a label "
                                           "with 'kernel'",
                                           in_quotes(metric), in_words(label.piece.kind)));

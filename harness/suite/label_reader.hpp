@@ -7,7 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "model/plan.hpp"
+#include "kinds/benchmark/formats/layout.hpp"
+#include "kinds/command/command.hpp"
 #include "suite/relations.hpp"
 #include "suite/settings.hpp"
 
@@ -19,7 +20,7 @@ inline constexpr std::string_view program_label = "program";
 /// A piece that is measured: the cases of one label.
 struct Label {
     std::string name;
-    model::Piece piece;
+    command::Piece piece;
     Settings settings;  ///< all metrics of such a piece, and the tolerances of the label
     Position at;
     bool expected = false;  ///< a relation of `expect` or `health` uses it
@@ -48,10 +49,10 @@ ReadLabels read_labels(const Fields& fields, const std::string& command, bool is
 // Reads how the results of a benchmark are read and gated: the keys `format`, `rows`, `case`,
 // `axes`, `values` and `tolerances` of a benchmark entry.
 
-/// `fields` of the entry, which begins at `at`. Fills in `command.benchmark`, and returns the label
-/// of all of its cases, which are not known yet.
-Label read_benchmark(const Fields& fields, model::Command& command, Position at,
-                     Problems& problems);
+/// `fields` of the entry, which begins at `at`. Fills in `reading` and the command's out_extension,
+/// and returns the label of all of its cases, which are not known yet.
+Label read_benchmark(const Fields& fields, command::Command& command, benchmark::Layout& reading,
+                     Position at, Problems& problems);
 
 // The health set: what an NVTX range that is repeated, such as a training step, should keep to
 // whatever it computes. Each gate is an expectation with a reason; the rows are data (health.cpp).

@@ -11,6 +11,7 @@
 #include <memory>
 #include <set>
 
+#include "model/unknown_cases.hpp"
 #include "util/error.hpp"
 #include "util/text.hpp"
 
@@ -36,7 +37,7 @@ bool is_selected(const SuiteCase& suite_case, const std::vector<std::string>& ta
     bool filter_matches = options.filters.empty();
     const auto matches = [&](const std::string& filter) {
         // It may be about cases that are not known yet.
-        return has_unknown_cases(suite_case)
+        return model::stands_for_cases(suite_case.spec)
                    ? util::glob_may_match(filter, suite_case.spec.workload + '/')
                    : util::glob_match(filter, suite_case.id);
     };
@@ -86,14 +87,16 @@ std::vector<std::string> lines_of(const std::string& file,
     return lines;
 }
 
-std::string skip_reason(const SuiteCase& suite_case, const std::string& compute_capability) {
+std::string skip_reason(const SuiteCase& suite_case, const PlanOptions& options) {
+    const std::string stated = stated_skip(suite_case, options.device_key);
+    if (!stated.empty()) return "the suite skips it: " + stated;
     if (!suite_case.not_built.empty()) return not_built_reason(suite_case);
     if (!suite_case.skipped.empty()) return suite_case.skipped;
-    const int has = capability_of(compute_capability);
+    const int has = capability_of(options.compute_capability);
     const int needs = suite_case.min_compute_capability;
     if (suite_case.target == model::Target::cuda && has != 0 && needs > has) {
         return fmt::format("needs compute capability {}.{}, the device has {}", needs / 10,
-                           needs % 10, compute_capability);
+                           needs % 10, options.compute_capability);
     }
     return {};
 }
@@ -150,36 +153,43 @@ std::vector<model::Relation> plan_relations(const Suite& suite,
     return planned;
 }
 
+/// The indices of the cases of the target that the filters and tags select.
+std::set<std::size_t> select(const Suite& suite, const PlanOptions& options, Used& used,
+                             PlanCounts& counts) {
+    std::set<std::size_t> selected;
+    counts.total += suite.cases.size();
+    for (std::size_t index = 0; index < suite.cases.size(); ++index) {
+        const SuiteCase& suite_case = suite.cases[index];
+        if (is_other(suite_case.target, options)) {
+            ++counts.other_target;
+        } else if (!is_selected(suite_case, suite.entries[suite_case.entry].tags, options, used)) {
+            ++counts.not_matched;
+        } else {
+            selected.insert(index);
+            ++counts.planned;
+        }
+    }
+    return selected;
+}
+
 SuitePlan plan_one(const Suite& suite, const PlanOptions& options, Used& used) {
     SuitePlan planned;
     planned.suite.name = suite.name;
     planned.suite.file = suite.file;
     planned.suite.description = suite.description;
     PlanCounts& counts = planned.counts;
-    counts.total = suite.cases.size();
 
     Problems problems(suite.file);
     SettingsCache settings_cache(suite, options, problems);
-    planned.suite.commands = suite.commands;
-    std::set<std::size_t> selected;
-    for (std::size_t index = 0; index < suite.cases.size(); ++index) {
+    const std::set<std::size_t> selected = select(suite, options, used, counts);
+    for (const std::size_t index : selected) {
         const SuiteCase& suite_case = suite.cases[index];
-        if (is_other(suite_case.target, options)) {
-            ++counts.other_target;
-            continue;
-        }
-        const std::vector<std::string>& tags = suite.entries[suite_case.entry].tags;
-        if (!is_selected(suite_case, tags, options, used)) {
-            ++counts.not_matched;
-            continue;
-        }
-        selected.insert(index);
         const ResolvedSettings& settings = settings_cache.of(suite_case);
         const std::vector<model::GateRule>& gates = settings.gates(suite_case.target);
         if (gates.empty() && !suite_case.expected) {
             problems.add(suite_case.at, no_gate_message(suite_case, options.device_key));
         }
-        if (suite_case.program && settings.deterministic.value) {
+        if (suite_case.group && settings.deterministic.value) {
             problems.add(settings.deterministic.at, unknown_outputs_message(suite_case));
         }
 
@@ -187,15 +197,13 @@ SuitePlan plan_one(const Suite& suite, const PlanOptions& options, Used& used) {
         out.spec = suite_case.spec;
         out.target = suite_case.target;
         out.submission = suite_case.submission;
-        out.program = suite_case.program;
-        out.source = suite_case.source;
-        if (out.program) {
-            out.measured_as = measured_as(suite.commands[out.program->command], out.program->piece);
-        } else if (out.source) {
-            out.measured_as = measured_as(*out.source);
-        }
+        out.subject = suite_case.subject;
+        out.group = suite_case.group;
+        out.problem = suite_case.problem;
+        out.log = suite_case.log;
+        out.measured_as = measured_as(*out.subject);
         out.place = {suite.file, suite_case.at.line};
-        out.tags = tags;
+        out.tags = suite.entries[suite_case.entry].tags;
         out.metrics = settings.metrics;
         if (suite_case.target == model::Target::program) {
             std::erase_if(out.metrics, [&](const std::string& name) {
@@ -207,16 +215,12 @@ SuitePlan plan_one(const Suite& suite, const PlanOptions& options, Used& used) {
         out.precision = settings.precision;
         out.time_budget_s = settings.time_budget_s;
         out.deterministic = settings.deterministic.value;
-        const std::string stated = stated_skip(suite_case, options.device_key);
-        out.skipped_by_suite = !stated.empty();
-        out.skip_reason = out.skipped_by_suite
-                              ? "the suite skips it: " + stated
-                              : skip_reason(suite_case, options.compute_capability);
+        out.skipped_by_suite = !stated_skip(suite_case, options.device_key).empty();
+        out.skip_reason = skip_reason(suite_case, options);
         if (!out.skip_reason.empty()) ++counts.skipped;
     }
     problems.throw_if_any();
     planned.suite.relations = plan_relations(suite, selected, options);
-    counts.planned = planned.suite.cases.size();
     planned.suite.partial = counts.not_matched > 0;
     return planned;
 }
@@ -268,17 +272,16 @@ void check_used(const std::vector<bool>& used, const std::vector<std::string>& w
 void check_own_metrics(const model::Plan& plan) {
     std::map<std::string, std::pair<model::MetricDefinition, std::string>> known;
     for (const model::PlannedSuite& suite : plan.suites) {
-        for (const model::Command& command : suite.commands) {
-            if (!command.benchmark) continue;
-            for (const model::BenchmarkValue& value : command.benchmark->values) {
-                const model::MetricDefinition& own = value.definition;
+        for (const model::PlannedCase& planned : suite.cases) {
+            const std::string& workload = planned.spec.workload;
+            for (const model::MetricDefinition& own : planned.subject->own_metrics()) {
                 const auto [first, added] =
-                    known.try_emplace(own.name, own, suite.name + '/' + command.name);
+                    known.try_emplace(own.name, own, suite.name + '/' + workload);
                 if (added || first->second.first == own) continue;
                 throw util::InputError(fmt::format(
                     "{}: {} of {} has another unit or direction than that of {}; expected a name "
                     "of its own",
-                    suite.file, in_quotes(own.name), command.name, first->second.second));
+                    suite.file, in_quotes(own.name), workload, first->second.second));
             }
         }
     }
@@ -317,21 +320,26 @@ SuitePlan plan_suite(const Suite& suite, const PlanOptions& options) {
     return plan_one(suite, options, used);
 }
 
-model::Plan plan_suites(const std::vector<Suite>& suites, const PlanOptions& options) {
-    model::Plan plan;
+std::vector<CaseOfSuites> cases_to_run(const std::vector<Suite>& suites,
+                                       const PlanOptions& options) {
+    std::vector<CaseOfSuites> cases;
     PlanCounts counts;
     Used used(options);
-    for (const Suite& suite : suites) {
-        SuitePlan planned = plan_one(suite, options, used);
-        plan.suites.push_back(std::move(planned.suite));
-        counts.total += planned.counts.total;
-        counts.other_target += planned.counts.other_target;
-        counts.not_matched += planned.counts.not_matched;
-        counts.planned += planned.counts.planned;
+    for (std::size_t s = 0; s < suites.size(); ++s) {
+        for (const std::size_t index : select(suites[s], options, used, counts)) {
+            if (skip_reason(suites[s].cases[index], options).empty()) cases.push_back({s, index});
+        }
     }
     if (counts.planned == 0) throw util::InputError(empty_message(counts, options));
     check_used(used.filters, options.filters, "--filter");
     check_used(used.tags, options.tags, "--tag");
+    return cases;
+}
+
+model::Plan plan_suites(const std::vector<Suite>& suites, const PlanOptions& options) {
+    cases_to_run(suites, options);
+    model::Plan plan;
+    for (const Suite& suite : suites) plan.suites.push_back(plan_suite(suite, options).suite);
     check_own_metrics(plan);
     return plan;
 }

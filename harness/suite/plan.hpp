@@ -54,8 +54,18 @@ std::vector<std::string> not_built(const Suite& suite);
 /// Likewise of those that are planned.
 std::vector<std::string> not_built(const model::PlannedSuite& suite);
 
+/// A case of one of the suites.
+struct CaseOfSuites {
+    std::size_t suite = 0, index = 0;
+};
+
+/// The cases that will run, in the suites' order; some may stand for others that are not known yet.
 /// Throws util::InputError if no case is left, with the counts, and if a filter or a tag selects
 /// nothing in any suite.
+std::vector<CaseOfSuites> cases_to_run(const std::vector<Suite>& suites,
+                                       const PlanOptions& options);
+
+/// Throws as cases_to_run does.
 model::Plan plan_suites(const std::vector<Suite>& suites, const PlanOptions& options);
 
 }  // namespace perfgate::suite

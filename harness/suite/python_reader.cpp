@@ -158,14 +158,15 @@ std::vector<PythonFile> python_files(const std::vector<std::string>& suite_files
 
 void add_declared(const std::vector<PythonFile>& files, model::WorkloadCatalogue& workloads) {
     for (const PythonFile& python : files) {
-        std::vector<kinds::DeclaredWorkload> declared;
+        std::vector<python::DeclaredWorkload> declared;
         try {
-            declared = kinds::declared_workloads(
-                util::read_file(python.file, kinds::most_python_bytes, "Python file"), python.file);
+            declared = python::declared_workloads(
+                util::read_file(python.file, python::most_python_bytes, "Python file"),
+                python.file);
         } catch (const util::InputError& error) {
             throw util::InputError(fmt::format("{}: {}", python.place, error.what()));
         }
-        for (kinds::DeclaredWorkload& one : declared) {
+        for (python::DeclaredWorkload& one : declared) {
             const model::WorkloadInfo* other = model::find_workload(workloads, one.info.name);
             if (other == nullptr) {
                 workloads.push_back(std::move(one.info));

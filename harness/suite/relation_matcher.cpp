@@ -9,6 +9,7 @@
 
 #include "model/hottest_kernel.hpp"
 #include "model/roofline.hpp"
+#include "model/unknown_cases.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::suite {
@@ -127,32 +128,32 @@ std::vector<KnownWorkload> RelationMatcher::known_workloads() const {
     std::vector<KnownWorkload> known;
     for (const model::WorkloadInfo& info : scope_.workloads) {
         KnownWorkload entry{&info, {}};
-        if (const auto found = scope_.benchmarks.find(info.name);
-            found != scope_.benchmarks.end()) {
-            entry.benchmark = found->second;
+        if (const auto found = scope_.discovering.find(info.name);
+            found != scope_.discovering.end()) {
+            entry.discovering = found->second;
             entry.open = !scope_.complete || by_variant_.contains(unknown_cases_of(info.name));
         }
         for (const model::VariantInfo& variant : info.variants) {
-            if (entry.benchmark != nullptr && is_label(info.name, variant.name)) {
-                entry.labels.push_back(variant.name);
+            if (entry.discovering != nullptr && is_listed(info.name, variant.name)) {
+                entry.listed.push_back(variant.name);
             }
             if (!scope_.complete || by_variant_.contains(info.name + '/' + variant.name)) {
                 entry.variants.push_back(&variant);
             }
         }
-        if (!entry.variants.empty() || entry.benchmark != nullptr) {
+        if (!entry.variants.empty() || entry.discovering != nullptr) {
             known.push_back(std::move(entry));
         }
     }
     return known;
 }
 
-/// Of the variants of a benchmark. Where cases are not known, results are not either.
-bool RelationMatcher::is_label(const std::string& benchmark, const std::string& variant) const {
+/// Of the variants of a workload whose cases are discovered. Where cases are not known, discovered
+/// ones are not either.
+bool RelationMatcher::is_listed(const std::string& workload, const std::string& variant) const {
     if (variant == model::unknown_cases) return false;
-    const auto found = by_variant_.find(benchmark + '/' + variant);
-    return found == by_variant_.end() ||
-           scope_.cases[found->second.front()].program->piece.kind != model::Piece::Kind::result;
+    const auto found = by_variant_.find(workload + '/' + variant);
+    return found == by_variant_.end() || !scope_.cases[found->second.front()].discovered;
 }
 
 CaseIndices RelationMatcher::cases_of(const Operand& operand) {
@@ -174,7 +175,7 @@ CaseIndices RelationMatcher::cases_of(const Operand& operand) {
         indices.insert(indices.end(), unknown.begin(), unknown.end());
     }
     if (indices.empty()) {
-        const bool listed = operand.benchmark() == nullptr;
+        const bool listed = operand.reported() == nullptr;
         problems_.add(
             operand.at,
             fmt::format("the suite has no case of {}; expected {}", in_quotes(operand.text),
@@ -198,7 +199,7 @@ std::vector<CaseIndices> RelationMatcher::match(const std::vector<Operand>& oper
     // The operand without a partner in the last leading case that has no instance.
     const Operand* lonely = nullptr;
     for (const std::size_t lead : leading) {
-        if (has_unknown_cases(scope_.cases[lead])) {
+        if (model::stands_for_cases(scope_.cases[lead].spec)) {
             instances.emplace_back(operands.size(), lead);
             continue;
         }
@@ -233,7 +234,7 @@ std::vector<CaseIndices> RelationMatcher::match(const std::vector<Operand>& oper
 CaseIndices RelationMatcher::known_or_unknown(CaseIndices partners) const {
     const auto known = std::stable_partition(
         partners.begin(), partners.end(),
-        [&](std::size_t index) { return !has_unknown_cases(scope_.cases[index]); });
+        [&](std::size_t index) { return !model::stands_for_cases(scope_.cases[index].spec); });
     if (known != partners.begin()) {
         partners.erase(known, partners.end());
     } else if (partners.size() > 1) {

@@ -24,11 +24,11 @@ namespace perfgate::suite {
 struct RelationScope {
     const std::vector<SuiteCase>& cases;
     const model::WorkloadCatalogue& workloads;
-    /// The settings of each benchmark, by its name. The variants and parameters in `workloads` are
-    /// those that it has reported.
-    std::map<std::string, const Settings*> benchmarks;
-    /// The benchmarks have not run: relations with their cases stay open.
-    bool benchmarks_may_run = true;
+    /// The settings of the workloads whose cases are discovered, by name. Their variants and
+    /// parameters in `workloads` are those that have been.
+    std::map<std::string, const Settings*> discovering;
+    /// They have not been yet: relations with these cases stay open.
+    bool may_discover = true;
     /// False if problems elsewhere leave cases unknown: then only the syntax is checked.
     bool complete = true;
     /// The metrics that a case (by its index) collects; null if problems leave that unknown.
@@ -52,7 +52,7 @@ class RelationMatcher {
     std::vector<std::vector<std::size_t>> match(const std::vector<Operand>& operands);
 
   private:
-    bool is_label(const std::string& benchmark, const std::string& variant) const;
+    bool is_listed(const std::string& workload, const std::string& variant) const;
     std::vector<std::size_t> cases_of(const Operand& operand);
     std::vector<std::size_t> known_or_unknown(std::vector<std::size_t> partners) const;
     void refuse_ambiguous(const Operand& operand, std::size_t lead,

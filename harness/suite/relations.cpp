@@ -128,7 +128,7 @@ class RelationReader {
         const std::size_t before = problems_.count();
         check_targets(parsed->operands);
         if (problems_.count() != before) return;
-        if (scope_.benchmarks_may_run &&
+        if (scope_.may_discover &&
             std::any_of(parsed->operands.begin(), parsed->operands.end(),
                         [](const Operand& operand) { return operand.is_open(); })) {
             read_.open.push_back({std::move(found.relation), left, right});

@@ -15,9 +15,9 @@
 
 namespace perfgate::suite {
 
-std::map<std::string, const Settings*> benchmarks_of(const Suite& suite) {
+std::map<std::string, const Settings*> discovering_of(const Suite& suite) {
     std::map<std::string, const Settings*> settings;
-    for (const auto& [name, entry] : suite.benchmarks) {
+    for (const auto& [name, entry] : suite.discovering) {
         settings.emplace(name, &suite.entries[entry].settings);
     }
     return settings;

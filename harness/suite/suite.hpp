@@ -37,13 +37,14 @@ struct Suite {
     std::vector<Override> overrides;
     std::vector<Entry> entries;
     std::vector<SuiteCase> cases;  ///< in the file's order, without duplicates
-    std::vector<model::Command> commands;
+    std::size_t groups = 0;        ///< how many the cases have
     std::vector<SuiteRelation> relations;
-    /// Those that set_reported_cases (benchmark_cases.hpp) resolves.
+    /// Those that set_discovered_cases (discovered_cases.hpp) resolves.
     std::vector<OpenRelation> open_relations;
-    std::vector<UnreadRelation> unread_relations;   ///< of parse_known_part
-    model::WorkloadCatalogue programs;              ///< its programs as workloads
-    std::map<std::string, std::size_t> benchmarks;  ///< index of its results' entry, by name
+    std::vector<UnreadRelation> unread_relations;  ///< of parse_known_part
+    model::WorkloadCatalogue programs;             ///< its programs as workloads
+    /// Of the workloads with cases that are not known before: index of their entry, by name.
+    std::map<std::string, std::size_t> discovering;
 };
 
 /// `file` names the text in messages and documents. Throws util::InputError with one line
@@ -71,8 +72,8 @@ template <typename DeviceMatches>
 std::vector<const Settings*> layers_of(const Suite& suite, const SuiteCase& suite_case,
                                        const DeviceMatches& device_matches) {
     std::vector<const Settings*> layers{&suite.entries[suite_case.entry].settings};
-    // Defaults apply to plugins' cases.
-    if (!suite_case.program) layers.insert(layers.begin(), &suite.defaults);
+    // Defaults are for what workers measure.
+    if (!suite_case.group) layers.insert(layers.begin(), &suite.defaults);
     for (const Override* over : suite_case.overrides) {
         if (over->device.empty() || device_matches(over->device)) layers.push_back(&over->settings);
     }
@@ -85,7 +86,7 @@ inline std::vector<const Settings*> layers_without_device(const Suite& suite,
     return layers_of(suite, suite_case, [](const std::string&) { return false; });
 }
 
-/// The settings of each benchmark, by its name; valid as long as the suite.
-std::map<std::string, const Settings*> benchmarks_of(const Suite& suite);
+/// The settings of the workloads whose cases are discovered, by name; valid as long as the suite.
+std::map<std::string, const Settings*> discovering_of(const Suite& suite);
 
 }  // namespace perfgate::suite

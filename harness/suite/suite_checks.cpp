@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "model/unknown_cases.hpp"
 #include "suite/placed_text.hpp"
 #include "util/text.hpp"
 
@@ -66,7 +67,7 @@ class SettingsCheck {
 
     /// An override may ask it of a program, whose outputs nobody knows.
     void check_outputs(const SuiteCase& suite_case, const Settings::Deterministic& asked) {
-        if (!suite_case.program || !asked.value || !asked_of_programs_.insert(asked.at).second) {
+        if (!suite_case.group || !asked.value || !asked_of_programs_.insert(asked.at).second) {
             return;
         }
         problems_.add(asked.at, unknown_outputs_message(suite_case));
@@ -147,7 +148,7 @@ void check_settings(const Suite& suite, const std::vector<bool>& entry_is_good, 
 
 bool may_match_unknown(const Suite& suite, const Override& over) {
     return std::any_of(suite.cases.begin(), suite.cases.end(), [&](const SuiteCase& suite_case) {
-        return has_unknown_cases(suite_case) &&
+        return model::stands_for_cases(suite_case.spec) &&
                util::glob_may_match(over.match, suite_case.spec.workload + '/');
     });
 }

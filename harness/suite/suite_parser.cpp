@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "kinds/python/kernel.hpp"
+#include "kinds/source/source.hpp"
 #include "suite/case_builder.hpp"
 #include "suite/command_reader.hpp"
 #include "suite/entry_reader.hpp"
@@ -119,13 +121,49 @@ class SuiteParser {
         return !notes(own, "; its entry is compared as it is written");
     }
 
+    /// What an item of `workloads` with this key is.
+    struct EntryKind {
+        std::string_view key;
+        void (SuiteParser::*add)(const YamlNode& entry);
+    };
+    static const std::array<EntryKind, 5>& entry_kinds() {
+        static constexpr std::array<EntryKind, 5> kinds{{{"workload", &SuiteParser::add_workload},
+                                                         {"command", &SuiteParser::add_program},
+                                                         {"benchmark", &SuiteParser::add_benchmark},
+                                                         {"source", &SuiteParser::add_source},
+                                                         {"python", &SuiteParser::add_python}}};
+        return kinds;
+    }
+
+    /// An item of two kinds is a problem; one of none lacks the first kind's key.
     void add_entry(const YamlNode& node) {
-        const EntryKind kind = kind_of_entry(node, problems_);
-        if (kind == EntryKind::refused) all_expanded_ = false;
-        if (kind == EntryKind::command || kind == EntryKind::benchmark) add_command(node, kind);
-        if (kind == EntryKind::source) add_source(node);
-        if (kind == EntryKind::python) add_python(node);
-        if (kind != EntryKind::workload) return;
+        const EntryKind* found = nullptr;
+        bool ambiguous = false;
+        for (const YamlNode::Entry& field : node.entries) {
+            const std::string& key = field.key->text;
+            const auto kind = std::find_if(entry_kinds().begin(), entry_kinds().end(),
+                                           [&](const EntryKind& each) { return each.key == key; });
+            if (kind == entry_kinds().end()) continue;
+            if (found != nullptr) {
+                ambiguous = true;
+                problems_.add(field.key->at,
+                              fmt::format("'{}' and '{}' in one entry; expected one of them",
+                                          found->key, key));
+            }
+            found = &*kind;
+        }
+        if (ambiguous) {
+            all_expanded_ = false;
+            return;
+        }
+        if (found == nullptr) found = &entry_kinds().front();
+        (this->*found->add)(node);
+    }
+
+    void add_program(const YamlNode& node) { add_command(node, false); }
+    void add_benchmark(const YamlNode& node) { add_command(node, true); }
+
+    void add_workload(const YamlNode& node) {
         const bool known = is_known(node);
         model::WorkloadCatalogue inferred;
         if (!known) {
@@ -146,10 +184,10 @@ class SuiteParser {
     }
 
     /// A program becomes a workload of the suite's own, with a variant and an entry for each label;
-    /// the results of a benchmark have one, until it has run (benchmark_cases.hpp).
-    void add_command(const YamlNode& node, EntryKind kind) {
+    /// the results of a benchmark have one, until it has run (discovered_cases.hpp).
+    void add_command(const YamlNode& node, bool benchmark) {
         const std::size_t before = problems_.count();
-        ReadCommand read = read_command(node, kind, problems_);
+        ReadCommand read = read_command(node, benchmark, problems_);
         const std::string& name = read.command.name;
         if (model::find_workload(workloads_, name) != nullptr) {
             problems_.add(read.at, fmt::format("the name {} is another workload's; expected one of "
@@ -166,7 +204,7 @@ class SuiteParser {
         all_expanded_ = all_expanded_ && good;
         workloads_.push_back(read.workload);
         suite_.programs.push_back(read.workload);
-        if (kind == EntryKind::benchmark) suite_.benchmarks.emplace(name, suite_.entries.size());
+        if (benchmark) suite_.discovering.emplace(name, suite_.entries.size());
         if (good && read.labels.expect != nullptr) {
             expected_of_commands_.emplace_back(name, read.labels.expect);
         }
@@ -191,7 +229,11 @@ class SuiteParser {
             entry_is_good_.push_back(true);
             const std::size_t index = suite_.entries.size();
             suite_.entries.push_back(std::move(read.entry));
+            const std::size_t first = suite_.cases.size();
             cases_.add(read, index);
+            for (std::size_t i = first; i < suite_.cases.size(); ++i) {
+                suite_.cases[i].subject = std::make_shared<const python::Kernel>();
+            }
         }
     }
 
@@ -221,7 +263,8 @@ class SuiteParser {
         cases_.add(as_entry, index);
         for (std::size_t i = first; i < suite_.cases.size(); ++i) {
             work_.spend(16 + 8 * read.arguments.size(), suite_.cases[i].at);
-            suite_.cases[i].source = filled_in(read, suite_.cases[i].spec.params, problems_);
+            suite_.cases[i].subject = std::make_shared<const source::Source>(
+                filled_in(read, suite_.cases[i].spec.params, problems_));
         }
     }
 
@@ -278,7 +321,7 @@ class SuiteParser {
         const RelationScope scope{
             suite_.cases,
             workloads_,
-            benchmarks_of(suite_),
+            discovering_of(suite_),
             true,
             all_expanded_ || left_out_ != nullptr,
             [this](std::size_t index) { return collected_by(index); },

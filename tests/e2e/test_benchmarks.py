@@ -831,7 +831,7 @@ class Imported(Given, Results):
         self.assert_one_line(done.stderr, "'canary: true' has no effect with compare")
         # An error entry of the benchmark.
         done = self.imported("run.json", DATA / "google-benchmark.json", code=3)
-        self.assertRegex(done.stdout, "bench/broken.*no such device")
+        self.assertRegex(done.stdout, "bench/broken\n.*no such device")
         self.run_tool("compare", "run.json", code=3)
 
     def test_imported_runs_have_baselines(self):
@@ -839,7 +839,7 @@ class Imported(Given, Results):
         self.imported("base.json", *self.series("base"), *words)
         self.run_tool("baseline", "refresh", "base.json")
         self.assertTrue((self.folder / "baselines/box/mine.json").exists())
-        self.imported("slow.json", *self.series("slow", 2), *words)
+        self.imported("slow.json", *self.series("slow", 2), *words, code=1)
         self.assertIn("own/a", self.run_tool("compare", "slow.json", code=1).stdout)
 
     def test_what_import_refuses(self):
@@ -847,7 +847,7 @@ class Imported(Given, Results):
             return self.imported("run.json", *words, code=2).stderr
 
         self.write("other.json", "{}")
-        self.assertIn("no format that is recognised", refused("other.json"))
+        self.assertIn("no results in a format that is recognised", refused("other.json"))
         self.assertIn("absent.json", refused("absent.json"))
         self.write("text.json", "BM_sort 10 ns")
         self.assertIn("text.json:1:", refused("text.json"))
@@ -863,7 +863,8 @@ class Imported(Given, Results):
         self.run_tool("compare", "--base", "run.json", code=2)
         self.run_tool("compare", code=2)
         self.run_tool("compare", "--base", "run.json", "--head", "run.json", "--baselines", "here", code=2)
-        self.run_tool("compare", "run.json", "--tolerance", "3%", code=2)
+        self.imported("document.json", "run.json")
+        self.run_tool("compare", "document.json", "--tolerance", "3%", code=2)
 
 
 NVBENCH = """#!/usr/bin/env python3

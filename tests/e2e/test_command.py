@@ -969,12 +969,14 @@ exec "{PROGRAM}" push "$name" kernels 2 "$name" pop push step pop
         metrics = "defaults: {metrics: [host_time], tolerances: {host_time: 90%}}\n"
         self.write("plugin.yaml", f"name: plugin\n{metrics}workloads:\n{probe}")
         done = self.run_tool("ab", "plugin.yaml", *HOST, "--base", "env:A=1", code=2)
-        self.assert_one_line(done.stderr, "plugin.yaml:4:5: a plugin's workload", "only programs", "dir:")
+        self.assert_one_line(done.stderr, "plugin.yaml:4:5: ", "--base build:PATH")
         done = self.run_tool("ab", "plugin.yaml", *HOST, *builds, "--base", "env:A=1", code=2)
         self.assert_one_line(done.stderr, "env: the suites have no programs")
-        self.write("source.yaml", "name: source\nworkloads:\n  - source: k.cu\n    kernel: k\n")
+        self.write("source.yaml", "name: source\ndefaults: {metrics: [gpu_time], tolerances: {gpu_time: 3%}}\n"
+                                  "workloads:\n  - source: k.cu\n    kernel: k\n    launch: {grid: 1, block: 32}\n"
+                                  "    arguments: [{out: f32, size: 32}]\n")
         done = self.run_tool("ab", "source.yaml", *HOST, "--head", "env:A=1", code=2)
-        self.assert_one_line(done.stderr, "source.yaml:3:5: a source", "only programs")
+        self.assert_one_line(done.stderr, "source.yaml:4:5: ", "--base rev:REF", "dir:DIR")
         self.assertFalse((self.folder / "perfgate-out/run.json").exists())
 
     def test_verbs_that_read_execute_nothing(self):

@@ -13,15 +13,19 @@ ALLOWED = {  # and util, which all may use
     "stats": set(),
     "metrics": {"model"},
     "sdk": set(),
-    "benchmark": {"model", "document"},
-    "suite": {"model", "metrics", "benchmark"},
+    "kinds/plugin": {"model"},
+    "kinds/source": {"model", "program", "sdk", "kinds", "measure"},
+    "kinds/command": {"measure", "activity", "inject", "program", "metrics", "stats", "model", "kinds"},
+    "kinds/benchmark": {"model", "document", "metrics", "stats", "measure", "program", "kinds",
+                        "kinds/command"},
+    "kinds": {"kinds/plugin", "kinds/source", "kinds/command", "kinds/benchmark", "measure", "model"},
+    "suite": {"model", "metrics", "kinds/plugin", "kinds/source", "kinds/command", "kinds/benchmark"},
     "measure": {"model", "document", "metrics", "stats"},
     "elf": {"model"},
     "cupti": set(),
     "backend/plugin": {"measure", "model", "sdk"},
-    "backend/source": {"sdk", "model"},
     "backend/host": {"measure", "backend/plugin", "model"},
-    "backend/cuda": {"measure", "backend/plugin", "backend/source", "backend/host", "cupti", "elf", "sdk",
+    "backend/cuda": {"measure", "backend/plugin", "kinds/source", "backend/host", "cupti", "elf", "sdk",
                      "metrics", "model"},
     "gate": {"model", "stats"},
     "baseline": {"gate", "document", "model", "stats"},
@@ -29,26 +33,39 @@ ALLOWED = {  # and util, which all may use
     "activity": {"model", "document"},
     "inject": {"activity", "elf", "cupti", "model"},
     "program": {"model"},
-    "source": {"model", "program"},
-    "command": {"measure", "activity", "benchmark", "inject", "program", "metrics", "stats", "model"},
     "explain": {"model"},
     "report": {"model", "document"},
-    "runner": {"gate", "baseline", "benchmark", "review", "document", "measure", "command", "suite", "metrics",
-               "explain", "report", "inject", "activity", "program", "source", "stats", "model"},
+    "runner": {"gate", "baseline", "kinds/benchmark", "review", "document", "measure", "kinds", "kinds/command",
+               "suite", "metrics", "explain", "report", "inject", "activity", "program", "kinds/source", "stats",
+               "model"},
     "cli": None,  # all
 }
 # What runs inside a user's program uses nothing else of these rooms.
 INSIDE_PROGRAMS = ("inject", "activity/writer", "activity/format", "activity/record", "elf", "cupti", "util",
                    "model/communication_kernel", "model/launch_size", "model/case")
 CUDA_HEADER = re.compile(r'^\s*#\s*include\s+<(cuda|cupti|nvtx|nvml|nvPTX|nvrtc)', re.MULTILINE)
-INTERFACES = {"backend": "measure/backend.hpp", "command": "measure/programs.hpp"}
+INTERFACES = {"backend": "measure/backend.hpp", "kinds": "measure/programs.hpp"}
 SDK = r"perfgate(_\w+)?\.hp?p?"
+# What reads the keys of the kinds in suites; it alone makes what their cases are about.
+KEY_READERS = {"suite/suite_parser", "suite/case_builder", "suite/command_reader", "suite/label_reader",
+               "suite/benchmark_reader", "suite/keys", "suite/subject_keys"}
+ASKS_FOR_A_KIND = [re.compile(pattern) for pattern in (
+    r"\bsubject(\.|->)kind\(\)",
+    r"dynamic_cast<const (command|benchmark|source|plugin)::",
+    r"\b(planned|suite_case|old_case|new_case|item)\b[\w.\->]*(\.|->)(program|source|benchmark)\b",
+    r"\bPiece::Kind\b",
+    r"\b(has|without|skip_absent|compile|validate)_(programs|sources|benchmarks)\b",
+    r"\bis_(label|benchmark|plugin|source|program)\b",
+    r'"(bench|benchmark)/\*"',
+    r"EntryKind::",
+    r'#include "kinds/(command/command|benchmark/benchmark|source/source|plugin/plugin)\.hpp"')]
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
 
 def room_of(path):
     parts = path.split("/")
-    return "/".join(parts[:2]) if parts[0] == "backend" else parts[0]
+    in_folders = parts[0] in ("backend", "kinds") and len(parts) > 2
+    return "/".join(parts[:2]) if in_folders else parts[0]
 
 
 def violations(files, allowed):
@@ -66,6 +83,18 @@ def violations(files, allowed):
             interface = INTERFACES.get(room.split("/")[0])
             if target == "measure" and interface not in (None, include):
                 found.append(f"{name} includes {include}")
+    return found
+
+
+def kinds_asked_for(files):
+    """Lines outside of kinds/ that ask which kind a case is."""
+    found = []
+    for name, text in files:
+        if name.startswith("kinds/") or name.rpartition(".")[0] in KEY_READERS:
+            continue
+        for line in text.splitlines():
+            if any(pattern.search(line) for pattern in ASKS_FOR_A_KIND):
+                found.append(f"{name}: {line.strip()}")
     return found
 
 
@@ -112,6 +141,8 @@ def circles(files):
 
 
 class Rooms(unittest.TestCase):
+    maxDiff = None
+
     def sources(self, folder):
         for path in sorted((tool.SOURCE / folder).rglob("*")):
             # The templates of projects are users' sources.
@@ -124,6 +155,20 @@ class Rooms(unittest.TestCase):
         files = list(self.sources("harness"))
         self.assertGreater(len(files), 50)
         self.assertEqual([], violations(files, ALLOWED))
+
+    def test_only_the_kinds_know_which_kind_a_case_is(self):
+        self.assertEqual([], kinds_asked_for(self.sources("harness")))
+
+    def test_a_question_for_a_kind_is_found(self):
+        for line in ('if (planned.subject->kind() == "program") return;',
+                     "if (dynamic_cast<const command::Program*>(&subject)) return;",
+                     "if (planned.program) return;", "if (item.planned->source) return;",
+                     "if (suite_case.benchmark) return;", "case command::Piece::Kind::range:",
+                     "if (has_programs(plan)) return;", 'if (id == "bench/*") return;',
+                     "if (operand.is_label) return;", '#include "kinds/source/source.hpp"'):
+            with self.subTest(line):
+                self.assertEqual([f"gate/x.cpp: {line}"], kinds_asked_for([("gate/x.cpp", line)]))
+                self.assertEqual([], kinds_asked_for([("kinds/source/x.cpp", line)]))
 
     def test_what_runs_inside_a_program_includes_only_what_belongs_there(self):
         files = list(self.sources("harness"))

@@ -10,8 +10,8 @@
 #include "activity/analysis.hpp"
 #include "activity/outputs.hpp"
 #include "activity/recording.hpp"
-#include "command/pieces.hpp"
 #include "fuzz.hpp"
+#include "kinds/command/pieces.hpp"
 
 namespace {
 
@@ -37,10 +37,11 @@ std::string with_checksums(std::string_view input) {
 }
 
 void take_values(const command::Recorded& recorded) {
-    using Kind = model::Piece::Kind;
-    for (const model::Piece& piece : {model::Piece{}, model::Piece{Kind::range, "*", "", true, 0},
-                                      model::Piece{Kind::kernels, "*e*", "*", false, 1},
-                                      model::Piece{Kind::kernels, "*", "", false, 1}}) {
+    using Kind = command::Piece::Kind;
+    for (const command::Piece& piece :
+         {command::Piece{}, command::Piece{Kind::range, "*", "", true, 0},
+          command::Piece{Kind::kernels, "*e*", "*", false, 1},
+          command::Piece{Kind::kernels, "*", "", false, 1}}) {
         const command::PieceValues values = command::values_of(recorded, piece);
         for (const auto& [metric, samples] : values.samples) {
             if (values.problem.empty() && samples.size() != values.instances) {

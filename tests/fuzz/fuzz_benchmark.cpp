@@ -5,8 +5,8 @@
 #include <set>
 #include <string>
 
-#include "benchmark/formats.hpp"
 #include "fuzz.hpp"
+#include "kinds/benchmark/formats/formats.hpp"
 #include "util/file.hpp"
 
 namespace {
@@ -30,7 +30,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     static const std::filesystem::path folder = folder_with_samples();
     const std::string_view text = fuzz::text_of(data, size);
     for (const benchmark::Format& format : benchmark::formats()) {
-        model::BenchmarkReading reading;
+        benchmark::Layout reading;
         reading.format = format.name;
         reading.rows = "/results/*";
         reading.name = format.has_rows ? "/command" : "command";

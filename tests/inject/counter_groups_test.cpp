@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "command/counter_passes.hpp"
+#include "kinds/command/counter_passes.hpp"
 #include "inject/launch_counter.hpp"
 #include "metrics/catalogue.hpp"
 

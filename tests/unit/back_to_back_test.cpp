@@ -51,11 +51,10 @@ class BackToBackTest : public testing::Test {
     BackToBackTest() {
         model::PlannedSuite suite;
         suite.name = "s";
-        suite.commands.resize(1);
         suite.cases.resize(1);
         suite.cases[0].spec = {"app", "program", {}, model::Cache::cold};
         suite.cases[0].metrics = {"gpu_time"};
-        suite.cases[0].program = model::PlannedProgram{};
+        suite.cases[0].group = 0;
         plan_.suites = {suite};
     }
 

@@ -4,7 +4,7 @@
 // it (PERFGATE_UPDATE_GOLDEN=1 writes that anew). nvbench's is of tests/benchmarks/nvbench_gpu.cu
 // on an H100 (the program's path and the file's name were changed), and of benchmarks of the CPU,
 // on a machine without a GPU, where its list of devices was made empty.
-#include "benchmark/formats.hpp"
+#include "kinds/benchmark/formats/formats.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,28 +14,25 @@
 #include <string>
 #include <vector>
 
-#include "benchmark/json_path.hpp"
 #include "document/json_reader.hpp"
+#include "kinds/benchmark/formats/json_path.hpp"
 #include "util/error.hpp"
 #include "util/file.hpp"
 
 namespace perfgate::benchmark {
 namespace {
 
-using model::BenchmarkReading;
-using model::BenchmarkValue;
-
 const std::string folder = std::string(PERFGATE_TEST_DATA_DIR) + "/benchmarks/";
 
-BenchmarkReading reading_of(const std::string& format) {
-    BenchmarkReading reading;
+Layout reading_of(const std::string& format) {
+    Layout reading;
     reading.format = format;
     return reading;
 }
 
-BenchmarkValue value(const std::string& metric, const std::string& from, double factor,
-                     model::MetricClass metric_class = model::MetricClass::timing) {
-    BenchmarkValue value;
+Value value(const std::string& metric, const std::string& from, double factor,
+            model::MetricClass metric_class = model::MetricClass::timing) {
+    Value value;
     value.definition.name = metric;
     value.definition.metric_class = metric_class;
     value.from = from;
@@ -58,8 +55,7 @@ std::string text_of(const Results& results) {
     return text;
 }
 
-void expect_golden(const std::string& file, const BenchmarkReading& reading,
-                   const std::string& golden) {
+void expect_golden(const std::string& file, const Layout& reading, const std::string& golden) {
     const std::string text = text_of(
         read_results(util::read_file(folder + file, most_bytes, "results"), file, reading, folder));
     const std::string path = folder + golden;
@@ -67,7 +63,7 @@ void expect_golden(const std::string& file, const BenchmarkReading& reading,
     EXPECT_EQ(text, util::read_file(path, most_bytes, "golden file")) << golden;
 }
 
-std::string refusal(const std::string& text, const BenchmarkReading& reading) {
+std::string refusal(const std::string& text, const Layout& reading) {
     try {
         const Results results = read_text(text, "file", reading);
         return "read: " + text_of(results);
@@ -77,7 +73,7 @@ std::string refusal(const std::string& text, const BenchmarkReading& reading) {
 }
 
 TEST(BenchmarkFormats, ReadRealOutput) {
-    BenchmarkReading google = reading_of("google-benchmark");
+    Layout google = reading_of("google-benchmark");
     google.values = {value("overflows", "overflows", 1, model::MetricClass::counter)};
     expect_golden("google-benchmark.json", google, "google-benchmark.txt");
     expect_golden("google-benchmark-aggregates.json", reading_of("google-benchmark"),
@@ -86,7 +82,7 @@ TEST(BenchmarkFormats, ReadRealOutput) {
                   "google-benchmark-complexity.txt");
     expect_golden("hyperfine.json", reading_of("hyperfine"), "hyperfine.txt");
     expect_golden("hyperfine-failed.json", reading_of("hyperfine"), "hyperfine-failed.txt");
-    model::BenchmarkReading nvbench = reading_of("nvbench");
+    benchmark::Layout nvbench = reading_of("nvbench");
     nvbench.values = {value("error", "error", 1, model::MetricClass::counter)};
     expect_golden("nvbench.json", nvbench, "nvbench.txt");
     expect_golden("nvbench-gpu.json", reading_of("nvbench"), "nvbench-gpu.txt");
@@ -97,13 +93,13 @@ TEST(BenchmarkFormats, ReadRealOutput) {
 }
 
 TEST(BenchmarkFormats, ReadCsvAndJsonByTheirPlaces) {
-    BenchmarkReading csv = reading_of("csv");
+    Layout csv = reading_of("csv");
     csv.name = "command";
     csv.axes = {{"n", "parameter_n"}};
     csv.values = {value("real_time", "median", 1e9), value("deviation", "stddev", 1e9)};
     expect_golden("hyperfine.csv", csv, "csv.txt");
 
-    BenchmarkReading json = reading_of("json");
+    Layout json = reading_of("json");
     json.rows = "/results/*";
     json.name = "/command";
     json.axes = {{"n", "/parameters/n"}};
@@ -152,7 +148,7 @@ TEST(GoogleBenchmark, NamesBecomeParameters) {
 }
 
 TEST(GoogleBenchmark, RefusesWhatItDoesNotKnow) {
-    const BenchmarkReading reading = reading_of("google-benchmark");
+    const Layout reading = reading_of("google-benchmark");
     EXPECT_EQ(refusal(google(entry("a", "1"), "\"json_schema_version\": 2"), reading),
               "file: context.json_schema_version: version 2 of the format; expected 1");
     EXPECT_EQ(refusal(google(R"({"name": "a", "real_time": 1, "cpu_time": 1, "time_unit": "h"})"),
@@ -287,7 +283,7 @@ TEST(GoogleBenchmark, DoubtsAreNoted) {
 }
 
 TEST(Hyperfine, RefusesWhatItDoesNotKnow) {
-    const BenchmarkReading reading = reading_of("hyperfine");
+    const Layout reading = reading_of("hyperfine");
     const auto of = [](const std::string& entries) { return "{\"results\": [" + entries + "]}"; };
     EXPECT_EQ(
         refusal(of(R"({"command": "a", "times": [1]}, {"command": "a", "times": [1]})"), reading),
@@ -309,8 +305,8 @@ TEST(PytestBenchmark, RefusesAnotherVersion) {
               "file: version: version 7.0.0 of the format; expected 3");
 }
 
-BenchmarkReading csv_reading() {
-    BenchmarkReading reading = reading_of("csv");
+Layout csv_reading() {
+    Layout reading = reading_of("csv");
     reading.name = "name";
     reading.axes = {{"n", "n"}};
     reading.values = {value("real_time", "s", 1e9)};
@@ -326,7 +322,7 @@ TEST(Csv, LinesOfOneNameAreSamples) {
 }
 
 TEST(Csv, ACaseHasAValueInAllOfItsLinesOrInNone) {
-    BenchmarkReading reading = csv_reading();
+    Layout reading = csv_reading();
     reading.values.push_back(value("other", "o", 1e9));
     const auto of = [&](const std::string& lines) {
         return refusal("name,n,s,o\n" + lines, reading);
@@ -362,7 +358,7 @@ TEST(Csv, RefusesWhatIsNoTable) {
 }
 
 TEST(Json, RefusesPathsThatLeadElsewhere) {
-    BenchmarkReading reading = reading_of("json");
+    Layout reading = reading_of("json");
     reading.rows = "/*";
     reading.values = {value("real_time", "/s", 1e9)};
     EXPECT_EQ(refusal(R"({"a": {"s": 1}, "b": {"s": 2}})", reading),
@@ -378,7 +374,7 @@ TEST(Json, RefusesPathsThatLeadElsewhere) {
 }
 
 TEST(Json, ARowHasAllOfItsSamplesOrNone) {
-    BenchmarkReading reading = reading_of("json");
+    Layout reading = reading_of("json");
     reading.rows = "/*";
     reading.values = {value("real_time", "/runs/*/s", 1e9)};
     EXPECT_EQ(

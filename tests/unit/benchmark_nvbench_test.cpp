@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "benchmark/formats.hpp"
+#include "kinds/benchmark/formats/formats.hpp"
 #include "temporary_folder.hpp"
 #include "util/error.hpp"
 #include "util/file.hpp"
@@ -22,8 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-model::BenchmarkReading reading() {
-    model::BenchmarkReading reading;
+benchmark::Layout reading() {
+    benchmark::Layout reading;
     reading.format = "nvbench";
     return reading;
 }
@@ -139,8 +139,8 @@ TEST(Nvbench, TheMedianIsTakenWhereThereAreNoSamplesAndTheMeanWhereThereIsNoMedi
 }
 
 TEST(Nvbench, SummariesAreValues) {
-    model::BenchmarkReading with_value = reading();
-    model::BenchmarkValue& value = with_value.values.emplace_back();
+    benchmark::Layout with_value = reading();
+    benchmark::Value& value = with_value.values.emplace_back();
     value.definition.name = "batch_time";
     value.definition.metric_class = model::MetricClass::timing;
     value.from = "nv/batch/time/gpu/mean";

@@ -92,17 +92,17 @@ model::SourceKernel source_kernel() {
 TEST(CaseMeasurement, ASourcesStatedWorkIsInItsResult) {
     Measured one(two_kernels());
     CaseSettings settings = settings_for({"gpu_time"});
-    settings.source = source_kernel();
-    settings.source->work = {16, 64, "f32"};
+    settings.kernel = source_kernel();
+    settings.kernel->work = {16, 64, "f32"};
     one.measure(settings);
-    EXPECT_EQ(one.result.work, settings.source->work);
+    EXPECT_EQ(one.result.work, settings.kernel->work);
 }
 
 TEST(CaseMeasurement, ASourceWithoutCheckRunsAndIsNotVerified) {
     Measured one(two_kernels());
     one.result.source = "k.cu";
     CaseSettings settings = settings_for({"gpu_time", "host_time"});
-    settings.source = source_kernel();
+    settings.kernel = source_kernel();
     one.measure(settings);
     EXPECT_EQ(one.result.status, CaseStatus::measured);
     EXPECT_EQ(one.backend.calls,
@@ -150,7 +150,7 @@ TEST(CaseMeasurement, ASourceWithoutCheckIsRepeatedButNotVerified) {
     Measured one(two_kernels());
     one.result.source = "k.cu";
     CaseSettings settings = settings_for({"gpu_time"});
-    settings.source = source_kernel();
+    settings.kernel = source_kernel();
     settings.deterministic = true;
     one.measure(settings);
     EXPECT_EQ(one.result.status, CaseStatus::measured);
@@ -169,7 +169,7 @@ TEST(CaseMeasurement, ASourceWithoutCheckIsRepeatedButNotVerified) {
 TEST(CaseMeasurement, ASourceIsTimedAgainInProcessesThatKnowOnlyItsSettings) {
     Measured one(two_kernels());
     CaseSettings settings = settings_for({"gpu_time"});
-    settings.source = source_kernel();
+    settings.kernel = source_kernel();
     settings.times_only = true;
     one.measure(settings);
     EXPECT_EQ(one.result.status, CaseStatus::measured) << one.result.reason;
@@ -182,8 +182,8 @@ TEST(CaseMeasurement, ASourceThatIsWrongOrFailsHasNoNumbers) {
     Measured one(wrong);
     one.result.source = "k.cu";
     CaseSettings settings = settings_for({"gpu_time"});
-    settings.source = source_kernel();
-    settings.source->check.kind = model::SourceCheck::Kind::kernel;
+    settings.kernel = source_kernel();
+    settings.kernel->check.kind = model::SourceCheck::Kind::kernel;
     one.measure(settings);
     EXPECT_EQ(one.result.status, CaseStatus::incorrect);
     EXPECT_TRUE(one.result.metrics.empty());
@@ -192,11 +192,11 @@ TEST(CaseMeasurement, ASourceThatIsWrongOrFailsHasNoNumbers) {
     crashing.fails_in = "launch";
     Measured other(crashing);
     other.result.source = "k.cu";
-    settings.source = source_kernel();
+    settings.kernel = source_kernel();
     other.measure(settings);
     EXPECT_EQ(other.result.status, CaseStatus::error);
 
-    settings.source->arguments[0].elements = 1 << 20;
+    settings.kernel->arguments[0].elements = 1 << 20;
     Measured large(two_kernels());
     large.result.source = "k.cu";
     large.measure(settings);
@@ -207,7 +207,7 @@ TEST(CaseMeasurement, ASourceThatChangesItsInputsHasASessionOfItsOwn) {
     Measured one(two_kernels());
     one.result.source = "k.cu";
     CaseSettings settings = settings_for({"gpu_time", "instructions"});
-    settings.source = source_kernel();
+    settings.kernel = source_kernel();
     one.count(settings);
     ASSERT_EQ(one.backend.counter_cases.size(), 1U);
     EXPECT_TRUE(one.backend.counter_cases[0].own_session);

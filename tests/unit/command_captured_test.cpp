@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "command/pieces.hpp"
+#include "kinds/command/pieces.hpp"
 #include "recorded_program.hpp"
 
 namespace perfgate::command {
@@ -18,12 +18,12 @@ using activity::ProfilerCallKind;
 const model::CaptureRange profiler_api{.profiler_api = true};
 const model::CaptureRange after_three{.after_launches = 3};
 
-model::Piece range(const std::string& pattern) {
-    return {model::Piece::Kind::range, pattern, "", false, 0};
+command::Piece range(const std::string& pattern) {
+    return {command::Piece::Kind::range, pattern, "", false, 0};
 }
 
-model::Piece kernel(const std::string& pattern, const std::string& within = "") {
-    return {model::Piece::Kind::kernels, pattern, within, false, 0};
+command::Piece kernel(const std::string& pattern, const std::string& within = "") {
+    return {command::Piece::Kind::kernels, pattern, within, false, 0};
 }
 
 /// Steps of 100 ns with one kernel each, from 1000 on; each 1 ns longer than the one before. The
@@ -53,7 +53,7 @@ auto with(const std::vector<activity::Program>& processes, const model::CaptureR
 }
 
 PieceValues values(const activity::Program& program, const model::CaptureRange& capture,
-                   const model::Piece& piece) {
+                   const command::Piece& piece) {
     return with({program}, capture,
                 [&](const Recorded& recorded) { return values_of(recorded, piece); });
 }
@@ -72,13 +72,13 @@ TEST(Captured, RangesAreThoseThatAreWhollyInside) {
 }
 
 TEST(Captured, SkippedInstancesAreTheFirstInside) {
-    model::Piece piece = range("step");
+    command::Piece piece = range("step");
     piece.skip = 2;
     EXPECT_EQ(times(values(steps(), profiler_api, piece)), std::vector<double>{15});
     piece.skip = 3;
     EXPECT_EQ(values(steps(), profiler_api, piece).problem,
               "'skip: 3' leaves none of 3 NVTX ranges in the capture range (profiler_api)");
-    model::Piece gemm = kernel("gemm");
+    command::Piece gemm = kernel("gemm");
     gemm.skip = 3;
     EXPECT_EQ(times(values(steps(), profiler_api, gemm)), std::vector<double>{16});
 }
@@ -95,7 +95,7 @@ TEST(Captured, KernelsAreThoseThatWereLaunchedInside) {
 
 TEST(Instances, AreThoseOfAProcessThatCount) {
     const auto instances = [](const std::vector<activity::Program>& processes,
-                              const model::CaptureRange& capture, const model::Piece& piece) {
+                              const model::CaptureRange& capture, const command::Piece& piece) {
         return with(processes, capture, [&](const Recorded& recorded) {
             return values_of(recorded, piece).counts.at("instances");
         });
@@ -103,7 +103,7 @@ TEST(Instances, AreThoseOfAProcessThatCount) {
     EXPECT_EQ(instances({steps()}, {}, range("step")), 6);
     EXPECT_EQ(instances({steps()}, profiler_api, range("step")), 3);
     EXPECT_EQ(instances({steps()}, {}, kernel("gemm", "step")), 6);
-    model::Piece later = range("step");
+    command::Piece later = range("step");
     later.skip = 2;
     EXPECT_EQ(instances({steps(), steps()}, {}, later), 4);
     // A process that does nothing on the device is not counted, one without these ranges is.
@@ -137,7 +137,7 @@ TEST(Captured, TheProgramIsTheSumOfItsParts) {
 }
 
 TEST(Captured, TheKernelsOfACaseAreThoseInside) {
-    const auto launches = [&](const model::Piece& piece) {
+    const auto launches = [&](const command::Piece& piece) {
         return with({steps()}, profiler_api, [&](const Recorded& recorded) {
             const auto kernels = kernels_of(recorded, piece);
             return kernels.empty() ? 0 : kernels.at(0).launches;
@@ -150,7 +150,7 @@ TEST(Captured, TheKernelsOfACaseAreThoseInside) {
 }
 
 TEST(Captured, CallsAreThoseInside) {
-    const auto syncs = [&](const model::Piece& piece, const model::CaptureRange& capture) {
+    const auto syncs = [&](const command::Piece& piece, const model::CaptureRange& capture) {
         return with({steps()}, capture, [&](const Recorded& recorded) {
             return api_counts_of(recorded, piece).at("syncs").count;
         });
@@ -169,7 +169,7 @@ TEST(Captured, NothingInsideIsAProblemThatSaysWhy) {
     silent.profiler(ProfilerCallKind::watched, 0)
         .range("step", {10, 20})
         .kernel("gemm", 15, {15, 25});
-    for (const model::Piece& piece : {model::Piece{}, range("step"), kernel("gemm")}) {
+    for (const command::Piece& piece : {command::Piece{}, range("step"), kernel("gemm")}) {
         EXPECT_EQ(values(silent, profiler_api, piece).problem,
                   "the program never called cudaProfilerStart() (torch.cuda.profiler.start() in "
                   "PyTorch)");
@@ -227,7 +227,7 @@ TEST(Captured, AProcessOutsideCountsForNothing) {
     silent.profiler(ProfilerCallKind::watched, 0)
         .range("step", {10, 60})
         .kernel("gemm", 15, {15, 55});
-    const auto of_both = [&](const model::Piece& piece) {
+    const auto of_both = [&](const command::Piece& piece) {
         return with({silent, steps()}, profiler_api,
                     [&](const Recorded& recorded) { return values_of(recorded, piece); });
     };

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "command/counter_passes.hpp"
 #include "inject/counter_request.hpp"
+#include "kinds/command/counter_passes.hpp"
 
 namespace perfgate::command {
 namespace {

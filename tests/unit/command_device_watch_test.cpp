@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "command/device_watch.hpp"
+#include "kinds/command/device_watch.hpp"
 #include "temporary_folder.hpp"
 #include "util/process_list.hpp"
 

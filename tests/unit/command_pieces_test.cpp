@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of a program's case, from recordings that are made here.
-#include "command/pieces.hpp"
+#include "kinds/command/pieces.hpp"
 
 #include <gtest/gtest.h>
 
@@ -121,15 +121,15 @@ Process steps(int count) {
     return process;
 }
 
-std::vector<model::Kernel> kernels(Process process, const model::Piece& piece) {
+std::vector<model::Kernel> kernels(Process process, const command::Piece& piece) {
     std::vector<activity::Recording> recordings;
     recordings.push_back(process.take());
     return kernels_of(Recorded(std::move(recordings)), piece);
 }
 
-const model::Piece step{model::Piece::Kind::range, "step", "", false, 0};
+const command::Piece step{command::Piece::Kind::range, "step", "", false, 0};
 
-PieceValues values(Process process, const model::Piece& piece = step) {
+PieceValues values(Process process, const command::Piece& piece = step) {
     std::vector<activity::Recording> recordings;
     recordings.push_back(process.take());
     return values_of(Recorded(std::move(recordings)), piece);
@@ -158,7 +158,7 @@ TEST(KernelsOfPieces, OfARangeAreMeansOverItsInstances) {
 }
 
 TEST(KernelsOfPieces, SkippedInstancesHaveNone) {
-    model::Piece piece = step;
+    command::Piece piece = step;
     piece.skip = 3;
     EXPECT_EQ(kernels(steps(4), piece).back().launches, 1);
 }
@@ -171,10 +171,10 @@ TEST(KernelsOfPieces, OfTheProgramAreAllOfThem) {
 }
 
 TEST(KernelsOfPieces, OfAKernelLabelAreThoseThatMatch) {
-    const auto within = kernels(steps(4), {model::Piece::Kind::kernels, "n*", "step", false, 0});
+    const auto within = kernels(steps(4), {command::Piece::Kind::kernels, "n*", "step", false, 0});
     ASSERT_EQ(within.size(), 1U);
     EXPECT_EQ(within[0].launches, 2);
-    const auto anywhere = kernels(steps(4), {model::Piece::Kind::kernels, "*", "", false, 2});
+    const auto anywhere = kernels(steps(4), {command::Piece::Kind::kernels, "*", "", false, 2});
     EXPECT_EQ(anywhere[0].name, "gemm") << "two launches are skipped";
     // Each launch is an instance: of 15 launches, 7 are of this kernel.
     double launches = 0;
@@ -184,7 +184,7 @@ TEST(KernelsOfPieces, OfAKernelLabelAreThoseThatMatch) {
 }
 
 TEST(KernelsOfPieces, OfASizeAreLaunchesOfThatSizeAlone) {
-    model::Piece gemm{model::Piece::Kind::kernels, "gemm", "", false, 0};
+    command::Piece gemm{command::Piece::Kind::kernels, "gemm", "", false, 0};
     gemm.size.grid = {16, 1, 1};
     const auto found = kernels(steps(4), gemm);
     ASSERT_EQ(found.size(), 1U);
@@ -297,7 +297,7 @@ std::unique_ptr<Recorded> recorded_of(const std::vector<activity::Program>& proc
 }
 
 std::vector<double> samples(const std::vector<activity::Program>& processes,
-                            const model::Piece& piece, const std::string& metric) {
+                            const command::Piece& piece, const std::string& metric) {
     return values_of(*recorded_of(processes), piece).samples.at(metric);
 }
 
@@ -324,7 +324,7 @@ TEST(LongestIdle, EndsWithAnyWorkOfTheProcess) {
         .kernel("b", 120, {300, 350})
         .copy(130, {340, 500}, 64, activity::MemoryKind::pinned)
         .kernel("c", 140, {900, 1000}, activity::other_thread);
-    model::Piece own = step;
+    command::Piece own = step;
     own.own_thread = true;
     EXPECT_EQ(samples({program}, own, "longest_idle"), std::vector<double>{400});
 }
@@ -375,7 +375,7 @@ activity::Program two_steps() {
     return program;
 }
 
-ApiCount memory_peak(const std::vector<activity::Program>& processes, const model::Piece& piece) {
+ApiCount memory_peak(const std::vector<activity::Program>& processes, const command::Piece& piece) {
     std::vector<activity::Recording> recordings;
     for (const activity::Program& each : processes) recordings.push_back(each.recording());
     return api_counts_of(Recorded(std::move(recordings)), piece).at("memory_peak");
@@ -391,7 +391,7 @@ TEST(MemoryPeak, OfARangeIsTheMostWhileAnInstanceIsOpen) {
     EXPECT_EQ(memory_peak({program}, {}).count, 600) << "of the whole program";
     program.allocation(150, 0x2000, 50).release(160, 0x2000);
     EXPECT_EQ(memory_peak({program}, step).count, 150);
-    model::Piece skipping = step;
+    command::Piece skipping = step;
     skipping.skip = 1;
     EXPECT_EQ(memory_peak({program}, skipping).count, 120) << "the first one does not count";
 }
@@ -399,7 +399,7 @@ TEST(MemoryPeak, OfARangeIsTheMostWhileAnInstanceIsOpen) {
 TEST(MemoryPeak, OfSeveralProcessesAndDevicesIsTheLargest) {
     activity::Program other = two_steps();
     other.allocation(150, 0x2000, 70).allocation(160, 0x3000, 130, 1);
-    for (const model::Piece& piece : {step, model::Piece{}}) {
+    for (const command::Piece& piece : {step, command::Piece{}}) {
         EXPECT_EQ(memory_peak({two_steps(), two_steps()}, piece).count, 100);
         EXPECT_EQ(memory_peak({two_steps(), other}, piece).count, 170);
     }
@@ -419,7 +419,7 @@ TEST(MemoryPeak, OfTheProgramIsThatOfThePartThatCounts) {
 
 TEST(MemoryPeak, IsNothingWithAReasonWhereItIsNotKnown) {
     const auto reason = [](const std::vector<activity::Program>& processes,
-                           const model::Piece& piece) {
+                           const command::Piece& piece) {
         const ApiCount found = memory_peak(processes, piece);
         EXPECT_EQ(found.count, std::nullopt);
         return found.problem;
@@ -430,7 +430,7 @@ TEST(MemoryPeak, IsNothingWithAReasonWhereItIsNotKnown) {
     unknown.release(150, 0x2000);
     activity::Program other_level = two_steps();
     other_level.level("callbacks");
-    for (const model::Piece& piece : {step, model::Piece{}}) {
+    for (const command::Piece& piece : {step, command::Piece{}}) {
         EXPECT_EQ(reason({without, without}, piece),
                   "the recording has no allocation of device memory");
         EXPECT_EQ(reason({two_steps(), unknown}, piece),
@@ -447,7 +447,7 @@ TEST(MemoryPeak, IsNothingWithAReasonWhereItIsNotKnown) {
 /// launches a kernel of that length when it begins.
 std::optional<double> overhead(const std::vector<std::uint64_t>& bare_us,
                                const std::vector<std::uint64_t>& recorded_us,
-                               std::uint64_t kernel_us, const model::Piece& piece = step) {
+                               std::uint64_t kernel_us, const command::Piece& piece = step) {
     const auto run = [&](const std::vector<std::uint64_t>& host_us, bool kernels) {
         Process process;
         for (const std::uint64_t length : host_us) {
@@ -510,7 +510,7 @@ TEST(Communication, IsTheTimeWithNcclOrNvshmemWhateverElseRuns) {
 TEST(Communication, IsNoneWithoutItsKernelsAndNotOfCopiesBetweenDevices) {
     Process process;
     process.range("step", true).kernel("gemm", 500).peer_copy(2000).range("step", false);
-    for (const model::Piece& piece : {step, model::Piece{}}) {
+    for (const command::Piece& piece : {step, command::Piece{}}) {
         EXPECT_EQ(values(process, piece).samples.at("communication_time"), std::vector<double>{0});
         EXPECT_EQ(values(process, piece).samples.at("communication_share"), std::vector<double>{0});
     }
@@ -585,7 +585,7 @@ TEST(CommunicationSkew, IsTheMedianOverTheKernelsOfLatestLessEarliestBegin) {
 }
 
 TEST(CommunicationSkew, MatchesInstancesByTheirPlaceAmongThoseThatCount) {
-    model::Piece skipping = step;
+    command::Piece skipping = step;
     skipping.skip = 1;
     EXPECT_EQ(samples({rank({{100}, {100}}), rank({{900}, {130}})}, skipping, "communication_skew"),
               std::vector<double>{30});
@@ -593,7 +593,7 @@ TEST(CommunicationSkew, MatchesInstancesByTheirPlaceAmongThoseThatCount) {
 
 TEST(CommunicationSkew, IsNotAboutProcessesWithoutCommunication) {
     const std::vector<activity::Program> ranks{rank({{100}}), rank({{}, {}}), rank({{107}})};
-    for (const model::Piece& piece : {step, model::Piece{}}) {
+    for (const command::Piece& piece : {step, command::Piece{}}) {
         EXPECT_EQ(samples(ranks, piece, "communication_skew"), std::vector<double>{7});
         EXPECT_EQ(values_of(*recorded_of(ranks), piece).communicating, 2U);
     }
@@ -601,13 +601,13 @@ TEST(CommunicationSkew, IsNotAboutProcessesWithoutCommunication) {
 
 TEST(CommunicationSkew, IsNotKnownWithAReason) {
     const auto reason = [](const std::vector<activity::Program>& ranks,
-                           const model::Piece& piece = step) {
+                           const command::Piece& piece = step) {
         const PieceValues found = values_of(*recorded_of(ranks), piece);
         EXPECT_EQ(found.problem, "");
         EXPECT_FALSE(found.samples.contains("communication_skew"));
         return found.not_known.at("communication_skew");
     };
-    for (const model::Piece& piece : {step, model::Piece{}}) {
+    for (const command::Piece& piece : {step, command::Piece{}}) {
         EXPECT_EQ(reason({rank({{100}})}, piece),
                   "1 process with NCCL or NVSHMEM kernels; a skew is between several");
         EXPECT_EQ(reason({rank({{}}), rank({{}})}, piece),
@@ -660,7 +660,7 @@ TEST(RecordingOverhead, OfARangeWhoseDeviceWorkLastsLongerIsAShareOfThat) {
 }
 
 TEST(RecordingOverhead, SkipsTheFirstInstancesInBothRuns) {
-    model::Piece piece = step;
+    command::Piece piece = step;
     piece.skip = 1;
     EXPECT_NEAR(*overhead({500, 100}, {100, 120}, 50, piece), 0.2, 1e-9);
 }
@@ -668,11 +668,12 @@ TEST(RecordingOverhead, SkipsTheFirstInstancesInBothRuns) {
 TEST(RecordingOverhead, IsNotKnownWithoutInstancesOrOfOtherPieces) {
     EXPECT_FALSE(overhead({}, {100}, 50));
     EXPECT_FALSE(overhead({100}, {}, 50));
-    model::Piece piece = step;
+    command::Piece piece = step;
     piece.pattern = "other";
     EXPECT_FALSE(overhead({100}, {100}, 50, piece));
     EXPECT_FALSE(overhead({100}, {100}, 50, {}));
-    EXPECT_FALSE(overhead({100}, {100}, 50, {model::Piece::Kind::kernels, "k", "step", false, 0}));
+    EXPECT_FALSE(
+        overhead({100}, {100}, 50, {command::Piece::Kind::kernels, "k", "step", false, 0}));
 }
 
 }  // namespace

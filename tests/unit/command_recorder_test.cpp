@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What else watches the GPU, so that programs cannot be recorded.
-#include "command/recorder.hpp"
+#include "kinds/benchmark/batch.hpp"
+#include "kinds/command/recorder.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <string>
 
-#include "command/measurement.hpp"
+#include "kinds/command/measurement.hpp"
 #include "util/error.hpp"
 
 namespace perfgate::command {
@@ -50,12 +51,10 @@ TEST_F(RequireRecorder, RefusesAnotherProfiler) {
 }
 
 TEST_F(RequireRecorder, WhatIsOnlyRunIsToRunAloneToo) {
-    const MeasurementOptions options{
-        .library = {}, .out = {}, .visible_devices = {}, .stop = {}, .records = false};
-    EXPECT_NO_THROW(Measurement{options});
+    EXPECT_NO_THROW(benchmark::Measurement{kinds::Machine{}});
     for (const char* name : {"CUDA_MPS_PIPE_DIRECTORY", "CUDA_INJECTION64_PATH"}) {
         setenv(name, "/somewhere", 1);
-        EXPECT_THROW(Measurement{options}, util::InputError) << name;
+        EXPECT_THROW(benchmark::Measurement{kinds::Machine{}}, util::InputError) << name;
         unsetenv(name);
     }
 }

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "command/program_runs.hpp"
+#include "kinds/command/program_runs.hpp"
 
 namespace perfgate::command {
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "elf/cubin.hpp"
-#include "source/compiler.hpp"
-#include "source/nvrtc.hpp"
+#include "kinds/source/compiler.hpp"
+#include "kinds/source/nvrtc.hpp"
 #include "util/error.hpp"
 
 namespace perfgate::elf {

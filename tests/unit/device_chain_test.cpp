@@ -81,10 +81,9 @@ class DeviceChainTest : public testing::Test {
         planned.seed = 11;
         return plan_.suites[0].cases.emplace_back(std::move(planned));
     }
-    /// A case of the suite's command with this index.
-    void add_program(const std::string& name, const std::string& label, std::size_t command) {
-        add(name, label).program = model::PlannedProgram{command, {}};
-        plan_.suites[0].commands.resize(std::max(plan_.suites[0].commands.size(), command + 1));
+    /// A case of this group.
+    void add_program(const std::string& name, const std::string& label, std::size_t group) {
+        add(name, label).group = group;
     }
     const CaseResult planned_result(std::size_t index) const {
         CaseResult result;
@@ -195,10 +194,9 @@ TEST_F(DeviceChainTest, TheCasesOfAProgramShareItsProcesses) {
 
     const auto& requests = programs_.requests;
     ASSERT_EQ(requests.size(), 7U);
-    const auto& commands = plan_.suites[0].commands;
     for (std::size_t i = 0; i < requests.size(); ++i) {
         const bool of_app = i % 2 == 0;
-        EXPECT_EQ(requests[i].command, &commands[of_app ? 0 : 1]) << i;
+        EXPECT_EQ(requests[i].cases[0]->group, of_app ? 0U : 1U) << i;
         ASSERT_EQ(requests[i].cases.size(), of_app ? 2U : 1U) << i;
         EXPECT_EQ(requests[i].cases[0]->spec, plan_.suites[0].cases[of_app ? 0 : 1].spec);
         EXPECT_EQ(requests[i].board, "b1");
@@ -224,6 +222,33 @@ TEST_F(DeviceChainTest, TheCasesOfAProgramShareItsProcesses) {
     EXPECT_EQ(steps_.front(), (std::pair<std::size_t, std::size_t>(0, 9)));
     EXPECT_EQ(steps_.at(1), (std::pair<std::size_t, std::size_t>(2, 9)));
     EXPECT_TRUE(phases_.contains("app/program run"));
+}
+
+TEST_F(DeviceChainTest, OfACaseWithAProblemNothingIsAskedOrMeasured) {
+    options_.processes = 1;
+    model::PlannedCase& of_worker = add("reduce", "plain");
+    of_worker.problem = "it does not compile";
+    of_worker.log = "line 3";
+    add_program("bench", "*", 0);
+    plan_.suites[0].cases[1].problem = "it reports nothing";
+    const model::Run finished = run();
+    EXPECT_TRUE(asked().empty());
+    EXPECT_TRUE(programs_.requests.empty());
+    const auto& cases = finished.suites[0].cases;
+    EXPECT_EQ(cases[0].status, CaseStatus::error);
+    EXPECT_EQ(cases[0].reason, "it does not compile");
+    EXPECT_EQ(cases[0].log, "line 3");
+    EXPECT_EQ(cases[1].status, CaseStatus::error);
+    EXPECT_EQ(cases[1].reason, "it reports nothing");
+    EXPECT_EQ(journaled(1).reason, "it reports nothing");
+}
+
+TEST_F(DeviceChainTest, GroupsOfTwoSuitesAreNotOne) {
+    add_program("app", "program", 0);
+    plan_.suites.push_back(plan_.suites[0]);
+    plan_.suites[1].name = "t";
+    run();
+    EXPECT_EQ(programs_.requests.size(), 2 * options_.processes);
 }
 
 TEST_F(DeviceChainTest, AProgramThatFailsLaterLosesThatCasesValues) {
@@ -352,7 +377,7 @@ TEST_F(DeviceChainTest, AResumedRunGoesOnBehindWhatItHas) {
     EXPECT_EQ(processes_of(finished.suites[0].cases[0]), (Numbers{0, 4, 5}));
     EXPECT_EQ(processes_of(finished.suites[0].cases[1]), (Numbers{0, 1, 2}));
     ASSERT_EQ(programs_.requests.size(), 4U);
-    EXPECT_EQ(programs_.requests[0].command, &plan_.suites[0].commands[1]);
+    EXPECT_EQ(programs_.requests[0].cases[0]->group, 1U);
     for (const ProgramRequest& request : programs_.requests) {
         EXPECT_EQ(request.first, &request == programs_.requests.data());
     }
@@ -376,7 +401,7 @@ TEST_F(DeviceChainTest, OnSeveralDevicesProgramsRunOnTheFirstInThePlansOrder) {
     session.measure_all();
     ASSERT_EQ(programs_.requests.size(), 20U);
     for (std::size_t i = 0; i < 20; ++i) {
-        EXPECT_EQ(programs_.requests[i].command, &plan_.suites[0].commands[i]) << i;
+        EXPECT_EQ(programs_.requests[i].cases[0]->group, i) << i;
         EXPECT_EQ(programs_.requests[i].board, "b1");
     }
 }

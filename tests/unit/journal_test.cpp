@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/journal.hpp"
+#include "kinds/command/command.hpp"
+#include "kinds/source/source.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -157,15 +159,19 @@ TEST(Identity, TheFirstDifferenceIsNamedWithBothValues) {
               "the cases are in another order");
 }
 
+std::shared_ptr<const model::Subject> program(command::Command command, command::Piece piece) {
+    return std::make_shared<const command::Program>(
+        std::make_shared<const command::Command>(std::move(command)), std::move(piece));
+}
+
 TEST(Identity, EveryCircumstanceOfARunIsAField) {
     model::PlannedSuite suite;
     suite.name = "s";
-    suite.commands.resize(1);
-    suite.commands[0].name = "app";
     suite.cases.resize(1);
     suite.cases[0].spec = {"app", "step", {}, model::Cache::cold};
     suite.cases[0].gates = {{"gpu_time", {0.03, 0.1, 400}, 0.05}};
-    suite.cases[0].program = model::PlannedProgram{};
+    suite.cases[0].group = 0;
+    suite.cases[0].subject = program({}, {});
     const model::Plan plan{{suite}};
     const model::Environment environment;
     struct Change {
@@ -179,14 +185,25 @@ TEST(Identity, EveryCircumstanceOfARunIsAField) {
     };
     const auto in_command = [](auto change) {
         return Change{"command s: app", [change](model::Plan& p, model::Environment&) {
-                          change(p.suites[0].commands[0]);
+                          model::PlannedCase& planned = p.suites[0].cases[0];
+                          command::Command command = command::command_of(*planned.subject);
+                          change(command);
+                          planned.subject = program(std::move(command), {});
+                      }};
+    };
+    const auto in_piece = [](auto change) {
+        return Change{"case s: app/step", [change](model::Plan& p, model::Environment&) {
+                          command::Piece piece;
+                          change(piece);
+                          p.suites[0].cases[0].subject = program({}, std::move(piece));
                       }};
     };
     const auto in_environment = [](const std::string& field, auto change) {
         return Change{field, [change](model::Plan&, model::Environment& e) { change(e) = "x"; }};
     };
     using Case = model::PlannedCase;
-    using Command = model::Command;
+    using Command = command::Command;
+    using Piece = command::Piece;
     using Environment = model::Environment;
     const std::vector<Change> changes = {
         in_case([](Case& c) { c.seed = 2; }),
@@ -201,14 +218,20 @@ TEST(Identity, EveryCircumstanceOfARunIsAField) {
         in_case([](Case& c) { c.gates[0].tolerance.abs = 2; }),
         in_case([](Case& c) { c.gates[0].tolerance.severity = model::Severity::warn; }),
         in_case([](Case& c) { c.gates[0].cross_board = 2; }),
-        in_case([](Case& c) { c.program.reset(); }),
-        in_case([](Case& c) { c.program->piece.kind = model::Piece::Kind::range; }),
-        in_case([](Case& c) { c.program->piece.pattern = "x"; }),
-        in_case([](Case& c) { c.program->piece.within = "x"; }),
-        in_case([](Case& c) { c.program->piece.own_thread = true; }),
-        in_case([](Case& c) { c.program->piece.skip = 2; }),
+        in_case([](Case& c) {
+            c.subject = std::make_shared<const model::Subject>();
+            c.group.reset();
+        }),
+        in_piece([](Piece& p) { p.kind = Piece::Kind::range; }),
+        in_piece([](Piece& p) { p.pattern = "x"; }),
+        in_piece([](Piece& p) { p.within = "x"; }),
+        in_piece([](Piece& p) { p.own_thread = true; }),
+        in_piece([](Piece& p) { p.skip = 2; }),
         in_case([](Case& c) { c.skip_reason = "x"; }),
-        in_case([](Case& c) { c.source.emplace(); }),
+        in_case([](Case& c) {
+            c.subject = std::make_shared<const source::Source>(model::SourceKernel{});
+            c.group.reset();
+        }),
         in_command([](Command& c) { c.words = {"x"}; }),
         in_command([](Command& c) { c.folder = "x"; }),
         in_command([](Command& c) { c.exit_status = 2; }),
@@ -252,11 +275,16 @@ TEST(Identity, EveryCircumstanceOfARunIsAField) {
 
 TEST_F(JournalTest, AProgramThatWasEditedIsAnother) {
     model::Plan plan;
-    model::Command& command = plan.suites.emplace_back().commands.emplace_back();
+    model::PlannedCase& planned = plan.suites.emplace_back().cases.emplace_back();
+    planned.group = 0;
+    command::Command command;
     command.words = {"sh", "step.sh", "--file=step.sh", "missing"};
     command.check = {"./check.sh"};
     command.folder = folder_;
-    const auto identity = [&] { return identity_of(plan, {}); };
+    const auto identity = [&] {
+        planned.subject = program(command, {});
+        return identity_of(plan, {});
+    };
     std::ofstream(folder_ / "step.sh") << "1";
     std::ofstream(folder_ / "check.sh") << "1";
     const Identity before = identity();

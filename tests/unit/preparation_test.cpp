@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/preparation.hpp"
+#include "kinds/command/command.hpp"
+#include "kinds/source/source.hpp"
 
 #include <gtest/gtest.h>
 
@@ -61,10 +63,11 @@ struct Prepared {
 TEST(Preparation, AProgramsVariablesHaveTheSuitesValuesAndNoOthers) {
     model::Plan with_program = plan();
     model::PlannedSuite& suite = with_program.suites[0];
-    suite.commands.resize(1);
-    suite.commands[0].environment = {{"OMP_NUM_THREADS", "4"}, {"TOKEN", "secret"}};
-    suite.commands[0].overridden = {"TOKEN"};
-    suite.cases[0].program = model::PlannedProgram{};
+    command::Command command;
+    command.environment = {{"OMP_NUM_THREADS", "4"}, {"TOKEN", "secret"}};
+    command.overridden = {"TOKEN"};
+    suite.cases[0].subject = std::make_shared<const command::Program>(
+        std::make_shared<const command::Command>(command), command::Piece{});
     const model::Run run = empty_run(with_program, Prepared::here(), {});
     EXPECT_EQ(run.suites[0].cases[0].env,
               (std::vector<model::SetVariable>{{"OMP_NUM_THREADS", "4"}, {"TOKEN"}}));
@@ -149,16 +152,17 @@ TEST(Preparation, AFailedCaseKeepsNoValues) {
 
 TEST(Preparation, ASourcesCaseKnowsItsSourceAndWhatItNeeds) {
     model::Plan plan_of_source = plan();
-    model::SourceKernel& source = plan_of_source.suites[0].cases[0].source.emplace();
+    model::SourceKernel source;
     source.file = "k.cu";
     source.arguments = {{model::SourceArgument::Role::in, model::ElementType::f64, 3}};
+    plan_of_source.suites[0].cases[0].subject = std::make_shared<const source::Source>(source);
     const Capabilities capabilities;
     const MeasureOptions options;
     model::Run run = empty_run(plan_of_source, capabilities, options);
     EXPECT_EQ(run.suites[0].cases[0].source, "k.cu");
     const std::vector<Item> items = items_of(plan_of_source, run);
     ASSERT_EQ(items.size(), 1U);
-    EXPECT_EQ(settings_of(items[0], options, 0).source, source);
+    EXPECT_EQ(settings_of(items[0], options, 0).kernel, source);
     EXPECT_EQ(facts_of(source).memory_bytes, 24U);
     EXPECT_FALSE(facts_of(source).needs_reset);
     EXPECT_EQ(facts_of(source).work, model::Work{});

@@ -52,7 +52,7 @@ CaseSettings unusual_settings() {
     settings.verify_only = true;
     settings.code_only = true;
     settings.deterministic = true;
-    model::SourceKernel& source = settings.source.emplace();
+    model::SourceKernel& source = settings.kernel.emplace();
     source.file = "kernels/reduce.cu";
     source.folder = "/work";
     source.kernel = "reduce<256>";

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "model/unknown_cases.hpp"
 #include "unit/gate_documents.hpp"
 #include "util/error.hpp"
 

@@ -9,7 +9,7 @@
 
 #include "util/error.hpp"
 
-namespace perfgate::kinds {
+namespace perfgate::python {
 namespace {
 
 std::vector<DeclaredWorkload> declared(const std::string& text) {
@@ -116,4 +116,4 @@ TEST(DeclaredWorkloads, SurviveDeepNesting) {
 }
 
 }  // namespace
-}  // namespace perfgate::kinds
+}  // namespace perfgate::python

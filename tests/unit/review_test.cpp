@@ -276,23 +276,23 @@ workloads:
         return in_words(reviewed(before, after));
     };
     EXPECT_EQ(changed("train.py", "less.py"),
-              "program changed command: python3 train.py → python3 less.py (1)");
+              "case changed command: python3 train.py → python3 less.py (1)");
     EXPECT_EQ(changed("    check: [python3, verify.py]\n", ""),
-              "program changed check: python3 verify.py → none (1)");
-    EXPECT_EQ(changed("full", "quick"), "program changed env.MODE: full → quick (1)");
+              "case changed check: python3 verify.py → none (1)");
+    EXPECT_EQ(changed("full", "quick"), "case changed env.MODE: full → quick (1)");
     EXPECT_EQ(changed("    env:", "    cwd: not stated\n    env:"),
-              "program changed cwd: not stated → not stated (1)")
+              "case changed cwd: not stated → not stated (1)")
         << "a value of these words is a value";
     EXPECT_EQ(changed("skip: 2", "skip: 9"),
-              "program changed measure: kernel '*flash*' within forward, skip 2 → kernel '*flash*' "
+              "case changed measure: kernel '*flash*' within forward, skip 2 → kernel '*flash*' "
               "within forward, "
               "skip 9 (1)");
     EXPECT_EQ(changed("within:", "grid: 8, within:"),
-              "program changed measure: kernel '*flash*' within forward, skip 2 → kernel '*flash*' "
+              "case changed measure: kernel '*flash*' within forward, skip 2 → kernel '*flash*' "
               "with grid 8x1x1 "
               "within forward, skip 2 (1)");
     EXPECT_EQ(changed("kernel: \"*flash*\", within: forward", "nvtx: \"*flash*\""),
-              "program changed measure: kernel '*flash*' within forward, skip 2 → nvtx '*flash*', "
+              "case changed measure: kernel '*flash*' within forward, skip 2 → nvtx '*flash*', "
               "skip 2 (1)");
     for (const auto& [key, finding] : std::vector<std::pair<std::string, std::string>>{
              {"cwd: elsewhere", "cwd: not stated → elsewhere"},
@@ -304,7 +304,7 @@ workloads:
               "capture: not stated → after_launches 9, range 'eval'"},
              {"max_overhead: 50%", "max_overhead: 5 % → 50 %"}}) {
         EXPECT_EQ(changed("    env:", "    " + key + "\n    env:"),
-                  "program changed " + finding + " (1)");
+                  "case changed " + finding + " (1)");
     }
     EXPECT_EQ(changed("    env:", "    max_overhead: 1%\n    env:"), "");
     EXPECT_EQ(changed("    env:", "    timeout: 9s\n    env:"), "");
@@ -334,30 +334,29 @@ workloads:
         return in_words(reviewed(before, after));
     };
     EXPECT_EQ(changed("    check: {against: plain, rtol: 1e-5}\n", ""),
-              "source changed check: plain, rtol 1e-05, atol 0 → none (1)");
+              "case changed check: plain, rtol 1e-05, atol 0 → none (1)");
     EXPECT_EQ(changed("rtol: 1e-5", "rtol: 0.5"),
-              "source changed check: plain, rtol 1e-05, atol 0 → plain, rtol 0.5, atol 0 (1)");
+              "case changed check: plain, rtol 1e-05, atol 0 → plain, rtol 0.5, atol 0 (1)");
     EXPECT_EQ(changed("grid: 2", "grid: 1"),
-              "source changed launch: grid 2x1x1, block 64x1x1, shared 0 → grid 1x1x1, block "
+              "case changed launch: grid 2x1x1, block 64x1x1, shared 0 → grid 1x1x1, block "
               "64x1x1, shared 0 (1)");
-    EXPECT_EQ(
-        changed("{i32: 5}", "{i32: 6}"),
-        "source changed arguments: in f32[128] uniform, out f32[2], value i32 5 → in f32[128] "
-        "uniform, out f32[2], value i32 6 (1)");
+    EXPECT_EQ(changed("{i32: 5}", "{i32: 6}"),
+              "case changed arguments: in f32[128] uniform, out f32[2], value i32 5 → in f32[128] "
+              "uniform, out f32[2], value i32 6 (1)");
     EXPECT_EQ(changed("kernel: sum", "kernel: sum\n    fast_math: true"),
-              "source changed fast_math: false → true (1)");
+              "case changed fast_math: false → true (1)");
     EXPECT_EQ(changed("kernel: sum", "kernel: sum\n    define: {N: 4}"),
-              "source changed define.N: not stated → 4 (1)");
+              "case changed define.N: not stated → 4 (1)");
     EXPECT_EQ(
         changed("kernel: sum", "kernel: sum\n    std: c++20\n    include: [a, b]"),
-        "source changed include: not stated → a b (1); source changed std: c++17 → c++20 (1)");
+        "case changed include: not stated → a b (1); case changed std: c++17 → c++20 (1)");
     EXPECT_EQ(changed("bytes: 520", "bytes: 5"),
-              "source changed work: flops 126 f32, bytes 520 → flops 126 f32, bytes 5 (1)");
+              "case changed work: flops 126 f32, bytes 520 → flops 126 f32, bytes 5 (1)");
     EXPECT_EQ(changed("    work: {flops: 126, bytes: 520, type: f32}\n", ""),
-              "source changed work: flops 126 f32, bytes 520 → not stated (1)");
+              "case changed work: flops 126 f32, bytes 520 → not stated (1)");
     before.at(path).content.replace(before.at(path).content.find("    work:"), 46, "");
     EXPECT_EQ(changed("    metrics:", "    work: {bytes: 520}\n    metrics:"), "");
-    EXPECT_EQ(changed("kernel: sum", "kernel: sum<1>"), "source changed kernel: sum → sum<1> (1)");
+    EXPECT_EQ(changed("kernel: sum", "kernel: sum<1>"), "case changed kernel: sum → sum<1> (1)");
 }
 
 TEST(Review, FindsAWeakenedHealthSet) {
@@ -775,12 +774,12 @@ TEST(Review, ListsHowABenchmarkIsReadOtherwise) {
     const auto found = [&](const std::string& was, const std::string& is) {
         return found_in(benchmark, was, is);
     };
-    EXPECT_NE(found("better: lower", "better: higher").find("program changed values.misses"),
+    EXPECT_NE(found("better: lower", "better: higher").find("case changed values.misses"),
               std::string::npos);
-    EXPECT_NE(found("/misses", "/runs").find("program changed values.misses"), std::string::npos);
-    EXPECT_NE(found("/rows/*", "/few/*").find("program changed rows"), std::string::npos);
-    EXPECT_NE(found("{n: /n}", "{n: /m}").find("program changed axes"), std::string::npos);
-    EXPECT_NE(found("case: /name", "case: /title").find("program changed case"), std::string::npos);
+    EXPECT_NE(found("/misses", "/runs").find("case changed values.misses"), std::string::npos);
+    EXPECT_NE(found("/rows/*", "/few/*").find("case changed rows"), std::string::npos);
+    EXPECT_NE(found("{n: /n}", "{n: /m}").find("case changed axes"), std::string::npos);
+    EXPECT_NE(found("case: /name", "case: /title").find("case changed case"), std::string::npos);
     EXPECT_EQ(found("values: {", "values: {runs: {from: /runs, better: none}, "), "");
 }
 
@@ -861,12 +860,12 @@ TEST(Review, ListsWhatIsNotRecordedOfABenchmarkAnyMore) {
               "tolerance raised gpu_time: 2 % → 3 % (1)");
     EXPECT_EQ(found("flash.gpu_time: 2%", "flash.gpu_time: 1%"), "");
     EXPECT_EQ(found("'*flash*'", "'*flash_fwd*'"),
-              "program changed measure: kernel '*flash*' → kernel '*flash_fwd*' (1)");
+              "case changed measure: kernel '*flash*' → kernel '*flash_fwd*' (1)");
     EXPECT_EQ(found("'== 0'", "'<= 1'"),
               "relation removed bench/step.syncs == 0: bench/step.syncs == 0 → bench/step.syncs <= "
               "1");
     EXPECT_EQ(found("max_overhead: 5%", "max_overhead: 50%"),
-              "program changed max_overhead: 5 % → 50 % (2)");
+              "case changed max_overhead: 5 % → 50 % (2)");
     EXPECT_EQ(found("flash: {kernel: '*flash*'}, step: {nvtx: step}}\n"
                     "    tolerances: {real_time: 5%, flash.gpu_time: 2%}",
                     "step: {nvtx: step}}\n    tolerances: {real_time: 5%}"),

@@ -6,12 +6,22 @@
 #include <filesystem>
 #include <string>
 
+#include "kinds/command/command.hpp"
+#include "kinds/plugin/plugin.hpp"
+#include "kinds/source/source.hpp"
 #include "runner/checkout_paths.hpp"
 #include "temporary_folder.hpp"
 #include "util/error.hpp"
 
 namespace perfgate::runner {
 namespace {
+
+std::shared_ptr<const model::Subject> program_in(const std::string& folder) {
+    command::Command command;
+    command.folder = folder;
+    return std::make_shared<const command::Program>(
+        std::make_shared<const command::Command>(command), command::Piece{});
+}
 
 /// A suite in /suites with a case of a plugin and one of a program in its folder "build".
 model::Plan plan() {
@@ -21,10 +31,14 @@ model::Plan plan() {
     suite.cases.resize(2);
     suite.cases[0].spec = {"gemm", "tiled", {{"m", std::int64_t{7}}}, model::Cache::cold};
     suite.cases[1].spec = {"app", "step", {}, model::Cache::cold};
-    suite.cases[1].program = model::PlannedProgram{};
-    suite.commands.resize(1);
-    suite.commands[0].folder = "/suites/build";
+    suite.cases[0].subject = std::make_shared<const plugin::Plugin>();
+    suite.cases[1].subject = program_in("/suites/build");
+    suite.cases[1].group = 0;
     return {{suite}};
+}
+
+std::string folder_of(const model::Plan& plan) {
+    return command::command_of(*plan.suites[0].cases[1].subject).folder;
 }
 
 model::WorkloadCatalogue catalogue() {
@@ -81,55 +95,46 @@ TEST(RunnersPlan, ACheckoutIsWhereGitIs) {
     EXPECT_EQ(checkout_around(folder.path() / "repository/suites"), folder.path() / "repository");
 }
 
-TEST(RunnersPlan, AProgramThatIsSkippedIsNone) {
-    model::Plan with = plan();
-    EXPECT_TRUE(has_programs(with));
-    with.suites[0].cases[1].skip_reason = "too slow";
-    EXPECT_FALSE(has_programs(with));
-    with.suites[0].cases.pop_back();
-    EXPECT_FALSE(has_programs(with));
-    EXPECT_FALSE(has_programs({}));
-}
-
 TEST(RunnersPlan, InAnotherCheckoutTheProgramsFolderStaysTheSuites) {
     const auto in_root = [](const model::Plan& plan, const std::string& root) {
         return in_checkout(plan, {root});
     };
-    EXPECT_EQ(in_root(plan(), "/base").suites[0].commands[0].folder, "/base/build");
+    EXPECT_EQ(folder_of(in_root(plan(), "/base")), "/base/build");
     model::Plan above = plan();
-    above.suites[0].commands[0].folder = "/app";
-    EXPECT_EQ(in_root(above, "/base/x").suites[0].commands[0].folder, "/base/app");
+    above.suites[0].cases[1].subject = program_in("/app");
+    EXPECT_EQ(folder_of(in_root(above, "/base/x")), "/base/app");
     const std::string here = (std::filesystem::current_path() / "base/build").string();
-    EXPECT_EQ(in_root(plan(), "base").suites[0].commands[0].folder, here);
+    EXPECT_EQ(folder_of(in_root(plan(), "base")), here);
 }
 
 TEST(RunnersPlan, ACheckoutOfARepositoryHasItsFolders) {
     model::Plan with = plan();
     with.suites[0].file = "/repo/suites/s.yaml";
-    with.suites[0].commands[0].folder = "/repo/suites/build";
-    model::SourceKernel& source = with.suites[0].cases[0].source.emplace();
+    with.suites[0].cases[1].subject = program_in("/repo/suites/build");
+    model::SourceKernel source;
     source.folder = "/repo/suites";
+    with.suites[0].cases[0].subject = std::make_shared<const source::Source>(source);
     const Checkout checkout{"/tmp/base", "/repo"};
-    EXPECT_EQ(in_checkout(with, checkout).suites[0].commands[0].folder, "/tmp/base/suites/build");
-    EXPECT_EQ(in_checkout(with, checkout).suites[0].cases[0].source->folder, "/tmp/base/suites");
-    EXPECT_EQ(in_checkout(with, {"/repo", "/repo"}).suites[0].commands[0].folder,
-              "/repo/suites/build");
-    with.suites[0].commands[0].folder = "/repo";
-    EXPECT_EQ(in_checkout(with, checkout).suites[0].commands[0].folder, "/tmp/base");
+    EXPECT_EQ(folder_of(in_checkout(with, checkout)), "/tmp/base/suites/build");
+    EXPECT_EQ(in_checkout(with, checkout).suites[0].cases[0].subject->kernel()->folder,
+              "/tmp/base/suites");
+    EXPECT_EQ(folder_of(in_checkout(with, {"/repo", "/repo"})), "/repo/suites/build");
+    with.suites[0].cases[1].subject = program_in("/repo");
+    EXPECT_EQ(folder_of(in_checkout(with, checkout)), "/tmp/base");
     // Both sides would run the same.
-    with.suites[0].commands[0].folder = "/elsewhere";
+    with.suites[0].cases[1].subject = program_in("/elsewhere");
     EXPECT_THROW(in_checkout(with, checkout), util::InputError);
 }
 
 TEST(RunnersPlan, WithoutItsProgramsAPlanNeedsOtherCases) {
-    const model::Plan left = without_programs(plan());
+    const model::Plan left = without_groups(plan());
     ASSERT_EQ(left.suites[0].cases.size(), 1U);
     EXPECT_EQ(left.suites[0].cases[0].spec.workload, "gemm");
     model::Plan programs = plan();
     programs.suites[0].cases.erase(programs.suites[0].cases.begin());
-    EXPECT_THROW(without_programs(programs), util::InputError);
+    EXPECT_THROW(without_groups(programs), util::InputError);
     programs.suites.push_back(plan().suites[0]);
-    EXPECT_EQ(without_programs(programs).suites.size(), 2U);
+    EXPECT_EQ(without_groups(programs).suites.size(), 2U);
 }
 
 }  // namespace

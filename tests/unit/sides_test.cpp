@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "kinds/command/command.hpp"
 #include "runner/plan.hpp"
 #include "util/error.hpp"
 
@@ -62,19 +63,20 @@ TEST(RunnersSides, WhatIsNoSideIsRefused) {
 }
 
 TEST(RunnersSides, TakesThePlaceOfTheSuitesVariablesOfTheSameName) {
+    command::Command command;
+    command.environment = {{"A", "suite"}, {"B", "suite"}};
+    command.folder = "/here";
     model::Plan plan;
     plan.suites.resize(1);
-    plan.suites[0].commands.resize(2);
-    plan.suites[0].commands[0].environment = {{"A", "suite"}, {"B", "suite"}};
+    plan.suites[0].cases.resize(1);
+    plan.suites[0].cases[0].subject = std::make_shared<const command::Program>(
+        std::make_shared<const command::Command>(command), command::Piece{});
     // Without a root, programs stay where they are.
-    plan.suites[0].commands[1].folder = "/here";
     const model::Plan side = in_checkout(plan, {"", "", {{"B", "side"}, {"C", "side"}}});
-    EXPECT_EQ(side.suites[0].commands[0].environment,
-              (model::Variables{{"A", "suite"}, {"B", "side"}, {"C", "side"}}));
-    EXPECT_EQ(side.suites[0].commands[1].environment,
-              (model::Variables{{"B", "side"}, {"C", "side"}}));
-    EXPECT_EQ(side.suites[0].commands[0].overridden, (std::vector<std::string>{"B", "C"}));
-    EXPECT_EQ(side.suites[0].commands[1].folder, "/here");
+    const auto& placed = command::command_of(*side.suites[0].cases[0].subject);
+    EXPECT_EQ(placed.environment, (model::Variables{{"A", "suite"}, {"B", "side"}, {"C", "side"}}));
+    EXPECT_EQ(placed.overridden, (std::vector<std::string>{"B", "C"}));
+    EXPECT_EQ(placed.folder, "/here");
 }
 
 TEST(RunnersSides, NamesTheVariablesThatDiffer) {

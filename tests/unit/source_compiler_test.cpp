@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "source/compiler.hpp"
-#include "source/nvrtc.hpp"
+#include "kinds/source/compiler.hpp"
+#include "kinds/source/nvrtc.hpp"
 #include "util/error.hpp"
 #include "util/sha256.hpp"
 

@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "backend/source/elements.hpp"
+#include "kinds/source/values/elements.hpp"
 
 namespace perfgate::backend {
 namespace {

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "backend/source/elements.hpp"
+#include "kinds/source/values/elements.hpp"
 #include "util/error.hpp"
 
 namespace perfgate::backend {

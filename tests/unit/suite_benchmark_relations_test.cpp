@@ -7,8 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "benchmark/formats.hpp"
-#include "suite/benchmark_cases.hpp"
+#include "kinds/benchmark/formats/formats.hpp"
+#include "kinds/command/command.hpp"
+#include "suite/discovered_cases.hpp"
 #include "suite/plan.hpp"
 #include "suite/suite.hpp"
 #include "suite_catalogue.hpp"
@@ -50,22 +51,22 @@ std::string refusal_of(const std::string& expect) {
     return test::refusal([&] { parse(expect); });
 }
 
-benchmark::Result result(std::string name, model::Params params = {}) {
-    benchmark::Result made;
+model::DiscoveredCase result(std::string name, model::Params params = {}) {
+    model::DiscoveredCase made;
     made.name = std::move(name);
     made.params = std::move(params);
     return made;
 }
 
-ReportedCases of(std::vector<benchmark::Result> results) {
+model::Discovered of(std::vector<model::DiscoveredCase> results) {
     return {std::move(results), "", ""};
 }
 
-const ReportedCases sorts = of({result("sort", {{"n", ParamValue(std::int64_t{8})}}),
-                                result("sort", {{"n", ParamValue(std::int64_t{64})}}),
-                                result("BM.v2<int, 4>", {{"n", ParamValue(std::int64_t{8})}}),
-                                result("copy", {{"Order", ParamValue("at random")}})});
-const ReportedCases sleeps = of({result("sleep 0.1"), result("sort")});
+const model::Discovered sorts = of({result("sort", {{"n", ParamValue(std::int64_t{8})}}),
+                                    result("sort", {{"n", ParamValue(std::int64_t{64})}}),
+                                    result("BM.v2<int, 4>", {{"n", ParamValue(std::int64_t{8})}}),
+                                    result("copy", {{"Order", ParamValue("at random")}})});
+const model::Discovered sleeps = of({result("sleep 0.1"), result("sort")});
 
 /// Of one relation: "lead | partner | …".
 Texts instances_of(const Suite& suite, std::size_t relation) {
@@ -81,9 +82,10 @@ Texts instances_of(const Suite& suite, std::size_t relation) {
 }
 
 /// The instances of each relation once the benchmarks have reported.
-Texts instances(const std::string& expect, const std::map<std::size_t, ReportedCases>& reported) {
+Texts instances(const std::string& expect,
+                const std::map<std::size_t, model::Discovered>& reported) {
     Suite suite = parse(expect);
-    set_reported_cases(reported, suite);
+    set_discovered_cases(reported, suite);
     EXPECT_TRUE(suite.open_relations.empty());
     Texts texts;
     for (std::size_t i = 0; i < suite.relations.size(); ++i) {
@@ -182,7 +184,7 @@ TEST(BenchmarkRelations, ANameThatNoBenchmarkReportsIsAnErrorWithTheNearest) {
 }
 
 TEST(BenchmarkRelations, WithABenchmarkThatFailedHaveWhatStandsForItsCases) {
-    const ReportedCases failed{{}, "it crashed", "log"};
+    const model::Discovered failed{{}, "it crashed", "log"};
     const std::string expect =
         "  bench/sort.real_time: \"<= other/anything[x=1].real_time\"\n"
         "  other/sort.real_time: \"<= 1s\"\n"
@@ -200,7 +202,7 @@ TEST(BenchmarkRelations, ArePlannedWithTheReportedCases) {
     PlanOptions options;
     options.target = model::Target::host;
     EXPECT_TRUE(plan_suite(suite, options).suite.relations.empty());
-    set_reported_cases({{0, sorts}, {1, sleeps}}, suite);
+    set_discovered_cases({{0, sorts}, {1, sleeps}}, suite);
     const SuitePlan planned = plan_suite(suite, options);
     ASSERT_EQ(planned.suite.relations.size(), 1U);
     EXPECT_EQ(planned.suite.relations[0].instances,
@@ -236,12 +238,12 @@ TEST(BenchmarkLabels, AreCasesOfTheSameProgramRecorded) {
     Suite suite = labelled();
     EXPECT_EQ(ids(suite), (Texts{"bench/*[n=1]", "bench/flash[n=1]", "bench/flash-2[n=1]",
                                  "bench/*[n=2]", "bench/flash[n=2]", "bench/flash-2[n=2]"}));
-    ASSERT_EQ(suite.commands.size(), 4U);
-    for (const std::size_t first : {0U, 2U}) {
-        const model::Command& reported = suite.commands[first];
-        const model::Command& recorded = suite.commands[first + 1];
-        ASSERT_TRUE(reported.benchmark);
-        EXPECT_FALSE(recorded.benchmark);
+    ASSERT_EQ(suite.groups, 4U);
+    for (const std::size_t first : {0U, 3U}) {
+        const auto& reported = command::command_of(*suite.cases[first].subject);
+        const auto& recorded = command::command_of(*suite.cases[first + 1].subject);
+        EXPECT_EQ(suite.cases[first].subject->kind(), "benchmark");
+        EXPECT_EQ(suite.cases[first + 1].subject->kind(), "program");
         EXPECT_EQ(reported.words, (Texts{"./bench", first == 0 ? "1" : "2", "{out}"}));
         EXPECT_EQ(recorded.words, reported.words);
         EXPECT_EQ(recorded.out_extension, ".json");
@@ -249,14 +251,14 @@ TEST(BenchmarkLabels, AreCasesOfTheSameProgramRecorded) {
         EXPECT_EQ(recorded.warm_up_runs, 0);
     }
     for (std::size_t i = 0; i < suite.cases.size(); ++i) {
-        EXPECT_EQ(suite.cases[i].program->command, i / 3 * 2 + (i % 3 == 0 ? 0 : 1));
+        EXPECT_EQ(suite.cases[i].group, i / 3 * 2 + (i % 3 == 0 ? 0 : 1));
     }
     const std::size_t known = suite.relations.size();
     EXPECT_GT(known, 1U);  // `expect` and the limits of `health`: checked before anything has run
     EXPECT_TRUE(suite.open_relations.empty());
 
-    set_reported_cases({{0, of({result("sort")})}, {2, of({result("sort"), result("copy")})}},
-                       suite);
+    set_discovered_cases({{0, of({result("sort")})}, {2, of({result("sort"), result("copy")})}},
+                         suite);
     EXPECT_EQ(ids(suite),
               (Texts{"bench/sort[n=1]", "bench/flash[n=1]", "bench/flash-2[n=1]", "bench/sort[n=2]",
                      "bench/copy[n=2]", "bench/flash[n=2]", "bench/flash-2[n=2]"}));
@@ -273,7 +275,7 @@ TEST(BenchmarkLabels, AreCasesOfTheSameProgramRecorded) {
 }
 
 TEST(BenchmarkLabels, WithoutMeasureThereIsOneCommand) {
-    EXPECT_EQ(parse("  other/x.real_time: \"<= 1s\"\n").commands.size(), 3U);
+    EXPECT_EQ(parse("  other/x.real_time: \"<= 1s\"\n").groups, 3U);
 }
 
 TEST(BenchmarkLabels, AreComparedWithEachOtherAndWithResults) {
@@ -287,8 +289,8 @@ TEST(BenchmarkLabels, AreComparedWithEachOtherAndWithResults) {
     EXPECT_EQ(suite.open_relations.size(), 3U);  // those with results
     EXPECT_EQ(instances_of(suite, 0), (Texts{"bench/flash[n=1] | bench/flash-2[n=1]",
                                              "bench/flash[n=2] | bench/flash-2[n=1]"}));
-    const ReportedCases reported = of({result("sort"), result("flash.v2")});
-    set_reported_cases({{0, reported}, {2, reported}}, suite);
+    const model::Discovered reported = of({result("sort"), result("flash.v2")});
+    set_discovered_cases({{0, reported}, {2, reported}}, suite);
     ASSERT_EQ(suite.relations.size(), known + 3);
     EXPECT_EQ(instances_of(suite, known),
               (Texts{"bench/sort[n=1] | bench/flash[n=1]", "bench/sort[n=2] | bench/flash[n=2]"}));
@@ -299,7 +301,7 @@ TEST(BenchmarkLabels, AreComparedWithEachOtherAndWithResults) {
 
 TEST(BenchmarkLabels, AreKnownIfTheBenchmarkFails) {
     Suite suite = labelled("expect: {bench/sort.real_time: \">= bench/flash.gpu_time\"}\n");
-    set_reported_cases({{0, {{}, "it crashed", "log"}}, {2, of({result("sort")})}}, suite);
+    set_discovered_cases({{0, {{}, "it crashed", "log"}}, {2, of({result("sort")})}}, suite);
     EXPECT_EQ(ids(suite), (Texts{"bench/*[n=1]", "bench/flash[n=1]", "bench/flash-2[n=1]",
                                  "bench/sort[n=2]", "bench/flash[n=2]", "bench/flash-2[n=2]"}));
     EXPECT_EQ(instances_of(suite, suite.relations.size() - 1),
@@ -330,7 +332,7 @@ TEST(BenchmarkLabels, MayNotHaveTheNameOfAResult) {
     const auto refused = [](const std::string& name) {
         Suite suite = labelled();
         return test::refusal([&] {
-            set_reported_cases({{0, of({result("sort")})}, {2, of({result(name)})}}, suite);
+            set_discovered_cases({{0, of({result("sort")})}, {2, of({result(name)})}}, suite);
         });
     };
     EXPECT_EQ(refused("flash"),
@@ -340,7 +342,7 @@ TEST(BenchmarkLabels, MayNotHaveTheNameOfAResult) {
 }
 
 TEST(BenchmarkRelations, TheCostOfManyIsBounded) {
-    std::vector<benchmark::Result> many;
+    std::vector<model::DiscoveredCase> many;
     for (std::int64_t n = 0; n < 9000; ++n) many.push_back(result("sort", {{"n", ParamValue(n)}}));
     std::string expect;
     for (int i = 0; i < 900; ++i) {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "kinds/command/command.hpp"
 #include "suite_catalogue.hpp"
 
 namespace perfgate::suite {
@@ -416,8 +417,7 @@ workloads:
 TEST(PlanSuite, AProgramHasACommandAndACaseForEachLabel) {
     const Suite suite = parse_suite(with_program, "s.yaml", test::workloads());
     const model::PlannedSuite planned = plan_suite(suite, {}).suite;
-    ASSERT_EQ(planned.commands.size(), 1U);
-    const model::Command& command = planned.commands[0];
+    const command::Command& command = command::command_of(*planned.cases[2].subject);
     EXPECT_EQ(command.name, "app");
     EXPECT_EQ(command.words, (std::vector<std::string>{"./app", "--size=8", "a b", "{}", "{a b}"}));
     EXPECT_EQ(command.check, (std::vector<std::string>{"./verify", "a b"}));
@@ -433,15 +433,16 @@ TEST(PlanSuite, AProgramHasACommandAndACaseForEachLabel) {
     const model::PlannedCase& step = planned.cases[2];
     EXPECT_EQ(model::case_id(step.spec), "app/step[mode=\"a b\",size=8]");
     EXPECT_EQ(step.target, model::Target::program);
-    EXPECT_EQ(step.program->piece, (model::Piece{model::Piece::Kind::range, "step*", "", true, 3}));
+    EXPECT_EQ(command::piece_of(*step.subject),
+              (command::Piece{command::Piece::Kind::range, "step*", "", true, 3}));
     ASSERT_EQ(step.gates.size(), 2U);  // and none of the defaults'
     EXPECT_EQ(step.gates[1].metric, "idle_share");
     EXPECT_EQ(step.gates[1].tolerance, (model::Tolerance{0, {}, 2}));
     const model::PlannedCase& flash = planned.cases[3];
-    EXPECT_EQ(flash.program->piece,
-              (model::Piece{model::Piece::Kind::kernels, "*flash*", "step", false, 0}));
+    EXPECT_EQ(command::piece_of(*flash.subject),
+              (command::Piece{command::Piece::Kind::kernels, "*flash*", "step", false, 0}));
     EXPECT_TRUE(flash.gates.empty());
-    EXPECT_EQ(planned.cases[4].program->piece, model::Piece{});
+    EXPECT_EQ(command::piece_of(*planned.cases[4].subject), command::Piece{});
     ASSERT_EQ(planned.relations.size(), 1U);
     EXPECT_EQ(model::to_text(planned.relations[0]), "app/flash.kernels == 12");
 }

@@ -50,8 +50,8 @@ Suite parse(const std::string& yaml) {
 const model::SourceKernel& kernel_of(const Suite& suite, const std::string& id) {
     const auto found = std::find_if(suite.cases.begin(), suite.cases.end(),
                                     [&](const SuiteCase& each) { return each.id == id; });
-    if (found == suite.cases.end() || !found->source) throw std::runtime_error("no case " + id);
-    return *found->source;
+    if (found == suite.cases.end()) throw std::runtime_error("no case " + id);
+    return *found->subject->kernel();
 }
 
 TEST(SuiteSource, ParametersAreInPlace) {
@@ -167,8 +167,8 @@ TEST(SuiteSource, ThePlanHasItAndTheHostDoesNotRunIt) {
     const SuitePlan plan = plan_suite(parse(reduce), options);
     ASSERT_EQ(plan.suite.cases.size(), 4U);
     EXPECT_EQ(plan.suite.cases[0].target, model::Target::cuda);
-    ASSERT_TRUE(plan.suite.cases[0].source);
-    EXPECT_EQ(plan.suite.cases[0].source->file, "kernels/reduce.cu");
+    ASSERT_TRUE(plan.suite.cases[0].subject->kernel());
+    EXPECT_EQ(plan.suite.cases[0].subject->kernel()->file, "kernels/reduce.cu");
     options.target = model::Target::host;
     EXPECT_EQ(plan_suite(parse(reduce), options).counts.other_target, 4U);
 }

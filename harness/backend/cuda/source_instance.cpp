@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "backend/cuda/launch_arguments.hpp"
-#include "backend/source/elements.hpp"
+#include "kinds/source/values/npy.hpp"
 #include "util/file.hpp"
 #include "util/sha256.hpp"
 #include "util/text.hpp"

@@ -11,7 +11,7 @@
 
 #include "backend/cuda/open_device.hpp"
 #include "backend/plugin/instance.hpp"
-#include "backend/source/elements.hpp"
+#include "kinds/source/values/elements.hpp"
 #include "model/source_kernel.hpp"
 
 namespace perfgate::backend::cuda {

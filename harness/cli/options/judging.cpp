@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <system_error>
 
-#include "benchmark/formats.hpp"
 #include "cli/options/options.hpp"
+#include "kinds/benchmark/formats/formats.hpp"
 #include "runner/clock.hpp"
 #include "runner/git.hpp"
 #include "suite/amount.hpp"

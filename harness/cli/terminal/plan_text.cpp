@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "metrics/catalogue.hpp"
+#include "model/unknown_cases.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::cli {
@@ -80,12 +81,12 @@ std::string count_text(const model::PlannedSuite& planned, std::size_t total) {
     return fmt::format("{}{} {}", count, of, total == 1 ? "case" : "cases");
 }
 
-/// Benchmarks, whose cases the list cannot have.
-std::string benchmarks_text(const model::Plan& plan) {
+/// Cases that the list cannot have.
+std::string unknown_text(const model::Plan& plan) {
     for (const model::PlannedSuite& planned : plan.suites) {
         for (const model::PlannedCase& item : planned.cases) {
-            if (!item.program || item.spec.variant != model::unknown_cases) continue;
-            return "\n'/*' stands for the cases of a benchmark, which are known once it has run\n";
+            if (!model::stands_for_cases(item.spec)) continue;
+            return "\n'/*' stands for cases that are known once their program has run\n";
         }
     }
     return {};
@@ -142,7 +143,7 @@ std::string plan_text(const model::Plan& plan, const std::vector<suite::Suite>& 
             text += row + '\n';
         }
     }
-    return text + benchmarks_text(plan) + relations_text(plan, suites) + legend.text();
+    return text + unknown_text(plan) + relations_text(plan, suites) + legend.text();
 }
 
 }  // namespace perfgate::cli

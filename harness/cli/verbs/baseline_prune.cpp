@@ -10,6 +10,7 @@
 
 #include "cli/options/options.hpp"
 #include "cli/verbs/verb.hpp"
+#include "model/unknown_cases.hpp"
 #include "runner/baselines.hpp"
 #include "runner/devices.hpp"
 #include "runner/run_file.hpp"
@@ -37,7 +38,7 @@ runner::CasesOfSuites cases_of(const std::vector<std::string>& files, const Prun
          suite::load_suites(files, runner::load_workload_catalogue(options.plugins))) {
         baseline::KnownCases& known = cases[suite.name];
         for (const suite::SuiteCase& suite_case : suite.cases) {
-            if (suite::has_unknown_cases(suite_case)) {
+            if (model::stands_for_cases(suite_case.spec)) {
                 known.reported.push_back({suite_case.spec, ""});
             } else {
                 known.ids.insert(suite_case.id);

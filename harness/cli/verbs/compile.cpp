@@ -6,7 +6,7 @@
 #include <string>
 
 #include "cli/verbs/verb.hpp"
-#include "source/compile_job.hpp"
+#include "kinds/source/compile_job.hpp"
 
 namespace perfgate::cli {
 

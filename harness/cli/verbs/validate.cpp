@@ -9,7 +9,7 @@
 #include "cli/options/options.hpp"
 #include "cli/verbs/verb.hpp"
 #include "runner/devices.hpp"
-#include "runner/source_code.hpp"
+#include "runner/plan.hpp"
 #include "suite/plan.hpp"
 #include "suite/source_entry.hpp"
 #include "suite/suite.hpp"
@@ -76,13 +76,12 @@ Body add_validate(CLI::App& verb) {
             text += summary(suite);
             for (const std::string& line : suite::not_built(suite)) warn(line);
         }
-        const runner::SourceFindings sources =
-            runner::validate_sources(suites, options->architectures);
-        for (const std::string& line : sources.warnings) warn(line);
-        if (!sources.problems.empty()) {
-            throw util::InputError(fmt::format("{}", fmt::join(sources.problems, "\n")));
+        const kinds::Findings found = runner::check_cases(suites, options->architectures);
+        for (const std::string& line : found.warnings) warn(line);
+        if (!found.problems.empty()) {
+            throw util::InputError(fmt::format("{}", fmt::join(found.problems, "\n")));
         }
-        for (const std::string& line : sources.done) text += line + '\n';
+        for (const std::string& line : found.done) text += line + '\n';
         util::write_file_atomically("-", text);
         return 0;
     };

@@ -17,7 +17,7 @@
 #include "util/error.hpp"
 #include "util/text.hpp"
 
-namespace perfgate::kinds {
+namespace perfgate::python {
 namespace {
 
 struct Token {
@@ -520,4 +520,4 @@ std::vector<DeclaredWorkload> declared_workloads(std::string_view text, const st
     return found;
 }
 
-}  // namespace perfgate::kinds
+}  // namespace perfgate::python

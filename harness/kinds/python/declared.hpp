@@ -10,7 +10,7 @@
 
 #include "model/catalogue.hpp"
 
-namespace perfgate::kinds {
+namespace perfgate::python {
 
 /// The largest file that is read.
 inline constexpr std::size_t most_python_bytes = std::size_t{4} << 20;
@@ -29,4 +29,4 @@ struct DeclaredWorkload {
 /// ends in the middle of a string or parenthesis.
 std::vector<DeclaredWorkload> declared_workloads(std::string_view text, const std::string& file);
 
-}  // namespace perfgate::kinds
+}  // namespace perfgate::python

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "backend/host/host_backend.hpp"
-#include "backend/source/elements.hpp"
+#include "kinds/source/values/elements.hpp"
 #include "measure/worker.hpp"
 #include "measure/worker_process.hpp"
 #include "perfgate.h"

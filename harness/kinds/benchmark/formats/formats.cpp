@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/benchmark/formats/formats.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <set>
+
+#include "kinds/benchmark/formats/sample_files.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
+
+namespace perfgate::benchmark {
+
+namespace {
+
+constexpr std::array<std::string_view, 4> of_google_benchmark{
+    "real_time", "cpu_time", "items_per_second", "bytes_per_second"};
+constexpr std::array<std::string_view, 1> real_time{"real_time"};
+constexpr std::array<std::string_view, 3> of_nvbench{"real_time", "items_per_second",
+                                                     "bytes_per_second"};
+
+constexpr std::array table{
+    Format{.name = "google-benchmark",
+           .read = read_google_benchmark,
+           .metrics = of_google_benchmark,
+           .made_from = "Google Benchmark 1.7.1",
+           .recognised_by = "context",
+           .more_samples = "--benchmark_repetitions"},
+    Format{.name = "hyperfine",
+           .read = read_hyperfine,
+           .metrics = real_time,
+           .made_from = "hyperfine 1.15.0",
+           .recognised_by = "results",
+           .more_samples = "--runs"},
+    Format{.name = "nvbench",
+           .read = read_nvbench,
+           .metrics = of_nvbench,
+           .made_from = "nvbench 0.1.0",
+           .recognised_by = "meta",
+           .more_samples = "--jsonbin in place of --json",
+           .folder_suffix = "-bin"},
+    Format{.name = "pytest-benchmark",
+           .read = read_pytest_benchmark,
+           .metrics = real_time,
+           .made_from = "pytest-benchmark 3.2.2",
+           .recognised_by = "machine_info",
+           .more_samples = "--benchmark-json, which has the data of all rounds"},
+    Format{.name = "csv",
+           .read = read_csv,
+           .metrics = {},
+           .made_from = "RFC 4180",
+           .extension = ".csv",
+           .recognised_by = "",
+           .more_samples = "a line for each"},
+    Format{.name = "json",
+           .read = read_json,
+           .metrics = {},
+           .made_from = "RFC 8259, RFC 6901",
+           .recognised_by = "",
+           .has_rows = true,
+           .more_samples = "a path with '*'"},
+};
+
+}  // namespace
+
+std::span<const Format> formats() {
+    return table;
+}
+
+const Format* find_format(std::string_view name) {
+    const auto* const found = std::find_if(
+        table.begin(), table.end(), [&](const Format& format) { return format.name == name; });
+    return found == table.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> format_names() {
+    std::vector<std::string> names;
+    names.reserve(std::size(table));
+    for (const Format& format : table) names.emplace_back(format.name);
+    return names;
+}
+
+model::ParamValue axis_value(document::JsonValue value) {
+    using document::JsonKind;
+    switch (value.kind()) {
+        case JsonKind::boolean:
+            return value.boolean();
+        case JsonKind::integer:
+            return value.integer();
+        case JsonKind::real:
+            return value.number();
+        default:
+            return axis_value(value.text());
+    }
+}
+
+Results read_text(std::string_view text, std::string_view source, const Layout& reading) {
+    const Format* format = find_format(reading.format);
+    if (format == nullptr) {
+        throw util::InputError(fmt::format("{}: no format is named '{}'", source,
+                                           util::printable(reading.format, 80)));
+    }
+    if (text.empty()) throw util::InputError(fmt::format("{}: the file is empty", source));
+    Results results;
+    try {
+        results = format->read(text, source, reading);
+    } catch (const util::InputError& error) {
+        const std::string_view why = error.what();
+        if (why.starts_with(source)) throw;
+        throw util::InputError(fmt::format("{}: {}", source, why));
+    }
+    check(results, source);
+    require_stated_counts(results);
+    return results;
+}
+
+Results read_results(std::string_view text, std::string_view source, const Layout& reading,
+                     const std::filesystem::path& folder) {
+    Results results = read_text(text, source, reading);
+    read_sample_files(folder, source, results);
+    return results;
+}
+
+const Format* recognised(std::string_view text, std::string_view source) {
+    const document::JsonDocument document(std::string(text), source);
+    if (document.root().kind() != document::JsonKind::object) return nullptr;
+    for (const Format& format : table) {
+        if (!format.recognised_by.empty() && document.root().find(format.recognised_by)) {
+            return &format;
+        }
+    }
+    return nullptr;
+}
+
+}  // namespace perfgate::benchmark

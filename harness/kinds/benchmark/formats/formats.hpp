@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The formats in which benchmarks write their results: a table, one reader per file. The text is
+// untrusted: readers refuse what they do not know (another version, another unit) and never guess.
+// They read text alone; files beside it, which they name, are read afterwards (sample_files.hpp).
+//
+// To add a format: write <name>.cpp with its reader, declare it here, add a row in formats.cpp and
+// a golden test made from real output (tests/unit/benchmark_formats_test.cpp). Nothing else knows
+// formats.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "document/json_reader.hpp"
+#include "kinds/benchmark/formats/layout.hpp"
+#include "kinds/benchmark/formats/results.hpp"
+
+namespace perfgate::benchmark {
+
+using Reader = Results(std::string_view text, std::string_view source, const Layout& reading);
+
+struct Format {
+    std::string_view name;
+    Reader* read;
+    /// Metrics that it has without being told, the main one first. Empty: the suite names all.
+    std::span<const std::string_view> metrics;
+    /// Which versions wrote the output that its reader was made from.
+    std::string_view made_from;
+    std::string_view extension = ".json";  ///< of its files
+    /// A member at the top of the document by which files are recognised; empty: they are not.
+    std::string_view recognised_by;
+    /// A path to where rows are has to be stated.
+    bool has_rows = false;
+    /// How a result gets several samples; empty: it cannot.
+    std::string_view more_samples;
+    /// What is appended to the file's name for the folder of files beside it; empty: there is none.
+    std::string_view folder_suffix = {};
+};
+
+std::span<const Format> formats();
+const Format* find_format(std::string_view name);
+std::vector<std::string> format_names();
+
+/// Reads a file's text, and the files beside it in `folder`, and checks it. Throws
+/// util::InputError, which begins with `source`.
+Results read_results(std::string_view text, std::string_view source, const Layout& reading,
+                     const std::filesystem::path& folder);
+
+/// What the text says: samples in other files are not read.
+Results read_text(std::string_view text, std::string_view source, const Layout& reading);
+
+/// The format of a JSON document, by its top; null: it is none, or none of these.
+const Format* recognised(std::string_view text, std::string_view source);
+
+inline constexpr double ns_of_s = 1e9;
+
+/// A parameter: booleans and numbers as they are, text by axis_value(text). Throws
+/// util::InputError, with the place, for anything else.
+model::ParamValue axis_value(document::JsonValue value);
+
+Reader read_google_benchmark, read_hyperfine, read_nvbench, read_pytest_benchmark, read_csv,
+    read_json;
+
+}  // namespace perfgate::benchmark

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/source/compiler.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+#include <system_error>
+
+#include "kinds/source/compile_job.hpp"
+#include "program/program.hpp"
+#include "util/error.hpp"
+#include "util/file.hpp"
+#include "util/sha256.hpp"
+#include "util/temporary_folder.hpp"
+#include "util/text.hpp"
+
+namespace perfgate::source {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* code_extension = ".cubin";
+constexpr std::size_t digest_digits = 32;
+
+fs::path path_of(const model::SourceKernel& kernel) {
+    return fs::absolute(fs::path(kernel.folder) / kernel.file).lexically_normal();
+}
+
+/// The kernels whose symbols are asked for: the measured one, then that of the check.
+std::vector<std::string> kernels_of(const model::SourceKernel& kernel) {
+    std::vector<std::string> names{kernel.kernel};
+    if (kernel.check.kind == model::SourceCheck::Kind::kernel) {
+        names.push_back(kernel.check.against);
+    }
+    return names;
+}
+
+/// The arguments of `perfgate compile`, without its folder.
+std::vector<std::string> words_of(const model::SourceKernel& kernel,
+                                  const CompilerOptions& options) {
+    std::vector<std::string> words{"compile", "--architecture=" + options.architecture,
+                                   "--newest-major=" + std::to_string(options.newest_major),
+                                   "--std=" + kernel.options.standard};
+    if (kernel.options.fast_math) words.emplace_back("--fast-math");
+    for (const std::string& folder : kernel.options.include) {
+        words.push_back("--include=" +
+                        fs::absolute(fs::path(kernel.folder) / folder).lexically_normal().string());
+    }
+    for (const auto& [name, value] : kernel.options.defines) {
+        words.push_back(fmt::format("--define={}={}", name, value));
+    }
+    for (const std::string& name : kernels_of(kernel)) words.push_back("--kernel=" + name);
+    words.emplace_back("--");
+    words.push_back(path_of(kernel).string());
+    return words;
+}
+
+/// "reduce.cu(12): error: …": the first line that tells the cause.
+std::string first_error(const std::string& messages) {
+    std::istringstream lines(messages);
+    std::string first;
+    for (std::string line; std::getline(lines, line);) {
+        if (line.find("error") != std::string::npos) return line;
+        if (first.empty()) first = line;
+    }
+    return first;
+}
+
+/// NVRTC looks kernels up in a file of its own.
+constexpr std::string_view names_file = "__nv_name_map(";
+
+/// Why a source with these messages has no code.
+std::string refusal(const model::SourceKernel& kernel, const std::string& architecture,
+                    const std::string& messages) {
+    const std::string error = first_error(messages);
+    if (!error.starts_with(names_file)) {
+        return fmt::format("{} does not compile for sm_{}: {}", util::printable(kernel.file),
+                           architecture, util::printable(error));
+    }
+    std::string wanted = fmt::format("'{}'", util::printable(kernel.kernel));
+    if (kernel.check.kind == model::SourceCheck::Kind::kernel) {
+        wanted += fmt::format(" or no '{}'", util::printable(kernel.check.against));
+    }
+    return fmt::format("{} has no kernel {}: {}", util::printable(kernel.file), wanted,
+                       util::printable(error.substr(error.find("error: ") + 7)));
+}
+
+/// Messages that name the file as the suite does.
+std::string with_short_name(std::string messages, const model::SourceKernel& kernel) {
+    const std::string path = path_of(kernel).string();
+    for (std::size_t at = messages.find(path); at != std::string::npos;
+         at = messages.find(path, at + kernel.file.size())) {
+        messages.replace(at, path.size(), kernel.file);
+    }
+    return messages;
+}
+
+std::string read_if_any(const fs::path& file, std::size_t limit) {
+    std::error_code absent;
+    return fs::exists(file, absent) ? util::read_file(file, limit, "compiler's output") : "";
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);) lines.push_back(line);
+    return lines;
+}
+
+/// Why a process that gave no answer ended.
+std::string how_it_failed(const program::End& end, const program::Program& program) {
+    const std::string limit =
+        fmt::format("its limit is {} GiB: does the source include something endless?",
+                    most_compiler_bytes >> 30);
+    if (end.outcome == program::Outcome::timed_out) {
+        return fmt::format(
+            "the compiler {} and was ended: simplify the source, or raise "
+            "--time-limit",
+            program::describe(end, program));
+    }
+    if (end.outcome == program::Outcome::exited && end.status == job_no_memory) {
+        return "the compiler ran out of memory; " + limit;
+    }
+    return fmt::format("the compiler {}; {}", program::describe(end, program), limit);
+}
+
+/// Named by its digest, as no file of a user is.
+bool is_kept_code(const fs::path& file) {
+    const std::string name = file.stem().string();
+    std::error_code absent;
+    return fs::is_regular_file(file, absent) && file.extension() == code_extension &&
+           name.size() == digest_digits &&
+           name.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+}  // namespace
+
+std::string architecture_of(const std::string& compute_capability) {
+    std::string digits = compute_capability;
+    const std::size_t dot = digits.find('.');
+    if (dot == std::string::npos) return {};
+    digits.erase(dot, 1);
+    const bool good =
+        (digits.size() == 2 || digits.size() == 3) &&
+        std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
+    if (!good) return {};
+    // From 9.0 on, some instructions exist only for the architecture itself.
+    return std::stoi(digits) >= 90 ? digits + "a" : digits;
+}
+
+model::SourceCode Compiler::code_of(const model::SourceKernel& kernel) {
+    lacks_compiler_ = false;
+    const fs::path file = path_of(kernel);
+    std::error_code absent;
+    if (!fs::is_regular_file(file, absent)) {
+        model::SourceCode code;
+        code.problem = fmt::format("{}: no such file; the suite names it as {}",
+                                   util::printable(file.string()), util::printable(kernel.file));
+        return code;
+    }
+    if (model::kind_of_source(kernel.file) != model::SourceKind::cuda) return as_it_is(kernel);
+    const std::vector<std::string> words = words_of(kernel, options_);
+    const auto known = known_.find(words);
+    if (known != known_.end()) return known->second;
+    model::SourceCode code;
+    try {
+        code = compiled(kernel);
+    } catch (const util::InputError& error) {
+        code.problem =
+            fmt::format("{} was not compiled: {}", util::printable(kernel.file), error.what());
+    }
+    if (!lacks_compiler_) known_.emplace(words, code);
+    return code;
+}
+
+void Compiler::prune() const {
+    std::set<fs::path> own;
+    for (const auto& [words, code] : known_) own.insert(code.file);
+    std::error_code error;
+    for (fs::directory_iterator file(options_.out, error), end; !error && file != end;
+         file.increment(error)) {
+        if (!is_kept_code(file->path()) || own.contains(fs::absolute(file->path()))) continue;
+        std::error_code ignored;
+        fs::remove(file->path(), ignored);
+    }
+}
+
+model::SourceCode Compiler::as_it_is(const model::SourceKernel& kernel) const {
+    model::SourceCode code;
+    const fs::path file = path_of(kernel);
+    const bool text = model::kind_of_source(kernel.file) == model::SourceKind::ptx;
+    try {
+        const std::string content =
+            util::read_file(file, text ? most_source_bytes : most_code_bytes, "source");
+        util::Sha256 hash;
+        hash.add(content);
+        code.digest = hash.fingerprint();
+    } catch (const util::InputError& error) {
+        code.problem = error.what();
+        return code;
+    }
+    code.file = file.string();
+    code.kernel_symbol = kernel.kernel;
+    if (kernel.check.kind == model::SourceCheck::Kind::kernel) {
+        code.reference_symbol = kernel.check.against;
+    }
+    return code;
+}
+
+model::SourceCode Compiler::compiled(const model::SourceKernel& kernel) {
+    const util::TemporaryFolder folder(options_.out, "compile");
+    if (options_.compiling) options_.compiling(kernel.file);
+    program::Program program;
+    program.words = words_of(kernel, options_);
+    program.words.insert(program.words.begin(), options_.perfgate.string());
+    program.words.insert(program.words.begin() + 2, "--out=" + folder.path().string());
+    program.time_limit = std::chrono::duration<double>(options_.time_limit_s);
+    program.grace = std::chrono::duration<double>(0.5);
+    program.output_file = (folder.path() / "stdout").string();
+    program.error_file = (folder.path() / "stderr").string();
+    const program::End end = program::run(program, options_.stop);
+
+    model::SourceCode code;
+    if (end.outcome == program::Outcome::interrupted) {
+        interrupted_ = true;
+        code.problem = "interrupted";
+        return code;
+    }
+    if (const std::string found = read_if_any(folder.path() / compiler_file, 64); !found.empty()) {
+        compiler_ = util::printable(found, 64);
+    }
+    code.log = with_short_name(
+        util::valid_utf8(read_if_any(folder.path() / messages_file, most_message_bytes)), kernel);
+    const bool exited = end.outcome == program::Outcome::exited;
+    if (exited && end.status == job_refused) {
+        code.problem = refusal(kernel, options_.architecture, code.log);
+        return code;
+    }
+    if (exited && (end.status == job_no_nvrtc || end.status == job_failed)) {
+        lacks_compiler_ = end.status == job_no_nvrtc;
+        code.problem = fmt::format("{} was not compiled: {}", util::printable(kernel.file),
+                                   util::printable(code.log));
+        return code;
+    }
+    if (!exited || end.status != job_compiled) {
+        code.problem = fmt::format("{} was not compiled: {}", util::printable(kernel.file),
+                                   how_it_failed(end, program));
+        if (code.log.empty()) code.log = end.last_errors;
+        return code;
+    }
+    const std::vector<std::string> symbols =
+        lines_of(read_if_any(folder.path() / symbols_file, most_message_bytes));
+    const std::string content = read_if_any(folder.path() / code_file, most_code_bytes);
+    if (symbols.size() != kernels_of(kernel).size() || content.empty()) {
+        code.problem = fmt::format("{} was not compiled: the compiler's files are incomplete",
+                                   util::printable(kernel.file));
+        return code;
+    }
+    util::Sha256 hash;
+    hash.add(content);
+    code.digest = hash.fingerprint();
+    code.kernel_symbol = symbols.front();
+    if (symbols.size() > 1) code.reference_symbol = symbols[1];
+    if (code.reference_symbol == code.kernel_symbol) {
+        code.problem = fmt::format(
+            "{}: the check compares '{}' with itself, written as '{}': name another kernel",
+            util::printable(kernel.file), util::printable(kernel.kernel),
+            util::printable(kernel.check.against));
+        return code;
+    }
+    const fs::path kept = options_.out / (code.digest + code_extension);
+    util::write_file_atomically(kept, content);
+    code.file = fs::absolute(kept).string();
+    return code;
+}
+
+}  // namespace perfgate::source

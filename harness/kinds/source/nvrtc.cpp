@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/source/nvrtc.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdlib>
+#include <memory>
+#include <system_error>
+
+#include "util/error.hpp"
+
+namespace perfgate::source {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int compilation_error = 6;
+constexpr std::array majors{13, 12};
+
+/// Where a library of this name may be, best first.
+std::vector<std::string> candidates(const std::string& soname) {
+    std::vector<std::string> paths;
+    for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+        const char* const toolkit = std::getenv(variable);
+        if (toolkit == nullptr || *toolkit == '\0') continue;
+        paths.push_back(std::string(toolkit) + "/lib64/" + soname);
+    }
+    paths.push_back(soname);  // the loader's search path
+    paths.push_back("/usr/local/cuda/lib64/" + soname);
+    return paths;
+}
+
+void* open_library(int newest_major) {
+    for (const int major : majors) {
+        if (newest_major != 0 && major > newest_major) continue;
+        for (const std::string& path : candidates(fmt::format("libnvrtc.so.{}", major))) {
+            if (void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
+        }
+    }
+    throw util::Error(fmt::format(
+        "libnvrtc.so.{} was not found: install the CUDA toolkit's NVRTC (Debian and Ubuntu: "
+        "cuda-nvrtc-{}-0), or set CUDA_HOME or LD_LIBRARY_PATH",
+        newest_major == 12 ? 12 : 13, newest_major == 12 ? 12 : 13));
+}
+
+}  // namespace
+
+Nvrtc::Nvrtc(int newest_major) {
+    void* const library = open_library(newest_major);
+    const char* missing = nullptr;
+    const auto look_up = [&](auto& function, const char* name) {
+        function = reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(library, name));
+        if (function == nullptr) missing = name;
+    };
+    look_up(api_.nvrtcVersion, "nvrtcVersion");
+    look_up(api_.nvrtcGetErrorString, "nvrtcGetErrorString");
+    look_up(api_.nvrtcCreateProgram, "nvrtcCreateProgram");
+    look_up(api_.nvrtcDestroyProgram, "nvrtcDestroyProgram");
+    look_up(api_.nvrtcAddNameExpression, "nvrtcAddNameExpression");
+    look_up(api_.nvrtcCompileProgram, "nvrtcCompileProgram");
+    look_up(api_.nvrtcGetLoweredName, "nvrtcGetLoweredName");
+    look_up(api_.nvrtcGetProgramLogSize, "nvrtcGetProgramLogSize");
+    look_up(api_.nvrtcGetProgramLog, "nvrtcGetProgramLog");
+    look_up(api_.nvrtcGetCUBINSize, "nvrtcGetCUBINSize");
+    look_up(api_.nvrtcGetCUBIN, "nvrtcGetCUBIN");
+    if (missing != nullptr) {
+        throw util::Error(
+            fmt::format("libnvrtc has no {}: install that of CUDA 12.0 or newer", missing));
+    }
+    Dl_info info{};
+    if (dladdr(reinterpret_cast<void*>(api_.nvrtcVersion), &info) != 0 && info.dli_fname) {
+        std::error_code unresolved;
+        file_ = fs::canonical(info.dli_fname, unresolved);
+    }
+    check(api_.nvrtcVersion(&version_.major, &version_.minor), "cannot ask for its version");
+}
+
+void Nvrtc::check(int result, const char* what) const {
+    if (result == 0) return;
+    throw util::Error(fmt::format("NVRTC: {}: {}", what, api_.nvrtcGetErrorString(result)));
+}
+
+std::vector<fs::path> Nvrtc::include_folders() const {
+    std::vector<fs::path> folders;
+    // lib64/ of a toolkit, or targets/x86_64-linux/lib/.
+    const fs::path include = file_.parent_path().parent_path() / "include";
+    std::error_code absent;
+    if (fs::exists(include / "cuda_fp16.h", absent)) folders.push_back(include);
+    if (fs::is_directory(include / "cccl", absent)) folders.push_back(include / "cccl");
+    return folders;
+}
+
+std::string Nvrtc::text_of(Program program, int (*size)(Program, std::size_t*),
+                           int (*get)(Program, char*), const char* what) const {
+    std::size_t bytes = 0;
+    check(size(program, &bytes), what);
+    std::string text(bytes, '\0');
+    if (bytes > 0) check(get(program, text.data()), what);
+    return text;
+}
+
+NvrtcOutcome Nvrtc::compile(const std::string& text, const std::string& file,
+                            const std::vector<std::string>& options,
+                            const std::vector<std::string>& names) const {
+    Program handle = nullptr;
+    check(api_.nvrtcCreateProgram(&handle, text.c_str(), file.c_str(), 0, nullptr, nullptr),
+          "cannot begin");
+    const auto destroy = [this](Program program) { api_.nvrtcDestroyProgram(&program); };
+    const std::unique_ptr<std::remove_pointer_t<Program>, decltype(destroy)> program(handle,
+                                                                                     destroy);
+    for (const std::string& name : names) {
+        check(api_.nvrtcAddNameExpression(handle, name.c_str()), "cannot take a kernel's name");
+    }
+    std::vector<const char*> words;
+    words.reserve(options.size());
+    for (const std::string& option : options) words.push_back(option.c_str());
+    const int result =
+        api_.nvrtcCompileProgram(handle, static_cast<int>(words.size()), words.data());
+
+    NvrtcOutcome outcome;
+    outcome.log = text_of(handle, api_.nvrtcGetProgramLogSize, api_.nvrtcGetProgramLog,
+                          "cannot read its messages");
+    while (outcome.log.ends_with('\0') || outcome.log.ends_with('\n')) outcome.log.pop_back();
+    if (result == compilation_error) return outcome;
+    if (result != 0 && !outcome.log.empty()) {
+        throw util::Error(
+            fmt::format("NVRTC: {}: {}", api_.nvrtcGetErrorString(result), outcome.log));
+    }
+    check(result, "cannot compile");
+    outcome.cubin =
+        text_of(handle, api_.nvrtcGetCUBINSize, api_.nvrtcGetCUBIN, "cannot read the machine code");
+    for (const std::string& name : names) {
+        const char* lowered = nullptr;
+        check(api_.nvrtcGetLoweredName(handle, name.c_str(), &lowered),
+              "cannot read a kernel's symbol");
+        outcome.symbols.emplace_back(lowered);
+    }
+    outcome.compiled = true;
+    return outcome;
+}
+
+}  // namespace perfgate::source
