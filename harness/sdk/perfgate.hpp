@@ -352,7 +352,7 @@ class Tables {
                  param.minimum,
                  param.maximum,
                  param.choices.empty() ? nullptr : choices.data(),
-                 param.default_value ? param.default_value->c_str() : nullptr};
+                 param.default_value ? param.default_value->c_str() : nullptr, nullptr};
         }
         std::vector<const char*> choices;
         pg_param c{};
