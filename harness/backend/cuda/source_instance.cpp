@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "backend/cuda/launch_arguments.hpp"
-#include "kinds/source/values/elements.hpp"
 #include "util/file.hpp"
 #include "util/sha256.hpp"
 #include "util/text.hpp"
