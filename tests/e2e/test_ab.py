@@ -41,7 +41,7 @@ class Ab(tool.Case):
     def batches(self, document, case=0):
         return document["suites"][0]["cases"][case]["metrics"]["host_time"]["batches"]
 
-    def test_three_times_the_work_regresses_without_a_baseline(self):
+    def test_slower_code_regresses_without_a_baseline(self):
         # Many pairs, so that some that a busy machine spoils hide nothing.
         done = self.ab(self.build("probe_base"), self.build("probe_slow"), "--processes", "12",
                        "--filter", "*n=20000*", code=1)

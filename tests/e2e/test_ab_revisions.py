@@ -232,7 +232,7 @@ class Revisions(tool.Case):
         for words in (["--head", "rev:base"], ["--base", "rev:base", "--base", "dir:.", "--head", "dir:."]):
             with self.subTest(words):
                 self.assert_one_line(self.ab(*words, code=2).stderr, "rev:")
-        self.assert_one_line(self.ab(code=2).stderr, "nothing to compare", "--base-rev")
+        self.assert_one_line(self.ab(code=2).stderr, "nothing to compare", "--base rev:REF")
 
 
 if __name__ == "__main__":

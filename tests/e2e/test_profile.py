@@ -223,7 +223,7 @@ class Profile(tool.Case):
         self.profile("--report", "before.json")
         self.profile("--report", "after.json",
                      program=steps(6, "kernels", "4", "softmax", "kernels", "3", "gemm", "copy", "64"))
-        done = self.run_tool("compare", "before.json", "after.json")
+        done = self.run_tool("compare", "--base", "before.json", "--head", "after.json")
         tables, changes = done.stdout.split("kernels that changed")
         rows = {line.split()[-1]: line for line in tables.splitlines() if line.strip()}
         self.assertRegex(rows["flash_fwd_kernel(float*)"], r"120.* → 0.*-100.0 %.*24 → 0 +replaced by softmax")
@@ -233,18 +233,22 @@ class Profile(tool.Case):
         self.assertIn("flash_fwd_kernel (4 per instance, 20.00 µs) replaced by softmax (4 per instance, 20.00 µs)",
                       changes)
         self.assertIn("called more often: gemm 2 → 3 per instance (10.00 µs → 15.00 µs)", changes)
-        same = self.run_tool("compare", "before.json", "before.json").stdout
+        same = self.run_tool("compare", "--base", "before.json", "--head", "before.json").stdout
         self.assertNotIn("kernels\n", same.split("NVTX")[1])
         self.assertNotIn("kernels that changed", same)
 
     def test_compare_refuses_what_has_no_meaning_for_profiles(self):
         self.profile("--report", "a.json")
-        for words, reason in ((("a.json", "a.json", "--report", "x.xml"), "unexpected"),
-                              (("a.json", "a.json", "--filter", "x"), "--filter has no meaning"),
-                              (("a.json", "missing.json"), "missing.json"),
-                              (("a.json",), "perfgate.profile")):
+        two = ("--base", "a.json", "--head", "a.json")
+        for words, reason in (((*two, "--report", "x.xml"), "--report has no meaning"),
+                              ((*two, "--filter", "x"), "--filter has no meaning"),
+                              ((*two, "--tolerance", "5%"), "--tolerance has no meaning"),
+                              ((*two, "a.json"), "without FILE"),
+                              (("--base", "a.json", "--head", "missing.json"), "missing.json"),
+                              (("a.json", "a.json"), "--base FILE --head FILE"),
+                              (("a.json",), "--base FILE --head FILE")):
             with self.subTest(words):
-                self.assertIn(reason, self.run_tool("compare", *words, code=2).stderr)
+                self.assert_one_line(self.run_tool("compare", *words, code=2).stderr, reason)
 
     def test_damaged_profiles_are_refused_with_the_place(self):
         self.profile("--report", "a.json")
@@ -255,7 +259,7 @@ class Profile(tool.Case):
             with self.subTest(new):
                 self.assertTrue(old in text, old)
                 self.write("b.json", text.replace(old, new, 1))
-                self.assertIn("b.json", self.run_tool("compare", "a.json", "b.json", code=2).stderr)
+                self.assertIn("b.json", self.run_tool("compare", "--base", "a.json", "--head", "b.json", code=2).stderr)
 
     def test_a_suite_is_drafted_that_holds(self):
         words = shlex.join(steps(6, *ATTENTION))
@@ -304,12 +308,12 @@ class Profile(tool.Case):
     def test_what_two_recordings_do_not_both_have_is_not_compared(self):
         self.profile("--report", "calls.json", program=steps(4, *ATTENTION, "sync"))
         self.profile("--level", "callbacks", "--report", "none.json", program=steps(2, *ATTENTION, "sync"))
-        done = self.run_tool("compare", "calls.json", "none.json")
+        done = self.run_tool("compare", "--base", "calls.json", "--head", "none.json")
         row, = [line for line in done.stdout.splitlines() if line.endswith("training step")]
         self.assertRegex(row, r"^ *4 → 2 .* - +training step$")
         self.profile("--report", "cut.json", program=[*steps(2, *ATTENTION), "crash"], code=3)
         self.assertIn("the recording after is not complete",
-                      self.run_tool("compare", "calls.json", "cut.json").stdout)
+                      self.run_tool("compare", "--base", "calls.json", "--head", "cut.json").stdout)
 
     def test_where_the_suite_is_is_not_where_the_program_runs(self):
         self.profile("--report", "suites/gate.yaml")

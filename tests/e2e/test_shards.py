@@ -77,7 +77,7 @@ class Shards(tool.Case):
         self.assert_one_line(self.shard("3/2", code=2).stderr, "--shard '3/2'")
         self.assert_one_line(self.shard("1/6", code=2).stderr, "5 of the 5 cases")
         done = self.shard("1/2", "--costs", "costs.json", code=2)
-        self.assert_one_line(done.stderr, "--costs is now nothing: cases are dealt out")
+        self.assert_one_line(done.stderr, "--costs is now left out: cases are dealt out")
 
 
 if __name__ == "__main__":

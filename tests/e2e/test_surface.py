@@ -80,7 +80,7 @@ class OldSpellings(tool.Case):
                                       timeout=tool.PATIENCE_S)
                 self.assertEqual(2, done.returncode, done.stdout + done.stderr)
                 self.assert_one_line(done.stderr)
-                self.assertRegex(done.stderr, "is now |expected (build|a commit)")
+                self.assertRegex(done.stderr, r"is now (--|the argument |left out:|'[^']+'(,|$))|expected (build|a commit)")
 
 
 class Refusals(tool.Case):

@@ -184,7 +184,10 @@ TEST(Cupti, SubscribingTwiceNamesTheHolderAndTheRemedy) {
     std::string why;
     if (cupti::subscribe(api, &first, ignore, nullptr, why) != CUPTI_SUCCESS) GTEST_SKIP() << why;
     const CUptiResult refused = cupti::subscribe(api, &second, ignore, nullptr, why);
-    EXPECT_NE(why.find("held by \"perfgate\""), std::string::npos) << why;
+    // A driver may put words of its own around the name.
+    const std::size_t holder = why.find("held by \"");
+    ASSERT_NE(holder, std::string::npos) << why;
+    EXPECT_NE(why.find("perfgate", holder), std::string::npos) << why;
     EXPECT_NE(cupti::remedy(refused).find("--no-cupti"), std::string::npos);
     cuptiUnsubscribe(first);
 }

@@ -113,6 +113,13 @@ TEST(Console, EndsWithCommandsToPaste) {
         << lines[again + 1];
     EXPECT_LT(line_with(lines, "  perfgate baseline accept 'out dir/run.json' --filter "),
               lines.size());
+    // Imported results were measured by another program.
+    Documents imported = every_verdict();
+    imported.verdict.backend = "imported";
+    const std::vector<std::string> of_results = console_lines(imported, options);
+    EXPECT_EQ(line_with(of_results, "reproduce:"), of_results.size());
+    EXPECT_LT(line_with(of_results, "explain:"), of_results.size());
+    EXPECT_LT(line_with(of_results, "accept:"), of_results.size());
     // Two builds have no baseline to explain from or to accept.
     options.commands.verb = "ab";
     options.commands.run_words = {"--base", "old.so", "--head", "new.so"};
