@@ -28,8 +28,10 @@ using model::Shard;
 
 void require_shard(const NamedRun& named) {
     if (!named.run.shard) {
-        refuse(fmt::format("{} is not a shard: measure each part with --shard; two runs are compared with --base and --head",
-                           util::printable(named.file)));
+        refuse(
+            fmt::format("{} is not a shard: measure each part with --shard; two runs are compared "
+                        "with --base and --head",
+                        util::printable(named.file)));
     }
     if (named.run.interrupted) {
         refuse(fmt::format("{} (shard {}/{}) was interrupted: measure it again, or --resume it",

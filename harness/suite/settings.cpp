@@ -30,9 +30,10 @@ void add_unknown_metric(Position at, const std::string& name, bool sets, Problem
     if (sets) {
         for (const metrics::MetricSet& set : metrics::metric_sets()) candidates.push_back(set.name);
     }
-    problems.add_unknown(at, "metric", name, candidates,
-                         sets ? "a metric or set that `perfgate list --metrics` lists, or a CUPTI name"
-                              : "a metric that `perfgate list --metrics` lists, or a CUPTI name");
+    problems.add_unknown(
+        at, "metric", name, candidates,
+        sets ? "a metric or set that `perfgate list --metrics` lists, or a CUPTI name"
+             : "a metric that `perfgate list --metrics` lists, or a CUPTI name");
 }
 
 /// The catalogue's row; nothing for a name that is too long.
@@ -226,8 +227,8 @@ const std::vector<Row>& settings_keys() {
     static const std::vector<Row> keys{
         Row("metrics",
             "What is collected: a list of metrics, sets (`time`, `core`, `full`, `energy`) and raw "
-            "CUPTI names (`smsp__inst_executed.sum`). `perfgate list --metrics` lists them. A later layer "
-            "replaces the list.",
+            "CUPTI names (`smsp__inst_executed.sum`). `perfgate list --metrics` lists them. A "
+            "later layer replaces the list.",
             R"("type": "array", "minItems": 1, "items": {"$ref": "#/definitions/name"})",
             read_metrics, &Settings::metrics)
             .usually(fmt::format("[{}]", default_metric_set)),
