@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables and views of `perfgate profile --report sqlite:FILE`, which docs/profile-database.md describes.
-// Whoever changes a table or a view changes the page and database.cpp, and `database_version` if
-// queries that exist would fail or mean something else.
+// The tables and views of `perfgate profile --report sqlite:FILE`, which docs/profile-database.md
+// describes. Whoever changes a table or a view changes the page and database.cpp, and
+// `database_version` if queries that exist would fail or mean something else.
 #pragma once
 
 namespace perfgate::activity {

@@ -321,8 +321,8 @@ std::vector<std::string> left_out_sentences(const Reduction& reduction, std::siz
     if (reduction.kept < reduction.recorded) {
         sentences.push_back(fmt::format(
             "The timeline shows {} of {} events one by one, those longer than {}; the others are "
-            "merged into paler blocks. The tables count all of them. --capture range:, or delay: "
-            "and duration:, makes a page that has a part of the recording in full.",
+            "merged into paler blocks. The tables count all of them. With --capture the page has a "
+            "part of the recording in full.",
             reduction.kept, reduction.recorded,
             model::quantity_text(static_cast<double>(reduction.longer_than_ns), "ns")));
     }

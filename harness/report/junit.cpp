@@ -255,7 +255,9 @@ std::string suite_output(const model::SuiteVerdict& verdict, bool only_gated) {
     const std::string relations = relations_text(verdict);
     if (!relations.empty()) text += relations + '\n';
     if (only_gated) {
-        text += "note: only gated metrics are properties here, there are too many; --report csv:FILE has all\n";
+        text +=
+            "note: only gated metrics are properties here, there are too many; --report csv:FILE "
+            "has all\n";
     }
     for (const std::string& note : verdict.notes) {
         if (text.size() > longest_output) break;

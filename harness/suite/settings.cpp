@@ -228,8 +228,7 @@ const std::vector<Row>& settings_keys() {
         Row("metrics",
             "What is collected: a list of metrics, sets (`time`, `core`, `full`, `energy`) and raw "
             "CUPTI names (`smsp__inst_executed.sum`). `perfgate list --metrics` lists them. A "
-            "later layer "
-            "replaces the list.",
+            "later layer replaces the list.",
             R"("type": "array", "minItems": 1, "items": {"$ref": "#/definitions/name"})",
             read_metrics, &Settings::metrics)
             .usually(fmt::format("[{}]", default_metric_set)),

@@ -212,7 +212,8 @@ describe("a training program", () => {
       assert.deepEqual((await cells(page)).map((row) => row[3]), ["10", "20"]);
       await page.getByRole("tab", { name: /^Longest gaps/ }).click();
       const all = await view(page);
-      await page.locator("#table tbody .find").first().click();
+      // The shortest of them: on a busy machine the longest can be nearly all of the recording.
+      await page.locator("#table tbody .find").last().click();
       const gap = await view(page);
       assert.ok(gap.end - gap.begin < all.end - all.begin);
     }));
@@ -243,7 +244,7 @@ describe("what is not there", () => {
 
   test("a long recording is bounded and says what is merged", () =>
     opened(recorded("long", ["push", "all", "kernels", "120000", "same", "pop"]), {}, async (page) => {
-      assert.match(await page.locator(".notes").textContent(), /one by one, those longer than .* merged into paler blocks.*--range/);
+      assert.match(await page.locator(".notes").textContent(), /one by one, those longer than .* merged into paler blocks.*--capture/);
       assert.ok(fs.statSync(path.join(folder, "long.html")).size < 8e6);
       const { left, width, y } = await rowOf(page, "stream 7");
       const told = [];

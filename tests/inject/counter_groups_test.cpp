@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "kinds/command/counter_passes.hpp"
 #include "inject/launch_counter.hpp"
+#include "kinds/command/counter_passes.hpp"
 #include "metrics/catalogue.hpp"
 
 namespace perfgate::inject {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gate's sentences, all in tests/data/golden/gate_sentences.txt: a line for each, with its test,
-// in the order in which the test says them. `PERFGATE_UPDATE_GOLDEN=1 gate_test` writes them anew:
-// read the diff. Tests assert verdicts and fields themselves.
+// The gate's sentences, all in tests/data/golden/gate_sentences.txt: a line for each, with its
+// test, in the order in which the test says them. `PERFGATE_UPDATE_GOLDEN=1 gate_test` writes them
+// anew: read the diff. Tests assert verdicts and fields themselves.
 #pragma once
 
 #include <gtest/gtest.h>

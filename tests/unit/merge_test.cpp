@@ -165,7 +165,7 @@ TEST(Merge, RefusesWhatIsNoShardOrNotWhole) {
     EXPECT_EQ(
         spoilt([](auto& runs) { runs[1].run.shard.reset(); }),
         "the runs cannot be merged: shard-2.json is not a shard: measure each part with --shard; "
-              "two runs are compared with --base and --head");
+        "two runs are compared with --base and --head");
     EXPECT_EQ(spoilt([](auto& runs) { runs[1].run.interrupted = true; }),
               "the runs cannot be merged: shard-2.json (shard 2/2) was interrupted: measure it "
               "again, or --resume it");

@@ -347,9 +347,8 @@ workloads:
               "case changed fast_math: false → true (1)");
     EXPECT_EQ(changed("kernel: sum", "kernel: sum\n    define: {N: 4}"),
               "case changed define.N: not stated → 4 (1)");
-    EXPECT_EQ(
-        changed("kernel: sum", "kernel: sum\n    std: c++20\n    include: [a, b]"),
-        "case changed include: not stated → a b (1); case changed std: c++17 → c++20 (1)");
+    EXPECT_EQ(changed("kernel: sum", "kernel: sum\n    std: c++20\n    include: [a, b]"),
+              "case changed include: not stated → a b (1); case changed std: c++17 → c++20 (1)");
     EXPECT_EQ(changed("bytes: 520", "bytes: 5"),
               "case changed work: flops 126 f32, bytes 520 → flops 126 f32, bytes 5 (1)");
     EXPECT_EQ(changed("    work: {flops: 126, bytes: 520, type: f32}\n", ""),
@@ -452,8 +451,7 @@ TEST(Review, FindsALoweredProfile) {
     EXPECT_EQ(found("prove: true\n", ""), "policy lowered prove: true → false");
     Files without = files();
     without.erase(profile_path);
-    EXPECT_EQ(in_words(reviewed(files(), without)),
-              "config removed configs/ci.yaml: there → gone");
+    EXPECT_EQ(in_words(reviewed(files(), without)), "config removed configs/ci.yaml: there → gone");
 }
 
 /// What is found where a profile of one line becomes another.
