@@ -352,7 +352,8 @@ class Tables {
                  param.minimum,
                  param.maximum,
                  param.choices.empty() ? nullptr : choices.data(),
-                 param.default_value ? param.default_value->c_str() : nullptr, nullptr};
+                 param.default_value ? param.default_value->c_str() : nullptr,
+                 nullptr};
         }
         std::vector<const char*> choices;
         pg_param c{};

@@ -14,12 +14,14 @@ ALLOWED = {  # and util, which all may use
     "metrics": {"model"},
     "sdk": set(),
     "kinds/plugin": {"model"},
+    "kinds/python": {"model"},
     "kinds/source": {"model", "program", "sdk", "kinds", "measure"},
     "kinds/command": {"measure", "activity", "inject", "program", "metrics", "stats", "model", "kinds"},
     "kinds/benchmark": {"model", "document", "metrics", "stats", "measure", "program", "kinds",
                         "kinds/command"},
+    "worker": {"measure", "backend/host", "kinds/source", "model", "sdk"},
     "kinds": {"kinds/plugin", "kinds/source", "kinds/command", "kinds/benchmark", "measure", "model"},
-    "suite": {"model", "metrics", "kinds/plugin", "kinds/source", "kinds/command", "kinds/benchmark"},
+    "suite": {"model", "metrics", "kinds/plugin", "kinds/python", "kinds/source", "kinds/command", "kinds/benchmark"},
     "measure": {"model", "document", "metrics", "stats"},
     "elf": {"model"},
     "cupti": set(),
@@ -48,7 +50,7 @@ INTERFACES = {"backend": "measure/backend.hpp", "kinds": "measure/programs.hpp"}
 SDK = r"perfgate(_\w+)?\.hp?p?"
 # What reads the keys of the kinds in suites; it alone makes what their cases are about.
 KEY_READERS = {"suite/suite_parser", "suite/case_builder", "suite/command_reader", "suite/label_reader",
-               "suite/benchmark_reader", "suite/keys", "suite/subject_keys"}
+               "suite/benchmark_reader", "suite/python_reader", "suite/keys", "suite/subject_keys"}
 ASKS_FOR_A_KIND = [re.compile(pattern) for pattern in (
     r"\bsubject(\.|->)kind\(\)",
     r"dynamic_cast<const (command|benchmark|source|plugin)::",
