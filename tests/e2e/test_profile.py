@@ -243,7 +243,7 @@ class Profile(tool.Case):
         for words, reason in (((*two, "--report", "x.xml"), "--report has no meaning"),
                               ((*two, "--filter", "x"), "--filter has no meaning"),
                               ((*two, "--tolerance", "5%"), "--tolerance has no meaning"),
-                              ((*two, "a.json"), "without FILE"),
+                              ((*two, "a.json"), "one profile each"),
                               (("--base", "a.json", "--head", "missing.json"), "missing.json"),
                               (("a.json", "a.json"), "--base FILE --head FILE"),
                               (("a.json",), "--base FILE --head FILE")):
