@@ -210,6 +210,11 @@ namespace {
 BackendChoice with_scripts(BackendChoice choice, const std::vector<std::string>& suites) {
     std::string first;
     for (const suite::PythonFile& python : suite::python_files(suites)) {
+        std::error_code ignored;
+        if (!std::filesystem::exists(python.file, ignored)) {
+            throw util::InputError(
+                fmt::format("{}: there is no file {}", python.place, util::printable(python.file)));
+        }
         const std::string found = util::found_on_path(python.interpreter).string();
         if (found.empty()) {
             throw util::InputError(fmt::format(

@@ -17,6 +17,7 @@
 #include "runner/interruption.hpp"
 #include "suite/discovered_cases.hpp"
 #include "suite/plan.hpp"
+#include "suite/python_reader.hpp"
 #include "suite/suite.hpp"
 #include "suite/yaml_reader.hpp"
 #include "util/error.hpp"
@@ -338,11 +339,13 @@ model::Plan plan_for_workers(const std::vector<std::string>& files, const Measur
 void require_differences(const std::vector<std::string>& files, const MeasuringChoice& choice,
                          const model::SideDifferences& sides) {
     // The plugins are not loaded yet.
+    model::WorkloadCatalogue declared;
+    suite::add_declared(suite::python_files(files), declared);
     std::vector<suite::Suite> suites;
     for (const std::string& file : files) {
         std::vector<std::string> not_known;
         suites.push_back(suite::parse_known_part(
-            util::read_file(file, suite::most_yaml_bytes, "suite"), file, {}, not_known));
+            util::read_file(file, suite::most_yaml_bytes, "suite"), file, declared, not_known));
     }
     suite::PlanOptions options;
     options.filters = choice.filters;

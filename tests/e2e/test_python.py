@@ -47,7 +47,7 @@ class Python(tool.Case):
         return self.run_tool("run", "suites/python.yaml", "--backend", "host", "--processes", "2", *words, code=code)
 
     def results(self):
-        return {case["case"]: case for suite in self.read_json("perfgate-out/run.json")["suites"]
+        return {case["id"]: case for suite in self.read_json("perfgate-out/run.json")["suites"]
                 for case in suite["cases"]}
 
     def test_cases_are_listed_without_running_the_file(self):
@@ -66,7 +66,7 @@ class Python(tool.Case):
         for case in results.values():
             self.assertEqual("measured", case["status"])
             self.assertTrue(case["verification"]["passed"])
-            self.assertEqual(8 * int(case["case"].rpartition("=")[2][:-1]), case["work"]["bytes"])
+            self.assertEqual(8 * int(case["id"].rpartition("=")[2][:-1]), case["work"]["bytes"])
 
     def test_a_wrong_element_is_incorrect(self):
         self.write("kernels.py", KERNELS.replace("# MARK", "out[n - 1] = 7"))
@@ -121,7 +121,7 @@ class Python(tool.Case):
     def test_values_that_are_no_literals_are_known_when_the_file_runs(self):
         self.write("kernels.py", KERNELS.replace("n=[1000, 2000]", "n=SIZES").replace(
             "import perfgate\n", "import perfgate\nSIZES = [10, 20]\n"))
-        self.assertIn("no literals", self.run_tool("validate", "suites/python.yaml", code=2).stderr)
+        self.assertIn("known only to a run", self.run_tool("validate", "suites/python.yaml", code=2).stderr)
         self.run_suite()
         self.assertEqual({10, 20}, {int(case.rpartition("=")[2][:-1]) for case in self.results()})
 

@@ -162,7 +162,7 @@ class Interface(NoWorkloads):
         out = ctypes.c_void_p()
         self.assertEqual(_abi.OK, variant.create(None, ctypes.byref(host), ctypes.byref(values), ctypes.byref(out)))
         self.assertEqual(_abi.ERROR, variant.fill(out, 1))
-        self.assertRegex(said[-1], r"SystemExit: no .*test_module\.py:\d+")
+        self.assertRegex(said[-1], r"SystemExit: no .*test_python_module\.py:\d+")
         variant.destroy(out)
         self.assertEqual(_abi.ERROR, variant.fill(out, 1))
 
