@@ -129,8 +129,7 @@ Bytes value_of(const model::SourceArgument& argument) {
 }
 
 model::Verification compare(const Elements& output, const Elements& expected,
-                            const model::SourceCheck& check, std::uint64_t seed,
-                            std::size_t most) {
+                            const model::SourceCheck& check, std::uint64_t seed, std::size_t most) {
     if (output.count() != expected.count()) {
         return {false, 0,
                 fmt::format("the output has {} elements, what is expected {}", output.count(),
