@@ -85,7 +85,7 @@ const std::vector<ProjectKind>& project_kinds() {
                       "{perfgate} baseline refresh suites/kernels.yaml",
                       "{perfgate} run suites/kernels.yaml"}},
         {.name = "torch",
-         .what = "an operation of PyTorch, compiled and eager",
+         .what = "a compiled operation of PyTorch beside its eager form",
          .commands = {"{perfgate} list suites/kernels.yaml",
                       "{perfgate} baseline refresh suites/kernels.yaml",
                       "{perfgate} run suites/kernels.yaml"}},
