@@ -49,7 +49,8 @@ std::int64_t inner_pid(const std::string& folder) {
 
 bool has_recorder_variable(const std::string& folder) {
     std::ifstream file(folder + "environ", std::ios::binary);
-    const std::string beginning = std::string(inject::driver_variable) + "=";
+    std::string beginning(inject::driver_variable);
+    beginning += '=';
     for (std::string entry; std::getline(file, entry, '\0');) {
         if (entry.starts_with(beginning)) return true;
     }
