@@ -10,7 +10,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "harness" / "kinds" / "python"))
 
 import perfgate
-from perfgate import _abi, _arrays, _case, _tuning, _worker
+from perfgate import _abi, _arrays, _case, _worker
 
 
 class NoWorkloads(unittest.TestCase):
@@ -165,24 +165,6 @@ class Interface(NoWorkloads):
         self.assertRegex(said[-1], r"SystemExit: no .*test_python_module\.py:\d+")
         variant.destroy(out)
         self.assertEqual(_abi.ERROR, variant.fill(out, 1))
-
-
-class Tuning(unittest.TestCase):
-    def test_choices_are_texts_in_a_fixed_order(self):
-        class Config:
-            kwargs, num_warps, num_stages = {"BLOCK": 64}, 4, 3
-
-        class Tuner:
-            best_config = Config()
-
-            def run(self):
-                return 1
-
-        _tuning._wrap(Tuner, lambda tuner: ("kernel", tuner.best_config))
-        Tuner().run()
-        with _tuning.Recording() as choices:
-            self.assertEqual(1, Tuner().run())
-        self.assertEqual({"kernel": "BLOCK: 64, num_stages: 3, num_warps: 4"}, choices)
 
 
 if __name__ == "__main__":

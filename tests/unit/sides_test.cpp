@@ -54,7 +54,7 @@ TEST(RunnersSides, AreBuildsRevisionsCheckoutsAndVariablesTogether) {
 }
 
 TEST(RunnersSides, WhatIsNoSideIsRefused) {
-    for (const std::string word : {"main", "./build", "/work/build", "rev=main", "file:x", "env",
+    for (const std::string word : {"main", "./build", "/builds/new", "rev=main", "file:x", "env",
                                    "build:", "rev:", "dir:", "build:absent", "dir:absent"}) {
         EXPECT_TRUE(problem_of({word}).starts_with("--base " + word + ": ")) << word;
     }
