@@ -160,8 +160,8 @@ class ProcessMaker {
     std::uint64_t origin_ = 0;
 };
 
-/// What the page shows of the profile. Names are those of the timeline's events, so that both are
-/// found by one text.
+/// The part of the profile that the page shows. It uses the names of the timeline's events, so that
+/// one text finds both.
 Profile ProcessMaker::shown_profile() {
     Profile shown;
     for (const char* key : {"pid", "rank", "command", "level"}) {
@@ -301,7 +301,7 @@ PageTrack ProcessMaker::page_track(const Track& track) {
     std::vector<std::uint64_t> before(track.rows, 0);
     for (const TrackEvent& event : track.events) {
         const std::uint64_t begin = since_origin(event.time.begin);
-        // Of a range that began before the time that is shown, the part that is shown.
+        // A range that began before the shown time is cut at its beginning.
         const std::uint64_t length =
             since_origin(event.time.end) - std::min(begin, since_origin(event.time.end));
         const auto [first, second] = details_of(event);

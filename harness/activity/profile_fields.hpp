@@ -52,7 +52,7 @@ using document::Described;
 using document::JsonValue;
 using document::lines;
 
-/// What the document is, apart from its schema.
+/// The document without its schema.
 struct ProfileDocument {
     std::vector<Profile> processes;
 };
@@ -256,7 +256,7 @@ struct PageTrack {
     std::vector<std::vector<std::int64_t>> rows;
 };
 
-/// What an event is, apart from its time. Of merged events it is the longest one.
+/// The kind of an event, without its time. Merged events have the kind of the longest one.
 struct PageKind {
     EventKind kind = EventKind::kernel;
     std::int64_t name = 0;  ///< in the page's texts

@@ -34,7 +34,7 @@ std::vector<std::string> other_processes(const std::vector<ComputeProcess>& proc
 std::vector<measure::Diagnosis> diagnose(OpenDevice& device, const Nvml* nvml,
                                          const std::string& nvml_problem);
 
-/// What else on the machine matters for measuring.
+/// Versions and tools of the machine that matter for measuring.
 struct Tools {
     int driver_cuda = 0, toolkit_cuda = 0;  ///< 13000 is CUDA 13.0
     int compute_capability_major = 0;

@@ -148,7 +148,7 @@ measure::Reading memory_values(const MemoryReadings& readings) {
 measure::Reading read_memory(const ReadingContext& context) {
     MemoryReadings readings;
     guarded(context.device.context(), [&] {
-        // What the instance sets must not reach the next case.
+        // The next case must not see the settings of this instance.
         const std::unique_ptr<const PersistingL2, void (*)(const PersistingL2*)> at_end(
             &context.device.persisting_l2(), [](const PersistingL2* settings) {
                 driver().cuCtxSynchronize();

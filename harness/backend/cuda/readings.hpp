@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is read of a case apart from its times, by the names that metrics of the catalogue have for
-// it (metrics::Metric::reading).
+// Readings of a case beside its times, by the names that metrics of the catalogue have for them
+// (metrics::Metric::reading).
 #pragma once
 
 #include <cstdint>
