@@ -28,8 +28,8 @@ void write_database(const std::filesystem::path& file, const std::vector<Timelin
 /// Times are microseconds from the first record of all processes, as the format wants them.
 std::string write_trace(const std::vector<Timeline>& processes);
 
-// Data of the page of `perfgate profile --report html:FILE` (profile_fields.hpp), as JSON on one line.
-// It has no version, because the page comes from the same build.
+// Data of the page of `perfgate profile --report html:FILE` (profile_fields.hpp), as JSON on one
+// line. It has no version, because the page comes from the same build.
 
 struct PageLimits {
     std::size_t events = 200'000;  ///< of all timelines together
