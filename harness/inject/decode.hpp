@@ -8,12 +8,16 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "activity/writer.hpp"
 #include "cupti/api.hpp"
 #include "inject/launch_names.hpp"
 
 namespace perfgate::inject {
+
+/// Whether calls of this name are recorded: those that move work or make the host wait.
+bool is_recorded(std::string_view call);
 
 /// What could not become a record.
 struct Losses {
@@ -43,7 +47,7 @@ class Decoder {
     activity::Writer& writer_;
     LaunchNames& launch_names_;
     Losses& losses_;
-    /// Names of API calls by domain and callback id; 0: not looked up.
+    /// Names of API calls by domain and callback id, and which are not recorded; 0: not looked up.
     std::array<std::array<std::atomic<activity::StringId>, 2048>, 2> names_{};
 };
 

@@ -78,15 +78,6 @@ constexpr std::array api_kinds{
     CUPTI_ACTIVITY_KIND_MEMORY2,
 };
 
-/// API calls that submit work, wait, allocate memory, take long, or cannot be captured. The others
-/// are numerous, short and uninformative.
-constexpr std::array<std::string_view, 26> recorded_calls{
-    "Launch",     "Memcpy",      "Memset",      "Malloc",    "MemAlloc",         "HostAlloc",
-    "Free",       "Synchron",    "Graph",       "Register",  "ModuleLoad",       "LibraryLoad",
-    "WaitEvent",  "Prefetch",    "MemGetInfo",  "Reset",     "DeviceProperties", "StreamQuery",
-    "EventQuery", "ArrayCreate", "AddCallback", "AttachMem", "Unload",           "CtxCreate",
-    "CtxDestroy", "MemCreate"};
-
 constexpr std::array ending_signals{SIGTERM, SIGINT, SIGHUP};
 
 class Recorder {
@@ -290,16 +281,13 @@ void Recorder::enable_api_calls() {
     const auto enable = [&](CUpti_CallbackDomain domain, CUpti_CallbackId count, auto enable_one,
                             CUpti_ActivityKind all) {
         bool any = false;
+        if (enable_one == nullptr) count = 0;  // before 12.5: the decoder chooses
         for (CUpti_CallbackId id = 1; id < count; ++id) {
             const char* name = nullptr;
             if (api_.cuptiGetCallbackName(domain, id, &name) != CUPTI_SUCCESS || name == nullptr) {
                 continue;
             }
-            for (const std::string_view part : recorded_calls) {
-                if (std::string_view(name).find(part) == std::string_view::npos) continue;
-                any = enable_one(id, std::uint8_t{1}) == CUPTI_SUCCESS || any;
-                break;
-            }
+            if (is_recorded(name)) any = enable_one(id, std::uint8_t{1}) == CUPTI_SUCCESS || any;
         }
         if (any) return;
         if (const CUptiResult code = api_.cuptiActivityEnable(all); code != CUPTI_SUCCESS) {

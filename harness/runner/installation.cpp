@@ -98,13 +98,8 @@ void* cuda_symbol(const char* symbol) {
     }
     void* handle = dlopen(module.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) {
-        const std::string why = util::printable(dlerror());
-        throw util::Error(fmt::format(
-            "the CUDA backend cannot be loaded: {}{}", why,
-            why.find("libcupti") == std::string::npos
-                ? ""
-                : fmt::format("; install CUPTI 13 (cuda-cupti-13-0), or put its libraries into {}",
-                              (own_binary().parent_path().parent_path() / "lib").string())));
+        throw util::Error(
+            fmt::format("the CUDA backend cannot be loaded: {}", util::printable(dlerror())));
     }
     void* found = dlsym(handle, symbol);
     if (found == nullptr) {

@@ -26,7 +26,12 @@
 #include <string>
 #include <vector>
 
+// Without counters, before CUDA 12.6, nothing is exported.
+#if defined(MOCK_CUDA) && MOCK_CUDA < 1206
+#define EXPORT extern "C" __attribute__((visibility("hidden")))
+#else
 #define EXPORT extern "C" __attribute__((visibility("default")))
+#endif
 #define REQUIRE_SIZE(type)                                                    \
     if (params->structSize != type##_STRUCT_SIZE || params->pPriv != nullptr) \
     return CUPTI_ERROR_INVALID_PARAMETER
@@ -281,6 +286,9 @@ EXPORT CUptiResult cuptiRangeProfilerStop(CUpti_RangeProfiler_Stop_Params* param
     if (!started) return CUPTI_ERROR_INVALID_OPERATION;
     started = false;
     if (pending) return CUPTI_ERROR_INVALID_OPERATION;
+#if defined(MOCK_CUDA) && MOCK_CUDA < 1300
+    if (!ranges.empty()) ranges.pop_back();  // as the real one
+#endif
     params->isAllPassSubmitted = number("MOCK_ALL_PASSES", 1) != 0 ? 1 : 0;
     return CUPTI_SUCCESS;
 }

@@ -117,7 +117,7 @@ bool CudaCase::needs_reset() const {
 
 std::uint32_t CudaCase::given_stream_id() const {
     std::uint32_t id = 0;
-    check(cuptiGetStreamIdEx(device_.context().get(), device_.stream(), 0, &id),
+    check(cupti::own().cuptiGetStreamIdEx(device_.context().get(), device_.stream(), 0, &id),
           "cannot identify the stream");
     return id;
 }

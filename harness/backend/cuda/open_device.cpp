@@ -102,13 +102,6 @@ OpenDevice::OpenDevice(int ordinal, bool use_cupti)
         return;
     }
     try {
-        if (const std::uint32_t version = cupti::linked().version;
-            version < cupti::required_version) {
-            throw util::Error(fmt::format(
-                "CUPTI {} is too old: {} or newer is needed. Install CUDA 13.0 update 1 or newer, "
-                "and check that LD_LIBRARY_PATH does not put an older libcupti first",
-                version, cupti::required_version));
-        }
         subscriber_.emplace();
     } catch (const util::Error& error) {
         cupti_problem_ = error.what();

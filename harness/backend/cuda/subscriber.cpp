@@ -20,7 +20,7 @@ Subscriber::Launch launch_of(CUpti_CallbackId id, const CUpti_CallbackData& call
 Subscriber::Subscriber() {
     std::string why;
     const CUptiResult code =
-        cupti::subscribe(cupti::linked(), &handle_, &Subscriber::callback, this, why);
+        cupti::subscribe(cupti::own(), &handle_, &Subscriber::callback, this, why);
     if (code == CUPTI_SUCCESS) return;
     const std::string_view advice = cupti::remedy(code);
     throw util::Error(
@@ -28,7 +28,7 @@ Subscriber::Subscriber() {
 }
 
 Subscriber::~Subscriber() {
-    if (handle_ != nullptr) cuptiUnsubscribe(handle_);
+    if (handle_ != nullptr) cupti::own().cuptiUnsubscribe(handle_);
 }
 
 void Subscriber::on_launch(LaunchHandler handler, FailureHandler failed) {
@@ -37,7 +37,7 @@ void Subscriber::on_launch(LaunchHandler handler, FailureHandler failed) {
     launch_failed_ = std::move(failed);
     const auto set = [&](const auto& ids) {
         for (const auto id : ids) {
-            check(cuptiEnableCallback(enable, handle_, CUPTI_CB_DOMAIN_DRIVER_API, id),
+            check(cupti::own().cuptiEnableCallback(enable, handle_, CUPTI_CB_DOMAIN_DRIVER_API, id),
                   "cannot watch kernel launches");
         }
     };
@@ -49,8 +49,8 @@ void Subscriber::on_launch(LaunchHandler handler, FailureHandler failed) {
 void Subscriber::on_module(ModuleHandler handler) {
     const std::uint32_t enable = handler ? 1 : 0;
     if (enable != 0) module_ = std::move(handler);
-    check(cuptiEnableCallback(enable, handle_, CUPTI_CB_DOMAIN_RESOURCE,
-                              CUPTI_CBID_RESOURCE_MODULE_LOADED),
+    check(cupti::own().cuptiEnableCallback(enable, handle_, CUPTI_CB_DOMAIN_RESOURCE,
+                                           CUPTI_CBID_RESOURCE_MODULE_LOADED),
           "cannot watch module loads");
     if (enable == 0) module_ = nullptr;
 }
@@ -65,7 +65,7 @@ void Subscriber::on_call(CallHandler handler) {
     };
     set(std::move(handler));
     for (const auto domain : {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_CB_DOMAIN_RUNTIME_API}) {
-        const CUptiResult result = cuptiEnableDomain(enable, handle_, domain);
+        const CUptiResult result = cupti::own().cuptiEnableDomain(enable, handle_, domain);
         if (result != CUPTI_SUCCESS) set({});
         check(result, "cannot watch API calls");
     }

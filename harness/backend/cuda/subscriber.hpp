@@ -19,7 +19,7 @@ namespace perfgate::backend::cuda {
 
 /// Throws cupti::Error unless `code` is CUPTI_SUCCESS. `what` is a clause: "cannot start a pass".
 inline void check(CUptiResult code, std::string_view what) {
-    if (code != CUPTI_SUCCESS) throw cupti::Error(cupti::linked(), code, what);
+    if (code != CUPTI_SUCCESS) throw cupti::Error(cupti::own(), code, what);
 }
 
 /// The process's callback subscription. Holding it excludes other tools from CUPTI; if it is taken,
