@@ -48,11 +48,11 @@ std::string version_text(std::uint32_t version);
     X(cuptiRangeProfilerEnable) X(cuptiRangeProfilerDisable) X(cuptiRangeProfilerSetConfig) \
     X(cuptiRangeProfilerStart) X(cuptiRangeProfilerStop) X(cuptiRangeProfilerDecodeData) \
     X(cuptiRangeProfilerGetCounterDataSize) X(cuptiRangeProfilerCounterDataImageInitialize) \
-    X(cuptiRangeProfilerGetCounterDataInfo)
+    X(cuptiRangeProfilerGetCounterDataInfo) X(cuptiRangeProfilerPushRange) \
+    X(cuptiRangeProfilerPopRange)
 #define PERFGATE_CUPTI_WORKER_COUNTER_FUNCTIONS(X) \
     X(cuptiProfilerDeInitialize) X(cuptiProfilerHostGetBaseMetrics) \
-    X(cuptiProfilerHostGetSupportedChips) X(cuptiRangeProfilerPushRange) \
-    X(cuptiRangeProfilerPopRange) X(cuptiRangeProfilerCounterDataGetRangeInfo)
+    X(cuptiProfilerHostGetSupportedChips) X(cuptiRangeProfilerCounterDataGetRangeInfo)
 // clang-format on
 
 struct Api {
@@ -76,8 +76,8 @@ struct Api {
     [[nodiscard]] bool subscribes_first() const {
         return version >= 130200;
     }
-    /// In automatic range mode, the range of a pass's last launch.
-    [[nodiscard]] bool loses_last_range() const {
+    /// Whether a range must be open for launches to be counted, in automatic mode too.
+    [[nodiscard]] bool counts_in_pushed_ranges() const {
         return version < 130000;
     }
 };

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cupti/counters.hpp"
 
-#include <dlfcn.h>
-
 #include <string_view>
-#include <type_traits>
 
 namespace perfgate::cupti {
 namespace {
@@ -142,81 +139,7 @@ std::string chip_of(const Api& api, std::size_t device) {
     return params.pChipName;
 }
 
-/// Launched in a stream of its own, so that no stream of the program waits for it.
-struct RangeSession::EmptyKernel {
-    explicit EmptyKernel(CUcontext in) : context(in) {
-        void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-        const auto find = [driver](auto& found, const char* name) {
-            found = reinterpret_cast<std::remove_reference_t<decltype(found)>>(
-                driver == nullptr ? nullptr : dlsym(driver, name));
-            return found != nullptr;
-        };
-        decltype(&::cuModuleLoadData) load = nullptr;
-        decltype(&::cuModuleGetFunction) get = nullptr;
-        decltype(&::cuStreamCreate) create = nullptr;
-        if (!find(load, "cuModuleLoadData") || !find(get, "cuModuleGetFunction") ||
-            !find(create, "cuStreamCreate") || !find(launch, "cuLaunchKernel") ||
-            !find(wait, "cuStreamSynchronize") || !find(push, "cuCtxPushCurrent_v2") ||
-            !find(pop, "cuCtxPopCurrent_v2") || !find(unload, "cuModuleUnload") ||
-            !find(destroy, "cuStreamDestroy_v2")) {
-            throw util::Error("cannot count with CUPTI 12: the driver's functions were not found");
-        }
-        constexpr const char* code =
-            ".version 6.3\n.target sm_75\n.address_size 64\n"
-            ".visible .entry perfgate_end_of_pass() { ret; }\n";
-        const Current current(*this);
-        if (load(&module, code) != CUDA_SUCCESS ||
-            get(&function, module, "perfgate_end_of_pass") != CUDA_SUCCESS ||
-            create(&stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS) {
-            release();
-            throw util::Error("cannot count with CUPTI 12: the kernel that ends a pass failed");
-        }
-    }
-    ~EmptyKernel() {
-        const Current current(*this);
-        release();
-    }
-    EmptyKernel(const EmptyKernel&) = delete;
-    EmptyKernel& operator=(const EmptyKernel&) = delete;
-
-    void run() const {
-        const Current current(*this);
-        if (launch(function, 1, 1, 1, 1, 1, 1, 0, stream, nullptr, nullptr) != CUDA_SUCCESS ||
-            wait(stream) != CUDA_SUCCESS) {
-            throw util::Error("cannot count with CUPTI 12: the kernel that ends a pass failed");
-        }
-    }
-
-  private:
-    struct Current {
-        const EmptyKernel& own;
-        explicit Current(const EmptyKernel& kernel) : own(kernel) { own.push(own.context); }
-        ~Current() {
-            CUcontext context = nullptr;
-            own.pop(&context);
-        }
-        Current(const Current&) = delete;
-        Current& operator=(const Current&) = delete;
-    };
-    void release() noexcept {
-        if (stream != nullptr) destroy(stream);
-        if (module != nullptr) unload(module);
-    }
-
-    CUcontext context;
-    CUmodule module = nullptr;
-    CUfunction function = nullptr;
-    CUstream stream = nullptr;
-    decltype(&::cuLaunchKernel) launch = nullptr;
-    decltype(&::cuStreamSynchronize) wait = nullptr;
-    decltype(&::cuCtxPushCurrent) push = nullptr;
-    decltype(&::cuCtxPopCurrent) pop = nullptr;
-    decltype(&::cuModuleUnload) unload = nullptr;
-    decltype(&::cuStreamDestroy) destroy = nullptr;
-};
-
 RangeSession::RangeSession(const Api& api, CUcontext context) : api_(api) {
-    if (api_.loses_last_range()) last_ = std::make_unique<EmptyKernel>(context);
     PERFGATE_CUPTI_PARAMS(CUpti_RangeProfiler_Enable_Params, params);
     params.ctx = context;
     check(api_, api_.cuptiRangeProfilerEnable(&params), "cannot enable counters");
@@ -247,7 +170,6 @@ void RangeSession::configure(const std::vector<std::string>& names,
                              CUpti_ProfilerRange range, std::size_t ranges,
                              std::vector<std::uint8_t>& data) const {
     automatic_ = range == CUPTI_AutoRange;
-    if (last_ && automatic_) ++ranges;
     data.assign(data_bytes(names, ranges), 0);
     PERFGATE_CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, initialise);
     initialise.pRangeProfilerObject = object_;
@@ -276,13 +198,18 @@ void RangeSession::start() const {
     PERFGATE_CUPTI_PARAMS(CUpti_RangeProfiler_Start_Params, params);
     params.pRangeProfilerObject = object_;
     check(api_, api_.cuptiRangeProfilerStart(&params), "cannot start a counter pass");
+    if (!pushes()) return;
+    PERFGATE_CUPTI_PARAMS(CUpti_RangeProfiler_PushRange_Params, push);
+    push.pRangeProfilerObject = object_;
+    push.pRangeName = "pass";
+    check(api_, api_.cuptiRangeProfilerPushRange(&push), "cannot open a counter pass");
 }
 
 bool RangeSession::stop() const {
-    if (last_ && automatic_) {
-        ending_ = true;
-        last_->run();
-        ending_ = false;
+    if (pushes()) {
+        PERFGATE_CUPTI_PARAMS(CUpti_RangeProfiler_PopRange_Params, pop);
+        pop.pRangeProfilerObject = object_;
+        check(api_, api_.cuptiRangeProfilerPopRange(&pop), "cannot close a counter pass");
     }
     PERFGATE_CUPTI_PARAMS(CUpti_RangeProfiler_Stop_Params, params);
     params.pRangeProfilerObject = object_;

@@ -5,10 +5,8 @@
 
 #include <cuda.h>
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -58,8 +56,8 @@ std::string chip_of(const Api& api, std::size_t device);
 
 /// Counting is enabled on the context's device during its lifetime; the caller repeats the work
 /// (user replay). All functions but the destructor and stop_quietly() throw Error.
-/// CUPTI 12 loses the last automatic range of each pass (seen with 12.6 and 12.9, driver 580).
-/// There, stop() launches an empty kernel, whose range is lost instead.
+/// CUPTI 12 counts automatic ranges only inside of a pushed one (seen with 12.6 and 12.9): start()
+/// and stop() push and pop one.
 class RangeSession {
   public:
     RangeSession(const Api& api, CUcontext context);
@@ -85,17 +83,13 @@ class RangeSession {
     [[nodiscard]] Ranges decode(const std::vector<std::uint8_t>& data) const;
 
     [[nodiscard]] CUpti_RangeProfiler_Object* get() const { return object_; }
-    /// The launch that is being made is stop()'s.
-    [[nodiscard]] bool is_ending() const { return ending_; }
 
   private:
-    struct EmptyKernel;
+    [[nodiscard]] bool pushes() const { return automatic_ && api_.counts_in_pushed_ranges(); }
 
     const Api& api_;
-    std::unique_ptr<EmptyKernel> last_;  ///< with CUPTI 12 alone
     CUpti_RangeProfiler_Object* object_ = nullptr;
     mutable bool automatic_ = false;
-    mutable std::atomic<bool> ending_{false};
 };
 
 }  // namespace perfgate::cupti

@@ -248,10 +248,7 @@ void on_call(bool runtime, std::uint32_t id, const void* parameters, CUresult re
     State& own = state();
     const auto domain = runtime ? CUPTI_CB_DOMAIN_RUNTIME_API : CUPTI_CB_DOMAIN_DRIVER_API;
     thread_local std::uint64_t entered = 0;
-    if (exit && (id == CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize ||
-                 id == CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize)) {
-        note_synchronised();
-    }
+    if (exit && id == CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize) note_synchronised();
     if (!exit) entered = now();
     bool wanted = false;
     CUpti_CallbackFunc subscriber = nullptr;

@@ -9,7 +9,6 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
-#include <vector>
 
 #include "mock_hooks.hpp"
 
@@ -24,7 +23,6 @@ std::atomic<int> captures{0};
 bool ready = false;
 /// Context 1 and 2 are on the first device, 3 is on the second.
 thread_local CUcontext current = reinterpret_cast<CUcontext>(1);
-thread_local std::vector<CUcontext> pushed;
 
 template <class Parameters, class Body>
 CUresult call(std::uint32_t id, const Parameters& parameters, const Body& body,
@@ -78,19 +76,6 @@ EXPORT CUresult cuCtxSetCurrent(CUcontext context) {
 
 EXPORT CUresult cuCtxGetCurrent(CUcontext* context) {
     *context = current;
-    return CUDA_SUCCESS;
-}
-
-EXPORT CUresult cuCtxPushCurrent_v2(CUcontext context) {
-    pushed.push_back(current);
-    current = context;
-    return CUDA_SUCCESS;
-}
-
-EXPORT CUresult cuCtxPopCurrent_v2(CUcontext* context) {
-    *context = current;
-    current = pushed.back();
-    pushed.pop_back();
     return CUDA_SUCCESS;
 }
 
@@ -203,21 +188,6 @@ EXPORT CUresult cuCtxSynchronize() {
                 [](std::uint32_t) { return CUDA_SUCCESS; });
 }
 
-EXPORT CUresult cuStreamCreate(CUstream* stream, unsigned int) {
-    static int other;
-    *stream = reinterpret_cast<CUstream>(&other);
-    return CUDA_SUCCESS;
-}
-
-EXPORT CUresult cuStreamDestroy_v2(CUstream) {
-    return CUDA_SUCCESS;
-}
-
-EXPORT CUresult cuStreamSynchronize(CUstream) {
-    return call(CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize, nullptr,
-                [](std::uint32_t) { return CUDA_SUCCESS; });
-}
-
 EXPORT CUresult cuMemAlloc_v2(CUdeviceptr* address, std::size_t bytes) {
     const cuMemAlloc_v2_params parameters{address, bytes};
     return call(CUPTI_DRIVER_TRACE_CBID_cuMemAlloc_v2, parameters, [&](std::uint32_t correlation) {
@@ -280,17 +250,6 @@ EXPORT CUresult cuCtxDestroy_v2(CUcontext) {
 
 EXPORT CUresult cuModuleUnload(CUmodule) {
     if (hooks != nullptr) hooks->module_unloads();
-    return CUDA_SUCCESS;
-}
-
-EXPORT CUresult cuModuleLoadData(CUmodule* module, const void*) {
-    static int loaded;
-    *module = reinterpret_cast<CUmodule>(&loaded);
-    return CUDA_SUCCESS;
-}
-
-EXPORT CUresult cuModuleGetFunction(CUfunction* function, CUmodule, const char* name) {
-    *function = reinterpret_cast<CUfunction>(const_cast<char*>(name));
     return CUDA_SUCCESS;
 }
 

@@ -104,7 +104,6 @@ class RangeProfiler::Session final : public Pass {
     void note(CUcontext context, std::string_view symbol) {
         // Kernels of other contexts are not profiled and do not become ranges.
         if (request_.mode != RangeMode::kernel || context != owner_.context_.get()) return;
-        if (session_.is_ending()) return;
         const std::lock_guard lock(mutex_);
         launches_.push_back({tag_, std::string(symbol)});
     }
