@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
     Place<S> read{shared_address(shared)};
     Place<S> write{read.first};
     if (threadIdx.x == 0) {
-        for (Place<S> place = read; place.parity == 0; place.next()) {
+        for (Place<S> place = read; place.parity() == 0; place.next()) {
             barrier_init(place.full(), S::kThreads);
             barrier_init(place.empty(), S::kThreads / 32);
         }
@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
         Sums<S> sum = {};
         for (int k0 = 0; k0 < k; k0 += S::kTileK) {
             const bool fetching = loading < tiles;
-            if (fetching) barrier_wait(write.empty(), write.parity ^ 1);
+            if (fetching) barrier_wait(write.empty(), write.parity() ^ 1);
             multiply_tile<S, kLoads>(
                 sum, fragments, reader, stage,
                 [&](int load) {
@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
                     read.next();
                     // After the last tile no stage is on its way: what is read then goes unused.
                     if (k0 + S::kTileK < k || tile + step < tiles) {
-                        barrier_wait(read.full(), read.parity);
+                        barrier_wait(read.full(), read.parity());
                     }
                     return read.address();
                 });

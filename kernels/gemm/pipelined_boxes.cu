@@ -71,7 +71,7 @@ struct Walk {
     __device__ void fill(const CUtensorMap* map_a, const CUtensorMap* map_b, int m, int n, int k,
                          int tiles) {
         if (tile >= tiles) return;
-        common::barrier_wait(write.empty(), write.parity ^ 1);
+        common::barrier_wait(write.empty(), write.parity() ^ 1);
         common::barrier_expect(write.full(), S::kBytesStage);
         common::copy_box(write.address(), map_a, k_done, origin.row, write.full());
 #pragma unroll
@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
     if (loads) {
         common::prefetch_map(&map_a);
         common::prefetch_map(&map_b);
-        for (Place<S> place = read; place.parity == 0; place.next()) {
+        for (Place<S> place = read; place.parity() == 0; place.next()) {
             common::barrier_init(place.full(), 1);
             common::barrier_init(place.empty(), S::kThreads / 32);
         }
@@ -139,7 +139,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
                     read.next();
                     // After the last tile no stage is on its way: what is read then goes unused.
                     if (k0 + S::kTileK < k || tile + step < tiles) {
-                        common::barrier_wait(read.full(), read.parity);
+                        common::barrier_wait(read.full(), read.parity());
                     }
                     return read.address();
                 });
