@@ -146,13 +146,6 @@ __device__ __forceinline__ void mask_scores(Scores<S>& score, int first_key, int
     }
 }
 
-// Multiplies the two rows of a fragment of output by their factors.
-template <int kCount>
-__device__ __forceinline__ void rescale(float (&out)[kCount], const float (&factor)[2]) {
-#pragma unroll
-    for (int e = 0; e < kCount; ++e) out[e] *= factor[e % 4 / 2];
-}
-
 // Weights (32 x 64) as left operands: two neighbouring fragments of 8 keys are, packed, 16 keys.
 template <class S>
 __device__ __forceinline__ void pack_weights(unsigned (&words)[S::kKeys / 16][S::kMmaRows][4],

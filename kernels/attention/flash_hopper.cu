@@ -139,13 +139,6 @@ __device__ __forceinline__ void pack_weights(unsigned (&weights)[S::kKeys / 16][
     }
 }
 
-// Multiplies the thread's two rows of output by their factors.
-template <int kCount>
-__device__ __forceinline__ void rescale(float (&out)[kCount], const float (&factor)[2]) {
-#pragma unroll
-    for (int i = 0; i < kCount; ++i) out[i] *= factor[i % 4 / 2];
-}
-
 // Divides the group's output (64 x head) by the sums of its rows and puts it, in bf16, where
 // chunk_at(row, chunk) says.
 template <class S, class ChunkAt>

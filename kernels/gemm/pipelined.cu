@@ -127,7 +127,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
 }
 
 template <class S, bool kVector, Epilogue kEpilogue>
-Launcher launcher(const Problem& p, const Operands& o, const DeviceLimits& device) {
+Launch launcher(const Problem& p, const Operands& o, const DeviceLimits& device) {
     using Storage = typename S::Storage;
     const auto kernel = gemm_pipelined<S, kVector, kEpilogue>;
     common::check(
@@ -145,7 +145,7 @@ Launcher launcher(const Problem& p, const Operands& o, const DeviceLimits& devic
 }
 
 template <Dtype dtype>
-Launcher choose(const Problem& p, const Operands& operands, const DeviceLimits& device) {
+Launch choose(const Problem& p, const Operands& operands, const DeviceLimits& device) {
     using Large = TensorShape<dtype, 256, 128, 32, 64, 64, 6, 1>;
     using Small = TensorShape<dtype, 64, 64, 64, 32, 32, 4, 3>;
     return with_epilogue(p.epilogue, [&](auto epilogue) {
@@ -165,8 +165,8 @@ Launcher choose(const Problem& p, const Operands& operands, const DeviceLimits& 
 
 }  // namespace
 
-Launcher prepare_pipelined(const Problem& problem, const Operands& operands,
-                           const DeviceLimits& device) {
+Launch prepare_pipelined(const Problem& problem, const Operands& operands,
+                         const DeviceLimits& device) {
     if (problem.dtype == Dtype::kF16) return choose<Dtype::kF16>(problem, operands, device);
     if (problem.dtype == Dtype::kBf16) return choose<Dtype::kBf16>(problem, operands, device);
     throw std::invalid_argument("gemm/pipelined has no dtype but f16 and bf16");

@@ -151,7 +151,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
 }
 
 template <class S, Epilogue kEpilogue>
-Launcher launcher(const Problem& p, const Operands& o, const DeviceLimits& device) {
+Launch launcher(const Problem& p, const Operands& o, const DeviceLimits& device) {
     const auto kernel = gemm_pipelined_boxes<S, kEpilogue>;
     common::check(
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes<S>),
@@ -170,7 +170,7 @@ Launcher launcher(const Problem& p, const Operands& o, const DeviceLimits& devic
 }
 
 template <Dtype dtype>
-Launcher choose(const Problem& p, const Operands& operands, const DeviceLimits& device) {
+Launch choose(const Problem& p, const Operands& operands, const DeviceLimits& device) {
     using Shape = TensorShape<dtype, 256, 128, 64, 64, 64, 4, 1>;
     return with_epilogue(p.epilogue, [&](auto epilogue) {
         return launcher<Shape, decltype(epilogue)::value>(p, operands, device);
@@ -179,8 +179,8 @@ Launcher choose(const Problem& p, const Operands& operands, const DeviceLimits& 
 
 }  // namespace boxes
 
-Launcher prepare_pipelined_boxes(const Problem& problem, const Operands& operands,
-                                 const DeviceLimits& device) {
+Launch prepare_pipelined_boxes(const Problem& problem, const Operands& operands,
+                               const DeviceLimits& device) {
     if (problem.dtype == Dtype::kF16) return boxes::choose<Dtype::kF16>(problem, operands, device);
     return boxes::choose<Dtype::kBf16>(problem, operands, device);
 }

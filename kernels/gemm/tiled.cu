@@ -281,7 +281,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
 }
 
 template <class S, bool kVector, Epilogue kEpilogue>
-Launcher launcher(const Problem& p, const Operands& o) {
+Launch launcher(const Problem& p, const Operands& o) {
     return [=](cudaStream_t stream) {
         gemm_tiled<S, kVector, kEpilogue>
             <<<raster_blocks<S::kTileM, S::kTileN>(p.m, p.n), S::kThreads, 0, stream>>>(
@@ -292,7 +292,7 @@ Launcher launcher(const Problem& p, const Operands& o) {
 }
 
 template <class S>
-Launcher choose_width(const Problem& problem, const Operands& operands) {
+Launch choose_width(const Problem& problem, const Operands& operands) {
     // Rows of A are k long, rows of B and C n: all begin on 16 bytes only if both divide by 4.
     const bool aligned = problem.k % 4 == 0 && problem.n % 4 == 0;
     return with_epilogue(problem.epilogue, [&](auto epilogue) {
@@ -303,8 +303,7 @@ Launcher choose_width(const Problem& problem, const Operands& operands) {
 
 }  // namespace
 
-Launcher prepare_tiled(const Problem& problem, const Operands& operands,
-                       const DeviceLimits& device) {
+Launch prepare_tiled(const Problem& problem, const Operands& operands, const DeviceLimits& device) {
     using Large = TiledShape<128, 256, 16, 64, 64, 1>;
     using Small = TiledShape<64, 64, 16, 32, 16, 2>;
     const bool fills_device = fills<Large::kTileM, Large::kTileN>(problem, device);
