@@ -8,6 +8,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -29,6 +30,10 @@ if os.path.realpath(shutil.which("python3") or "") != os.path.realpath(sys.execu
 
 # Long enough for a loaded machine; what hangs is ended and fails.
 PATIENCE_S = 600
+
+# A shell's background job ignores signals, which its programs would do, too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 PLURALS = ("cases|suites|metrics|kernels|copies|memsets|launches|samples|processes|baselines|"
            "ledgers|orphans|relations|gates|runs|days|passes|devices|GPUs")
