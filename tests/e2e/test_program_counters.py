@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import re
 import stat
 import unittest
 import xml.etree.ElementTree as xml
@@ -100,6 +101,11 @@ class ProgramCounters(tool.Case):
         self.assertEqual(100, gemm["warp_efficiency"]["value"])
         self.assertNotIn("instructions", gemm)
         self.assertEqual({}, self.missing())
+
+    def test_a_terminal_shows_which_pass_is_counted(self):
+        _, text = tool.on_terminal(["run", "suite.yaml", "--backend", "host", "--processes", 2], self.folder)
+        # How many there are is known from the first.
+        self.assertEqual([("1", "1"), ("2", "3"), ("3", "3")], re.findall(r"counters (\d+)/(\d+)", text))
 
     def test_without_a_counter_nothing_is_run_for_it(self):
         self.suite(("flash.dram_bytes: 1%", "flash.gpu_time: 90%"), ("      flash.instructions: 0\n", ""),

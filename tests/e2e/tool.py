@@ -6,6 +6,7 @@ import functools
 import json
 import os
 import pathlib
+import pty
 import re
 import shutil
 import signal
@@ -122,6 +123,22 @@ def has_nvrtc():
             except OSError:
                 pass
     return False
+
+
+def on_terminal(words, folder):
+    """(exit code, what perfgate's standard error shows on a terminal)."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen([PERFGATE, *map(str, words)], cwd=folder, stdout=subprocess.DEVNULL, stderr=theirs) as process:
+        os.close(theirs)
+        shown = b""
+        try:
+            while chunk := os.read(ours, 4096):
+                shown += chunk
+        except OSError:  # the other side has been closed
+            pass
+        finally:
+            os.close(ours)
+        return process.wait(timeout=PATIENCE_S), shown.decode()
 
 
 def help_of(verb, which="--help-all"):
