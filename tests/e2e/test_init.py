@@ -46,7 +46,8 @@ class Init(tool.Case):
         done = subprocess.run(["bash", "-c", line], cwd=folder, capture_output=True, text=True,
                               timeout=tool.PATIENCE_S * 3,
                               env={**os.environ, "PATH": f"{self.prefix}/bin:{os.environ['PATH']}",
-                                   **({} if GPU else {"CUDA_VISIBLE_DEVICES": ""}), **self.env})
+                                   **({} if GPU else {"CUDA_VISIBLE_DEVICES": "", **tool.ONE_ARCHITECTURE}),
+                                   **self.env})
         self.assertIn(done.returncode, code if isinstance(code, tuple) else (code,), f"{line}\n{done.stdout}{done.stderr}")
         return done
 
