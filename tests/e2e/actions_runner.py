@@ -348,7 +348,7 @@ class Runner:
                                    stderr=subprocess.STDOUT, text=True, errors="replace")
         if self.on_start:
             self.on_start(process)
-        log, _ = process.communicate(timeout=110)
+        log, _ = process.communicate(timeout=600)
         done = Step(name, "success" if process.returncode == 0 else "failure", log,
                     annotations_of(log))
         self.job_environment.update(read_environment_file(files["GITHUB_ENV"]))

@@ -23,7 +23,7 @@ workloads:
     case: /name
     values: {{real_time: {{from: /ns, unit: ns}}}}
     env: {{LD_LIBRARY_PATH: "{mocks}"}}
-    timeout: 20s
+    timeout: 100s
     warmup: 1
     measure:
       flash: {{kernel: "*flash*", skip: 1}}

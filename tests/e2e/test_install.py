@@ -410,6 +410,34 @@ mkdir -p "$2/bin" && printf '#!/bin/sh\\necho built\\n' >"$2/bin/perfgate" && ch
         self.assertEqual(2, len(lines), lines)
         self.assertRegex(lines[1], r"^perfgate: built 5 of 10 files in [1-9]\d* s$")
 
+    def test_ci_perfgate_demo_builds_the_binary_alone_and_what_measures_builds_the_rest(self):
+        root = self.folder / "checkout"
+        shutil.copytree(tool.SOURCE / "ci", root / "ci")
+        for folder in ("cmake", "harness", "kernels"):
+            (root / folder).mkdir()
+        self.write("checkout/CMakeLists.txt", "")
+        self.script("tools/cmake", f"""#!/bin/bash
+[ "$1" = --build ] || exit 0
+echo "$4" >>'{self.folder}/built'
+mkdir -p "$2/bin" && printf '#!/bin/sh\necho "$1"\n' >"$2/bin/perfgate" && chmod +x "$2/bin/perfgate"
+""")
+        self.script("tools/dpkg-query", "#!/bin/sh\necho installed\n")
+
+        def built(verb):
+            (self.folder / "built").write_text("")
+            done = subprocess.run([root / "ci/perfgate", verb], capture_output=True, text=True, timeout=tool.PATIENCE_S,
+                                  env={"PATH": f"{self.folder / 'tools'}:/usr/bin:/bin", "HOME": str(self.folder)})
+            self.assertEqual((0, f"{verb}\n"), (done.returncode, done.stdout), done.stderr)
+            return (self.folder / "built").read_text().split()
+
+        self.assertEqual(["perfgate"], built("demo"))
+        self.assertEqual([], built("demo"))
+        self.assertEqual(["all"], built("run"))
+        self.assertEqual([], built("run"))
+        os.utime(root / "CMakeLists.txt", (2**32, 2**32))
+        self.assertEqual(["perfgate"], built("demo"))
+        self.assertEqual(["all"], built("run"))
+
 
 if __name__ == "__main__":
     tool.main()

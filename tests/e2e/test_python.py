@@ -32,12 +32,15 @@ workloads:
     interpreter: {sys.executable}
     metrics: [host_time]
     tolerances: {{host_time: 900%}}
+    time_budget: 1ms
 '''
 ALL = ["double/loop[dtype=f32,n=1000]", "double/loop[dtype=f32,n=2000]",
        "double/copy[dtype=f32,n=1000]", "double/copy[dtype=f32,n=2000]"]
 
 
 class Python(tool.Case):
+    clock = "stated"
+
     def setUp(self):
         super().setUp()
         self.write("kernels.py", KERNELS)

@@ -34,6 +34,23 @@ TEST(Analysis, time_of_two_streams_at_once_counts_once) {
     EXPECT_EQ(0u, profile.program.idle_ns);
 }
 
+TEST(Analysis, calls_are_summed_by_name_and_the_longest_total_comes_first) {
+    const Profile profile = Program()
+                                .call("cudaFree", {100, 400})
+                                .call("cudaMalloc", {1000, 1200})
+                                .call("cudaMalloc", {2000, 2500})
+                                .kernel("a", 1, {100, 200})
+                                .profile();
+    ASSERT_GE(profile.calls.size(), 2u);
+    EXPECT_EQ("cudaMalloc", profile.calls[0].name);
+    EXPECT_EQ(2u, profile.calls[0].time.count);
+    EXPECT_EQ(700u, profile.calls[0].time.total_ns);
+    EXPECT_EQ(200u, profile.calls[0].time.minimum_ns);
+    EXPECT_EQ(500u, profile.calls[0].time.maximum_ns);
+    EXPECT_EQ("cudaFree", profile.calls[1].name);
+    EXPECT_EQ(300u, profile.calls[1].time.total_ns);
+}
+
 TEST(Analysis, idle_time_is_the_span_without_any_work) {
     const Profile profile =
         Program().kernel("a", 1, {100, 200}).kernel("a", 2, {260, 300}).profile();
