@@ -288,6 +288,16 @@ Resolution resolution_of(const Comparison& comparison, const Evidence& evidence,
     return resolution;
 }
 
+/// Whether all rounds would show that some processes are slow, if further ones are as often as
+/// those that `slow` of the measured ones are.
+bool more_would_decide(const Evidence& evidence, std::size_t slow, const Levels& levels) {
+    const Processes sides = evidence.paired ? Processes::paired : Processes::alone;
+    const std::size_t now = evidence.measured.size();
+    const std::size_t all = std::max(processes_at_verdict(levels, now, sides), now);
+    const std::size_t then = evidence.paired ? all : evidence.baseline.size();
+    return stats::precedence_greater(then, all, slow * all / now) <= levels.for_slow_processes();
+}
+
 /// Whether some processes are slow in a mode that the baseline does not have, whatever their mean.
 void look_for_slow_processes(Comparison comparison, const Evidence& evidence, double drift,
                              const Levels& levels, Judgement& judgement) {
@@ -311,9 +321,9 @@ void look_for_slow_processes(Comparison comparison, const Evidence& evidence, do
     judgement.processes = now.size();
     judge_slow_processes(comparison, evidence.baseline.size(), evidence.measured.size(), deciding,
                          evidence.last_round, levels, judgement);
-    // Of slow processes that fresh ones do not show again, more would not say more.
-    judgement.measure_again = judgement.slow_processes > 0 && !judgement.confirmed &&
-                              (evidence.last_round == 0 || deciding > 0);
+    const bool unclear = judgement.slow_processes > 0 && !judgement.confirmed;
+    judgement.measure_again =
+        unclear && (evidence.last_round == 0 || more_would_decide(evidence, deciding, levels));
 }
 
 void judge_by_spread(const Comparison& comparison, const Evidence& evidence,

@@ -161,8 +161,10 @@ class Judging {
         Judgement& judged = decision.judgement;
         // More processes do not change what its code shows.
         if (judged.verdict == Verdict::pass) judged.measure_again = false;
-        if (tail != nullptr && tail->judgement.measure_again && !judged.confirmed) {
-            judged.measure_again = true;
+        if (tail == nullptr || judged.confirmed) return decision;
+        if (tail->judgement.measure_again) judged.measure_again = true;
+        if (judged.doubt == model::Doubt::slow_tail && tail->judgement.confirmed) {
+            judged.measure_again = false;
         }
         return decision;
     }

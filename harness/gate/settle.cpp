@@ -123,8 +123,8 @@ std::optional<Objection> not_shown(const Known& known) {
 
 /// In order; the first that objects decides.
 constexpr std::optional<Objection> (*objections[])(const Known&) = {
-    beyond_machines,     undecided,      too_good,  baseline_disagrees,
-    hidden_behind_clock, slow_processes, slow_tail, not_shown};
+    beyond_machines,     undecided, too_good,       baseline_disagrees,
+    hidden_behind_clock, slow_tail, slow_processes, not_shown};
 
 void doubt(Doubt why, std::string words, Decision& decision) {
     decision.judgement.verdict = Verdict::inconclusive;

@@ -124,6 +124,17 @@ TEST(Tail, TheMeanHardlyDependsOnHowManySamplesThereAre) {
     EXPECT_EQ(tail_of(batch).value().p99, 6) << "a stored one";
 }
 
+TEST(Tail, ATailThatIsDecidedNeedsNoFurtherProcesses) {
+    // So many slow samples that each process's trimmed mean has some, and is slow itself.
+    const Pair pair = of_samples(sampled(20, 20), sampled(5, 20, {3, 3}));
+    EXPECT_NE(time_of(pair).verdict, Verdict::pass);
+    model::MetricSeries mixed = sampled(5, 20, {2, 10});
+    mixed.batches[0] = sampled(1, 20, {3, 10}).batches[0];
+    const Pair both = of_samples(sampled(20, 20), mixed);
+    EXPECT_EQ(time_of(both).doubt, Doubt::slow_tail);
+    EXPECT_FALSE(is_flagged(both));
+}
+
 TEST(Tail, FewSamplesHaveNone) {
     EXPECT_FALSE(slowest_tenths(sampled(2, 14)));
     EXPECT_TRUE(slowest_tenths(sampled(3, 10)));
@@ -216,16 +227,23 @@ TEST(SlowProcesses, ARunWithOneIsNotShown) {
 }
 
 TEST(SlowProcesses, FreshOnesDecideByPrecedence) {
-    Pair pair = of_samples(with_slow(200, 0), with_slow(5, 1));
+    Pair pair = of_samples(with_slow(400, 0), with_slow(5, 1));
     add_round(pair, with_slow(8, 1, 1));
     EXPECT_EQ(time_of(pair).doubt, Doubt::slow_processes);
-    EXPECT_TRUE(is_flagged(pair)) << "one in eight is still unclear";
+    EXPECT_TRUE(is_flagged(pair)) << "five of forty would decide";
     add_round(pair, with_slow(32, 5, 2));
     const MetricVerdict found = time_of(pair);
-    EXPECT_EQ(found.verdict, Verdict::regressed) << "6 of 40 after 200 without one";
+    EXPECT_EQ(found.verdict, Verdict::regressed) << "6 of 40 after 400 without one";
     EXPECT_NEAR(found.change.value(), 0, 0.01) << "the mean leaves them out";
     EXPECT_TRUE(says(found.sentence, "7 of 45 processes are slower")) << found.sentence;
     EXPECT_EQ(exit_of(pair, false), 1);
+}
+
+TEST(SlowProcesses, ABaselineTooSmallToDecideCostsNoFurtherRound) {
+    Pair pair = of_samples(with_slow(20, 0), with_slow(5, 1));
+    add_round(pair, with_slow(8, 1, 1));
+    EXPECT_EQ(time_of(pair).doubt, Doubt::slow_processes);
+    EXPECT_FALSE(is_flagged(pair));
 }
 
 TEST(SlowProcesses, TheFirstLookDoesNotConfirmThem) {
