@@ -346,6 +346,7 @@ MetricSeries condensed(const MetricSeries& series) {
         model::Batch batch = *used[i];
         batch.process = static_cast<std::int64_t>(i);
         batch.round = 0;
+        if (series.unit == "ns") batch.tail = gate::tail_of(batch);
         batch.samples = {values[i]};
         result.batches.push_back(std::move(batch));
     }

@@ -18,9 +18,6 @@
 
 namespace perfgate::gate {
 
-/// How the processes of the two sides belong together.
-enum class Processes { alone, paired };
-
 /// - A batch (one process) counts as one value: the mean of its samples without a tenth at either
 ///   end.
 /// - If the baseline has one process, the spread between processes is not known: the tolerance

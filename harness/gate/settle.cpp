@@ -25,7 +25,8 @@ struct Known {
     const model::BaselineCase& expected;
     double too_good;
     const Judgement& judged;
-    bool explained;  ///< by the clock, or by a machine that runs the baseline's code
+    bool explained;             ///< by the clock, or by a machine that runs the baseline's code
+    const TailJudgement* tail;  ///< null: there are too few samples
 
     Verdict verdict() const { return judged.verdict; }
     bool calm() const { return verdict() == Verdict::pass || verdict() == Verdict::improved; }
@@ -96,6 +97,22 @@ std::optional<Objection> hidden_behind_clock(const Known& known) {
     return Objection{Verdict::inconclusive, Doubt::clock_hides, std::move(why)};
 }
 
+std::optional<Objection> slow_processes(const Known& known) {
+    if (!known.calm() || known.judged.slow_processes == 0 || known.shown_by_its_code()) {
+        return std::nullopt;
+    }
+    return Objection{Verdict::inconclusive, Doubt::slow_processes,
+                     slow_processes_words(known.judged)};
+}
+
+std::optional<Objection> slow_tail(const Known& known) {
+    const bool stands = known.calm() || known.judged.doubt == Doubt::not_shown;
+    if (!stands || known.tail == nullptr || !known.tail->is_beyond()) return std::nullopt;
+    return Objection{Verdict::inconclusive,
+                     known.all_the_same() ? Doubt::nothing_changed : Doubt::slow_tail,
+                     "its slowest tenth is slower by more than what it may be"};
+}
+
 std::optional<Objection> not_shown(const Known& known) {
     if (known.verdict() != Verdict::pass || !is_time(known.comparison) ||
         known.judged.basis == Basis::tolerance || known.judged.shown || known.shown_by_its_code()) {
@@ -106,7 +123,8 @@ std::optional<Objection> not_shown(const Known& known) {
 
 /// In order; the first that objects decides.
 constexpr std::optional<Objection> (*objections[])(const Known&) = {
-    beyond_machines, undecided, too_good, baseline_disagrees, hidden_behind_clock, not_shown};
+    beyond_machines,     undecided, too_good,       baseline_disagrees,
+    hidden_behind_clock, slow_tail, slow_processes, not_shown};
 
 void doubt(Doubt why, std::string words, Decision& decision) {
     decision.judgement.verdict = Verdict::inconclusive;
@@ -118,7 +136,7 @@ void doubt(Doubt why, std::string words, Decision& decision) {
 
 Decision settle(const Comparison& comparison, const CodeComparison& code,
                 const model::CaseResult& result, const model::BaselineCase& expected,
-                double too_good, const Judgement& judgement) {
+                double too_good, const Judgement& judgement, const TailJudgement* tail) {
     Decision decision{judgement, false, {}, {}, {}};
     Judgement& judged = decision.judgement;
     if (judged.verdict == Verdict::invalid) return decision;
@@ -134,7 +152,8 @@ Decision settle(const Comparison& comparison, const CodeComparison& code,
     }
 
     const Known known{
-        comparison, code, result, expected, too_good, judged, !clock.empty() || aside.excuses};
+        comparison, code, result, expected, too_good, judged, !clock.empty() || aside.excuses,
+        tail};
     for (const auto& objects : objections) {
         auto objection = objects(known);
         if (!objection) continue;

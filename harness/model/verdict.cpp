@@ -145,6 +145,10 @@ std::string_view to_text(Doubt doubt) {
             return "nothing_launched_changed";
         case Doubt::too_good:
             return "too_good";
+        case Doubt::slow_processes:
+            return "slow_processes";
+        case Doubt::slow_tail:
+            return "slow_tail";
     }
     return "none";
 }

@@ -179,6 +179,7 @@ BothRuns measure_both(const AbRequest& request, const gate::Rule& rule) {
     const std::vector<std::string> base_plugins = plugins_of(request.base.build);
     const std::vector<std::string> head_plugins = plugins_of(request.head.build);
     MeasuringChoice choice = request.measuring;
+    choice.processes = choice.processes.value_or(usual_pairs);
     choice.verify_seed = choice.verify_seed.value_or(fresh_seed());
     SharedProgress progress{choice.progress, {}};
 
@@ -202,15 +203,17 @@ BothRuns measure_both(const AbRequest& request, const gate::Rule& rule) {
     Execution base_execution(of_base, base, plans.base, Execution::Unsupported::skip);
     progress.sessions = {&base_execution.session(), &head_execution.session()};
 
-    BackToBack both(base_execution.session(), head_execution.session(),
-                    choice.processes.value_or(usual_processes));
+    BackToBack both(base_execution.session(), head_execution.session(), *choice.processes);
     both.measure_all();
-    confirm(both, [&](const model::Run& so_far) {
-        const model::Run base_so_far = head_execution.rated(both.base_run());
-        return gate::flagged(head_execution.rated(so_far),
-                             gate::baselines_of(base_so_far, base_name(request)), request.policy,
-                             rule);
-    });
+    confirm(
+        both,
+        [&](const model::Run& so_far) {
+            const model::Run base_so_far = head_execution.rated(both.base_run());
+            return gate::flagged(head_execution.rated(so_far),
+                                 gate::baselines_of(base_so_far, base_name(request)),
+                                 request.policy, rule);
+        },
+        gate::Processes::paired);
     if (both.interrupted()) {
         for (Execution* side : {&base_execution, &head_execution}) side->session().interrupt();
     }

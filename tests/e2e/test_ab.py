@@ -60,7 +60,7 @@ class Ab(tool.Case):
         base = self.read_json("perfgate-out/base/run.json")
         for run in (base, head):
             rounds = [batch.get("round", 0) for batch in self.batches(run)]
-            self.assertEqual([0] * 6 + [1] * 8, rounds[:14])
+            self.assertEqual([0] * 6 + [1] * 13, rounds[:19])
             processes = [batch["process"] for batch in self.batches(run)]
             self.assertEqual(len(processes), len(set(processes)))
 
