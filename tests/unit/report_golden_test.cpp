@@ -97,6 +97,11 @@ TEST(ReportGolden, Csv) {
     expect_golden(written("csv", every_verdict()), "report.csv");
 }
 
+TEST(ReportGolden, ForGithubActionBenchmark) {
+    expect_golden(written("smaller-is-better", every_verdict()), "report.smaller.json");
+    expect_golden(written("bigger-is-better", every_verdict()), "report.bigger.json");
+}
+
 /// What the page shows, on more than its one line.
 std::string readable(const std::string& data) {
     return nlohmann::ordered_json::parse(data).dump(1, ' ') + '\n';
