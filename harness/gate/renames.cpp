@@ -18,14 +18,6 @@ namespace perfgate::gate {
 
 namespace {
 
-/// The id that a benchmark's case of a former version has now.
-std::string without_former_params(const std::string& id, const model::BaselineCase& expected) {
-    if (expected.metrics.empty()) return id;
-    const std::string& source = expected.metrics.begin()->second.method.source;
-    return model::without_params(
-        id, [&](std::string_view param) { return model::was_in_ids(source, param); });
-}
-
 /// By id now, the id in the baseline.
 using Renamed = std::map<std::string, std::string>;
 
@@ -80,6 +72,13 @@ void rename(const Renamed& renamed, Map& map) {
 }
 
 }  // namespace
+
+std::string without_former_params(const std::string& id, const model::BaselineCase& expected) {
+    if (expected.metrics.empty()) return id;
+    const std::string& source = expected.metrics.begin()->second.method.source;
+    return model::without_params(
+        id, [&](std::string_view param) { return model::was_in_ids(source, param); });
+}
 
 void follow_renames(const model::Run& run, BaselineSet& baselines) {
     for (const model::SuiteResult& suite : run.suites) {

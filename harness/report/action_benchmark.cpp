@@ -49,7 +49,7 @@ void write_metric(JsonWriter& json, const std::string& suite, const JoinedCase& 
 }
 
 bool is_gated(const JoinedCase& joined, const MetricRow& metric) {
-    if (joined.result == nullptr) return metric.verdict != nullptr;
+    if (metric.verdict != nullptr || joined.result == nullptr) return metric.verdict != nullptr;
     const std::vector<model::GateRule>& gates = joined.result->gates;
     return std::any_of(gates.begin(), gates.end(),
                        [&](const model::GateRule& gate) { return gate.metric == metric.metric; });

@@ -98,8 +98,17 @@ TEST(ReportGolden, Csv) {
 }
 
 TEST(ReportGolden, ForGithubActionBenchmark) {
-    expect_golden(written("smaller-is-better", every_verdict()), "report.smaller.json");
-    expect_golden(written("bigger-is-better", every_verdict()), "report.bigger.json");
+    Documents documents = every_verdict();
+    for (const model::SuiteVerdict& suite : documents.verdict.suites) {
+        for (const model::CaseVerdict& verdict : suite.cases) {
+            for (const model::MetricVerdict& metric : verdict.metrics) {
+                documents.run.metric_definitions[metric.metric].direction =
+                    metric.unit == "%" ? model::Direction::higher : model::Direction::lower;
+            }
+        }
+    }
+    expect_golden(written("smaller-is-better", documents), "report.smaller.json");
+    expect_golden(written("bigger-is-better", documents), "report.bigger.json");
 }
 
 /// What the page shows, on more than its one line.
