@@ -6,6 +6,7 @@ install(TARGETS perfgate
   RUNTIME DESTINATION bin)
 install(RUNTIME_DEPENDENCY_SET perfgate_runtime
   PRE_INCLUDE_REGEXES "libyaml-cpp" "libfmt" "libpugixml" "libsimdjson" "libsqlite3"
+  "libre2" "libabsl"
   PRE_EXCLUDE_REGEXES ".*"
   DESTINATION lib)
 install(DIRECTORY suites configs harness/runner/templates DESTINATION share/perfgate)

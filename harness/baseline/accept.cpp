@@ -166,7 +166,11 @@ class Accepting {
     Accepted suite(const model::SuiteResult& suite, const model::SuiteVerdict& verdict,
                    const gate::StoredBaseline* stored) {
         Accepted accepted;
-        if (stored != nullptr) accepted.baseline = stored->baseline;
+        renamed_.clear();
+        if (stored != nullptr) {
+            accepted.baseline = stored->baseline;
+            renamed_ = stored->renamed;
+        }
         if (stored == nullptr) {
             accepted.baseline.suite = suite.name;
             accepted.baseline.device = run_.environment.device;
@@ -181,6 +185,7 @@ class Accepting {
         for (std::size_t i = suite.cases.size(); i < verdict.cases.size(); ++i) {
             if (chosen_.is_named(verdict.cases[i].id)) remove(verdict.cases[i], accepted);
         }
+        keep_former_names(accepted);
         return accepted;
     }
 
@@ -209,7 +214,9 @@ class Accepting {
         } else if (!model::stayed(verdict)) {
             accept(result, verdict, expected, entry, accepted);
         }
-        const bool added = expected == nullptr && accepted.baseline.cases.contains(verdict.id);
+        const auto renamed = renamed_.find(verdict.id);
+        const bool added = (expected == nullptr || renamed != renamed_.end()) &&
+                           accepted.baseline.cases.contains(verdict.id);
         if (entry.changes.empty() && !added) {
             ++accepted.unchanged;
         } else {
@@ -217,6 +224,20 @@ class Accepting {
                 verdict.id,
                 document::digest_of_case(verdict.id, accepted.baseline.cases.at(verdict.id)));
             accepted.entries.push_back(std::move(entry));
+            if (renamed == renamed_.end()) return;
+            accepted.entries.push_back(
+                ledger_entry(model::LedgerAction::prune, renamed->second, acceptance_));
+            renamed_.erase(renamed);
+        }
+    }
+
+    /// Of the cases that were not accepted.
+    void keep_former_names(Accepted& accepted) const {
+        for (const auto& [id, was] : renamed_) {
+            auto node = accepted.baseline.cases.extract(id);
+            if (node.empty()) continue;
+            node.key() = was;
+            accepted.baseline.cases.insert(std::move(node));
         }
     }
 
@@ -392,6 +413,7 @@ class Accepting {
     const Chosen chosen_;
     const Acceptance& acceptance_;
     const gate::Rule& rule_;
+    std::map<std::string, std::string> renamed_;  ///< of the suite: cases not accepted so far
 };
 
 std::vector<Accepted> accept_suites(const Run& run, const model::VerdictDocument& document,

@@ -316,7 +316,8 @@ BaselineCase better_known(const BaselineCase& before, const CaseResult& result) 
 
 Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
                   const std::optional<model::Baseline>& existing, const Acceptance& acceptance,
-                  const std::set<std::string>& passing) {
+                  const std::set<std::string>& passing,
+                  const std::map<std::string, std::string>& renamed) {
     require_finished(run);
     require_acceptable(run, suite);
     if (acceptance.add_board) require_known(run, suite, existing);
@@ -403,6 +404,16 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
         } else {
             refreshed.removed.push_back(id);
         }
+    }
+    for (const auto& [id, was] : renamed) {
+        if (!refreshed.baseline.cases.contains(id)) continue;
+        std::erase(refreshed.unchanged, id);
+        std::erase(refreshed.kept, id);
+        if (std::find(refreshed.accepted.begin(), refreshed.accepted.end(), id) ==
+            refreshed.accepted.end()) {
+            refreshed.accepted.push_back(id);
+        }
+        refreshed.removed.push_back(was);
     }
     refreshed.entry = entry_of(run, suite, refreshed, acceptance);
     return refreshed;

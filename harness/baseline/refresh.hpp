@@ -49,8 +49,11 @@ struct Refreshed {
 /// `passing` are the ids of cases that pass against `existing`. Of such a case the baseline's
 /// values stay if the run measured a gated time in fewer processes than the baseline has, and in
 /// fewer than `enough_processes`: what it would detect must not get worse unnoticed.
+/// `renamed` has the former ids of cases that `existing` has by their new ones: these are accepted,
+/// and the former ones removed.
 Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
                   const std::optional<model::Baseline>& existing, const Acceptance& acceptance,
-                  const std::set<std::string>& passing = {});
+                  const std::set<std::string>& passing = {},
+                  const std::map<std::string, std::string>& renamed = {});
 
 }  // namespace perfgate::baseline

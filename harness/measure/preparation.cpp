@@ -34,6 +34,7 @@ model::Run empty_run(const model::Plan& plan, const Capabilities& capabilities,
             entry.reason = planned.skip_reason;
             entry.skipped_by_suite = planned.skipped_by_suite;
             entry.measured_as = planned.measured_as;
+            entry.was = planned.was;
             planned.subject->describe(entry);
             for (const model::MetricDefinition& own : planned.subject->own_metrics()) {
                 run.metric_definitions[own.name] = own;

@@ -339,6 +339,14 @@ std::vector<Metric> make_catalogue() {
                                  "items/s", higher, timing, Fold::sum}),
         from(Source::benchmark, {"bytes_per_second", "bytes per second that a benchmark reports",
                                  "bytes/s", higher, timing, Fold::sum}),
+        from(Source::benchmark, {"time_to_first_token", "median time to the first token of a reply",
+                                 "ns", lower, timing, Fold::sum}),
+        from(Source::benchmark, {"time_per_output_token", "median time of a token after the first",
+                                 "ns", lower, timing, Fold::sum}),
+        from(Source::benchmark, {"inter_token_latency", "median time between two tokens", "ns",
+                                 lower, timing, Fold::sum}),
+        from(Source::benchmark, {"requests_per_second", "requests that a server answers",
+                                 "requests/s", higher, timing, Fold::sum}),
 
         // --- cycles and clock
         counted({"cycles", "SM clock cycles", "count", lower, counter, Fold::sum},

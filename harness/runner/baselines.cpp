@@ -71,12 +71,14 @@ std::vector<baseline::Refreshed> refresh_all(const model::Run& run, const Refres
                 fmt::format("the run has the suite '{}' twice", util::printable(suite.name)));
         }
         std::optional<model::Baseline> existing;
+        std::map<std::string, std::string> renamed;
         if (const auto found = stored.find(suite.name); found != stored.end()) {
             existing = found->second.baseline;
+            renamed = found->second.renamed;
         }
         results.push_back(
             baseline::refresh(run, suite, existing, request.acceptance,
-                              existing ? passing[suite.name] : std::set<std::string>()));
+                              existing ? passing[suite.name] : std::set<std::string>(), renamed));
     }
     return results;
 }

@@ -117,7 +117,7 @@ FRAMES = {
     "docs/sources.md": [WHOLE, SOURCE, SOURCE],
     "docs/metrics.md": [DEFAULTS, DEFAULTS],
     "docs/programs.md": [WHOLE, COMMAND, COMMAND, HEALTHY],
-    "docs/benchmarks.md": [WHOLE, ENTRIES, ENTRIES, BENCHMARKS, WHOLE],
+    "docs/benchmarks.md": [WHOLE, ENTRIES, ENTRIES, ENTRIES, ENTRIES, ENTRIES, BENCHMARKS, BENCHMARKS, WHOLE],
     "docs/sharding.md": [],
     "docs/back-to-back.md": [],
     "docs/github-actions.md": [WORKFLOW],

@@ -17,7 +17,12 @@ std::string layout_text(const Layout& reading) {
     for (const Value& value : reading.values) {
         text += fmt::format(", {} in {} times {}, better {}", value.definition.name, value.from,
                             value.factor, to_text(value.definition.direction));
+        if (!value.unit_from.empty()) text += ", unit in " + value.unit_from;
+        for (const auto& [place, wanted] : value.where) {
+            text += fmt::format(", where {} is {}", place, wanted);
+        }
     }
+    for (const std::string& place : reading.samples) text += ", samples by " + place;
     return text;
 }
 
