@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "baseline/accept.hpp"
+#include "baseline/acceptance.hpp"
 #include "baseline/store.hpp"
 #include "explain/explain.hpp"
 #include "gate/gate.hpp"
@@ -43,6 +44,21 @@ void note_absent_baselines(const model::Run& run, const std::string& folder,
     }
 }
 
+/// What cannot become a baseline is not advised to.
+void note_objections(const model::Run& run, model::VerdictDocument& document) {
+    for (std::size_t s = 0; s < run.suites.size(); ++s) {
+        for (std::size_t c = 0; c < run.suites[s].cases.size(); ++c) {
+            model::CaseVerdict& verdict = document.suites[s].cases[c];
+            if (verdict.verdict != model::Verdict::no_baseline) continue;
+            const std::string why = baseline::objection(run, run.suites[s].cases[c]);
+            if (why.empty()) continue;
+            verdict.reason =
+                fmt::format("no baseline for this case, and its values cannot become one: {}",
+                            util::printable(why, 1000));
+        }
+    }
+}
+
 }  // namespace
 
 Judge::Judge(JudgingChoice choice, const model::Run& run)
@@ -63,6 +79,7 @@ model::VerdictDocument Judge::verdict(const model::Run& run) const {
         document.suites.front().notes.push_back(note);
     }
     note_absent_baselines(run, choice_.baselines, baselines_, document);
+    note_objections(run, document);
     explain::explain(run, explain::Which::moved, document);
     return document;
 }

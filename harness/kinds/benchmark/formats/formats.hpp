@@ -38,6 +38,7 @@ struct Format {
     std::string_view more_samples;
     /// What is appended to the file's name for the folder of files beside it; empty: there is none.
     std::string_view folder_suffix = {};
+    bool of_gpu = false;  ///< what writes it measures GPUs alone
 };
 
 std::span<const Format> formats();
