@@ -354,7 +354,10 @@ Adopted adopted_by(const AdoptionChoice& choice, std::vector<std::string>& warni
     adopted.config = choice.config.empty() ? std::string(usual_config) : choice.config;
     require_plain("--config", adopted.config, "_./-");
     find_release(choice.from, adopted);
-    adopted.needs = needs_of(choice, adopted.config);
+    AdoptionChoice chosen = choice;
+    std::erase(chosen.suites, adopted.config);  // a shell put it among the suites
+    if (chosen.suites.empty()) throw util::InputError("no suite is named beside the config");
+    adopted.needs = needs_of(chosen, adopted.config);
     if (choice.config.empty() && !fs::exists(adopted.config, error)) {
         adopted.config_text = new_config(adopted.needs.may_use_gpu());
         adopted.profile = suite::parse_profile(adopted.config_text, adopted.config);
@@ -382,8 +385,7 @@ Adopted adopted_by(const AdoptionChoice& choice, std::vector<std::string>& warni
     }
     adopted.baselines = fs::path(suite::baselines_of(adopted.profile)).lexically_normal().string();
     require_plain("the config's baselines", adopted.baselines, "_./-");
-    adopted.suites = choice.suites;
-    std::erase(adopted.suites, adopted.config);  // a shell put it among the suites
+    adopted.suites = chosen.suites;
     adopted.plugins = choice.plugins;
     adopted.runners = choice.runners;
     if (adopted.runners.empty()) {

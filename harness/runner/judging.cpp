@@ -27,16 +27,26 @@ namespace {
 void note_absent_baselines(const model::Run& run, const std::string& folder,
                            const gate::BaselineSet& baselines, model::VerdictDocument& document) {
     const std::string& key = run.environment.device.key;
-    for (model::SuiteVerdict& suite : document.suites) {
+    for (std::size_t i = 0; i < document.suites.size(); ++i) {
+        model::SuiteVerdict& suite = document.suites[i];
         const bool missed = std::any_of(suite.cases.begin(), suite.cases.end(),
                                         [](const model::CaseVerdict& verdict) {
                                             return verdict.verdict == model::Verdict::no_baseline;
                                         });
         if (!missed || baselines.contains(suite.name)) continue;
+        // One case that cannot become a baseline is enough for a refresh to be refused.
+        const bool refreshable =
+            i < run.suites.size() &&
+            std::all_of(run.suites[i].cases.begin(), run.suites[i].cases.end(),
+                        [&](const model::CaseResult& result) {
+                            return result.status == model::CaseStatus::skipped ||
+                                   baseline::objection(run, result).empty();
+                        });
         const std::vector<std::string> keys = baseline::devices_with_baseline(folder, suite.name);
         suite.notes.push_back(fmt::format(
-            "the baseline would be {}; {}",
+            "the baseline would be {}{}; {}",
             util::printable(baseline::baseline_path(folder, key, suite.name).string(), 300),
+            refreshable ? ", which 'perfgate baseline refresh' records" : "",
             keys.empty()
                 ? "no other device has one there"
                 : fmt::format("there is one for {}",

@@ -877,7 +877,7 @@ esac""")
         self.check_out = lambda runner, inputs: (tokens.append(inputs.get("token")),
                                                  check_out(runner, inputs))[1]
         self.assert_accepted(self.comment("/perfgate accept meant"))
-        self.assertEqual([None, None, "of an app"], tokens)
+        self.assertEqual([None, None, None, "of an app"], tokens)
         self.assertNotIn("closing and reopening", self.answer())
 
     def test_case_says_what_alone_is_accepted(self):

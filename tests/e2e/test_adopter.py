@@ -111,7 +111,7 @@ class Adopter(test_actions.Played):
         self.commit(name)
         self.git("switch", "--quiet", "main")
 
-    def adopted(self, kind, words):
+    def adopted(self, kind, words, backend=None):
         """Takes the steps that a person has to: types what the words are, and does what the release prints then, until the
         first baselines are merged and a night finds nothing new. Returns what it printed."""
         shutil.copytree(REPOSITORIES / kind, self.repository)
@@ -124,6 +124,10 @@ class Adopter(test_actions.Played):
         registers, commits, starts, requires = steps
         label = re.search(r"runner with the label (\S+): ", registers)[1]
         self.assertIn("Commit these files", commits)
+        if backend:
+            config = self.repository / "configs/ci.yaml"
+            self.assertIn("\nbackend: cuda\n", config.read_text())
+            config.write_text(config.read_text().replace("backend: cuda", f"backend: {backend}"))
         self.commit("perfgate")
         # Of perfgate the repository names two actions, and a checkout for two workflows.
         brought = {line for path in self.workflows.iterdir()
@@ -170,7 +174,8 @@ class Adopter(test_actions.Played):
         """The mocks of driver and CUPTI stand for a GPU, and a program that calls the driver for PyTorch."""
         self.environment |= {"LD_LIBRARY_PATH": str(MOCKS)}
         del self.environment["CUDA_VISIBLE_DEVICES"]
-        self.adopted("training", ["adopt"])
+        # The mocks are no device of the CUDA backend, which measures kernels and no programs.
+        self.adopted("training", ["adopt"], backend="auto")
         self.assert_gate(self.pull_request("main"), "success")
         self.branch("slower", "train.py", "range(100)", "range(200)")
         jobs = self.pull_request("slower")

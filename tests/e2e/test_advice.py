@@ -33,12 +33,13 @@ def advised(text):
 class Advised(tool.Case):
     suite = "suite.yaml"
     words = ["--backend", "host"]  # of the run
+    of_case = ""  # the cases that a sentence about a case is printed for, if there are others
 
     def completed(self, command):
         """The words of a command with what stands for the state's files."""
         words = shlex.split(command.replace("…", ""))[1:]
-        words = [{"SUITE": self.suite, "RUN": "perfgate-out/run.json", "FILE": "perfgate-out/run.json",
-                  "CASE": "*"}.get(word, word) for word in words]
+        words = [{"SUITE": self.suite, "RUN": "perfgate-out/run.json", "RUN.json": "perfgate-out/run.json",
+                  "FILE": "perfgate-out/run.json", "CASE": "*"}.get(word, word) for word in words]
         if words[:2] == ["baseline", "refresh"] and not [word for word in words[2:] if "." in word]:
             words.insert(2, self.suite)
         if words[:2] == ["baseline", "accept"]:
@@ -49,6 +50,8 @@ class Advised(tool.Case):
         # What a sentence cannot know of the command line is in the commands at the report's end.
         if words[0] == "run" or (words[:2] == ["baseline", "refresh"] and words[2] == self.suite):
             words += [word for word in self.words if word not in words]
+        if words[:2] == ["baseline", "refresh"] and self.of_case and "--filter" not in words:
+            words += ["--filter", self.of_case]
         return words
 
     def read_everything(self, done):
@@ -174,6 +177,7 @@ class Verdicts(test_benchmarks.Given, Advised):
         refused = self.run_tool("baseline", "refresh", "suite.yaml", *self.words, "--processes", 8, code=2)
         self.assertIn("the processes disagree", refused.stderr)
         self.try_all(refused, 2, least=0)
+        self.of_case = "*copy*"
         commands = self.state("--set", "no_baseline=fail", code=4)
         refresh = [each for each in commands if each.startswith("perfgate baseline refresh perfgate-out")]
         self.assertEqual(1, len(refresh), commands)
@@ -229,6 +233,7 @@ class Plugin(Advised):
         self.write("my configs/ci.yaml", "backend: host\nbaselines: my baselines\npolicy: {no_baseline: fail}\n")
         commands = self.run_it("--config", "my configs/ci.yaml", code=4)
         self.assertTrue(any("'my configs/ci.yaml'" in each for each in commands))
+        (self.folder / "perfgate-out/report.md").unlink()
         self.try_all(self.run_tool("ab", "suite.yaml", "--backend", "host", "--base", f"build:{tool.PLUGINS}/probe_base.so",
                                    "--head", f"build:{tool.PLUGINS}/probe_wrong.so", code=1), 1, least=1)
 
@@ -252,8 +257,9 @@ class Program(Advised):
         program.write_text(program.read_text().replace("range(100)", "range(101)"))
         self.try_all(self.run_tool(*run, code=1, env=self.env), 1, least=3)
         self.suite = "draft.yaml"
+        program = pathlib.Path(os.environ["PERFGATE_BUILD_DIR"]) / "bin/mock_program"
         self.write("perfgate-out/verdict.json", '{"suites": []}')
-        done = self.run_tool("profile", "--report", "suite:draft.yaml", "--", "python3", "program.py", "1024", env=self.env)
+        done = self.run_tool("profile", "--report", "suite:draft.yaml", "--", program, "kernels", "5", "gemm", env=self.env)
         self.assertIn("next: perfgate baseline refresh draft.yaml", done.stderr)
         self.try_all(done, 0)
 
@@ -277,7 +283,7 @@ class Elsewhere(Advised):
             text = re.sub(r'"\s*\n\s*"', "", path.read_text())
             for command in QUOTED.findall("\n".join(re.findall(r'"(?:[^"\\\n]|\\.)*"', text))):
                 words = [word for word in command.replace("{}", "FILE").replace("…", "").split()[1:]]
-                if command in OF_HELP or words[0] in ("help", "worker", "--help") or "--help" in words:
+                if command in OF_HELP or words == ["nightly"] or words[0] in ("help", "worker", "--help") or "--help" in words:
                     continue
                 with self.subTest(path.relative_to(tool.SOURCE), command=command):
                     self.assertEqual("", tool.refused_words(words))

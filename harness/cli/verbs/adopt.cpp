@@ -46,7 +46,9 @@ Body add_adopt(CLI::App& verb) {
                     "The config to measure with (default: configs/ci.yaml, which is written if it "
                     "is absent)")
         ->type_name("FILE");
-    add_plugin_option(verb, choice->plugins);
+    // It need not be there: a job builds it.
+    add_repeatable(verb, "--plugin", choice->plugins,
+                   "A plugin with workloads that the suites name", "FILE");
     verb.add_option("--build", choice->build,
                     "What builds plugins, programs and benchmarks, in a line of shell (default: "
                     "CMake's commands if there is a CMakeLists.txt)")
