@@ -9,7 +9,7 @@ install(RUNTIME_DEPENDENCY_SET perfgate_runtime
   "libre2" "libabsl"
   PRE_EXCLUDE_REGEXES ".*"
   DESTINATION lib)
-install(DIRECTORY suites configs harness/runner/templates DESTINATION share/perfgate)
+install(DIRECTORY suites configs harness/runner/templates harness/runner/pipelines DESTINATION share/perfgate)
 install(FILES "${PERFGATE_DEMO}/head.run.json" DESTINATION share/perfgate/demo)
 install(DIRECTORY "${PERFGATE_DEMO}/baselines" DESTINATION share/perfgate/demo)
 foreach(pages man bash-completion zsh fish)

@@ -337,7 +337,7 @@ class Accepting {
             refuse(verdict.id,
                    fmt::format("{} is not shown to be within its tolerance, and the code is not "
                                "the baseline's: measure in more processes, or accept the whole "
-                               "case with 'perfgate baseline refresh --filter'",
+                               "case with 'perfgate baseline refresh RUN --filter CASE'",
                                util::printable(metric.metric)));
             return false;
         }

@@ -140,9 +140,8 @@ class Judging {
             verdict.baseline_file = baseline->file;
             verdict.notes = baseline->notes;
         } else {
-            verdict.notes.push_back(
-                fmt::format("no baseline for device '{}': accept a run's values with {}",
-                            util::printable(run_.environment.device.key), refresh_remedy));
+            verdict.notes.push_back(fmt::format("no baseline for device '{}'",
+                                                util::printable(run_.environment.device.key)));
         }
         for (std::size_t i = 0; i < suite.cases.size(); ++i) {
             verdict.cases.push_back(cases_.open(index, i, baseline));

@@ -62,7 +62,7 @@ std::array<ProvenanceChange, 5> provenance_changes(const model::Run& run,
         if (boards < least_boards) {
             board += fmt::format(
                 "; it has {} of the {} boards from which the gate learns how much boards differ "
-                "('perfgate baseline refresh --add-board')",
+                "('perfgate baseline refresh SUITE --add-board')",
                 boards, least_boards);
         }
     }

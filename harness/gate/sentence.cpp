@@ -166,7 +166,8 @@ std::string slow_processes_words(const Judgement& judgement) {
 std::string too_good_words(double factor) {
     return fmt::format(
         "more than {:.6g} times as good: does it still do all of its work, and is its unit the "
-        "same? If so, accept it ('perfgate baseline accept'), or raise 'too_good' in the policy",
+        "same? If so, accept it ('perfgate baseline accept RUN'), or raise 'too_good' in the "
+        "policy",
         factor);
 }
 

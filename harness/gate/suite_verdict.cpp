@@ -226,7 +226,7 @@ std::vector<model::SuiteVerdict> missing_suites(const model::Run& run,
             missing_case.verdict = model::Verdict::missing;
             missing_case.reason = fmt::format(
                 "in the baseline of the suite '{}', which was not given: measure it too, or drop "
-                "its baseline with 'perfgate baseline prune --all-suites'",
+                "its baseline with 'perfgate baseline prune SUITE --all-suites'",
                 util::printable(name));
         }
     }

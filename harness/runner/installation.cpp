@@ -57,6 +57,18 @@ std::filesystem::path project_templates() {
     return prefix() / "share" / "perfgate" / "templates";
 }
 
+std::filesystem::path pipeline_templates() {
+    return prefix() / "share" / "perfgate" / "pipelines";
+}
+
+std::filesystem::path release_build_file() {
+    return prefix() / "share" / "perfgate" / "BUILD";
+}
+
+std::filesystem::path release_config() {
+    return prefix() / "share" / "perfgate" / "configs" / "ci.yaml";
+}
+
 std::vector<std::string> bundled_plugins() {
     return plugins_in(library_folder() / "plugins");
 }

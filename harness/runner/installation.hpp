@@ -24,6 +24,12 @@ std::filesystem::path python_worker();
 
 std::filesystem::path recorded_demo();
 
+/// share/perfgate/pipelines: what `adopt` writes, a folder for each CI; share/perfgate/BUILD: where
+/// the release comes from; share/perfgate/configs/ci.yaml. They need not exist.
+std::filesystem::path pipeline_templates();
+std::filesystem::path release_build_file();
+std::filesystem::path release_config();
+
 /// share/perfgate/templates: a folder per kind of project that `init` writes; need not exist.
 std::filesystem::path project_templates();
 

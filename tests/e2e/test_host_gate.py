@@ -105,15 +105,15 @@ class HostGate(tool.Case):
         self.refresh()
         done = self.run_tool("run", "probe.yaml", "--backend", "host", *self.plugin("probe_slow"), "--report",
                              "report.md", code=1)
-        console = re.findall(r"^(\w+):\n  (perfgate .*)$", done.stdout, re.MULTILINE)
-        markdown = re.findall(r"^# (\w+)\n(perfgate .*)$", (self.folder / "report.md").read_text(), re.MULTILINE)
-        self.assertEqual(["reproduce", "explain", "accept"], [purpose for purpose, _ in console])
+        console = re.findall(r"^([\w ]+):\n  (perfgate .*)$", done.stdout, re.MULTILINE)
+        markdown = re.findall(r"^# ([\w ]+)\n(perfgate .*)$", (self.folder / "report.md").read_text(), re.MULTILINE)
+        self.assertEqual(["run again", "report why", "accept"], [purpose for purpose, _ in console])
         self.assertEqual(console, markdown)
         path = f"{pathlib.Path(tool.PERFGATE).parent}:{os.environ['PATH']}"
         for purpose, line in console:
             pasted = subprocess.run(line, shell=True, cwd=self.folder, capture_output=True, text=True,
                                     env={**os.environ, "PATH": path}, timeout=tool.PATIENCE_S)
-            self.assertEqual(1 if purpose == "reproduce" else 0, pasted.returncode,
+            self.assertEqual(1 if purpose == "run again" else 0, pasted.returncode,
                              f"{line}\n{pasted.stdout}{pasted.stderr}")
         self.run_tool("compare", "perfgate-out/run.json")
 

@@ -41,6 +41,8 @@ class Init(tool.Case):
     @classmethod
     def setUpClass(cls):
         cls.prefix = tool.installed(cls)
+        # As ci/release writes it.
+        (cls.prefix / "share/perfgate/BUILD").write_text(f"commit {'5eed' * 10}\nrepository tools/perfgate\n")
 
     def run_line(self, line, folder, code=0):
         done = subprocess.run(["bash", "-c", line], cwd=folder, capture_output=True, text=True,
@@ -62,7 +64,10 @@ class Init(tool.Case):
         for file in re.findall(r"^wrote (.*)$", text, re.MULTILINE):
             self.assertEqual((tool.SOURCE / "harness/runner/templates" / kind / file).read_bytes(),
                              (folder / file).read_bytes())
-        return folder, self.printed(text)
+        *commands, adopt = self.printed(text)
+        self.run_line("git init --quiet", folder)
+        self.assertIn("4 steps left", self.run_line(adopt, folder).stdout)
+        return folder, commands
 
     def do(self, commands, folder):
         for command in commands:

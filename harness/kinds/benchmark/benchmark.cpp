@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "kinds/benchmark/formats/formats.hpp"
 #include "kinds/benchmark/formats/results.hpp"
 #include "model/benchmark_instance.hpp"
 
@@ -38,6 +39,11 @@ std::vector<model::MetricDefinition> Benchmark::own_metrics() const {
     own.reserve(layout_.values.size());
     for (const Value& value : layout_.values) own.push_back(value.definition);
     return own;
+}
+
+bool Benchmark::needs_gpu() const {
+    const Format* format = find_format(layout_.format);
+    return command().recorded || (format != nullptr && format->of_gpu);
 }
 
 std::string Benchmark::group_identity() const {

@@ -45,6 +45,7 @@ struct Format {
     std::string_view folder_suffix = {};
     /// Programs print it among other things, to either of their outputs.
     bool is_printed = false;
+    bool of_gpu = false;  ///< what writes it measures GPUs alone
 
     /// The suite says where names and values are.
     [[nodiscard]] constexpr bool is_generic() const { return metrics.empty(); }
