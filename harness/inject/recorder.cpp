@@ -87,6 +87,12 @@ constexpr std::array<std::string_view, 26> recorded_calls{
     "EventQuery", "ArrayCreate", "AddCallback", "AttachMem", "Unload",           "CtxCreate",
     "CtxDestroy", "MemCreate"};
 
+/// Those of them that submit work: numerous, and on record as launches.
+bool submits_work(std::string_view name) {
+    const auto has = [&](std::string_view part) { return name.find(part) != name.npos; };
+    return has("Launch") || ((has("Memcpy") || has("Memset") || has("Prefetch")) && has("Async"));
+}
+
 constexpr std::array ending_signals{SIGTERM, SIGINT, SIGHUP};
 
 class Recorder {
@@ -265,6 +271,7 @@ bool Recorder::register_buffers(std::string& why) {
 activity::Writer::Header Recorder::header() const {
     activity::Writer::Header header = header_of(settings_, &api_);
     header.emplace_back("code", settings_.code ? "1" : "0");
+    if (settings_.waits) header.emplace_back("waits", "1");
     return header;
 }
 
@@ -281,7 +288,7 @@ void Recorder::enable_kinds() {
         }
     };
     for (const CUpti_ActivityKind kind : record_kinds) enable(kind);
-    if (settings_.level != Level::api) return;
+    if (settings_.level != Level::api && !settings_.waits) return;
     for (const CUpti_ActivityKind kind : api_kinds) enable(kind);
     enable_api_calls();
 }
@@ -295,6 +302,7 @@ void Recorder::enable_api_calls() {
             if (api_.cuptiGetCallbackName(domain, id, &name) != CUPTI_SUCCESS || name == nullptr) {
                 continue;
             }
+            if (settings_.level != Level::api && submits_work(name)) continue;
             for (const std::string_view part : recorded_calls) {
                 if (std::string_view(name).find(part) == std::string_view::npos) continue;
                 any = enable_one(id, std::uint8_t{1}) == CUPTI_SUCCESS || any;
