@@ -35,7 +35,7 @@ Cases all_cases(const model::Plan& plan) {
     return all;
 }
 
-bool has_programs(const model::Plan& plan) {
+bool has_groups(const model::Plan& plan) {
     return std::any_of(plan.suites.begin(), plan.suites.end(), [](const auto& suite) {
         return std::any_of(
             suite.cases.begin(), suite.cases.end(),
@@ -112,7 +112,7 @@ JudgedRun measure_run(const RunRequest& request) {
     measure::Session& session = execution.session();
     if (choice.changed_only) leave_out_unchanged(session, plan, judge.baselines());
     Cases further = all_cases(plan);
-    if (has_programs(plan) && (settles || choice.changed_only)) {
+    if (has_groups(plan) && (settles || choice.changed_only)) {
         further = measure_what_shows_launches(session, plan, judge, execution);
         session.fill_up(further, choice.processes.value_or(usual_processes));
     } else {

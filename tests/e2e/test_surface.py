@@ -8,7 +8,7 @@ import subprocess
 import tool
 
 MOST_VERBS = 14
-MOST_OPTIONS = 55
+MOST_OPTIONS = 56
 MOST_IN_HELP = 20
 COLUMNS = 90
 
