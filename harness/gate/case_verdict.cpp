@@ -230,6 +230,17 @@ void add_remarks(const BaseCase& base, const CaseResult& head, CaseVerdict& verd
     }
 }
 
+bool is_related(const model::SuiteResult& suite, const std::string& id) {
+    return std::any_of(
+        suite.relations.begin(), suite.relations.end(), [&](const model::Relation& relation) {
+            return std::any_of(relation.instances.begin(), relation.instances.end(),
+                               [&](const std::vector<std::string>& instance) {
+                                   return std::find(instance.begin(), instance.end(), id) !=
+                                          instance.end();
+                               });
+        });
+}
+
 /// Why the base run has no value of the metric; empty: it is no base run, or does not say.
 std::string lost_in_base(const ComparedCase& compared, const std::string& id,
                          const std::string& metric) {
@@ -330,6 +341,9 @@ void CaseVerdicts::add_metrics(const ComparedCase& compared, CaseVerdict& verdic
     }
     // A program's case may be gated by a relation of its suite alone.
     const bool expected_only = !result.command.empty() && result.gates.empty();
+    if (expected_only && !is_related(run_.suites[compared.at.suite], verdict.id)) {
+        verdict.notes.emplace_back("nothing gates it: its values are only reported");
+    }
     if (!gated && !expected_only) {
         verdict.verdict = Verdict::error;
         verdict.reason =

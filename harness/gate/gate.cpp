@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -106,6 +107,7 @@ class Judging {
             report(pending[i], decision, metric);
         }
         limits_.note(verdicts_);
+        note_programs();
         std::set<std::string> said;
         for (std::size_t i = 0; i < verdicts_.size(); ++i) {
             finish_suite(run_, run_.suites[i], stored(run_.suites[i].name), policy_.changed, said,
@@ -148,6 +150,18 @@ class Judging {
         }
     }
 
+    /// Said once, because it is assumed for all of them.
+    void note_programs() {
+        for (const auto& [suite, cases] : shown_programs_) {
+            verdicts_[suite].notes.push_back(fmt::format(
+                "{} shown by {} code: each instance launches the baseline's kernels (machine code, "
+                "grid, block, shared memory, number) and copies as much; what the program passes "
+                "to them is not compared ('code: false' measures without this)",
+                util::counted(cases.size(), "GPU time") + (cases.size() == 1 ? " is" : " are"),
+                cases.size() == 1 ? "its" : "their"));
+        }
+    }
+
     CaseVerdict& verdict_of(const ComparedCase& compared) {
         return verdicts_[compared.at.suite].cases[compared.at.index];
     }
@@ -179,6 +193,10 @@ class Judging {
         const bool known = !flagged_.empty() && flagged_.back() == at;
         if (decision.judgement.measure_again && !known) flagged_.push_back(at);
         limits_.add(at.suite, id, *pending.comparison.definition, decision.judgement);
+        if (pending.compared->code.of_program && pending.compared->code.runs_the_same &&
+            metric.metric == "gpu_time") {
+            shown_programs_[at.suite].insert(at.index);
+        }
     }
 
     const Run& run_;
@@ -188,6 +206,7 @@ class Judging {
     std::vector<SuiteVerdict> verdicts_;
     std::vector<model::CaseIndex> flagged_;
     Limits limits_;
+    std::map<std::size_t, std::set<std::size_t>> shown_programs_;  ///< cases, by suite
 };
 
 bool is_verified(const CaseResult& result) {

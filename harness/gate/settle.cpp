@@ -57,11 +57,11 @@ std::optional<Objection> beyond_machines(const Known& known) {
     const bool decided =
         known.verdict() != Verdict::pass && known.verdict() != Verdict::inconclusive;
     if (!(known.explained || (known.all_the_same() && !decided)) ||
-        !beyond_any_machine(known.comparison, known.judged)) {
+        !beyond_any_machine(known.code, known.comparison, known.judged)) {
         return std::nullopt;
     }
     return Objection{Verdict::invalid, known.judged.doubt,
-                     beyond_any_machine_words(known.comparison, known.judged)};
+                     beyond_any_machine_words(known.code, known.comparison, known.judged)};
 }
 
 std::optional<Objection> undecided(const Known& known) {

@@ -84,11 +84,18 @@ constexpr std::array<std::string_view, 26> recorded_calls{
     "EventQuery", "ArrayCreate", "AddCallback", "AttachMem", "Unload",           "CtxCreate",
     "CtxDestroy", "MemCreate"};
 
+/// Calls that are on record as launches, copies and memsets, too.
+bool submits_work(std::string_view name) {
+    const auto has = [&](std::string_view part) { return name.find(part) != name.npos; };
+    return has("Launch") || ((has("Memcpy") || has("Memset") || has("Prefetch")) && has("Async"));
+}
+
 constexpr activity::StringId not_recorded = ~activity::StringId{0};
 
 }  // namespace
 
-bool is_recorded(std::string_view call) {
+bool is_recorded(std::string_view call, bool submissions) {
+    if (!submissions && submits_work(call)) return false;
     for (const std::string_view part : recorded_calls) {
         if (call.find(part) != std::string_view::npos) return true;
     }
@@ -122,7 +129,7 @@ activity::StringId Decoder::name_of(CUpti_CallbackDomain domain, CUpti_CallbackI
     activity::StringId known = not_recorded;
     if (name == nullptr) {
         known = writer_.string("a call without a name");
-    } else if (is_recorded(name)) {
+    } else if (is_recorded(name, submissions_)) {
         known = writer_.string(name);
     }
     if (id < names.size()) names[id] = known;

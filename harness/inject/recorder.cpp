@@ -243,7 +243,8 @@ void Recorder::note_refusal(CUptiResult code, const char* function) {
 
 bool Recorder::register_buffers(std::string& why) {
     spare_.reserve(spare_buffers);
-    decoder_ = std::make_unique<Decoder>(api_, writer_, launch_names_, losses_);
+    decoder_ = std::make_unique<Decoder>(api_, writer_, launch_names_, losses_,
+                                         settings_.level == Level::api);
     // Thread ids of the operating system, which the launch callbacks and other tools also use.
     note_refusal(api_.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM),
                  "cuptiSetThreadIdType");
@@ -256,6 +257,7 @@ bool Recorder::register_buffers(std::string& why) {
 activity::Writer::Header Recorder::header() const {
     activity::Writer::Header header = header_of(settings_, &api_);
     header.emplace_back("code", settings_.code ? "1" : "0");
+    if (settings_.waits) header.emplace_back("waits", "1");
     return header;
 }
 
@@ -272,7 +274,7 @@ void Recorder::enable_kinds() {
         }
     };
     for (const CUpti_ActivityKind kind : record_kinds) enable(kind);
-    if (settings_.level != Level::api) return;
+    if (settings_.level != Level::api && !settings_.waits) return;
     for (const CUpti_ActivityKind kind : api_kinds) enable(kind);
     enable_api_calls();
 }
@@ -287,7 +289,8 @@ void Recorder::enable_api_calls() {
             if (api_.cuptiGetCallbackName(domain, id, &name) != CUPTI_SUCCESS || name == nullptr) {
                 continue;
             }
-            if (is_recorded(name)) any = enable_one(id, std::uint8_t{1}) == CUPTI_SUCCESS || any;
+            if (!is_recorded(name, settings_.level == Level::api)) continue;
+            any = enable_one(id, std::uint8_t{1}) == CUPTI_SUCCESS || any;
         }
         if (any) return;
         if (const CUptiResult code = api_.cuptiActivityEnable(all); code != CUPTI_SUCCESS) {

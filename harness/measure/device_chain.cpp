@@ -42,6 +42,23 @@ bool measured(const Item& item) {
     return item.result->status == model::CaseStatus::measured;
 }
 
+/// Whether the next batch of the group's cases is to show what recording costs.
+bool needs_overhead(const std::vector<Item*>& cases, std::int64_t round,
+                    const MeasureOptions& options) {
+    const auto known = [&](const Item* item) {
+        return options.known_overheads.contains(
+            {*item->suite, model::case_id(item->planned->spec)});
+    };
+    const auto taken = [](const Item* item) {
+        const auto series = item->result->metrics.find("tracing_overhead");
+        return series == item->result->metrics.end() ? 0 : series->second.batches.size();
+    };
+    return std::any_of(cases.begin(), cases.end(), [&](const Item* item) {
+        if (taken(item) >= overhead_batches) return false;
+        return item->bare_time || (item->host_time && (round > 0 || !known(item)));
+    });
+}
+
 /// The cases that share processes of their own.
 std::vector<std::vector<Item*>> by_group(const std::vector<Item*>& items) {
     std::vector<std::vector<Item*>> groups;
@@ -114,7 +131,7 @@ void DeviceChain::replace_excluded() {
         for (Item* item : items_) {
             if (!measured(*item)) continue;
             exclude_other_clocks(*item->result);
-            const std::size_t wanted = std::max(processes, item->wanted);
+            const std::size_t wanted = item->wanted == 0 ? processes : item->wanted;
             if (!too_thin(*item->result, wanted).empty()) thin.push_back(item);
         }
         if (thin.empty() || shared_.interrupted) break;
@@ -217,9 +234,11 @@ void DeviceChain::take_batch(const std::vector<Item*>& cases, std::int64_t round
     request.round = round;
     request.first = !cases.front()->begun;
     request.verify_only = shared_.options.verify_only;
+    request.overhead = needs_overhead(cases, round, shared_.options);
     std::vector<model::CaseResult> results;
     for (const Item* item : cases) {
         request.cases.push_back(item->planned);
+        request.gated.push_back(item->gated);
         request.process = std::max(request.process, last_process(*item->result, request.board) + 1);
         model::CaseResult& result = results.emplace_back();
         if (request.first) {

@@ -212,7 +212,9 @@ void Session::begin(const Work& work) {
             return work_of(left) > work_of(right);
         });
     }
-    shared_.total = order.size() * (options_.verify_only ? 1 : options_.processes);
+    const std::size_t announced = options_.verify_only ? 1 : options_.processes;
+    for (Item* item : order) item->announced = announced;
+    shared_.total = order.size() * announced;
     CaseQueue queue(std::move(order));
     for (const Item& item : items_) shared_.done += item.passes;
 
@@ -236,7 +238,10 @@ void Session::measure_all() {
 void Session::fill_up(const std::vector<model::CaseIndex>& cases, std::size_t processes) {
     if (options_.verify_only) return;
     const std::vector<Item*> items = items_at(cases);
-    for (const Item* item : items) announce(processes - std::min(processes, item->passes));
+    for (Item* item : items) {
+        shared_.total += processes;
+        shared_.total -= std::exchange(item->announced, processes);
+    }
     on_devices(
         [&](DeviceChain& chain, std::size_t i) { chain.fill_up(of_chain(items, i), processes); });
 }

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "measure/item.hpp"
@@ -35,6 +37,8 @@ class ProgressObserver {
     /// One call at a time, from any thread.
     virtual void show(const measure::Progress& step) = 0;
     virtual void end() = 0;
+    /// A line of its own.
+    virtual void say(const std::string& /*line*/) {}
 };
 
 struct MeasuringChoice {
@@ -50,6 +54,8 @@ struct MeasuringChoice {
     std::string resume;    ///< the output folder of an earlier execution; empty: none
     bool ceilings = true;  ///< measured after the cases
     bool changed_only = false;
+    /// As measure::MeasureOptions has them.
+    std::set<std::pair<std::string, std::string>> known_overheads = {};
 };
 
 /// Unless a number is chosen; a baseline has `baseline_processes`.

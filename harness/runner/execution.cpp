@@ -144,6 +144,7 @@ Execution::Execution(const MeasuringChoice& choice, OpenedBackend& backend, cons
     options.processes = processes_of(choice);
     options.resumed = resumed_ ? &*resumed_ : nullptr;
     options.programs = programs_.get();
+    options.known_overheads = choice.known_overheads;
     if (choice.progress) {
         choice.progress->begin();
         options.progress = [observer = choice.progress](const measure::Progress& step) {

@@ -88,7 +88,7 @@ class ProgramCounters(tool.Case):
         self.run_suite()
         # Two bare, two recorded, one with API calls; dram_bytes and instructions, then the thread instructions of
         # warp_efficiency, then load_bytes, which patches the code.
-        self.assertEqual(5 + 3, self.runs())
+        self.assertEqual(2 + 3, self.runs())
         flash = self.cases()["flash"]["metrics"]
         self.assertEqual(4096 * BLOCKS, flash["dram_bytes"]["value"])
         self.assertEqual("bytes", flash["dram_bytes"]["unit"])
@@ -112,7 +112,7 @@ class ProgramCounters(tool.Case):
                    ("      flash.load_bytes: 0\n", ""), (", count: 2", ""),
                    ('    expect:\n      gemm.warp_efficiency: "== 100%"\n', ""))
         self.run_suite()
-        self.assertEqual(5, self.runs())
+        self.assertEqual(2, self.runs())
 
     def test_more_work_fails_by_the_counter(self):
         self.refresh()
@@ -255,7 +255,7 @@ class ProgramCounters(tool.Case):
                    ("name: training\n", 'name: training\noverrides:\n'
                     '  - {match: "*/step", metrics: [core, kernels, dram_bytes], tolerances: {dram_bytes: 1%}}\n'))
         self.run_suite()
-        self.assertEqual(5 + 3, self.runs())
+        self.assertEqual(2 + 3, self.runs())
         self.assertNotIn("dram_bytes", self.cases()["step"]["metrics"])
         self.assertEqual({}, self.missing("step"))
 
