@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/choices.hpp"
 #include "stats/quantiles.hpp"
 
 namespace perfgate::measure {
@@ -38,6 +39,9 @@ void join_batches(model::CaseResult& result, model::CaseResult more) {
         if (found == result.metrics.end()) continue;
         model::MetricSeries& series = found->second;
         for (model::Batch& batch : from.batches) {
+            if (name == model::prepare_time && from.detail != series.detail) {
+                batch.detail = from.detail;
+            }
             if (from.method != series.method) {
                 batch.excluded = fmt::format("its method is {}, the case's is {}",
                                              to_text(from.method), to_text(series.method));

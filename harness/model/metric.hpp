@@ -48,6 +48,8 @@ struct Batch {
     std::string excluded{};  // NOLINT(readability-redundant-member-init): not all name it
     std::optional<double> sm_clock_mhz = std::nullopt;  ///< while it was taken, if known
     std::int64_t run = 0;  ///< of a baseline: which of the runs that recorded it; 0 in a run
+    /// What its values consist of, if that is not the series' `detail`. Kept of prepare_time.
+    std::string detail{};  // NOLINT(readability-redundant-member-init): not all name it
 
     bool operator==(const Batch&) const = default;
 };
