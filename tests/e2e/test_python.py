@@ -65,7 +65,7 @@ class Python(tool.Case):
         self.commit()
         self.write("suites/python.yaml", SUITE.replace("900%", "901%"))
         reviewed = self.run_tool("review", "--base", "rev:HEAD", "suites", code=(0, 1))
-        self.assertIn("host_time", reviewed.stdout)
+        self.assertIn("kernels.py", reviewed.stdout)
         self.assertFalse((self.folder / "executed").exists())
 
     def test_cases_are_verified_measured_and_gated(self):
@@ -127,7 +127,7 @@ class Python(tool.Case):
                 ("    x = perfgate", "    import sys; sys.exit('no GPU')\n    x = perfgate", r"SystemExit: no GPU .*kernels\.py:8"),
                 ("[2 * value for value in x]))", "[1 / 0]))", r"verify: ZeroDivisionError.*kernels\.py:\d+"),
                 ("outputs=[out]", "outputs=[3]", "output 1 is a int"),
-                ("    return perfgate.Case(launch", "    return (launch", "not perfgate.Case"),
+                ("perfgate.Case(launch", "dict(launch=launch", "not perfgate.Case"),
                 ("bytes=8 * n", "reset=lambda: None", "resets=True")):
             with self.subTest(new):
                 self.write("kernels.py", KERNELS.replace(old, new))
@@ -146,9 +146,8 @@ class Python(tool.Case):
         self.write("kernels.py", kernels)
         self.run_suite()
         self.assertEqual({"measured"}, {case["status"] for case in self.results().values()})
-        self.write("kernels.py", kernels.replace("array.array('f', out)",
-                                                 "array.array('f', [v * (1 + 1e-7 * (id(object()) % 7 + i)) for i, v in enumerate(out, next(COUNT))])")
-                   .replace("import perfgate\n", "import perfgate\nimport itertools\nCOUNT = itertools.count()\n"))
+        self.write("kernels.py", kernels.replace("import perfgate\n", "import perfgate\nimport itertools\nCOUNT = itertools.count()\n").replace(
+            "array.array('f', out)", "array.array('f', [v * (1 + 5e-7 * k) for k in [next(COUNT) % 3] for v in out])"))
         self.run_suite("--filter", ALL[2], code=1)
         self.assertIn("differs", self.results()[ALL[2]]["reason"])
 
@@ -170,7 +169,7 @@ class Python(tool.Case):
                       "--filter", ALL[0])
         self.write("kernels.py", kernels.replace("128", "64"))
         self.run_suite("--filter", ALL[0])
-        why = self.run_tool("report", "perfgate-out/run.json", "--why").stdout
+        why = self.run_tool("report", "perfgate-out/run.json", "--why", "--filter", ALL[0]).stdout
         self.assertIn("autotune chose add.BLOCK 128 → 64", why)
 
     def test_processes_that_choose_otherwise_are_said(self):
@@ -282,7 +281,8 @@ class Python(tool.Case):
         self.assertLessEqual({"base", "head"}, self.sides_that_ran())
 
     def test_ab_refuses_sides_of_which_nothing_differs_for_them(self):
-        self.assertIn("Python kernel", self.ab("--base", "build:a", "--head", "build:b", code=2).stderr)
+        self.assertIn("Python kernel", self.ab("--base", f"build:{tool.PLUGINS / 'probe_base.so'}",
+                                                 "--head", f"build:{tool.PLUGINS / 'adversary.so'}", code=2).stderr)
 
 
 if __name__ == "__main__":
