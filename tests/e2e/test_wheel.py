@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from pathlib import Path
 
 import test_python
 import tool
@@ -28,7 +27,8 @@ class Wheel(tool.Case):
         return tree
 
     def wheel(self, tree, version, out):
-        return Path(self.command(WHEEL, tree, version, out, env={**os.environ, "SOURCE_DATE_EPOCH": "1700000000"}).strip())
+        environment = {**os.environ, "SOURCE_DATE_EPOCH": "1700000000"}
+        return self.folder / self.command(WHEEL, tree, version, out, env=environment).strip()
 
     def test_names_follow_the_version(self):
         tree = self.folder / "tree"
