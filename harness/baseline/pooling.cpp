@@ -92,6 +92,9 @@ void add_batches(const MetricSeries& from, std::int64_t run, MetricSeries& to) {
         to.batches.push_back(batch);
         to.batches.back().process = process++;
         to.batches.back().run = run;
+        if (batch.detail.empty() && from.detail != to.detail) {
+            to.batches.back().detail = from.detail;
+        }
     }
 }
 

@@ -76,6 +76,7 @@ void describe(Archive& archive, Described<Archive, Batch>& batch) {
     archive.optional(renamed("excluded", "set_aside", 2), batch.excluded);
     archive.optional("sm_clock_mhz", batch.sm_clock_mhz);
     archive.optional("run", batch.run);
+    archive.optional("detail", batch.detail);
     archive.required("samples", batch.samples);
     archive.optional("tail", batch.tail);
 }

@@ -30,17 +30,11 @@ template <>
 inline constexpr CodeChange choices<CodeChange>[] = {
     CodeChange::unknown, CodeChange::unchanged, CodeChange::device_unchanged, CodeChange::changed};
 template <>
-inline constexpr Doubt choices<Doubt>[] = {Doubt::none,
-                                           Doubt::not_shown,
-                                           Doubt::nothing_changed,
-                                           Doubt::clock,
-                                           Doubt::unclear,
-                                           Doubt::baseline_disagrees,
-                                           Doubt::clock_hides,
-                                           Doubt::nothing_launched_changed,
-                                           Doubt::too_good,
-                                           Doubt::slow_processes,
-                                           Doubt::slow_tail};
+inline constexpr Doubt choices<Doubt>[] = {
+    Doubt::none,           Doubt::not_shown,      Doubt::nothing_changed,
+    Doubt::clock,          Doubt::unclear,        Doubt::baseline_disagrees,
+    Doubt::choices_differ, Doubt::clock_hides,    Doubt::nothing_launched_changed,
+    Doubt::too_good,       Doubt::slow_processes, Doubt::slow_tail};
 template <>
 inline constexpr OnChange choices<OnChange>[] = {OnChange::accept, OnChange::warn,
                                                  OnChange::refuse};

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "gate/batch_rule.hpp"
+#include "gate/choices.hpp"
 #include "gate/comparable.hpp"
 #include "gate/invalid.hpp"
 #include "gate/provenance_change.hpp"
@@ -288,7 +289,8 @@ void CaseVerdicts::begin(std::size_t suite, std::size_t index, const StoredBasel
     }
     ComparedCase& compared = cases_.emplace_back();
     compared = {{suite, index}, &result, expected, stored, {}};
-    if (expected != nullptr) {
+    // The code is of one process: where others chose otherwise, they ran other code.
+    if (expected != nullptr && varying_choices(result).empty()) {
         compared.code = compare_code(code_of(result, run_.environment), code_of(*expected));
     }
     compare(compared, verdict);
@@ -314,6 +316,9 @@ void CaseVerdicts::compare(const ComparedCase& compared, CaseVerdict& verdict) {
     }
     if (may_lack_verification(result) && !result.verification) {
         verdict.notes.emplace_back("not verified: the suite states no 'check'");
+    }
+    if (const std::string varying = varying_choices(result); !varying.empty()) {
+        verdict.notes.push_back("its processes did not choose the same: " + varying);
     }
     verdict.notes.insert(verdict.notes.end(), result.notes.begin(), result.notes.end());
     if (const auto overhead = overhead_of(result.metrics)) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "gate/batch_rule.hpp"
+#include "gate/choices.hpp"
 #include "gate/provenance_change.hpp"
 #include "gate/sentence.hpp"
 #include "gate/significance.hpp"
@@ -90,6 +91,14 @@ std::optional<Objection> baseline_disagrees(const Known& known) {
     return Objection{Verdict::inconclusive, Doubt::baseline_disagrees, disagreement_words};
 }
 
+std::optional<Objection> choices_differ(const Known& known) {
+    if (!known.calm()) return std::nullopt;
+    std::string why = hidden_by_choices(known.result, *known.comparison.definition,
+                                        *known.comparison.measured, known.comparison.tolerance);
+    if (why.empty()) return std::nullopt;
+    return Objection{Verdict::inconclusive, Doubt::choices_differ, std::move(why)};
+}
+
 std::optional<Objection> hidden_behind_clock(const Known& known) {
     if (known.shown_by_its_code()) return std::nullopt;
     std::string why = hidden_by_clock(known.comparison, known.judged, known.result, known.expected);
@@ -123,7 +132,7 @@ std::optional<Objection> not_shown(const Known& known) {
 
 /// In order; the first that objects decides.
 constexpr std::optional<Objection> (*objections[])(const Known&) = {
-    beyond_machines,     undecided, too_good,       baseline_disagrees,
+    beyond_machines,     undecided, too_good,       baseline_disagrees, choices_differ,
     hidden_behind_clock, slow_tail, slow_processes, not_shown};
 
 void doubt(Doubt why, std::string words, Decision& decision) {

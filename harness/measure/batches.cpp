@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "metrics/catalogue.hpp"
+#include "model/choices.hpp"
 #include "stats/quantiles.hpp"
 
 namespace perfgate::measure {
@@ -44,6 +45,9 @@ void join_batches(model::CaseResult& result, model::CaseResult more) {
         }
         model::MetricSeries& series = found->second;
         for (model::Batch& batch : from.batches) {
+            if (name == model::prepare_time && from.detail != series.detail) {
+                batch.detail = from.detail;
+            }
             if (from.method != series.method) {
                 batch.excluded = fmt::format("its method is {}, the case's is {}",
                                              to_text(from.method), to_text(series.method));

@@ -283,7 +283,7 @@ Workers::Answer DeviceChain::ask(Workers& workers,
                                  const std::function<Request(std::int64_t process)>& request,
                                  double limit_s, const Item& item) {
     for (int attempt = 1;; ++attempt) {
-        const std::int64_t process = workers.process();
+        const std::int64_t process = workers.process(item.planned->spec.workload);
         Workers::Answer answer =
             workers.ask(request(process), limit_s,
                         [&](const std::string& phase) { shared_.tell(item, phase); });
@@ -305,6 +305,9 @@ void DeviceChain::collect_counters() {
         if (counter_metrics(item->planned->metrics).empty()) continue;
         wanting.push_back(item);
     }
+    const auto host_of = [&](const Item& item) {
+        return workers_.host_of(item.planned->spec.workload);
+    };
     std::vector<Item*> session;
     const auto flush = [&] {
         if (!session.empty()) collect_session(session);
@@ -315,9 +318,10 @@ void DeviceChain::collect_counters() {
                          static_cast<double>(shared_.capabilities.environment.device.memory_bytes);
     for (Item* item : wanting) {
         const double needs = static_cast<double>(item->facts.memory_bytes);
-        const bool same_metrics =
-            session.empty() || session.front()->planned->metrics == item->planned->metrics;
-        if (!same_metrics || bytes + needs > limit || session.size() >= session_cases) {
+        const bool alike =
+            session.empty() || (session.front()->planned->metrics == item->planned->metrics &&
+                                host_of(*session.front()) == host_of(*item));
+        if (!alike || bytes + needs > limit || session.size() >= session_cases) {
             flush();
             bytes = 0;
         }

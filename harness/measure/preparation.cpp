@@ -163,8 +163,16 @@ void ask_facts(std::vector<Item>& items, Workers& workers, Shared& shared) {
             all.push_back(&item);
         }
     }
-    if (all.empty()) return;
-    if (take_facts(all, ask_facts_of({all.begin(), all.end()}, workers))) return;
+    std::map<std::size_t, std::vector<Item*>> by_host;
+    for (Item* item : all) by_host[workers.host_of(item->planned->spec.workload)].push_back(item);
+    all.clear();
+    for (const auto& [host, items_of_host] : by_host) {
+        if (take_facts(items_of_host,
+                       ask_facts_of({items_of_host.begin(), items_of_host.end()}, workers))) {
+            continue;
+        }
+        all.insert(all.end(), items_of_host.begin(), items_of_host.end());
+    }
 
     // One case at a time, to find the failing ones.
     std::map<std::pair<std::string, std::string>, int> failures;

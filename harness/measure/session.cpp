@@ -162,7 +162,9 @@ std::vector<RecordedLaunch> Session::record_launches() {
     for (Item& item : items_) {
         // What a program does is only known after it has run, so it may as well be measured.
         if (item.begun || item.planned->group || shared_.interrupted) continue;
-        MeasureRequest request{*item.result, settings_of(item, options_, workers.process())};
+        MeasureRequest request{
+            *item.result,
+            settings_of(item, options_, workers.process(item.planned->spec.workload))};
         request.settings.code_only = true;
         Workers::Answer answer =
             workers.ask(request, options_.case_limit_s,
@@ -204,6 +206,12 @@ void Session::begin(const Work& work) {
         if (item.planned->group) item.chain = 0;
         order.push_back(&item);
     }
+    // Each host's processes start once.
+    const Workers& workers = *devices_.front().workers;
+    std::stable_sort(order.begin(), order.end(), [&](const Item* left, const Item* right) {
+        return workers.host_of(left->planned->spec.workload) <
+               workers.host_of(right->planned->spec.workload);
+    });
     if (devices_.size() > 1) {
         std::stable_sort(order.begin(), order.end(), [](const Item* left, const Item* right) {
             const auto work_of = [](const Item* item) {

@@ -15,6 +15,8 @@
 #include <limits>
 #include <utility>
 
+#include "model/choices.hpp"
+
 namespace perfgate::metrics {
 
 namespace {
@@ -208,6 +210,7 @@ std::vector<Metric> make_catalogue() {
              Source::activity),
         time("gpu_span", "time between events before and after the launch", Source::event),
         time("host_time", "wall time of a host variant's launch", Source::wall),
+        by_name_only(from(Source::preparation, model::prepare_time_definition())),
         by_name_only(
             from(Source::ceiling,
                  {ceiling_share, "the run's ceiling that bounds the stated work, share reached",
@@ -606,6 +609,8 @@ std::string_view source_text(const Metric& metric) {
             return "kernel_record";
         case Source::counter:
             return "counter";
+        case Source::preparation:
+            return "preparation";
         case Source::submission:
             return "submission";
         case Source::reading:

@@ -58,6 +58,8 @@ struct Batch {
     std::int64_t run = 0;  ///< of a baseline: which of the runs that recorded it; 0 in a run
     /// Of a baseline's time, which keeps one value of all samples.
     std::optional<Tail> tail = std::nullopt;
+    /// What its values consist of, if that is not the series' `detail`. Kept of prepare_time.
+    std::string detail{};  // NOLINT(readability-redundant-member-init): not all name it
 
     bool operator==(const Batch&) const = default;
 };

@@ -139,6 +139,8 @@ std::string_view to_text(Doubt doubt) {
             return "unclear";
         case Doubt::baseline_disagrees:
             return "baseline_disagrees";
+        case Doubt::choices_differ:
+            return "choices_differ";
         case Doubt::clock_hides:
             return "clock_hides";
         case Doubt::nothing_launched_changed:

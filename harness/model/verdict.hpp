@@ -51,6 +51,7 @@ enum class Doubt {
     // What these say of a time does not show it to be within its tolerance either.
     unclear,  ///< it looks like more than the tolerance, and may be noise
     baseline_disagrees,
+    choices_differ,            ///< its processes chose otherwise, and are not equally fast
     clock_hides,               ///< a higher clock may hide a regression
     nothing_launched_changed,  ///< it got worse, and only what it launches is the baseline's
     too_good,                  ///< so much better that it may not have done its work

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "measure/item.hpp"
+#include "model/subject.hpp"
 #include "model/verdict.hpp"
 #include "suite/profile.hpp"
 
@@ -23,9 +24,14 @@ struct BackendChoice {
     std::vector<std::string> plugins;  ///< besides the bundled ones
     bool bundled = true;               ///< the plugins that come with perfgate
     bool no_cupti = false;
-    /// Python files of the suites, absolute, and what runs them; the workers run in it.
-    std::vector<std::string> scripts;
-    std::string interpreter;  ///< absolute path; empty: no scripts
+    /// Python files of the suites, by what runs them: workers run in the interpreters. The first
+    /// one's workers also have the plugins.
+    struct Interpreter {
+        std::string file;  ///< absolute path
+        std::vector<std::string> scripts;
+    };
+    std::vector<Interpreter> interpreters;
+    model::Variables variables = {};  ///< of the interpreters' processes
 };
 
 /// Shows the progress of a measurement.

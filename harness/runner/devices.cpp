@@ -7,7 +7,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <mutex>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -87,6 +89,38 @@ std::vector<measure::DeviceLock> lock_all(std::vector<measure::ListedDevice> dev
     return locks;
 }
 
+void add_workload(const model::WorkloadInfo& workload, model::WorkloadCatalogue& known) {
+    if (const model::WorkloadInfo* other = model::find_workload(known, workload.name)) {
+        throw util::InputError(fmt::format(
+            "{}: the workload '{}' is one of {}, too; give it "
+            "another name",
+            util::printable(workload.plugin), workload.name, util::printable(other->plugin)));
+    }
+    known.push_back(workload);
+}
+
+/// Gives all devices a host for each interpreter but the first, and returns their workloads.
+model::WorkloadCatalogue add_hosts(const BackendChoice& choice, OpenedBackend& opened) {
+    model::WorkloadCatalogue all;
+    for (std::size_t i = 1; i < choice.interpreters.size(); ++i) {
+        BackendChoice only = choice;
+        only.bundled = false;
+        only.plugins.clear();
+        only.interpreters = {choice.interpreters[i]};
+        measure::Workers asked(worker_command(only, opened.name, opened.devices.front().id),
+                               interrupted);
+        std::set<std::string> names;
+        for (const model::WorkloadInfo& workload : describe(asked).workloads) {
+            add_workload(workload, all);
+            names.insert(workload.name);
+        }
+        for (OpenedBackend::Device& device : opened.devices) {
+            device.workers->add_host(worker_command(only, opened.name, device.id), names);
+        }
+    }
+    return all;
+}
+
 OpenedBackend open_devices(const BackendChoice& choice, const std::string& name, Listed listed,
                            const measure::DeviceLock::Waiting* lock) {
     OpenedBackend opened;
@@ -102,7 +136,11 @@ OpenedBackend open_devices(const BackendChoice& choice, const std::string& name,
                                       worker_command(choice, name, device.id), interrupted)});
     }
     if (name == "cuda") opened.keeper = std::move(listed.by);
+    const model::WorkloadCatalogue others = add_hosts(choice, opened);
     opened.capabilities = describe(*opened.devices.front().workers);
+    for (const model::WorkloadInfo& other : others) {
+        add_workload(other, opened.capabilities.workloads);
+    }
     return opened;
 }
 
@@ -126,8 +164,14 @@ std::vector<std::string> worker_command(const BackendChoice& choice, const std::
     for (const std::string& plugin : plugins_of(choice)) {
         add("--plugin", std::filesystem::absolute(plugin).string());
     }
-    for (const std::string& script : choice.scripts) add("--plugin", script);
-    if (!choice.interpreter.empty()) add("--interpreter", choice.interpreter);
+    if (!choice.interpreters.empty()) {
+        const BackendChoice::Interpreter& interpreter = choice.interpreters.front();
+        for (const std::string& script : interpreter.scripts) add("--plugin", script);
+        add("--interpreter", interpreter.file);
+        for (const auto& [name, value] : choice.variables) {
+            add("--env", fmt::format("{}={}", name, value));
+        }
+    }
     if (choice.no_cupti) command.push_back("--no-cupti");
     return command;
 }
@@ -207,13 +251,31 @@ void share_gpus(OpenedBackend& backend, const MeasuringChoice& choice, std::size
 
 namespace {
 
-BackendChoice with_scripts(BackendChoice choice, const std::vector<std::string>& suites) {
-    std::string first;
+/// A file of a suite in the checkout.
+std::string in_checkout(const suite::PythonFile& python, const Checkout& checkout) {
+    const std::filesystem::path file = python.file;
+    const model::Placement placement = placement_of(checkout, python.suite);
+    return (std::filesystem::path(placement.folder(file.parent_path().native())) / file.filename())
+        .native();
+}
+
+struct Script {
+    std::string named;        ///< as its suite names it
+    std::string interpreter;  ///< absolute path
+};
+/// By where they are.
+using Scripts = std::map<std::string, Script>;
+
+Scripts add_scripts(const std::vector<std::string>& suites, const Checkout& checkout,
+                    BackendChoice& choice) {
+    Scripts scripts;
     for (const suite::PythonFile& python : suite::python_files(suites)) {
+        const std::string file = in_checkout(python, checkout);
         std::error_code ignored;
-        if (!std::filesystem::exists(python.file, ignored)) {
+        if (!std::filesystem::exists(file, ignored)) {
+            if (!checkout.root.empty()) continue;  // this side has none of its cases
             throw util::InputError(
-                fmt::format("{}: there is no file {}", python.place, util::printable(python.file)));
+                fmt::format("{}: there is no file {}", python.place, util::printable(file)));
         }
         const std::string found = util::found_on_path(python.interpreter).string();
         if (found.empty()) {
@@ -222,23 +284,44 @@ BackendChoice with_scripts(BackendChoice choice, const std::vector<std::string>&
                 "modules",
                 python.place, util::printable(python.interpreter)));
         }
-        if (!choice.interpreter.empty() && choice.interpreter != found) {
+        const auto [by, added] = scripts.try_emplace(file, Script{python.file, found});
+        if (!added) {
+            if (by->second.interpreter == found) continue;
             throw util::InputError(fmt::format(
-                "{}: its interpreter is {}, and {} has {}: a run has one; measure the suites in "
-                "separate runs",
-                python.place, util::printable(found), first, util::printable(choice.interpreter)));
+                "{}: its interpreter is {}, and another entry has {} for the same file: a run has "
+                "each workload once; measure the suites in separate runs",
+                python.place, util::printable(found), util::printable(by->second.interpreter)));
         }
-        choice.interpreter = found;
-        first = python.place;
-        choice.scripts.push_back(python.file);
+        const auto known =
+            std::find_if(choice.interpreters.begin(), choice.interpreters.end(),
+                         [&](const auto& interpreter) { return interpreter.file == found; });
+        if (known == choice.interpreters.end()) {
+            choice.interpreters.push_back({found, {file}});
+        } else {
+            known->scripts.push_back(file);
+        }
     }
-    return choice;
+    choice.variables = checkout.variables;
+    return scripts;
+}
+
+OpenedBackend open_with_scripts(BackendChoice choice, const std::vector<std::string>& suites,
+                                const Checkout& checkout,
+                                const measure::DeviceLock::Waiting* lock) {
+    const Scripts scripts = add_scripts(suites, checkout, choice);
+    OpenedBackend backend = open_backend(choice, lock);
+    for (model::WorkloadInfo& workload : backend.capabilities.workloads) {
+        const auto named = scripts.find(workload.plugin);
+        if (named != scripts.end()) workload.plugin = named->second.named;
+    }
+    backend.interpreters = choice.interpreters;
+    return backend;
 }
 
 }  // namespace
 
-OpenedBackend open_to_measure(const MeasuringChoice& choice,
-                              const std::vector<std::string>& files) {
+OpenedBackend open_to_measure(const MeasuringChoice& choice, const std::vector<std::string>& files,
+                              const Checkout& checkout) {
     for (const std::string& file : files) {
         std::error_code ignored;
         if (std::filesystem::exists(file, ignored)) continue;
@@ -247,12 +330,14 @@ OpenedBackend open_to_measure(const MeasuringChoice& choice,
     const auto since = std::chrono::steady_clock::now();
     catch_interruptions();
     const measure::DeviceLock::Waiting waiting = waiting_of(choice);
-    const BackendChoice chosen = with_scripts(choice.backend, files);
-    OpenedBackend backend = open_backend(chosen, &waiting);
-    backend.scripts = chosen.scripts;
-    backend.interpreter = chosen.interpreter;
+    OpenedBackend backend = open_with_scripts(choice.backend, files, checkout, &waiting);
     backend.since = since;
     return backend;
+}
+
+OpenedBackend open_beside(const MeasuringChoice& choice, const std::vector<std::string>& files,
+                          const Checkout& checkout) {
+    return open_with_scripts(choice.backend, files, checkout, nullptr);
 }
 
 measure::Workers& first_workers(OpenedBackend& backend) {

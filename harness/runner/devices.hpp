@@ -13,6 +13,7 @@
 #include "measure/workers.hpp"
 #include "model/catalogue.hpp"
 #include "model/environment.hpp"
+#include "runner/checkout.hpp"
 #include "runner/choice.hpp"
 
 namespace perfgate::runner {
@@ -43,10 +44,8 @@ struct OpenedBackend {
     /// up and tears down a device that is not open, and each worker would wait for that. None on
     /// the host.
     std::unique_ptr<measure::Workers> keeper;
-    std::chrono::steady_clock::time_point since;  ///< when it was requested
-    /// Python files of the suites, and the interpreter, as BackendChoice has them.
-    std::vector<std::string> scripts;
-    std::string interpreter;
+    std::chrono::steady_clock::time_point since;           ///< when it was requested
+    std::vector<BackendChoice::Interpreter> interpreters;  ///< as BackendChoice has them
 };
 
 /// Whether the kernel's driver shows an NVIDIA GPU below `root` and CUDA_VISIBLE_DEVICES does not
@@ -65,9 +64,15 @@ OpenedBackend open_backend(const BackendChoice& choice,
 void share_gpus(OpenedBackend& backend, const MeasuringChoice& choice, std::size_t count);
 
 /// For a run: locks the devices, and from now on interruptions end it gracefully. `files` will be
-/// read later: if one is absent, nothing is opened or waited for (util::InputError).
+/// read later: if one is absent, nothing is opened or waited for (util::InputError). Their Python
+/// files are those of the checkout.
 OpenedBackend open_to_measure(const MeasuringChoice& choice,
-                              const std::vector<std::string>& files = {});
+                              const std::vector<std::string>& files = {},
+                              const Checkout& checkout = {});
+
+/// The other side of a comparison, whose devices are locked.
+OpenedBackend open_beside(const MeasuringChoice& choice, const std::vector<std::string>& files,
+                          const Checkout& checkout);
 
 measure::Workers& first_workers(OpenedBackend& backend);
 

@@ -87,10 +87,12 @@ measure::Identity identity_of(const MeasuringChoice& choice, const OpenedBackend
                                   util::fingerprint_of_file(module));
         }
     }
-    for (const std::string& script : backend.scripts) {
-        identity.emplace_back("Python " + script, util::fingerprint_of_file(script));
+    for (const auto& [interpreter, scripts] : backend.interpreters) {
+        for (const std::string& script : scripts) {
+            identity.emplace_back("Python " + script,
+                                  interpreter + ' ' + util::fingerprint_of_file(script));
+        }
     }
-    if (!backend.interpreter.empty()) identity.emplace_back("interpreter", backend.interpreter);
     for (const auto& [name, code] : backend.capabilities.libraries) {
         identity.emplace_back("library " + name, code);
     }

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runner/installation.hpp"
 
-#include <dlfcn.h>
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <string>
 #include <system_error>
 
 #include "util/error.hpp"
-#include "util/text.hpp"
 
 namespace perfgate::runner {
 
@@ -98,27 +94,6 @@ std::vector<std::string> plugins_in(const std::filesystem::path& folder) {
 
 bool has_cuda_module() {
     return std::filesystem::exists(cuda_backend_module());
-}
-
-void* cuda_symbol(const char* symbol) {
-    const std::filesystem::path module = cuda_backend_module();
-    if (!has_cuda_module()) {
-        throw util::Error(
-            fmt::format("the CUDA backend was not built: {} is absent; build with a "
-                        "CUDA toolkit (13.0 update 1 or newer), in a new build folder",
-                        module.string()));
-    }
-    void* handle = dlopen(module.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (handle == nullptr) {
-        throw util::Error(
-            fmt::format("the CUDA backend cannot be loaded: {}", util::printable(dlerror())));
-    }
-    void* found = dlsym(handle, symbol);
-    if (found == nullptr) {
-        throw util::Error(
-            fmt::format("{} is not a backend: it exports no {}", module.string(), symbol));
-    }
-    return found;
 }
 
 }  // namespace perfgate::runner

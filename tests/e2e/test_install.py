@@ -294,7 +294,8 @@ class Release(tool.Case):
     def tree(self, name, when, mask):
         """A small tree; the same content, made at another time with other rights in another order."""
         files = [("bin/perfgate", "#!/bin/sh\necho perfgate 9.9.9\n"), ("share/perfgate/LICENSE", "a licence"),
-                 ("share/perfgate/suites/é b.yaml", "name: b"), ("lib/perfgate/plugins/a.so", "a")]
+                 ("share/perfgate/suites/é b.yaml", "name: b"), ("lib/perfgate/plugins/a.so", "a"),
+                 ("lib/perfgate/python/perfgate/__init__.py", "")]
         before = os.umask(mask)
         for path, text in files if mask else reversed(files):
             self.write(f"{name}/{path}", text)
@@ -312,7 +313,7 @@ class Release(tool.Case):
         one = self.pack(self.tree("one", 1000000000, 0o022), self.folder / "out one")
         other = self.pack(self.tree("an/other", 1600000000, 0o077), self.folder / "other")
         self.assertEqual({"perfgate-9.9.9-linux-x86_64.tar.gz", "perfgate-9.9.9-linux-x86_64.tar.zst",
-                          "perfgate_9.9.9_amd64.deb"}, set(one))
+                          "perfgate_9.9.9_amd64.deb", "perfgate-9.9.9-py3-none-manylinux_2_35_x86_64.whl"}, set(one))
         for name in one:
             self.assertTrue(one[name] == other[name], name)
         self.write("one/share/perfgate/LICENSE", "another licence")

@@ -110,8 +110,25 @@ OpenDevice::OpenDevice(int ordinal, bool use_cupti)
 
 void OpenDevice::keep_code() {
     if (keeps_code_ || !has_cupti()) return;
-    subscriber_->on_module([this](std::span<const char> cubin) { code_.add(cubin); });
+    using Site = Subscriber::ModuleCall::Site;
+    subscriber_->on_module([this](std::span<const char> cubin) { code_.add(cubin); },
+                           [this](const Subscriber::ModuleCall& call) {
+                               if (call.site == Site::load_begins) code_.begin_module();
+                               if (call.site == Site::load_ends) code_.end_module(call.module);
+                               if (call.site == Site::unload_begins) {
+                                   code_.forget_module(call.module);
+                               }
+                           });
     keeps_code_ = true;
+}
+
+LoadedFunction OpenDevice::loaded_function(const std::string& symbol, CUfunction function) const {
+    CUmodule module = nullptr;
+    const CUfunction of_context = function_of_context(function);
+    if (of_context == nullptr || driver().cuFuncGetModule(&module, of_context) != CUDA_SUCCESS) {
+        return code_.of(symbol);
+    }
+    return code_.of(symbol, module);
 }
 
 L2Flush& OpenDevice::flush() {

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -13,6 +15,53 @@ Subscriber::Launch launch_of(CUpti_CallbackId id, const CUpti_CallbackData& call
     Subscriber::Launch launch{cupti::launch_of(id, call), call.context, {}, call.correlationId};
     if (call.symbolName != nullptr) launch.symbol = call.symbolName;
     return launch;
+}
+
+constexpr std::array module_calls{
+    CUPTI_DRIVER_TRACE_CBID_cuModuleLoad,        CUPTI_DRIVER_TRACE_CBID_cuModuleLoadData,
+    CUPTI_DRIVER_TRACE_CBID_cuModuleLoadDataEx,  CUPTI_DRIVER_TRACE_CBID_cuModuleLoadFatBinary,
+    CUPTI_DRIVER_TRACE_CBID_cuModuleGetFunction, CUPTI_DRIVER_TRACE_CBID_cuModuleUnload,
+};
+
+template <class Parameters>
+CUmodule loaded_by(const CUpti_CallbackData& call) {
+    const auto* parameters = static_cast<const Parameters*>(call.functionParams);
+    return parameters->module == nullptr ? nullptr : *parameters->module;
+}
+
+CUmodule module_of(CUpti_CallbackId id, const CUpti_CallbackData& call) {
+    switch (id) {
+        case CUPTI_DRIVER_TRACE_CBID_cuModuleLoad:
+            return loaded_by<cuModuleLoad_params>(call);
+        case CUPTI_DRIVER_TRACE_CBID_cuModuleLoadData:
+            return loaded_by<cuModuleLoadData_params>(call);
+        case CUPTI_DRIVER_TRACE_CBID_cuModuleLoadDataEx:
+            return loaded_by<cuModuleLoadDataEx_params>(call);
+        case CUPTI_DRIVER_TRACE_CBID_cuModuleLoadFatBinary:
+            return loaded_by<cuModuleLoadFatBinary_params>(call);
+        case CUPTI_DRIVER_TRACE_CBID_cuModuleGetFunction:
+            return static_cast<const cuModuleGetFunction_params*>(call.functionParams)->hmod;
+        case CUPTI_DRIVER_TRACE_CBID_cuModuleUnload:
+            return static_cast<const cuModuleUnload_params*>(call.functionParams)->hmod;
+        default:
+            return nullptr;
+    }
+}
+
+/// Nothing: the end of an unload.
+std::optional<Subscriber::ModuleCall> module_call_of(CUpti_CallbackId id,
+                                                     const CUpti_CallbackData& call) {
+    using Site = Subscriber::ModuleCall::Site;
+    if (call.functionParams == nullptr) return std::nullopt;
+    const bool begins = call.callbackSite == CUPTI_API_ENTER;
+    if (id == CUPTI_DRIVER_TRACE_CBID_cuModuleUnload) {
+        if (!begins) return std::nullopt;
+        return Subscriber::ModuleCall{Site::unload_begins, module_of(id, call)};
+    }
+    if (begins) return Subscriber::ModuleCall{Site::load_begins, nullptr};
+    const bool succeeded = call.functionReturnValue != nullptr &&
+                           *static_cast<const CUresult*>(call.functionReturnValue) == CUDA_SUCCESS;
+    return Subscriber::ModuleCall{Site::load_ends, succeeded ? module_of(id, call) : nullptr};
 }
 
 }  // namespace
@@ -46,13 +95,24 @@ void Subscriber::on_launch(LaunchHandler handler, FailureHandler failed) {
     if (enable == 0) launch_ = nullptr;
 }
 
-void Subscriber::on_module(ModuleHandler handler) {
+void Subscriber::watch_module_calls(bool enable) {
+    for (const auto id : module_calls) {
+        check(cuptiEnableCallback(enable ? 1 : 0, handle_, CUPTI_CB_DOMAIN_DRIVER_API, id),
+              "cannot watch module loads");
+    }
+}
+
+void Subscriber::on_module(ModuleHandler handler, ModuleCallHandler calls) {
     const std::uint32_t enable = handler ? 1 : 0;
     if (enable != 0) module_ = std::move(handler);
     check(cupti::own().cuptiEnableCallback(enable, handle_, CUPTI_CB_DOMAIN_RESOURCE,
                                            CUPTI_CBID_RESOURCE_MODULE_LOADED),
           "cannot watch module loads");
     if (enable == 0) module_ = nullptr;
+    const bool watches = static_cast<bool>(calls);
+    if (watches) module_call_ = std::move(calls);
+    watch_module_calls(watches);
+    if (!watches) module_call_ = nullptr;
 }
 
 void Subscriber::on_call(CallHandler handler) {
@@ -69,6 +129,8 @@ void Subscriber::on_call(CallHandler handler) {
         if (result != CUPTI_SUCCESS) set({});
         check(result, "cannot watch API calls");
     }
+    // Ending the watch of all calls has ended that of these.
+    if (enable == 0 && module_call_) watch_module_calls(true);
 }
 
 void Subscriber::note_call(const CUpti_CallbackData& call) {
@@ -91,9 +153,15 @@ void CUPTIAPI Subscriber::callback(void* self, CUpti_CallbackDomain domain, CUpt
             domain == CUPTI_CB_DOMAIN_DRIVER_API || domain == CUPTI_CB_DOMAIN_RUNTIME_API;
         if (is_call && subscriber->counts_calls_) {
             subscriber->note_call(*static_cast<const CUpti_CallbackData*>(data));
-        } else if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
+        }
+        if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
             const auto* call = static_cast<const CUpti_CallbackData*>(data);
-            if (!subscriber->launch_) return;
+            if (cupti::contains(module_calls, static_cast<CUpti_driver_api_trace_cbid>(id))) {
+                const auto module = module_call_of(id, *call);
+                if (subscriber->module_call_ && module) subscriber->module_call_(*module);
+                return;
+            }
+            if (!subscriber->launch_ || subscriber->counts_calls_) return;
             if (call->callbackSite == CUPTI_API_ENTER) {
                 subscriber->launch_(launch_of(id, *call));
             } else if (subscriber->launch_failed_ && call->functionReturnValue != nullptr &&
