@@ -46,17 +46,25 @@ measure::BackendSource source_of(Options& options, const std::filesystem::path& 
 Options read_options(const std::vector<std::string>& words) {
     Options options;
     for (std::size_t i = 0; i < words.size(); ++i) {
-        const auto value = [&]() -> const std::string& {
-            if (i + 1 == words.size()) {
-                throw util::InputError("worker: " + words[i] + " needs a value");
+        // "--NAME VALUE" or "--NAME=VALUE"
+        const std::size_t sign = words[i].find('=');
+        const std::string name = words[i].substr(0, sign);
+        const auto value = [&]() -> std::string {
+            if (sign == std::string::npos && i + 1 == words.size()) {
+                throw util::InputError("worker: " + name + " needs a value");
             }
-            return words[++i];
+            std::string found = sign == std::string::npos ? words[++i] : words[i].substr(sign + 1);
+            if (found.empty()) {
+                throw util::InputError("worker: " + name +
+                                       ": expected a value, found an empty one");
+            }
+            return found;
         };
-        if (words[i] == "--backend") {
+        if (name == "--backend") {
             options.backend = value();
-        } else if (words[i] == "--device") {
+        } else if (name == "--device") {
             options.of_backend.device = value();
-        } else if (words[i] == "--plugin") {
+        } else if (name == "--plugin") {
             options.of_backend.plugins.push_back(value());
         } else if (words[i] == "--no-cupti") {
             options.of_backend.cupti = false;
