@@ -177,7 +177,9 @@ class Manual(tool.Case):
                     self.assertIn(" ".join(entry.split()), plain)
 
     def test_man_reads_them(self):
-        if not shutil.which("man"):
+        # A minimal Ubuntu has a script of that name, which says that there is no man.
+        version = shutil.which("man") and subprocess.run(["man", "--version"], capture_output=True, text=True).stdout
+        if not version or "minimized" in version:
             self.skipTest("needs man")
         self.run_tool("pages", "share")
         for page in sorted((self.folder / "share/man/man1").iterdir()):
