@@ -37,11 +37,11 @@ std::vector<model::CaseIndex> noisy_cases(const model::Run& run) {
 /// `first`: of several runs, whose cases stay on their devices; null: this is it.
 model::Run measure_one(const std::vector<std::string>& suites, const MeasuringChoice& choice,
                        const model::Run* first, const std::string& baselines) {
-    OpenedBackend backend = open_to_measure(choice, suites);
+    OpenedBackend backend =
+        open_to_measure(choice, suites, [&](const model::Device& device, const auto& names) {
+            baseline::load_baselines(baselines, device, names);
+        });
     const model::Plan plan = plan_for(suites, choice, backend);
-    std::vector<std::string> names;
-    for (const model::PlannedSuite& suite : plan.suites) names.push_back(suite.name);
-    baseline::load_baselines(baselines, backend.capabilities.environment.device, names);
     Execution execution(choice, backend, plan);
     if (first != nullptr) execution.session().keep_devices_of(*first);
     measure_for_baseline(execution.session(), choice.processes.value_or(baseline_processes));

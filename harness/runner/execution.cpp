@@ -81,16 +81,17 @@ measure::Identity identity_of(const MeasuringChoice& choice, const OpenedBackend
         boards += (boards.empty() ? "" : " ") + device.device.board;
     }
     identity.emplace_back("--devices", boards);
-    for (const std::string& plugin : plugins_of(choice.backend)) {
+    for (const std::string& plugin : plugins_of(backend.chosen)) {
         for (const std::filesystem::path& module : modules_of(plugin)) {
             identity.emplace_back("plugin " + module.filename().string(),
                                   util::fingerprint_of_file(module));
         }
     }
-    for (const std::string& script : backend.scripts) {
+    for (const std::string& script : backend.chosen.scripts) {
         identity.emplace_back("Python " + script, util::fingerprint_of_file(script));
     }
-    if (!backend.interpreter.empty()) identity.emplace_back("interpreter", backend.interpreter);
+    const std::string& interpreter = backend.chosen.interpreter;
+    if (!interpreter.empty()) identity.emplace_back("interpreter", interpreter);
     for (const auto& [name, code] : backend.capabilities.libraries) {
         identity.emplace_back("library " + name, code);
     }

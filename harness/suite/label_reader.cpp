@@ -120,8 +120,8 @@ class LabelReader {
                 fraction(), &LabelReader::cross_board_),
             {"expect",
              "A map from `label.metric` to a [comparison](../suites/README.md#relations), checked "
-             "in each run without a baseline. Each label needs a tolerance, an expectation or "
-             "`health`.",
+             "in each run without a baseline. A label without tolerance, expectation and `health` is "
+             "reported and not gated.",
              defined("expect"), &LabelReader::expect},
             {"health",
              "Labels of ranges that must stay within the limits of the [health "
@@ -299,9 +299,15 @@ class LabelReader {
 
     /// Whether something gates each label, and each key of a label has something to do.
     void check_gates(Position at) {
+        const auto is_gated = [](const Label& label) {
+            return label.expected || !label.settings.tolerances.empty();
+        };
+        const bool any = std::any_of(read_.labels.begin(), read_.labels.end(), is_gated);
         for (Label& label : read_.labels) {
             label.settings.cross_board = cross_board_;
-            if (label.expected || !label.settings.tolerances.empty() || wrong_gates_) continue;
+            if (is_gated(label) || wrong_gates_) continue;
+            label.expected = any;  // it is reported beside those that are gated
+            if (any) continue;
             problems_.add(label.at, fmt::format("nothing gates {}; expected a tolerance such as "
                                                 "{}.gpu_time: 3%, or an expectation",
                                                 in_quotes(label.name), label.name));

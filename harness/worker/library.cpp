@@ -71,6 +71,8 @@ Arguments read_arguments(const std::vector<std::string>& words) {
             arguments.options.device = value();
         } else if (words[i] == "--plugin") {
             arguments.options.plugins.push_back(value());
+        } else if (words[i] == "--bundled") {
+            arguments.options.bundled.push_back(value());
         } else if (words[i] == "--no-cupti") {
             arguments.options.cupti = false;
         } else {

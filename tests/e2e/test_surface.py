@@ -7,8 +7,8 @@ import subprocess
 
 import tool
 
-MOST_VERBS = 14
-MOST_OPTIONS = 55
+MOST_VERBS = 18
+MOST_OPTIONS = 65
 MOST_IN_HELP = 20
 COLUMNS = 90
 

@@ -82,7 +82,7 @@ TEST(Console, FitsEightyColumnsWhereThereIsNoTerminal) {
 
 TEST(Console, FoldsNotesOfCasesUnlessAskedAndShowsThoseOfSuites) {
     Options options;
-    EXPECT_LT(line_with(console_lines(every_verdict(), options), "1 note (--verbose shows them)"),
+    EXPECT_LT(line_with(console_lines(every_verdict(), options), "1 note on cases of"),
               console_lines(every_verdict()).size());
     EXPECT_LT(line_with(console_lines(every_verdict()), "note: driver changed"),
               console_lines(every_verdict()).size());

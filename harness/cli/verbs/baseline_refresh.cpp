@@ -168,6 +168,7 @@ int refresh(const CLI::App& verb, RefreshOptions& options) {
     take_unless_given(verb, "--backend", profile.backend, request.measuring.backend.backend);
     take_unless_given(verb, "--out", profile.out, request.measuring.out);
     if (options.dry_run) return show_changes(options);
+    add_config_plugins(profile, request.measuring.backend);
     request.measuring.filters = options.selection.filters;
     request.measuring.tags = options.selection.tags;
     request.acceptance = acceptance_of(options.acceptance, profile);
@@ -175,16 +176,19 @@ int refresh(const CLI::App& verb, RefreshOptions& options) {
     request.policy = profile.policy;
     const auto refreshed = runner::refresh_baselines(request);
     if (!refreshed) return 130;
-    std::string text;
-    for (const runner::RefreshedSuite& suite : *refreshed) {
-        text += refreshed_text(suite.result, suite.file) +
-                findings_text(suite.findings, options.add_board);
-    }
-    util::write_file_atomically("-", text);
+    util::write_file_atomically("-", refreshes_text(*refreshed, options.add_board));
     return 0;
 }
 
 }  // namespace
+
+std::string refreshes_text(const std::vector<runner::RefreshedSuite>& refreshed, bool add_board) {
+    std::string text;
+    for (const runner::RefreshedSuite& suite : refreshed) {
+        text += refreshed_text(suite.result, suite.file) + findings_text(suite.findings, add_board);
+    }
+    return text;
+}
 
 Body add_baseline_refresh(CLI::App& verb) {
     const auto options = std::make_shared<RefreshOptions>();

@@ -82,6 +82,7 @@ Body add_worker(CLI::App& verb) {
     verb.add_option("--backend", options->backend)->check(one_of({"cuda", "host"}));
     verb.add_option("--device", options->backend_options.device);
     verb.add_option("--plugin", options->backend_options.plugins);
+    verb.add_option("--bundled", options->backend_options.bundled);
     verb.add_option("--interpreter", options->interpreter);
     verb.add_flag("--no-cupti", options->no_cupti);
     verb.add_flag("--serve", options->serve);

@@ -64,6 +64,25 @@ constexpr std::array table{
            .more_samples = "a path with '*'"},
 };
 
+/// What a text that is not of the stated format is instead, as the end of a message.
+std::string what_it_is(std::string_view text, std::string_view source, const Format& stated) {
+    if (stated.extension != ".json") return {};
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    const bool json = first != std::string_view::npos && (text[first] == '{' || text[first] == '[');
+    if (!json) {
+        const std::string_view line = text.substr(first == std::string_view::npos ? 0 : first);
+        return fmt::format("; expected the JSON of '{}', found '{}'", stated.name,
+                           util::printable(line.substr(0, line.find('\n')), 60));
+    }
+    try {
+        const Format* other = recognised(text, source);
+        if (other == nullptr || other == &stated) return {};
+        return fmt::format("; this looks like '{}': name it as the format", other->name);
+    } catch (const util::InputError&) {
+        return {};
+    }
+}
+
 }  // namespace
 
 std::span<const Format> formats() {
@@ -108,9 +127,10 @@ Results read_text(std::string_view text, std::string_view source, const Layout& 
     try {
         results = format->read(text, source, reading);
     } catch (const util::InputError& error) {
-        const std::string_view why = error.what();
-        if (why.starts_with(source)) throw;
-        throw util::InputError(fmt::format("{}: {}", source, why));
+        const std::string why = error.what();
+        throw util::InputError(fmt::format("{}{}{}", why.starts_with(source) ? "" : source,
+                                           why.starts_with(source) ? why : ": " + why,
+                                           what_it_is(text, source, *format)));
     }
     check(results, source);
     require_stated_counts(results);
