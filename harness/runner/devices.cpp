@@ -286,6 +286,7 @@ BackendChoice with_plugins(BackendChoice choice, const std::vector<std::string>&
             const std::string file = plugin_file(suite::file_of_plugin(named.name, suite_file));
             std::error_code ignored;
             if (!std::filesystem::exists(file, ignored)) {
+                suite::name_in(suite_file);  // what is wrong with its list comes first
                 throw util::InputError(fmt::format("{}: there is no plugin {}; build it first",
                                                    named.place, util::printable(file)));
             }
@@ -421,6 +422,7 @@ std::vector<suite::Suite> read_suites(const std::vector<std::string>& files,
                 return is_same_file(plugin_file(other), own);
             };
             if (std::any_of(plugins.begin(), plugins.end(), is_own)) continue;
+            suite::name_in(file);  // what is wrong with its list comes first
             absent += fmt::format(
                 "{}{}: only a verb that measures loads the suite's plugin {}; add --plugin {}",
                 absent.empty() ? "" : "\n", named.place, util::printable(named.name),
