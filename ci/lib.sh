@@ -4,7 +4,7 @@
 perfgate_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 build_packages=(cmake g++ git libboost-dev libcli11-dev libfmt-dev libpugixml-dev libsimdjson-dev
-                libsqlite3-dev libyaml-cpp-dev ninja-build nlohmann-json3-dev zlib1g-dev)
+                libre2-dev libsqlite3-dev libyaml-cpp-dev ninja-build nlohmann-json3-dev zlib1g-dev)
 # The version that the sources are formatted with: others format some lines differently.
 clang_version=14
 test_packages=(clang "clang-format-$clang_version" cmark-gfm fish jq libbenchmark-dev libgtest-dev

@@ -37,6 +37,20 @@ perfgate_dependency(fmt
   "https://github.com/fmtlib/fmt/archive/refs/tags/10.2.1.tar.gz")
 perfgate_dependency(pugixml
   "https://github.com/zeux/pugixml/archive/refs/tags/v1.14.tar.gz")
+# Distributions that have RE2 without its CMake package have a static library that needs no other.
+find_package(re2 CONFIG QUIET)
+if(NOT TARGET re2::re2)
+  find_library(PERFGATE_RE2 "libre2.a")
+  find_path(PERFGATE_RE2_HEADERS "re2/re2.h")
+  if(PERFGATE_RE2 AND PERFGATE_RE2_HEADERS)
+    add_library(re2::re2 STATIC IMPORTED GLOBAL)
+    set_target_properties(re2::re2 PROPERTIES IMPORTED_LOCATION "${PERFGATE_RE2}"
+      INTERFACE_INCLUDE_DIRECTORIES "${PERFGATE_RE2_HEADERS}")
+  else()
+    set(RE2_BUILD_TESTING OFF CACHE INTERNAL "")
+    perfgate_dependency(re2 "https://github.com/google/re2/archive/refs/tags/2022-06-01.tar.gz")
+  endif()
+endif()
 if(PERFGATE_TESTS)
   perfgate_dependency(GTest
     "https://github.com/google/googletest/archive/refs/tags/v1.14.0.tar.gz")

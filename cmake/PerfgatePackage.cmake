@@ -6,9 +6,10 @@ install(TARGETS perfgate
   RUNTIME DESTINATION bin)
 install(RUNTIME_DEPENDENCY_SET perfgate_runtime
   PRE_INCLUDE_REGEXES "libyaml-cpp" "libfmt" "libpugixml" "libsimdjson" "libsqlite3"
+  "libre2" "libabsl"
   PRE_EXCLUDE_REGEXES ".*"
   DESTINATION lib)
-install(DIRECTORY suites configs harness/runner/templates DESTINATION share/perfgate)
+install(DIRECTORY suites configs harness/runner/templates harness/runner/pipelines DESTINATION share/perfgate)
 install(FILES "${PERFGATE_DEMO}/head.run.json" DESTINATION share/perfgate/demo)
 install(DIRECTORY "${PERFGATE_DEMO}/baselines" DESTINATION share/perfgate/demo)
 foreach(pages man bash-completion zsh fish)

@@ -28,6 +28,7 @@ function(perfgate_from_source name sum address)
 endfunction()
 
 perfgate_static_library(yaml-cpp::yaml-cpp yaml-cpp yaml-cpp/yaml.h)
+perfgate_static_library(re2::re2 re2 re2/re2.h)
 perfgate_static_library(pugixml::pugixml pugixml pugixml.hpp)
 perfgate_static_library(SQLite::SQLite3 sqlite3 sqlite3.h)
 set_property(TARGET SQLite::SQLite3 PROPERTY INTERFACE_LINK_LIBRARIES "m;${CMAKE_DL_LIBS}")

@@ -18,11 +18,13 @@ function(perfgate_unity target)
   endif()
 endfunction()
 
-# perfgate_room(<name> SOURCES ... [DEPENDS rooms...] [LIBRARIES targets...])
+# perfgate_room(<name> SOURCES ... [DEPENDS rooms...] [LIBRARIES targets...] [UNITY [SEPARATE sources...]])
 # One static library per room of harness/README.md: a room can include only what it links, so the
-# arrows of the design are the link lines. Libraries stay private: no room's header needs them.
+# arrows of the design are the link lines. Libraries stay private: no room's header needs them. The sources of a room with
+# UNITY are compiled several at a time, those with names that others have for something else SEPARATE. What goes into
+# recorded programs has no UNITY: each takes the sources that it uses and no more.
 function(perfgate_room name)
-  cmake_parse_arguments(ROOM "" "" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ROOM "UNITY" "" "SOURCES;DEPENDS;LIBRARIES;SEPARATE" ${ARGN})
   add_library(perfgate_${name} STATIC ${ROOM_SOURCES})
   target_include_directories(perfgate_${name} PUBLIC "${PROJECT_SOURCE_DIR}/harness")
   foreach(dependency IN LISTS ROOM_DEPENDS)
@@ -30,6 +32,10 @@ function(perfgate_room name)
   endforeach()
   target_link_libraries(perfgate_${name} PRIVATE ${ROOM_LIBRARIES})
   perfgate_warnings(perfgate_${name})
+  if(ROOM_UNITY)
+    perfgate_unity(perfgate_${name})
+    set_source_files_properties(${ROOM_SEPARATE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
   # A precompiled header serves those that see its macros as it was compiled, here fmt's.
   if("fmt::fmt" IN_LIST ROOM_LIBRARIES)
     target_precompile_headers(perfgate_${name} REUSE_FROM perfgate_precompiled)

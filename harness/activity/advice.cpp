@@ -27,6 +27,10 @@ std::string percent(double share) {
 /// Suggestions about less than this share of the time are not worth a line.
 constexpr double least_share = 0.02;
 
+/// A range in which the host submits nothing for so much of its time, and of the program's, comes
+/// first: neither launches nor waiting are the cause there.
+constexpr double mostly_idle = 0.5, least_of_program = 0.1;
+
 }  // namespace
 
 std::vector<std::string> advice(const Profile& profile, std::size_t count) {
@@ -35,6 +39,22 @@ std::vector<std::string> advice(const Profile& profile, std::size_t count) {
     const auto span = static_cast<double>(std::max<std::uint64_t>(program.span_ns, 1));
     const auto share = [&](std::uint64_t ns) { return static_cast<double>(ns) / span; };
     std::vector<Suggestion> all;
+
+    const IdleRange& range = profile.idle_range;
+    const double unsubmitted = share(range.unsubmitted_ns);
+    if (unsubmitted >= least_of_program && static_cast<double>(range.unsubmitted_ns) >=
+                                               mostly_idle * static_cast<double>(range.length_ns)) {
+        const double idle = static_cast<double>(range.idle_ns) /
+                            static_cast<double>(std::max<std::uint64_t>(range.length_ns, 1));
+        all.push_back(
+            {1 + unsubmitted,
+             fmt::format("In the range '{}' the GPU was idle for {} of the time ({} in "
+                         "{}, {} of the program's): the host submitted nothing for {} "
+                         "of it; look at what the program does there on the CPU.",
+                         util::printable(range.name, 80), percent(idle), time_text(range.idle_ns),
+                         util::counted(range.instances, "instance"), percent(share(range.idle_ns)),
+                         time_text(range.unsubmitted_ns))});
+    }
 
     std::uint64_t idle_after_waits = 0;
     for (const CallSummary& wait : profile.waits) idle_after_waits += wait.idle_ns;

@@ -105,6 +105,53 @@ std::vector<RangeSummary> ranges_of(const Timeline& timeline, const ProfileOptio
     return ranges;
 }
 
+/// The range whose time is lost in the program and not in CUDA: of those that lose at least half of
+/// what the worst one does, the one that is idle for the largest share; it may be within others.
+IdleRange idle_range_of(const Timeline& timeline, const std::vector<RangeSummary>& ranges,
+                        std::span<const Interval> program) {
+    constexpr std::size_t most_ranges = 8;
+    std::vector<IdleRange> found;
+    std::vector<std::vector<Interval>> gaps;
+    for (const RangeSummary& range : ranges) {
+        IdleRange each{range.name, range.instances.size(), 0, 0, 0};
+        std::vector<Interval> windows;
+        for (const RangeInstance& instance : range.instances) {
+            for (const Interval& part : program) {
+                const Interval window = intersection(instance.range.time, part);
+                if (window.length() == 0) continue;
+                each.length_ns += window.length();
+                windows.push_back(window);
+            }
+        }
+        gaps.push_back(gaps_in(timeline, windows));
+        for (const Interval& gap : gaps.back()) each.idle_ns += gap.length();
+        found.push_back(std::move(each));
+    }
+    std::vector<std::size_t> order(found.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return found[a].idle_ns > found[b].idle_ns;
+    });
+    order.resize(std::min(order.size(), most_ranges));
+    std::uint64_t most = 0;
+    for (const std::size_t i : order) {
+        for (const IdleCause& each : idle_causes(timeline, std::move(gaps[i]))) {
+            if (each.cause == GapCause::nothing_submitted) found[i].unsubmitted_ns += each.idle_ns;
+        }
+        most = std::max(most, found[i].unsubmitted_ns);
+    }
+    const auto share = [](const IdleRange& range) {
+        return range.length_ns == 0 ? 0
+                                    : static_cast<double>(range.unsubmitted_ns) /
+                                          static_cast<double>(range.length_ns);
+    };
+    IdleRange worst;
+    for (const std::size_t i : order) {
+        if (found[i].unsubmitted_ns * 2 >= most && share(found[i]) > share(worst)) worst = found[i];
+    }
+    return worst;
+}
+
 std::vector<DeviceSummary> devices_of(const Timeline& timeline, const CapturedPart& part,
                                       std::span<const Work> launched) {
     const Recording& recording = timeline.recording();
@@ -188,6 +235,7 @@ Profile profile_of(const Timeline& timeline, const ProfileOptions& options) {
     // Outside any range a program starts and ends, and nobody would capture that.
     std::erase_if(profile.uncapturable, [](const auto& call) { return call.range.empty(); });
     profile.ranges = ranges_of(timeline, options, part);
+    profile.idle_range = idle_range_of(timeline, profile.ranges, profile.windows);
     add_range_kernels(timeline, options.own_thread, profile);
     profile.gaps = longest_gaps(timeline, profile.windows, options.gaps);
     add_overheads(recording.records.overheads, profile);

@@ -183,6 +183,15 @@ struct RangeSummary {
     std::vector<RangeKernel> kernels;
 };
 
+/// The ranges of one name in whose gaps the host submitted nothing. In no document.
+struct IdleRange {
+    std::string name;  ///< empty: there is no such range
+    std::size_t instances = 0;
+    std::uint64_t length_ns = 0;       ///< of all instances
+    std::uint64_t idle_ns = 0;         ///< of that, with no work on any device
+    std::uint64_t unsubmitted_ns = 0;  ///< of that, while the host made no CUDA call on record
+};
+
 struct DeviceSummary {
     std::uint32_t device = 0;
     std::string name;
@@ -213,6 +222,7 @@ struct Profile {
     std::vector<CallSummary> waits;  ///< calls that wait for the device, most idle time first
     std::vector<UncapturableCall> uncapturable;  ///< in NVTX ranges, most frequent first
     std::vector<RangeSummary> ranges;
+    IdleRange idle_range;
     std::vector<Gap> gaps;          ///< longest first
     std::uint64_t overhead_ns = 0;  ///< host time that CUPTI itself took, counted once
     /// Of the window, while the driver compiled code, or loaded modules and functions.

@@ -78,11 +78,46 @@ class CallsDuring {
     std::vector<const ApiCall*> open_;
 };
 
-void describe_host(const Timeline& timeline, const Waits& waits, CallsDuring& calls, Gap& gap) {
-    if (timeline.api_calls().empty()) return;
+/// A program may make none that are recorded.
+bool knows_calls(const Timeline& timeline) {
+    return !timeline.api_calls().empty() || timeline.recording().field("waits") == "1";
+}
+
+/// Where only calls that do not submit work are on record: the part of a gap from the launch of
+/// what ended it.
+class Submissions {
+  public:
+    explicit Submissions(const Timeline& timeline) {
+        if (timeline.recording().field("waits") != "1" || !timeline.has_launches()) return;
+        for (const Work& work : timeline.work()) {
+            if (work.launch_ns < work.time.begin) {
+                waiting_.push_back({work.launch_ns, work.time.begin});
+            }
+        }
+        std::sort(waiting_.begin(), waiting_.end(),
+                  [](const Interval& a, const Interval& b) { return a.end < b.end; });
+    }
+
+    [[nodiscard]] Interval before_end_of(Interval gap) const {
+        const auto at =
+            std::partition_point(waiting_.begin(), waiting_.end(),
+                                 [&](const Interval& each) { return each.end < gap.end; });
+        // What was submitted before the gap waited for something else.
+        const bool submitted_in_it =
+            at != waiting_.end() && at->end == gap.end && at->begin >= gap.begin;
+        return submitted_in_it ? *at : Interval{};
+    }
+
+  private:
+    std::vector<Interval> waiting_;
+};
+
+void describe_host(const Timeline& timeline, const Waits& waits, const Submissions& submissions,
+                   CallsDuring& calls, Gap& gap) {
+    if (!knows_calls(timeline)) return;
     struct Longest {
         std::uint64_t length = 0;
-        const ApiCall* call = nullptr;
+        const ApiCall* call = nullptr;  ///< null: a launch
     } longest;
     std::vector<Interval> in_calls;
     for (const ApiCall* call : calls.gap(gap.time)) {
@@ -91,13 +126,17 @@ void describe_host(const Timeline& timeline, const Waits& waits, CallsDuring& ca
         in_calls.push_back(part);
         if (part.length() > longest.length) longest = {part.length(), call};
     }
+    if (const Interval part = submissions.before_end_of(gap.time); part.length() != 0) {
+        in_calls.push_back(part);
+        if (part.length() > longest.length) longest = {part.length(), nullptr};
+    }
     gap.in_calls_ns = IntervalSet(std::move(in_calls)).length();
     if (const ApiCall* wait = waits.at(gap.time.begin); wait != nullptr) {
         gap.cause = GapCause::synchronisation;
         gap.call = shown_name(timeline, *wait);
     } else if (longest.length * 2 >= gap.time.length()) {
         gap.cause = GapCause::api_call;
-        gap.call = shown_name(timeline, *longest.call);
+        gap.call = longest.call == nullptr ? "a launch" : shown_name(timeline, *longest.call);
     } else {
         gap.cause = GapCause::nothing_submitted;
     }
@@ -178,28 +217,30 @@ std::vector<Gap> longest_gaps(const Timeline& timeline, std::span<const Interval
                       });
     times.resize(count);
     const Waits waits(timeline);
+    const Submissions submissions(timeline);
     std::vector<Gap> gaps;
     for (const Interval& time : times) {
         Gap& gap = gaps.emplace_back();
         gap.time = time;
         CallsDuring calls(timeline);  // for each, because they come by length
-        describe_host(timeline, waits, calls, gap);
+        describe_host(timeline, waits, submissions, calls, gap);
         describe_surroundings(timeline, gap);
     }
     return gaps;
 }
 
 std::vector<IdleCause> idle_causes(const Timeline& timeline, std::vector<Interval> gaps) {
-    if (timeline.api_calls().empty()) return {};
+    if (!knows_calls(timeline)) return {};
     std::sort(gaps.begin(), gaps.end(),
               [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
     const Waits waits(timeline);
+    const Submissions submissions(timeline);
     CallsDuring calls(timeline);
     std::map<std::pair<GapCause, std::string>, std::uint64_t> times;
     for (const Interval& time : gaps) {
         Gap gap;
         gap.time = time;
-        describe_host(timeline, waits, calls, gap);
+        describe_host(timeline, waits, submissions, calls, gap);
         times[{gap.cause, std::move(gap.call)}] += time.length();
     }
     std::vector<IdleCause> causes;

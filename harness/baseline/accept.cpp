@@ -105,9 +105,10 @@ void require_day_to_come(const AcceptChoice& choice, const Acceptance& acceptanc
     }
 }
 
-/// Whoever accepts it says that a time which is too good is one.
+/// Whoever accepts it says that a time which is too good is one, and that a slow tail is meant.
 bool may_be_accepted(model::Doubt doubt) {
-    return doubt == model::Doubt::not_shown || doubt == model::Doubt::too_good;
+    return doubt == model::Doubt::not_shown || doubt == model::Doubt::too_good ||
+           doubt == model::Doubt::slow_tail;
 }
 
 /// Why a case cannot be accepted, beyond objection(); empty: it can.
@@ -165,7 +166,11 @@ class Accepting {
     Accepted suite(const model::SuiteResult& suite, const model::SuiteVerdict& verdict,
                    const gate::StoredBaseline* stored) {
         Accepted accepted;
-        if (stored != nullptr) accepted.baseline = stored->baseline;
+        renamed_.clear();
+        if (stored != nullptr) {
+            accepted.baseline = stored->baseline;
+            renamed_ = stored->renamed;
+        }
         if (stored == nullptr) {
             accepted.baseline.suite = suite.name;
             accepted.baseline.device = run_.environment.device;
@@ -180,6 +185,7 @@ class Accepting {
         for (std::size_t i = suite.cases.size(); i < verdict.cases.size(); ++i) {
             if (chosen_.is_named(verdict.cases[i].id)) remove(verdict.cases[i], accepted);
         }
+        keep_former_names(accepted);
         return accepted;
     }
 
@@ -208,7 +214,9 @@ class Accepting {
         } else if (!model::stayed(verdict)) {
             accept(result, verdict, expected, entry, accepted);
         }
-        const bool added = expected == nullptr && accepted.baseline.cases.contains(verdict.id);
+        const auto renamed = renamed_.find(verdict.id);
+        const bool added = (expected == nullptr || renamed != renamed_.end()) &&
+                           accepted.baseline.cases.contains(verdict.id);
         if (entry.changes.empty() && !added) {
             ++accepted.unchanged;
         } else {
@@ -216,6 +224,20 @@ class Accepting {
                 verdict.id,
                 document::digest_of_case(verdict.id, accepted.baseline.cases.at(verdict.id)));
             accepted.entries.push_back(std::move(entry));
+            if (renamed == renamed_.end()) return;
+            accepted.entries.push_back(
+                ledger_entry(model::LedgerAction::prune, renamed->second, acceptance_));
+            renamed_.erase(renamed);
+        }
+    }
+
+    /// Of the cases that were not accepted.
+    void keep_former_names(Accepted& accepted) const {
+        for (const auto& [id, was] : renamed_) {
+            auto node = accepted.baseline.cases.extract(id);
+            if (node.empty()) continue;
+            node.key() = was;
+            accepted.baseline.cases.insert(std::move(node));
         }
     }
 
@@ -315,7 +337,7 @@ class Accepting {
             refuse(verdict.id,
                    fmt::format("{} is not shown to be within its tolerance, and the code is not "
                                "the baseline's: measure in more processes, or accept the whole "
-                               "case with 'perfgate baseline refresh --filter'",
+                               "case with 'perfgate baseline refresh RUN --filter CASE'",
                                util::printable(metric.metric)));
             return false;
         }
@@ -391,6 +413,7 @@ class Accepting {
     const Chosen chosen_;
     const Acceptance& acceptance_;
     const gate::Rule& rule_;
+    std::map<std::string, std::string> renamed_;  ///< of the suite: cases not accepted so far
 };
 
 std::vector<Accepted> accept_suites(const Run& run, const model::VerdictDocument& document,

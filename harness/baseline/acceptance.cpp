@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "gate/batch_rule.hpp"
+#include "gate/choices.hpp"
 #include "gate/invalid.hpp"
 #include "gate/rule.hpp"
 #include "model/board.hpp"
@@ -80,6 +81,13 @@ std::string objection(const model::Run& run, const CaseResult& result) {
             return fmt::format("{}: {}", gate.metric, why);
         }
         const auto definition = run.metric_definitions.find(gate.metric);
+        if (definition != run.metric_definitions.end()) {
+            if (std::string why =
+                    gate::hidden_by_choices(result, definition->second, series, gate.tolerance);
+                !why.empty()) {
+                return fmt::format("{}: {}", gate.metric, why);
+            }
+        }
         if (definition != run.metric_definitions.end() &&
             gate::disagrees(definition->second, series, gate.tolerance)) {
             return fmt::format(

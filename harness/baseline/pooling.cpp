@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <map>
 #include <random>
 #include <set>
@@ -19,6 +20,7 @@
 #include "gate/significance.hpp"
 #include "model/board.hpp"
 #include "model/case.hpp"
+#include "model/kernel_name.hpp"
 #include "stats/drift.hpp"
 #include "stats/quantiles.hpp"
 #include "stats/spread.hpp"
@@ -90,6 +92,9 @@ void add_batches(const MetricSeries& from, std::int64_t run, MetricSeries& to) {
         to.batches.push_back(batch);
         to.batches.back().process = process++;
         to.batches.back().run = run;
+        if (batch.detail.empty() && from.detail != to.detail) {
+            to.batches.back().detail = from.detail;
+        }
     }
 }
 
@@ -266,6 +271,22 @@ std::optional<double> tolerance_to_show(const PooledMetric& pooled, const gate::
     return stats::quantile(ends, 0.9);
 }
 
+/// The least tolerance from this one on that the processes do not disagree by.
+std::optional<double> agreeing(const PooledMetric& pooled, double scale, double tolerance) {
+    constexpr double most = 100;
+    const auto too_small = [&](double amount) {
+        return gate::disagrees(*pooled.comparison.definition, *pooled.comparison.baseline,
+                               {amount / scale, std::nullopt, 0});
+    };
+    if (!too_small(tolerance)) return tolerance;
+    double enough = std::max(tolerance, 0.01 * scale);
+    while (too_small(enough)) {
+        enough *= 1.02;
+        if (enough / scale > most) return std::nullopt;
+    }
+    return written(enough);
+}
+
 /// `drift` is what the gate will allow to the metric.
 std::optional<Unshown> unshown_of(const PooledMetric& pooled, const stats::Drift& drift,
                                   const model::Policy& policy) {
@@ -280,8 +301,31 @@ std::optional<Unshown> unshown_of(const PooledMetric& pooled, const stats::Drift
     const gate::BatchRule rule(policy, 0, {{pooled.metric(), drift}});
     std::optional<double> needed = tolerance_to_show(pooled, rule);
     if (needed) needed = written(scale * (*needed - comparison.leeway));
+    if (needed) needed = agreeing(pooled, scale, std::max(*needed, 0.0));
     if (needed && *needed <= allowed) return std::nullopt;
     return Unshown{pooled.id, pooled.metric(), allowed, needed, in_points(definition)};
+}
+
+/// Of a label of kernels: those that take less than a quarter of the longest, and under 10 µs.
+void add_tiny_kernels(const CaseResult& result, std::vector<TinyKernel>& found) {
+    constexpr double short_ns = 10'000, of_longest = 0.25;
+    constexpr double tick_ns = 32;  // of the GPU's clock
+    const auto label = result.measured_as.find("measure");
+    if (label == result.measured_as.end() || !label->second.starts_with("kernel ")) return;
+    const auto longest = std::max_element(
+        result.kernels.begin(), result.kernels.end(),
+        [](const auto& a, const auto& b) { return a.duration_ns < b.duration_ns; });
+    std::set<std::string> named;
+    for (const model::Kernel& kernel : result.kernels) {
+        if (!(kernel.duration_ns > 0) || kernel.duration_ns >= short_ns ||
+            kernel.duration_ns >= of_longest * longest->duration_ns ||
+            !named.insert(kernel.name).second) {
+            continue;
+        }
+        found.push_back({model::case_id(result.spec), model::short_kernel_name(kernel.name),
+                         model::short_kernel_name(longest->name), kernel.duration_ns,
+                         longest->duration_ns, written(2 * tick_ns / kernel.duration_ns)});
+    }
 }
 
 /// See PoolingFindings.
@@ -319,14 +363,20 @@ Run combine_runs(std::vector<Run> runs) {
     return combined;
 }
 
-bool noisy_metric(const MetricSeries& series, const model::Tolerance& tolerance) {
+double spread_of_tolerance(const MetricSeries& series, const model::Tolerance& tolerance) {
     const std::vector<double> values = gate::batch_values(series);
-    if (values.size() < 2) return false;
+    if (values.size() < 2) return 0;
     const double allowed =
         std::max(tolerance.worse * std::fabs(stats::trimmed_mean(values, gate::trimmed_processes)),
                  tolerance.abs);
     const std::array group{values};
-    return stats::pooled_spread(group).deviation > allowed / 2;
+    const double deviation = stats::pooled_spread(group).deviation;
+    if (deviation == 0) return 0;
+    return allowed == 0 ? std::numeric_limits<double>::infinity() : deviation / allowed;
+}
+
+bool noisy_metric(const MetricSeries& series, const model::Tolerance& tolerance) {
+    return spread_of_tolerance(series, tolerance) > 0.5;
 }
 
 bool noisy(const CaseResult& result) {
@@ -346,6 +396,7 @@ MetricSeries condensed(const MetricSeries& series) {
         model::Batch batch = *used[i];
         batch.process = static_cast<std::int64_t>(i);
         batch.round = 0;
+        if (series.unit == "ns") batch.tail = gate::tail_of(batch);
         batch.samples = {values[i]};
         result.batches.push_back(std::move(batch));
     }
@@ -370,6 +421,7 @@ PoolingFindings pooling_findings(const Run& run, const model::SuiteResult& suite
 
     PoolingFindings result;
     result.sessions = sessions_of(all);
+    for (const CaseResult& each : suite.cases) add_tiny_kernels(each, result.tiny);
     struct Seen {
         std::vector<std::pair<double, std::string>> tolerances;
         std::size_t too_fine = 0;

@@ -27,6 +27,8 @@ model::MetricSeries condensed(const model::MetricSeries& series);
 /// Whether a gated metric of the case differs between its processes by more than half of its
 /// tolerance: then twice as many processes noticeably reduce the minimum detectable change.
 bool noisy(const model::CaseResult& result);
+/// The deviation of the processes' values, as a share of the tolerance; 0: there is only one.
+double spread_of_tolerance(const model::MetricSeries& series, const model::Tolerance& tolerance);
 /// The same for one metric.
 bool noisy_metric(const model::MetricSeries& series, const model::Tolerance& tolerance);
 
@@ -52,7 +54,8 @@ struct Demotion {
     bool operator==(const Demotion&) const = default;
 };
 
-/// A time of which the next run would often not be shown to be within its tolerance.
+/// A time of which the next run would often not be shown to be within its tolerance, or about which
+/// the processes disagree by more than that.
 struct Unshown {
     std::string id, metric;
     /// Fraction of the baseline, of a share percentage points; with `abs`.
@@ -64,10 +67,20 @@ struct Unshown {
     bool operator==(const Unshown&) const = default;
 };
 
+/// A kernel that the pattern of a label matches beside much longer ones.
+struct TinyKernel {
+    std::string id, kernel, longest;  ///< the case; short names
+    double time_ns = 0, longest_ns = 0;
+    double tolerance = 0;  ///< fraction: what a time so short needs by itself
+
+    bool operator==(const TinyKernel&) const = default;
+};
+
 struct PoolingFindings {
     std::vector<Proposal> proposals;  ///< by metric, for those whose spread is known
     std::vector<Demotion> demotions;
     std::vector<Unshown> unshown;
+    std::vector<TinyKernel> tiny;
     /// The most runs that recorded a time of the baseline on one of the run's boards: with one,
     /// what sessions differ by is not known, with two hardly. 0: none.
     std::size_t sessions = 0;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "gate/renames.hpp"
 #include "model/unknown_cases.hpp"
 #include "util/error.hpp"
 #include "util/text.hpp"
@@ -48,6 +49,7 @@ void add_reported(const model::Run& run, const std::string& suite_name, KnownCas
                 if (!model::stands_for(reported.spec, id)) continue;
                 failed = failed || model::stands_for_cases(result.spec);
                 ids.insert(std::move(id));
+                if (!result.was.empty()) ids.insert(result.was);
             }
             if (failed || ids.empty()) continue;
             cases.ids.merge(ids);
@@ -59,7 +61,7 @@ void add_reported(const model::Run& run, const std::string& suite_name, KnownCas
 Pruned prune(model::Baseline baseline, const KnownCases& cases, const Acceptance& acceptance) {
     Pruned pruned;
     for (const auto& [id, expected] : baseline.cases) {
-        if (cases.ids.contains(id)) continue;
+        if (cases.ids.contains(gate::without_former_params(id, expected))) continue;
         if (is_unknown(id, expected, cases)) {
             ++pruned.unknown;
             continue;

@@ -33,28 +33,6 @@ using model::CaseResult;
 using model::CaseStatus;
 using model::Provenance;
 
-/// Names the first few; a suite may have thousands.
-void require_acceptable(const model::Run& run, const model::SuiteResult& suite) {
-    constexpr std::size_t shown = 3;
-    std::string listed;
-    std::size_t refused = 0;
-    for (const CaseResult& result : suite.cases) {
-        if (result.status == CaseStatus::skipped) continue;
-        const std::string why = objection(run, result);
-        if (why.empty()) continue;
-        if (++refused > shown) continue;
-        if (!listed.empty()) listed += "; ";
-        listed += fmt::format("{} ({})", util::printable(model::case_id(result.spec)),
-                              util::printable(why));
-    }
-    if (refused == 0) return;
-    if (refused > shown) listed += fmt::format("; and {} more", refused - shown);
-    throw util::InputError(
-        fmt::format("suite {}: these cases cannot become a baseline: {}; measure them again, or "
-                    "refresh the others with --filter",
-                    util::printable(suite.name), listed));
-}
-
 /// Whether accepting again would change only the time and the revision.
 bool says_the_same(const BaselineCase& before, const BaselineCase& now) {
     const Provenance& then = before.provenance;
@@ -228,7 +206,7 @@ void require_known(const model::Run& run, const model::SuiteResult& suite,
                    const std::optional<model::Baseline>& existing) {
     std::vector<std::string> problems;
     for (const CaseResult& result : suite.cases) {
-        if (result.status == CaseStatus::skipped) continue;
+        if (result.status == CaseStatus::skipped || !objection(run, result).empty()) continue;
         const std::string id = model::case_id(result.spec);
         std::string why = "the baseline does not have it";
         if (existing) {
@@ -312,13 +290,57 @@ BaselineCase better_known(const BaselineCase& before, const CaseResult& result) 
     return kept;
 }
 
+/// Whether the run's processes may join the baseline's: it runs the same, on the same board and
+/// with the same tools, and the baseline has too few of them. An acknowledged metric keeps what it
+/// has.
+bool may_be_pooled(const model::Run& run, const CaseResult& result, const BaselineCase& before) {
+    const Provenance& then = before.provenance;
+    const gate::CodeComparison code =
+        gate::compare_code(gate::code_of(result, run.environment), gate::code_of(before));
+    const bool few =
+        std::any_of(result.gates.begin(), result.gates.end(), [&](const model::GateRule& rule) {
+            const auto series = before.metrics.find(rule.metric);
+            return is_time(run, rule.metric) && series != before.metrics.end() &&
+                   gate::batches_in_use(series->second).size() < enough_processes;
+        });
+    return few && code.runs_the_same && before.acknowledged.empty() &&
+           model::difference(before.measured_as, result.measured_as).empty() &&
+           then.board == model::board_of(run, result) && then.driver == run.environment.driver &&
+           then.cupti == run.environment.cupti && then.tool_version == run.tool_version;
+}
+
+/// The baseline's case with the run's processes behind its own. One session stays one: what it and
+/// the run differ by is then part of the spread. Two would be too few to learn a drift from.
+BaselineCase pooled(const BaselineCase& before, const CaseResult& result) {
+    BaselineCase joined = better_known(before, result);
+    for (auto& [metric, series] : joined.metrics) {
+        const auto measured = result.metrics.find(metric);
+        // Of counts that are taken once a single process has samples.
+        if (measured == result.metrics.end() || series.batches.size() < 2 ||
+            !comparable(measured->second, series)) {
+            continue;
+        }
+        std::set<std::int64_t> sessions;
+        for (const model::Batch& batch : series.batches) sessions.insert(batch.run);
+        const std::int64_t session = *sessions.rbegin() + (sessions.size() > 1 ? 1 : 0);
+        for (const model::Batch* used : gate::batches_in_use(measured->second)) {
+            if (series.batches.size() >= enough_processes) break;
+            model::Batch batch = *used;
+            batch.run = session;
+            series.batches.push_back(std::move(batch));
+        }
+        series = condensed(series);
+    }
+    return joined;
+}
+
 }  // namespace
 
 Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
                   const std::optional<model::Baseline>& existing, const Acceptance& acceptance,
-                  const std::set<std::string>& passing) {
+                  const std::set<std::string>& passing,
+                  const std::map<std::string, std::string>& renamed) {
     require_finished(run);
-    require_acceptable(run, suite);
     if (acceptance.add_board) require_known(run, suite, existing);
 
     Refreshed refreshed;
@@ -339,9 +361,12 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
                                                util::printable(suite.name), util::printable(id)));
         }
         auto old_case = old_cases.extract(id);
-        if (result.status == CaseStatus::skipped) {
+        const bool skipped = result.status == CaseStatus::skipped;
+        std::string why = skipped ? "" : objection(run, result);
+        if (skipped || !why.empty()) {
+            if (!why.empty()) refreshed.refused.push_back({id, std::move(why)});
             if (!old_case) continue;
-            refreshed.kept.push_back(id);
+            if (skipped) refreshed.kept.push_back(id);
             refreshed.baseline.cases.emplace(std::move(id), std::move(old_case.mapped()));
             continue;
         }
@@ -349,6 +374,15 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
                                                      : replaced(run, result, acceptance);
         const bool fewer = old_case && !acceptance.add_board &&
                            has_fewer_processes(run, result, old_case.mapped());
+        if (fewer && passing.contains(id) && may_be_pooled(run, result, old_case.mapped())) {
+            accepted = pooled(old_case.mapped(), result);
+            accepted.anchors = moved_anchors(run, result, old_case.mapped(), accepted.metrics,
+                                             acceptance.reset_anchors);
+            refreshed.pooled.push_back(id);
+            refreshed.accepted.push_back(id);
+            refreshed.baseline.cases.emplace(std::move(id), std::move(accepted));
+            continue;
+        }
         if (fewer && passing.contains(id)) {
             accepted = better_known(old_case.mapped(), result);
             refreshed.better_known.push_back(id);
@@ -380,8 +414,7 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
         refreshed.baseline.cases.emplace(
             std::move(id), unchanged ? std::move(old_case.mapped()) : std::move(accepted));
     }
-    if (refreshed.accepted.empty() && refreshed.unchanged.empty() &&
-        refreshed.better_known.empty()) {
+    if (!refreshed.stored_any() && refreshed.refused.empty()) {
         throw util::InputError(
             fmt::format("suite {}: no case was measured: there is nothing to accept",
                         util::printable(suite.name)));
@@ -404,8 +437,39 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
             refreshed.removed.push_back(id);
         }
     }
+    for (const auto& [id, was] : renamed) {
+        if (!refreshed.baseline.cases.contains(id)) continue;
+        std::erase(refreshed.unchanged, id);
+        std::erase(refreshed.kept, id);
+        if (std::find(refreshed.accepted.begin(), refreshed.accepted.end(), id) ==
+            refreshed.accepted.end()) {
+            refreshed.accepted.push_back(id);
+        }
+        refreshed.removed.push_back(was);
+    }
     refreshed.entry = entry_of(run, suite, refreshed, acceptance);
     return refreshed;
+}
+
+void require_stored(const std::vector<Refreshed>& all) {
+    // A suite may have thousands.
+    constexpr std::size_t shown = 3;
+    std::string text;
+    for (const Refreshed& each : all) {
+        if (each.stored_any()) return;
+        std::string listed;
+        for (std::size_t i = 0; i < std::min(each.refused.size(), shown); ++i) {
+            listed +=
+                fmt::format("{}{} ({})", i == 0 ? "" : "; ", util::printable(each.refused[i].id),
+                            util::printable(each.refused[i].why, 1000));
+        }
+        if (each.refused.size() > shown) {
+            listed += fmt::format("; and {} more", each.refused.size() - shown);
+        }
+        text += fmt::format("{}suite {}: these cases cannot become a baseline: {}",
+                            text.empty() ? "" : "; ", util::printable(each.baseline.suite), listed);
+    }
+    throw util::InputError(text + "; nothing was stored: measure them again");
 }
 
 }  // namespace perfgate::baseline

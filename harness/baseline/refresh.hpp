@@ -18,6 +18,13 @@ namespace perfgate::baseline {
 /// The processes of a baseline that is measured as one.
 inline constexpr std::size_t enough_processes = 20;
 
+/// A case that is not fit to be a reference, and why.
+struct Refused {
+    std::string id, why;
+
+    bool operator==(const Refused&) const = default;
+};
+
 /// The new baseline, and the result for each case (by id).
 struct Refreshed {
     model::Baseline baseline;
@@ -25,12 +32,21 @@ struct Refreshed {
     std::vector<std::string> unchanged;  ///< measured again with the same result
     std::vector<std::string> kept;       ///< not measured now: unchanged in the baseline
     std::vector<std::string> removed;    ///< no longer in the suite
+    std::vector<Refused> refused;        ///< not stored: what the baseline has stays
     /// They pass, and the run has fewer processes: these values stay.
     std::vector<std::string> better_known;
+    /// Likewise, and they run the baseline's code: their processes join the baseline's, until it
+    /// has `enough_processes`. They are among `accepted`.
+    std::vector<std::string> pooled;
     std::size_t fewer = 0;  ///< accepted cases that have fewer processes than before
     /// Acknowledged metrics, which keep their expected value until their day is over.
     std::size_t acknowledged = 0;
     std::optional<model::LedgerEntry> entry = std::nullopt;  ///< absent: nothing changed
+
+    /// Whether the baseline has a case of this run.
+    [[nodiscard]] bool stored_any() const {
+        return !accepted.empty() || !unchanged.empty() || !better_known.empty();
+    }
 };
 
 /// The baseline of one suite of a run. Measured cases replace those of `existing`. Skipped ones,
@@ -43,14 +59,21 @@ struct Refreshed {
 /// or the same in another way (if the code is not known: whose gated exact metrics differ), or that
 /// are slower by more than the tolerance and `cross_board_tolerance`.
 ///
-/// Throws InputError, naming the cases, if one is incorrect, failed or incomplete, or if accepted
-/// changes add up beyond the bound; also for an interrupted run or one that measured nothing.
+/// Cases that are incorrect, failed, incomplete or whose processes disagree are refused, and the
+/// others stored: see require_stored(). Throws InputError, naming the cases, if accepted changes
+/// add up beyond the bound; also for an interrupted run or one that measured nothing.
 ///
 /// `passing` are the ids of cases that pass against `existing`. Of such a case the baseline's
 /// values stay if the run measured a gated time in fewer processes than the baseline has, and in
 /// fewer than `enough_processes`: what it would detect must not get worse unnoticed.
+/// `renamed` has the former ids of cases that `existing` has by their new ones: these are accepted,
+/// and the former ones removed.
 Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
                   const std::optional<model::Baseline>& existing, const Acceptance& acceptance,
-                  const std::set<std::string>& passing = {});
+                  const std::set<std::string>& passing = {},
+                  const std::map<std::string, std::string>& renamed = {});
+
+/// Throws InputError if nothing of any suite is stored, with the cases and why.
+void require_stored(const std::vector<Refreshed>& all);
 
 }  // namespace perfgate::baseline

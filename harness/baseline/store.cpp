@@ -13,6 +13,7 @@
 #include "baseline/file_changes.hpp"
 #include "document/baseline.hpp"
 #include "document/ledger.hpp"
+#include "gate/renames.hpp"
 #include "util/error.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
@@ -94,7 +95,9 @@ gate::BaselineSet load_baselines(const fs::path& folder, const model::Device& de
 gate::BaselineSet load_baselines(const fs::path& folder, const model::Run& run) {
     std::vector<std::string> suites;
     for (const model::SuiteResult& suite : run.suites) suites.push_back(suite.name);
-    return load_baselines(folder, run.environment.device, suites);
+    gate::BaselineSet baselines = load_baselines(folder, run.environment.device, suites);
+    gate::follow_renames(run, baselines);
+    return baselines;
 }
 
 std::vector<std::string> suites_with_baseline(const fs::path& folder, std::string_view device_key) {

@@ -73,7 +73,38 @@ std::string message(const Api& api, CUptiResult code, std::string_view what) {
     return words;
 }
 
+/// CUPTI 12's numbers; its versions from 13.0 on are in theirs.
+struct Numbered {
+    std::uint32_t number;
+    std::string_view toolkit;
+};
+constexpr std::array versions_of_12{
+    Numbered{18, "12.0 or 12.1"}, Numbered{20, "12.2"}, Numbered{21, "12.3"}, Numbered{22, "12.4"},
+    Numbered{23, "12.5"},         Numbered{24, "12.6"}, Numbered{26, "12.8"}, Numbered{28, "12.9"},
+};
+constexpr std::uint32_t first_of_12 = 18, first_of_13 = 130000;
+
 }  // namespace
+
+std::string_view refusal(std::uint32_t version) {
+    if (version == first_of_13) {
+        return "13.0 before update 1 deadlocks; update the CUDA libraries to 13.0 update 1";
+    }
+    return version < first_of_12 ? "12.0 or newer is needed; update the CUDA libraries" : "";
+}
+
+std::string version_text(std::uint32_t version) {
+    const std::string number = " (" + std::to_string(version) + ")";
+    if (version >= first_of_13) {
+        const std::uint32_t update = version % 100;
+        return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) +
+               (update == 0 ? "" : " update " + std::to_string(update)) + number;
+    }
+    for (const Numbered& known : versions_of_12) {
+        if (known.number == version) return std::string(known.toolkit) + number;
+    }
+    return std::to_string(version);
+}
 
 std::string name_of(const Api& api, CUptiResult code) {
     const char* name = nullptr;
@@ -116,7 +147,7 @@ void preload_metric_libraries(const Api& api) {
 
 CUptiResult subscribe(const Api& api, CUpti_SubscriberHandle* handle, Callback callback, void* self,
                       std::string& why) {
-    if (api.subscribes_first()) {
+    if (api.subscribes_first() || api.cuptiSubscribe_v2 == nullptr) {
         const CUptiResult code = api.cuptiSubscribe(handle, callback, self);
         if (code != CUPTI_SUCCESS) why = name_of(api, code);
         return code;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUPTI's functions as a table, so that code serves both who links CUPTI (the CUDA backend) and who
-// finds the copy of a foreign program with dlopen (the injection library: two copies in one process
-// would conflict); which versions can be used; errors with their remedy.
+// CUPTI's functions as a table. The process's copy is used, else one that is found: two copies in
+// one process would conflict. Which versions can be used, and for what; errors with their remedy.
 #pragma once
 
 #include <cupti.h>
@@ -18,16 +17,27 @@
 
 namespace perfgate::cupti {
 
-/// 13.0 before update 1 deadlocks, and older versions have a different record layout.
-inline constexpr std::uint32_t required_version = 130001;
+/// Why CUPTI of this version cannot be used; empty if it can. From 12.0 on, records begin with the
+/// fields that we read, in the same places; later versions append to them.
+std::string_view refusal(std::uint32_t version);
+/// "13.0 update 1 (130001)", "12.9 (28)".
+std::string version_text(std::uint32_t version);
 
 // clang-format off
 #define PERFGATE_CUPTI_FUNCTIONS(X) \
     X(cuptiGetVersion) X(cuptiGetResultString) X(cuptiGetErrorMessage) X(cuptiGetTimestamp) \
-    X(cuptiGetCallbackName) X(cuptiSubscribe) X(cuptiSubscribe_v2) X(cuptiEnableCallback) \
+    X(cuptiGetCallbackName) X(cuptiSubscribe) X(cuptiEnableCallback) \
     X(cuptiSetThreadIdType) X(cuptiActivityRegisterCallbacks) X(cuptiActivityEnable) \
-    X(cuptiActivityDisable) X(cuptiActivityEnableDriverApi) X(cuptiActivityEnableRuntimeApi) \
-    X(cuptiActivityFlushAll) X(cuptiActivityGetNextRecord) X(cuptiActivityGetNumDroppedRecords)
+    X(cuptiActivityDisable) X(cuptiActivityFlushAll) X(cuptiActivityGetNextRecord) \
+    X(cuptiActivityGetNumDroppedRecords)
+// From 13.0, 12.5 and 12.5 on; null in older versions.
+#define PERFGATE_CUPTI_NEWER_FUNCTIONS(X) \
+    X(cuptiSubscribe_v2) X(cuptiActivityEnableDriverApi) X(cuptiActivityEnableRuntimeApi)
+// What only a worker needs.
+#define PERFGATE_CUPTI_WORKER_FUNCTIONS(X) \
+    X(cuptiUnsubscribe) X(cuptiEnableDomain) X(cuptiGetStreamIdEx) \
+    X(cuptiActivityPushExternalCorrelationId) X(cuptiActivityPopExternalCorrelationId)
+// From 12.6 update 2 on.
 #define PERFGATE_CUPTI_COUNTER_FUNCTIONS(X) \
     X(cuptiGetDeviceId) X(cuptiDeviceGetChipName) \
     X(cuptiProfilerInitialize) X(cuptiProfilerDeviceSupported) X(cuptiProfilerGetCounterAvailability) \
@@ -38,37 +48,49 @@ inline constexpr std::uint32_t required_version = 130001;
     X(cuptiRangeProfilerEnable) X(cuptiRangeProfilerDisable) X(cuptiRangeProfilerSetConfig) \
     X(cuptiRangeProfilerStart) X(cuptiRangeProfilerStop) X(cuptiRangeProfilerDecodeData) \
     X(cuptiRangeProfilerGetCounterDataSize) X(cuptiRangeProfilerCounterDataImageInitialize) \
-    X(cuptiRangeProfilerGetCounterDataInfo)
+    X(cuptiRangeProfilerGetCounterDataInfo) X(cuptiRangeProfilerPushRange) \
+    X(cuptiRangeProfilerPopRange)
+#define PERFGATE_CUPTI_WORKER_COUNTER_FUNCTIONS(X) \
+    X(cuptiProfilerDeInitialize) X(cuptiProfilerHostGetBaseMetrics) \
+    X(cuptiProfilerHostGetSupportedChips) X(cuptiRangeProfilerCounterDataGetRangeInfo)
 // clang-format on
 
 struct Api {
 // NOLINTNEXTLINE(bugprone-macro-parentheses): a name takes none
 #define PERFGATE_CUPTI_DECLARE(name) decltype(&::name) name = nullptr;
     PERFGATE_CUPTI_FUNCTIONS(PERFGATE_CUPTI_DECLARE)
-    PERFGATE_CUPTI_COUNTER_FUNCTIONS(PERFGATE_CUPTI_DECLARE)  ///< null before load_counters()
+    PERFGATE_CUPTI_NEWER_FUNCTIONS(PERFGATE_CUPTI_DECLARE)
+    PERFGATE_CUPTI_WORKER_FUNCTIONS(PERFGATE_CUPTI_DECLARE)          ///< own() has them
+    PERFGATE_CUPTI_COUNTER_FUNCTIONS(PERFGATE_CUPTI_DECLARE)         ///< after load_counters()
+    PERFGATE_CUPTI_WORKER_COUNTER_FUNCTIONS(PERFGATE_CUPTI_DECLARE)  ///< own_counters() has them
 #undef PERFGATE_CUPTI_DECLARE
-    void* library = nullptr;  ///< null if it is linked
-    std::string path;         ///< of the file that is used
+    void* library = nullptr;
+    std::string path;  ///< of the file that is used
     std::uint32_t version = 0;
 
     /// CUPTI 13.3, and 13.2 in part, has a second set of functions ("V2", with a subscriber as
     /// argument), must not be called with both, and wants a subscriber before anything else (its
     /// documentation, "CUPTI multiple subscribers"). We then use the first set alone, whose records
     /// have the layout that we know. It does not name who else has subscribed, so that below this
-    /// version we subscribe with cuptiSubscribe_v2, which does.
+    /// version we subscribe with cuptiSubscribe_v2, where there is one, which does.
     [[nodiscard]] bool subscribes_first() const {
         return version >= 130200;
     }
+    /// Whether a range must be open for launches to be counted, in automatic mode too.
+    [[nodiscard]] bool counts_in_pushed_ranges() const {
+        return version < 130000;
+    }
 };
-
-/// The CUPTI that this module links; load_counters() has been called for it if `counters`.
-const Api& linked(bool counters = false);
 
 /// Finds and loads CUPTI: the copy in this process, else `named`, else one in the usual places.
 /// False: `why` says what is missing, in one line. Throws only std::bad_alloc.
 bool load(const std::string& named, Api& api, std::string& why);
 /// Looks up the functions for counters. False: `why` says what is missing.
 bool load_counters(Api& api, std::string& why);
+/// The worker's: loaded at the first call. Throws util::Error with `why`, each time.
+const Api& own();
+/// Likewise, with the functions for counters.
+const Api& own_counters();
 
 /// Opens the libraries that libcupti opens by name (libnvperf_host, libnvperf_target) from its own
 /// folder: it gets those, and they need not be on the loader's path.
@@ -102,6 +124,21 @@ using Callback = void(CUPTIAPI*)(void* self, CUpti_CallbackDomain domain, CUpti_
                                  const void* data) noexcept;
 CUptiResult subscribe(const Api& api, CUpti_SubscriberHandle* handle, Callback callback, void* self,
                       std::string& why);
+
+/// Callbacks at calls of the driver. Calls that this version does not know are left out: a program
+/// that brought it was built without them.
+template <class Ids>
+CUptiResult enable_driver_callbacks(const Api& api, CUpti_SubscriberHandle handle, const Ids& ids) {
+    CUptiResult first = CUPTI_SUCCESS;
+    for (const CUpti_CallbackId id : ids) {
+        const char* name = nullptr;
+        if (api.cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) != CUPTI_SUCCESS)
+            continue;
+        const CUptiResult code = api.cuptiEnableCallback(1, handle, CUPTI_CB_DOMAIN_DRIVER_API, id);
+        if (first == CUPTI_SUCCESS) first = code;
+    }
+    return first;
+}
 
 /// Zeroed parameters of a CUPTI call. Their size is CUPTI's macro, which differs from sizeof.
 #define PERFGATE_CUPTI_PARAMS(type, name) \

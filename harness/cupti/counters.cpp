@@ -169,6 +169,7 @@ void RangeSession::configure(const std::vector<std::string>& names,
                              const std::vector<std::uint8_t>& configuration,
                              CUpti_ProfilerRange range, std::size_t ranges,
                              std::vector<std::uint8_t>& data) const {
+    automatic_ = range == CUPTI_AutoRange;
     data.assign(data_bytes(names, ranges), 0);
     PERFGATE_CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, initialise);
     initialise.pRangeProfilerObject = object_;
@@ -197,9 +198,19 @@ void RangeSession::start() const {
     PERFGATE_CUPTI_PARAMS(CUpti_RangeProfiler_Start_Params, params);
     params.pRangeProfilerObject = object_;
     check(api_, api_.cuptiRangeProfilerStart(&params), "cannot start a counter pass");
+    if (!pushes()) return;
+    PERFGATE_CUPTI_PARAMS(CUpti_RangeProfiler_PushRange_Params, push);
+    push.pRangeProfilerObject = object_;
+    push.pRangeName = "pass";
+    check(api_, api_.cuptiRangeProfilerPushRange(&push), "cannot open a counter pass");
 }
 
 bool RangeSession::stop() const {
+    if (pushes()) {
+        PERFGATE_CUPTI_PARAMS(CUpti_RangeProfiler_PopRange_Params, pop);
+        pop.pRangeProfilerObject = object_;
+        check(api_, api_.cuptiRangeProfilerPopRange(&pop), "cannot close a counter pass");
+    }
     PERFGATE_CUPTI_PARAMS(CUpti_RangeProfiler_Stop_Params, params);
     params.pRangeProfilerObject = object_;
     check(api_, api_.cuptiRangeProfilerStop(&params), "cannot end a counter pass");

@@ -56,6 +56,8 @@ std::string chip_of(const Api& api, std::size_t device);
 
 /// Counting is enabled on the context's device during its lifetime; the caller repeats the work
 /// (user replay). All functions but the destructor and stop_quietly() throw Error.
+/// CUPTI 12 counts automatic ranges only inside of a pushed one (seen with 12.6 and 12.9): start()
+/// and stop() push and pop one.
 class RangeSession {
   public:
     RangeSession(const Api& api, CUcontext context);
@@ -83,8 +85,11 @@ class RangeSession {
     [[nodiscard]] CUpti_RangeProfiler_Object* get() const { return object_; }
 
   private:
+    [[nodiscard]] bool pushes() const { return automatic_ && api_.counts_in_pushed_ranges(); }
+
     const Api& api_;
     CUpti_RangeProfiler_Object* object_ = nullptr;
+    mutable bool automatic_ = false;
 };
 
 }  // namespace perfgate::cupti

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUPTI inside a foreign program: the copy that the program brought, else one found with dlopen.
+// Finds CUPTI: the copy that is in the process, else one in the usual places.
 #include <dlfcn.h>
 #include <link.h>
 
+#include <array>
+#include <cstdlib>
 #include <string_view>
 #include <vector>
 
@@ -11,7 +13,7 @@
 namespace perfgate::cupti {
 namespace {
 
-constexpr const char* soname = "libcupti.so.13";
+constexpr std::array sonames{"libcupti.so.13", "libcupti.so.12"};  ///< best first
 
 std::string_view file_name(std::string_view path) {
     return path.substr(path.rfind('/') + 1);
@@ -36,21 +38,48 @@ std::string loaded_cupti() {
     return found;
 }
 
+/// Folders to look in behind the loader's path: where this code is installed
+/// (lib/perfgate/backends, with lib above), NVIDIA's packages beside it in a Python environment,
+/// and those of a toolkit.
+std::vector<std::string> folders() {
+    std::vector<std::string> all;
+    Dl_info code{};
+    if (dladdr(reinterpret_cast<void*>(&file_name), &code) != 0 && code.dli_fname != nullptr) {
+        std::string_view path = code.dli_fname;
+        constexpr std::string_view packages = "/site-packages/";
+        if (const auto at = path.rfind(packages); at != std::string_view::npos) {
+            const std::string root(path.substr(0, at + packages.size()));
+            all.push_back(root + "nvidia/cu13/lib/");
+            all.push_back(root + "nvidia/cuda_cupti/lib/");
+        }
+        for (int level = 0; level < 3 && path.find('/') != std::string_view::npos; ++level) {
+            path = path.substr(0, path.rfind('/'));
+            all.push_back(std::string(path) + "/");
+        }
+    }
+#ifdef PERFGATE_CUPTI_LIBRARY_FOLDER
+    all.emplace_back(PERFGATE_CUPTI_LIBRARY_FOLDER "/");
+#endif
+    std::vector<std::string> toolkits;
+    for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+        const char* value = std::getenv(variable);
+        if (value != nullptr && *value == '/') toolkits.emplace_back(value);
+    }
+    toolkits.emplace_back("/usr/local/cuda");
+    for (const std::string& toolkit : toolkits) {
+        all.push_back(toolkit + "/extras/CUPTI/lib64/");
+        all.push_back(toolkit + "/lib64/");
+    }
+    return all;
+}
+
 /// Possible places of libcupti if the program brought none, best first.
 std::vector<std::string> candidates(const std::string& named) {
     std::vector<std::string> paths;
     if (!named.empty()) paths.push_back(named);
-    paths.emplace_back(soname);  // the loader's search path
-    Dl_info own{};
-    if (dladdr(reinterpret_cast<void*>(&file_name), &own) != 0 && own.dli_fname != nullptr) {
-        const std::string_view path = own.dli_fname;
-        paths.push_back(std::string(path.substr(0, path.rfind('/') + 1)) + soname);
-    }
-#ifdef PERFGATE_CUPTI_LIBRARY_FOLDER
-    paths.push_back(std::string(PERFGATE_CUPTI_LIBRARY_FOLDER "/") + soname);
-#endif
-    for (const char* folder : {"/usr/local/cuda/extras/CUPTI/lib64/", "/usr/local/cuda/lib64/"}) {
-        paths.push_back(std::string(folder) + soname);
+    for (const std::string soname : sonames) {
+        paths.push_back(soname);  // the loader's search path
+        for (const std::string& folder : folders()) paths.push_back(folder + soname);
     }
     return paths;
 }
@@ -72,7 +101,8 @@ bool load(const std::string& named, Api& api, std::string& why) {
     }
     if (api.library == nullptr) {
         why =
-            "libcupti.so.13 was not found: install cuda-cupti or set LD_LIBRARY_PATH to its "
+            "libcupti.so.13 or .12 was not found: install cuda-cupti, or set LD_LIBRARY_PATH to "
+            "its "
             "folder";
         return false;
     }
@@ -81,27 +111,65 @@ bool load(const std::string& named, Api& api, std::string& why) {
         if (dladdr(place, &info) != 0 && info.dli_fname != nullptr) api.path = info.dli_fname;
     }
     const char* missing = nullptr;
+    PERFGATE_CUPTI_NEWER_FUNCTIONS(PERFGATE_CUPTI_LOOK_UP)
+    missing = nullptr;
     PERFGATE_CUPTI_FUNCTIONS(PERFGATE_CUPTI_LOOK_UP)
     if (api.cuptiGetVersion != nullptr) api.cuptiGetVersion(&api.version);
-    if (api.version < required_version || missing != nullptr) {
-        why = "this program uses CUPTI " + std::to_string(api.version) + " (" + api.path +
-              "), and " + std::to_string(required_version) +
-              " or newer is needed: update the program's CUDA libraries to 13.0 update 1";
-        return false;
-    }
-    return true;
+    std::string_view refused = refusal(api.version);
+    if (refused.empty() && missing != nullptr) refused = "it is incomplete";
+    if (refused.empty()) return true;
+    why = "CUPTI " + version_text(api.version) + " of this process (" + api.path +
+          ") cannot be used: " + std::string(refused);
+    if (missing != nullptr) why += ", without " + std::string(missing);
+    return false;
 }
 
 bool load_counters(Api& api, std::string& why) {
     const char* missing = nullptr;
     PERFGATE_CUPTI_COUNTER_FUNCTIONS(PERFGATE_CUPTI_LOOK_UP)
     if (missing != nullptr) {
-        why = "this program's CUPTI (" + api.path + ") has no " + missing +
-              ": update the program's CUDA libraries";
+        why = "CUPTI " + version_text(api.version) + " (" + api.path + ") has no " + missing +
+              ": counters need the CUDA libraries of 12.6 update 2 or newer";
         return false;
     }
     preload_metric_libraries(api);
     return true;
+}
+
+namespace {
+
+/// Loaded once; `why` says what is missing, `why_no_counters` what is missing for those.
+struct Own {
+    Api api;
+    std::string why, why_no_counters;
+    Own() {
+        const char* missing = nullptr;
+        if (!load({}, api, why)) return;
+        PERFGATE_CUPTI_WORKER_FUNCTIONS(PERFGATE_CUPTI_LOOK_UP)
+        if (missing != nullptr) why = "CUPTI (" + api.path + ") has no " + missing;
+        if (!load_counters(api, why_no_counters)) return;
+        PERFGATE_CUPTI_WORKER_COUNTER_FUNCTIONS(PERFGATE_CUPTI_LOOK_UP)
+        if (missing != nullptr) why_no_counters = "CUPTI (" + api.path + ") has no " + missing;
+    }
+};
+
+const Own& loaded_own() {
+    static const auto* own = new Own;  // threads may still use it when the process ends
+    return *own;
+}
+
+}  // namespace
+
+const Api& own() {
+    const Own& own = loaded_own();
+    if (!own.why.empty()) throw util::Error(own.why);
+    return own.api;
+}
+
+const Api& own_counters() {
+    const Api& api = own();
+    if (const std::string& why = loaded_own().why_no_counters; !why.empty()) throw util::Error(why);
+    return api;
 }
 
 }  // namespace perfgate::cupti

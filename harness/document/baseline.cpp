@@ -30,6 +30,8 @@ struct ShortSeries {
     std::optional<std::int64_t> repeated;  ///< so many processes have the series' value
     std::vector<double> processes;         ///< else: their values
     std::vector<double> clocks;            ///< empty: not known
+    std::vector<double> slowest_tenths;    ///< empty: not known, as the next
+    std::vector<double> p99s;
 
     std::size_t count() const {
         return repeated ? static_cast<std::size_t>(*repeated) : processes.size();
@@ -55,9 +57,9 @@ void describe(Archive& archive, Described<Archive, ShortSeries>& series) {
     const auto are_several = [](JsonValue value, const std::vector<double>& values) {
         if (values.size() < 2) value.fail("expected values of several processes");
     };
-    const auto one_per_process = [&](JsonValue value, const std::vector<double>& clocks) {
-        if (!clocks.empty() && clocks.size() != series.count()) {
-            value.fail("expected as many clocks as processes");
+    const auto one_per_process = [&](JsonValue value, const std::vector<double>& values) {
+        if (!values.empty() && values.size() != series.count()) {
+            value.fail("expected as many values as processes");
         }
     };
     describe_value(archive, series.series);
@@ -68,8 +70,13 @@ void describe(Archive& archive, Described<Archive, ShortSeries>& series) {
     archive.optional("repeated", series.repeated, is_bounded);
     if (!series.repeated) archive.required("processes", series.processes, are_several);
     archive.optional("sm_clock_mhz", series.clocks, one_per_process);
+    archive.optional("slowest_tenth", series.slowest_tenths, one_per_process);
+    archive.optional("p99", series.p99s, one_per_process);
     archive.check([&](JsonValue value) {
         if (!series.runs.empty()) require_sum(value.at("runs"), series.runs, series.count());
+        if (series.slowest_tenths.size() != series.p99s.size()) {
+            value.fail("expected 'slowest_tenth' and 'p99' together");
+        }
     });
 }
 
@@ -81,12 +88,14 @@ bool is_short(const MetricSeries& series) {
     std::int64_t run = 0;
     for (const Batch& batch : series.batches) {
         const bool next_run = process > 0 && batch.run == run + 1;
-        const Batch expected{process, first.device, first.seed,         {},
-                             0,       {},           batch.sm_clock_mhz, next_run ? run + 1 : run};
+        const Batch expected{process,   first.device, first.seed,         {},
+                             0,         {},           batch.sm_clock_mhz, next_run ? run + 1 : run,
+                             batch.tail};
         Batch found = batch;
         found.samples.clear();
         if (batch.samples.size() != 1 || !(found == expected) ||
-            batch.sm_clock_mhz.has_value() != first.sm_clock_mhz.has_value()) {
+            batch.sm_clock_mhz.has_value() != first.sm_clock_mhz.has_value() ||
+            batch.tail.has_value() != first.tail.has_value()) {
             return false;
         }
         run = expected.run;
@@ -105,6 +114,9 @@ ShortSeries shortened(const MetricSeries& series) {
         ++result.runs.back();
         result.processes.push_back(batch.samples.front());
         if (batch.sm_clock_mhz) result.clocks.push_back(*batch.sm_clock_mhz);
+        if (!batch.tail) continue;
+        result.slowest_tenths.push_back(batch.tail->slowest_tenth);
+        result.p99s.push_back(batch.tail->p99);
     }
     if (result.runs.size() == 1) result.runs.clear();
     const bool repeated = std::all_of(result.processes.begin(), result.processes.end(),
@@ -124,6 +136,7 @@ MetricSeries restored(ShortSeries stored) {
         batch.process = static_cast<std::int64_t>(i);
         batch.samples = {stored.repeated ? series.value : stored.processes[i]};
         if (!stored.clocks.empty()) batch.sm_clock_mhz = stored.clocks[i];
+        if (!stored.p99s.empty()) batch.tail = {stored.slowest_tenths[i], stored.p99s[i]};
         if (!stored.runs.empty() && in_run == stored.runs.at(static_cast<std::size_t>(batch.run))) {
             ++batch.run;
             in_run = 0;

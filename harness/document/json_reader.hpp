@@ -111,6 +111,8 @@ class JsonValue {
 
     std::int64_t version() const { return document_->version(); }
 
+    /// "results[2].name", for messages; empty: the root.
+    std::string path() const { return document_->path_to(node_); }
     /// Throws InputError: "SOURCE: PATH: MESSAGE".
     [[noreturn]] void fail(const std::string& message) const;
 

@@ -141,6 +141,7 @@ void describe(Archive& archive, Described<Archive, model::CaseResult>& result) {
     archive.optional("env", result.env);
     archive.optional("source", result.source);
     archive.optional("measured_as", result.measured_as);
+    archive.optional("was", result.was);
     archive.optional("instance", result.instance);
     archive.optional("max_overhead", result.max_overhead, not_negative);
     archive.optional("unchanged", result.unchanged);

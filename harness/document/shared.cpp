@@ -62,6 +62,12 @@ template void describe(Reader&, model::Environment&);
 template void describe(Writer&, const model::Environment&);
 
 template <class Archive>
+void describe(Archive& archive, Described<Archive, model::Tail>& tail) {
+    archive.required("slowest_tenth", tail.slowest_tenth);
+    archive.required("p99", tail.p99);
+}
+
+template <class Archive>
 void describe(Archive& archive, Described<Archive, Batch>& batch) {
     archive.required("process", batch.process);
     archive.required("device", batch.device);
@@ -70,7 +76,9 @@ void describe(Archive& archive, Described<Archive, Batch>& batch) {
     archive.optional(renamed("excluded", "set_aside", 2), batch.excluded);
     archive.optional("sm_clock_mhz", batch.sm_clock_mhz);
     archive.optional("run", batch.run);
+    archive.optional("detail", batch.detail);
     archive.required("samples", batch.samples);
+    archive.optional("tail", batch.tail);
 }
 
 template <class Archive>

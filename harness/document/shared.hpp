@@ -43,6 +43,7 @@ void describe(Archive& archive, Described<Archive, model::GateRule>& rule) {
     archive.optional("better", rule.tolerance.better, not_negative);
     archive.optional("abs", rule.tolerance.abs, not_negative);
     archive.optional("severity", rule.tolerance.severity);
+    archive.optional("tail", rule.tolerance.tail, not_negative);
     archive.optional("cross_board", rule.cross_board, not_negative);
 }
 template <class Archive>

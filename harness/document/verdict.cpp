@@ -30,15 +30,11 @@ template <>
 inline constexpr CodeChange choices<CodeChange>[] = {
     CodeChange::unknown, CodeChange::unchanged, CodeChange::device_unchanged, CodeChange::changed};
 template <>
-inline constexpr Doubt choices<Doubt>[] = {Doubt::none,
-                                           Doubt::not_shown,
-                                           Doubt::nothing_changed,
-                                           Doubt::clock,
-                                           Doubt::unclear,
-                                           Doubt::baseline_disagrees,
-                                           Doubt::clock_hides,
-                                           Doubt::nothing_launched_changed,
-                                           Doubt::too_good};
+inline constexpr Doubt choices<Doubt>[] = {
+    Doubt::none,           Doubt::not_shown,      Doubt::nothing_changed,
+    Doubt::clock,          Doubt::unclear,        Doubt::baseline_disagrees,
+    Doubt::choices_differ, Doubt::clock_hides,    Doubt::nothing_launched_changed,
+    Doubt::too_good,       Doubt::slow_processes, Doubt::slow_tail};
 template <>
 inline constexpr OnChange choices<OnChange>[] = {OnChange::accept, OnChange::warn,
                                                  OnChange::refuse};
@@ -62,6 +58,17 @@ void describe(Archive& archive, Described<Archive, model::ChangeInterval>& inter
 }
 
 template <class Archive>
+void describe(Archive& archive, Described<Archive, model::TailVerdict>& tail) {
+    archive.required("baseline", tail.baseline);
+    archive.required("measured", tail.measured);
+    archive.required("tolerance", tail.tolerance);
+    archive.required("beyond", tail.beyond);
+    archive.optional("p95", tail.p95);
+    archive.optional("p99", tail.p99);
+    archive.optional("max", tail.max);
+}
+
+template <class Archive>
 void describe(Archive& archive, Described<Archive, model::MetricVerdict>& verdict) {
     archive.required("metric", verdict.metric);
     archive.required("unit", verdict.unit);
@@ -80,6 +87,7 @@ void describe(Archive& archive, Described<Archive, model::MetricVerdict>& verdic
     archive.optional("baseline_batches", verdict.baseline_batches);
     archive.optional("measured_batches", verdict.measured_batches);
     archive.optional("warns", verdict.warns);
+    archive.optional("tail", verdict.tail);
 }
 
 template <class Archive>

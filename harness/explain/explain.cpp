@@ -13,6 +13,7 @@
 #include "explain/evidence.hpp"
 #include "explain/groups.hpp"
 #include "explain/rules.hpp"
+#include "model/choices.hpp"
 #include "model/quantity.hpp"
 #include "model/roofline.hpp"
 #include "util/text.hpp"
@@ -217,7 +218,7 @@ bool is_counter(std::string_view name) {
                std::end(model::time_metrics) &&
            name != timed_sm_clock && name != launch_gap && name != conflicts_per_instruction &&
            name != rounds_of_blocks && name != capped_sm_clock && name != submission_share &&
-           name != "ceiling_share";
+           name != "ceiling_share" && name != model::prepare_time;
 }
 
 std::size_t counters_in(const Evidence& evidence) {
@@ -304,6 +305,27 @@ std::vector<SidedCause> kernel_causes(const CaseVerdict& verdict, const CaseResu
         causes.back().cause.sentence += fmt::format("; and {} smaller changes of kernels", left);
     }
     return causes;
+}
+
+/// What a compiler or an autotuner chose otherwise than for the baseline.
+std::optional<SidedCause> choice_cause(const CaseVerdict& verdict, const CaseResult& result,
+                                       const MetricVerdict* time) {
+    const std::string name(model::prepare_time);
+    const auto before = verdict.baseline_details.find(name);
+    const auto now = result.metrics.find(name);
+    if (now == result.metrics.end()) return std::nullopt;
+    std::string chosen;
+    if (before != verdict.baseline_details.end()) {
+        chosen = model::difference_of_choices(before->second, now->second.detail);
+    }
+    const std::string varying = model::varying_choices(now->second);
+    if (chosen.empty() && varying.empty()) return std::nullopt;
+    std::string sentence = "autotune chose " + (chosen.empty() ? varying : chosen);
+    if (!chosen.empty() && !varying.empty()) {
+        sentence += "; not in all processes: " + varying;
+    }
+    const bool better = time != nullptr && *time->measured < *time->baseline;
+    return SidedCause{{"autotune", sentence, {}, sentence}, better ? Side::better : Side::worse};
 }
 
 /// If no single kernel explains the change of the time.
@@ -414,6 +436,7 @@ std::vector<Cause> explain_case(const CaseVerdict& verdict, const CaseResult& re
     if (evidence.empty()) return {};
     const MetricVerdict* time = moved_time(verdict);
     std::vector<SidedCause> found = kernel_causes(verdict, result, time);
+    if (auto chosen = choice_cause(verdict, result, time)) found.push_back(*std::move(chosen));
     for (Finding& finding : Matching(evidence, time).findings()) {
         const bool of_time = finding.rule->of_time;
         found.push_back({cause_of(finding), finding.side, of_time});

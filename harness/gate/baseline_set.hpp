@@ -34,7 +34,8 @@ struct StoredBaseline {
     std::map<std::string, BaseCase> base = {};  ///< of a base run, by case id
     /// Of a base run, by metric: which way was better then.
     std::map<std::string, model::MetricDefinition> definitions = {};
-    std::vector<std::string> notes = {};  ///< for the whole comparison with a base run
+    std::vector<std::string> notes = {};              ///< for the whole comparison
+    std::map<std::string, std::string> renamed = {};  ///< by id: the one in the file
 
     bool operator==(const StoredBaseline&) const = default;
 };

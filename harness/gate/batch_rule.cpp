@@ -33,6 +33,9 @@ using model::Verdict;
 
 /// Of a baseline with more processes as many describe their distribution.
 constexpr std::size_t most_logs = 100;
+/// Pairs are tested by the ranks of their differences, and both sides by theirs, which need fewer
+/// pairs where the processes of a pair have nothing in common. They share a level.
+constexpr double share_of_signed_ranks = 0.75;
 /// Processes that agree to this are close enough, however small the tolerance.
 constexpr double finest_agreement = 0.01;
 
@@ -198,8 +201,9 @@ double variance_per_process(const Evidence& evidence) {
 /// Whether the test by ranks can reach the level with so many processes, or pairs.
 bool ranks_reach(const Evidence& evidence, std::size_t baseline, std::size_t measured,
                  double level) {
-    return (evidence.paired ? stats::signed_rank_least(measured)
-                            : stats::rank_sum_least(baseline, measured)) <= level;
+    if (!evidence.paired) return stats::rank_sum_least(baseline, measured) <= level;
+    return stats::signed_rank_least(measured) <= level * share_of_signed_ranks ||
+           stats::rank_sum_least(measured, measured) <= level * (1 - share_of_signed_ranks);
 }
 
 /// As many on each side as the test needs to reach the level.
@@ -209,20 +213,30 @@ std::size_t processes_to_reach(const Evidence& evidence, double level) {
     return processes;
 }
 
+/// How many measured values are worse than each of the baseline's by more than what is allowed.
+std::size_t slower_than_all(const std::vector<double>& baseline,
+                            const std::vector<double>& measured, bool rises,
+                            const Allowance& allowed) {
+    const auto [lowest, highest] = std::minmax_element(baseline.begin(), baseline.end());
+    return static_cast<std::size_t>(
+        std::count_if(measured.begin(), measured.end(), [&](double value) {
+            const double undone = allowed.undone(value);
+            return rises ? undone > *highest : undone < *lowest;
+        }));
+}
+
 /// See Test.
 bool all_beyond(const Evidence& evidence, bool rises, const Allowance& allowed) {
-    std::vector<double> measured = evidence.measured;
-    for (double& value : measured) value = allowed.undone(value);
     if (evidence.paired) {
+        std::vector<double> measured = evidence.measured;
+        for (double& value : measured) value = allowed.undone(value);
         const std::vector<double> differences = differences_of(evidence.baseline, measured);
         return std::all_of(differences.begin(), differences.end(), [rises](double difference) {
             return rises ? difference > 0 : difference < 0;
         });
     }
-    const auto [least, most] = std::minmax_element(measured.begin(), measured.end());
-    const auto [lowest, highest] =
-        std::minmax_element(evidence.baseline.begin(), evidence.baseline.end());
-    return rises ? *least > *highest : *most < *lowest;
+    return slower_than_all(evidence.baseline, evidence.measured, rises, allowed) ==
+           evidence.measured.size();
 }
 
 /// See Test.
@@ -236,8 +250,11 @@ std::optional<double> probability_of(const Comparison& comparison, const Evidenc
         for (double& value : measured) value = -value;
     }
     if (ranks_reach(evidence, baseline.size(), measured.size(), level)) {
-        return evidence.paired ? stats::signed_rank_greater(differences_of(baseline, measured))
-                               : stats::rank_sum_greater(baseline, measured);
+        const double of_groups = stats::rank_sum_greater(baseline, measured);
+        if (!evidence.paired) return of_groups;
+        const double of_pairs = stats::signed_rank_greater(differences_of(baseline, measured));
+        return std::min(1.0, std::min(of_pairs / share_of_signed_ranks,
+                                      of_groups / (1 - share_of_signed_ranks)));
     }
     if (is_time(comparison)) return std::nullopt;
     const stats::PooledSpread spread = spread_to_trust(comparison, evidence);
@@ -254,7 +271,9 @@ Resolution resolution_of(const Comparison& comparison, const Evidence& evidence,
     // Differences of pairs are compared with zero, which is exact.
     resolution.against = evidence.paired ? std::numeric_limits<std::uint32_t>::max() : baseline;
     resolution.first = std::max<std::size_t>(evidence.first_processes, 1);
-    resolution.last = processes_at_verdict(levels, evidence.measured.size());
+    resolution.paired = evidence.paired;
+    resolution.last = processes_at_verdict(levels, evidence.measured.size(),
+                                           evidence.paired ? Processes::paired : Processes::alone);
     resolution.ranks =
         ranks_reach(evidence, baseline, resolution.last, deciding_level(comparison, levels));
     resolution.measured = measured_spread(evidence);
@@ -267,6 +286,44 @@ Resolution resolution_of(const Comparison& comparison, const Evidence& evidence,
     }
     resolution.drift = drift;
     return resolution;
+}
+
+/// Whether all rounds would show that some processes are slow, if further ones are as often as
+/// those that `slow` of the measured ones are.
+bool more_would_decide(const Evidence& evidence, std::size_t slow, const Levels& levels) {
+    const Processes sides = evidence.paired ? Processes::paired : Processes::alone;
+    const std::size_t now = evidence.measured.size();
+    const std::size_t all = std::max(processes_at_verdict(levels, now, sides), now);
+    const std::size_t then = evidence.paired ? all : evidence.baseline.size();
+    return stats::precedence_greater(then, all, slow * all / now) <= levels.for_slow_processes();
+}
+
+/// Whether some processes are slow in a mode that the baseline does not have, whatever their mean.
+void look_for_slow_processes(Comparison comparison, const Evidence& evidence, double drift,
+                             const Levels& levels, Judgement& judgement) {
+    const std::vector<double> then = values_of_all_rounds(*comparison.baseline);
+    const std::vector<double> now = values_of_all_rounds(*comparison.measured);
+    if (!is_time(comparison) || !all_finite(then) || !all_finite(now)) return;
+    const double size = std::fabs(judgement.baseline);
+    if (size > 0) comparison.leeway += drift / size;
+    std::size_t deciding = 0;
+    for (const bool rises : {true, false}) {
+        if (comparison.definition->direction ==
+            (rises ? model::Direction::higher : model::Direction::lower)) {
+            continue;
+        }
+        const Allowance allowed = allowance_of(comparison, judgement.baseline, rises);
+        const std::size_t slow = slower_than_all(then, now, rises, allowed);
+        if (slow <= judgement.slow_processes) continue;
+        judgement.slow_processes = slow;
+        deciding = slower_than_all(evidence.baseline, evidence.measured, rises, allowed);
+    }
+    judgement.processes = now.size();
+    judge_slow_processes(comparison, evidence.baseline.size(), evidence.measured.size(), deciding,
+                         evidence.last_round, levels, judgement);
+    const bool unclear = judgement.slow_processes > 0 && !judgement.confirmed;
+    judgement.measure_again =
+        unclear && (evidence.last_round == 0 || more_would_decide(evidence, deciding, levels));
 }
 
 void judge_by_spread(const Comparison& comparison, const Evidence& evidence,
@@ -306,6 +363,7 @@ void judge_by_spread(const Comparison& comparison, const Evidence& evidence,
         test.error = cautious_error(stats::pooled_spread(noise), variance_per_process(evidence));
     }
     judge_by_test(comparison, allowed_drift, evidence.last_round, levels, test, judgement);
+    look_for_slow_processes(comparison, evidence, allowed_drift, levels, judgement);
 }
 
 }  // namespace
@@ -413,12 +471,15 @@ std::vector<Judgement> BatchRule::judge(std::span<const Comparison> comparisons)
             !found.paired && disagrees(*comparisons[i].definition, *comparisons[i].baseline,
                                        comparisons[i].tolerance);
         if (found.basis == Basis::spread) {
-            judge_by_spread(comparisons[i], found, drifts[i], levels.of(comparisons[i]), shifts,
-                            judgement);
+            judge_by_spread(
+                comparisons[i], found, drifts[i],
+                levels.of(comparisons[i], found.paired ? Processes::paired : Processes::alone),
+                shifts, judgement);
         } else {
             judge_by_tolerance(comparisons[i], judgement);
         }
         judgement.measure_again =
+            (judgement.measure_again && found.last_round < rounds_) ||
             worth_another_round(comparisons[i], judgement, found.last_round, rounds_);
     }
     return judgements;

@@ -18,9 +18,6 @@
 
 namespace perfgate::gate {
 
-/// How the processes of the two sides belong together.
-enum class Processes { alone, paired };
-
 /// - A batch (one process) counts as one value: the mean of its samples without a tenth at either
 ///   end.
 /// - If the baseline has one process, the spread between processes is not known: the tolerance
@@ -81,7 +78,7 @@ bool disagrees(const model::MetricDefinition& definition, const model::MetricSer
                const model::Tolerance& tolerance);
 inline constexpr const char* disagreement_words =
     "the baseline's processes disagree by more than the tolerance, so that it hides regressions: "
-    "measure it again while nothing else uses the machine ('perfgate baseline refresh' of a stored "
-    "baseline)";
+    "measure it again while nothing else uses the machine (a stored one with 'perfgate baseline "
+    "refresh SUITE')";
 
 }  // namespace perfgate::gate

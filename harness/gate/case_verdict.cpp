@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "gate/batch_rule.hpp"
+#include "gate/choices.hpp"
 #include "gate/comparable.hpp"
 #include "gate/invalid.hpp"
 #include "gate/provenance_change.hpp"
@@ -230,6 +231,17 @@ void add_remarks(const BaseCase& base, const CaseResult& head, CaseVerdict& verd
     }
 }
 
+bool is_related(const model::SuiteResult& suite, const std::string& id) {
+    return std::any_of(
+        suite.relations.begin(), suite.relations.end(), [&](const model::Relation& relation) {
+            return std::any_of(relation.instances.begin(), relation.instances.end(),
+                               [&](const std::vector<std::string>& instance) {
+                                   return std::find(instance.begin(), instance.end(), id) !=
+                                          instance.end();
+                               });
+        });
+}
+
 /// Why the base run has no value of the metric; empty: it is no base run, or does not say.
 std::string lost_in_base(const ComparedCase& compared, const std::string& id,
                          const std::string& metric) {
@@ -277,7 +289,8 @@ void CaseVerdicts::begin(std::size_t suite, std::size_t index, const StoredBasel
     }
     ComparedCase& compared = cases_.emplace_back();
     compared = {{suite, index}, &result, expected, stored, {}};
-    if (expected != nullptr) {
+    // The code is of one process: where others chose otherwise, they ran other code.
+    if (expected != nullptr && varying_choices(result).empty()) {
         compared.code = compare_code(code_of(result, run_.environment), code_of(*expected));
     }
     compare(compared, verdict);
@@ -303,6 +316,9 @@ void CaseVerdicts::compare(const ComparedCase& compared, CaseVerdict& verdict) {
     }
     if (may_lack_verification(result) && !result.verification) {
         verdict.notes.emplace_back("not verified: the suite states no 'check'");
+    }
+    if (const std::string varying = varying_choices(result); !varying.empty()) {
+        verdict.notes.push_back("its processes did not choose the same: " + varying);
     }
     verdict.notes.insert(verdict.notes.end(), result.notes.begin(), result.notes.end());
     if (const auto overhead = overhead_of(result.metrics)) {
@@ -344,6 +360,9 @@ void CaseVerdicts::add_metrics(const ComparedCase& compared, CaseVerdict& verdic
     }
     // A program's case may be gated by a relation of its suite alone.
     const bool expected_only = !result.command.empty() && result.gates.empty();
+    if (expected_only && !is_related(run_.suites[compared.at.suite], verdict.id)) {
+        verdict.notes.emplace_back("nothing gates it: its values are only reported");
+    }
     if (!gated && !expected_only) {
         verdict.verdict = Verdict::error;
         verdict.reason =

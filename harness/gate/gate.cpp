@@ -5,6 +5,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -18,6 +22,7 @@
 #include "gate/settle.hpp"
 #include "gate/significance.hpp"
 #include "gate/suite_verdict.hpp"
+#include "gate/tail.hpp"
 #include "model/quantity.hpp"
 #include "model/roofline.hpp"
 #include "util/error.hpp"
@@ -48,7 +53,8 @@ void set_batches(const Comparison& comparison, MetricVerdict& verdict) {
 }
 
 /// The metric's verdict with what was decided about it.
-MetricVerdict worded(MetricVerdict metric, const Comparison& comparison, Decision decision) {
+MetricVerdict worded(MetricVerdict metric, const Comparison& comparison, Decision decision,
+                     const TailJudgement* tail) {
     const Judgement& judgement = decision.judgement;
     metric.verdict = judgement.verdict;
     if (metric.verdict == Verdict::inconclusive) metric.doubt = judgement.doubt;
@@ -66,6 +72,12 @@ MetricVerdict worded(MetricVerdict metric, const Comparison& comparison, Decisio
     for (const std::string& reason : decision.reasons) {
         if (!reason.empty()) metric.sentence += "; " + reason;
     }
+    if (tail != nullptr) {
+        metric.tail = tail->verdict;
+        if (tail->is_worth_saying()) {
+            metric.sentence += "; " + tail_words(*tail, comparison.definition->unit);
+        }
+    }
     return metric;
 }
 
@@ -82,19 +94,23 @@ class Judging {
         std::vector<Comparison> comparisons;
         for (const Pending& each : pending) comparisons.push_back(each.comparison);
         const std::vector<Judgement> judgements = rule.judge(comparisons);
+        const std::vector<std::optional<TailJudgement>> tails = judge_tails(comparisons, rule);
         const std::vector<Acknowledged> known =
             acknowledgements(pending, judgements, rule, run_, policy_);
         for (std::size_t i = 0; i < pending.size(); ++i) {
             MetricVerdict& metric = verdict_of(*pending[i].compared).metrics[pending[i].metric];
-            Decision decision = settled(pending[i], judgements.at(i));
+            const TailJudgement* tail = tails[i] ? &*tails[i] : nullptr;
+            Decision decision = settled(pending[i], judgements.at(i), tail);
             decision = acknowledge(std::move(decision), known[i]);
             if (metric.warns) decision = warn(std::move(decision));
-            metric = worded(std::move(metric), pending[i].comparison, decision);
+            metric = worded(std::move(metric), pending[i].comparison, decision, tail);
             report(pending[i], decision, metric);
         }
         limits_.note(verdicts_);
+        note_programs();
+        std::set<std::string> said;
         for (std::size_t i = 0; i < verdicts_.size(); ++i) {
-            finish_suite(run_, run_.suites[i], stored(run_.suites[i].name), policy_.changed,
+            finish_suite(run_, run_.suites[i], stored(run_.suites[i].name), policy_.changed, said,
                          verdicts_[i]);
         }
         return std::move(verdicts_);
@@ -126,12 +142,23 @@ class Judging {
             verdict.baseline_file = baseline->file;
             verdict.notes = baseline->notes;
         } else {
-            verdict.notes.push_back(
-                fmt::format("no baseline for device '{}': accept a run's values with {}",
-                            util::printable(run_.environment.device.key), refresh_remedy));
+            verdict.notes.push_back(fmt::format("no baseline for device '{}'",
+                                                util::printable(run_.environment.device.key)));
         }
         for (std::size_t i = 0; i < suite.cases.size(); ++i) {
             verdict.cases.push_back(cases_.open(index, i, baseline));
+        }
+    }
+
+    /// Said once, because it is assumed for all of them.
+    void note_programs() {
+        for (const auto& [suite, cases] : shown_programs_) {
+            verdicts_[suite].notes.push_back(fmt::format(
+                "{} shown by {} code: each instance launches the baseline's kernels (machine code, "
+                "grid, block, shared memory, number) and copies as much; what the program passes "
+                "to them is not compared ('code: false' measures without this)",
+                util::counted(cases.size(), "GPU time") + (cases.size() == 1 ? " is" : " are"),
+                cases.size() == 1 ? "its" : "their"));
         }
     }
 
@@ -139,10 +166,20 @@ class Judging {
         return verdicts_[compared.at.suite].cases[compared.at.index];
     }
 
-    Decision settled(const Pending& pending, const Judgement& judgement) const {
+    Decision settled(const Pending& pending, const Judgement& judgement,
+                     const TailJudgement* tail) const {
         const ComparedCase& compared = *pending.compared;
-        return settle(pending.comparison, compared.code, *compared.result, *compared.expected,
-                      policy_.too_good, judgement);
+        Decision decision = settle(pending.comparison, compared.code, *compared.result,
+                                   *compared.expected, policy_.too_good, judgement, tail);
+        Judgement& judged = decision.judgement;
+        // More processes do not change what its code shows.
+        if (judged.verdict == Verdict::pass) judged.measure_again = false;
+        if (tail == nullptr || judged.confirmed) return decision;
+        if (tail->judgement.measure_again) judged.measure_again = true;
+        if (judged.doubt == model::Doubt::slow_tail && tail->judgement.confirmed) {
+            judged.measure_again = false;
+        }
+        return decision;
     }
 
     /// What a decision adds beside its metric's verdict.
@@ -156,6 +193,10 @@ class Judging {
         const bool known = !flagged_.empty() && flagged_.back() == at;
         if (decision.judgement.measure_again && !known) flagged_.push_back(at);
         limits_.add(at.suite, id, *pending.comparison.definition, decision.judgement);
+        if (pending.compared->code.of_program && pending.compared->code.runs_the_same &&
+            metric.metric == "gpu_time") {
+            shown_programs_[at.suite].insert(at.index);
+        }
     }
 
     const Run& run_;
@@ -165,6 +206,7 @@ class Judging {
     std::vector<SuiteVerdict> verdicts_;
     std::vector<model::CaseIndex> flagged_;
     Limits limits_;
+    std::map<std::size_t, std::set<std::size_t>> shown_programs_;  ///< cases, by suite
 };
 
 bool is_verified(const CaseResult& result) {

@@ -8,13 +8,13 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <map>
 #include <numeric>
 #include <vector>
 
 #include "gate/batch_rule.hpp"
 #include "model/benchmark_instance.hpp"
+#include "model/host_time.hpp"
 #include "model/quantity.hpp"
 #include "model/roofline.hpp"
 #include "stats/distributions.hpp"
@@ -26,15 +26,6 @@ namespace perfgate::gate {
 namespace {
 
 constexpr double confidence = 0.95;
-/// Of a program these contain the host's time between launches, which recording lengthens, are
-/// shares of a span that does, or depend on when the host launches.
-constexpr std::string_view host_metrics[] = {"span",
-                                             "idle_share",
-                                             "longest_idle",
-                                             "exposed_copy_share",
-                                             "communication_share",
-                                             "exposed_communication_share",
-                                             "communication_skew"};
 
 std::string signed_percent(double fraction) {
     return fmt::format("{:+.1f}", 100 * fraction);
@@ -151,10 +142,7 @@ std::vector<std::string> overhead_notes(const model::SuiteResult& suite) {
 
 std::string distortion(const Metrics& metrics, std::optional<double> max_overhead,
                        std::string_view metric) {
-    if (!max_overhead || std::find(std::begin(host_metrics), std::end(host_metrics), metric) ==
-                             std::end(host_metrics)) {
-        return {};
-    }
+    if (!max_overhead || !model::contains_host_time(metric)) return {};
     const std::optional<Overhead> overhead = overhead_of(metrics);
     if (!overhead || !overhead->low || *overhead->low <= *max_overhead) return {};
     const bool own = metrics.at("tracing_overhead").method.source == model::ranges_source;

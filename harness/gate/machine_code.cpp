@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -119,6 +121,43 @@ std::string program_code_difference(const std::vector<Kernel>& before,
         if (!then->second.contains(kernel.code)) add_name(kernel, names);
     }
     return code_changed(names);
+}
+
+/// What a launch of a program's kernel is, and how many an instance has.
+auto launch_of(const Kernel& kernel) {
+    return std::tie(kernel.name, kernel.code, kernel.grid, kernel.block, kernel.cluster,
+                    kernel.dynamic_smem, kernel.static_smem, kernel.registers, kernel.cooperative,
+                    kernel.launches);
+}
+
+/// Whether each instance of a program launches, copies and sets the same.
+bool launches_the_same(const Code& now, const Code& baseline) {
+    if (now.kernels->size() != baseline.kernels->size() || !all_known(*now.kernels) ||
+        now.driver != baseline.driver || now.metrics == nullptr || baseline.metrics == nullptr) {
+        return false;
+    }
+    const auto in_order = [](const std::vector<Kernel>& kernels) {
+        std::vector<const Kernel*> sorted;
+        for (const Kernel& kernel : kernels) sorted.push_back(&kernel);
+        std::sort(sorted.begin(), sorted.end(), [](const Kernel* one, const Kernel* other) {
+            return launch_of(*one) < launch_of(*other);
+        });
+        return sorted;
+    };
+    const std::vector<const Kernel*> one = in_order(*now.kernels);
+    const std::vector<const Kernel*> other = in_order(*baseline.kernels);
+    const bool same_launches =
+        std::equal(one.begin(), one.end(), other.begin(),
+                   [](const Kernel* a, const Kernel* b) { return launch_of(*a) == launch_of(*b); });
+    constexpr const char* operations[] = {"copies", "copied_bytes", "pageable_copies", "memsets"};
+    return same_launches &&
+           std::all_of(std::begin(operations), std::end(operations), [&](auto name) {
+               const auto here = now.metrics->find(name);
+               const auto there = baseline.metrics->find(name);
+               const bool known = here != now.metrics->end();
+               return known == (there != baseline.metrics->end()) &&
+                      (!known || here->second.value == there->second.value);
+           });
 }
 
 /// The value to compare with; nothing if one side lacks a record of what the other has. A document
@@ -245,12 +284,18 @@ void forget_code(model::CaseResult& result) {
 Code code_of(const model::CaseResult& result, const model::Environment& environment) {
     return {&result.kernels,         &result.host_code, environment.driver,
             seed_of(result.metrics), &result.libraries, &result.memory_operations,
-            !result.source.empty()};
+            !result.source.empty(),  &result.metrics};
 }
 
 Code code_of(const model::BaselineCase& expected) {
-    return {&expected.kernels,         &expected.host_code, expected.provenance.driver,
-            seed_of(expected.metrics), &expected.libraries, &expected.memory_operations};
+    return {&expected.kernels,
+            &expected.host_code,
+            expected.provenance.driver,
+            seed_of(expected.metrics),
+            &expected.libraries,
+            &expected.memory_operations,
+            false,
+            &expected.metrics};
 }
 
 CodeComparison compare_code(const Code& now, const Code& baseline) {
@@ -259,8 +304,15 @@ CodeComparison compare_code(const Code& now, const Code& baseline) {
     if (is_of_program(*now.kernels) || is_of_program(*baseline.kernels)) {
         // Its host code is not known: that nothing changed cannot be said.
         std::string difference = program_code_difference(*baseline.kernels, *now.kernels, names);
-        if (difference.empty()) return {};
-        return {CodeChange::changed, std::move(difference), false, std::move(names)};
+        if (!difference.empty()) {
+            return {CodeChange::changed, std::move(difference), false, std::move(names), true};
+        }
+        if (!launches_the_same(now, baseline)) return {};
+        return {CodeChange::device_unchanged,
+                "what the program passes to them is not compared",
+                true,
+                {},
+                true};
     }
     if (now.kernels->empty() || baseline.kernels->empty() || !all_known(*now.kernels) ||
         !all_known(*baseline.kernels)) {
@@ -298,9 +350,13 @@ CodeAside code_aside(const CodeComparison& code, const Comparison& comparison,
         case CodeChange::device_unchanged:
             if (code.runs_the_same && metric == "gpu_time") {
                 return {true, model::Doubt::nothing_launched_changed, "nothing launched changed",
-                        "its kernels, their launches, arguments, inputs and libraries are the "
-                        "baseline's (" +
-                            code.difference + "): look for the cause in the machine"};
+                        code.of_program
+                            ? "each instance launches, copies and sets what the baseline's did (" +
+                                  code.difference +
+                                  "): look for the cause in the program's data and in the machine"
+                            : "its kernels, their launches, arguments, inputs and libraries are "
+                              "the baseline's (" +
+                                  code.difference + "): look for the cause in the machine"};
             }
             if (!regressed) return {};
             return {false, model::Doubt::none, counted ? "" : "device code unchanged",
@@ -316,29 +372,33 @@ CodeAside code_aside(const CodeComparison& code, const Comparison& comparison,
 
 namespace {
 
-double limit_of(const Comparison& comparison, const Judgement& judgement) {
-    return is_counted(*comparison.measured) ||
-                   judgement.doubt == model::Doubt::nothing_launched_changed
-               ? most_left_to_policy
-               : slowest_machine;
+/// What a program passes to its kernels is not known: more than a machine explains is no excuse.
+double limit_of(const CodeComparison& code, const Comparison& comparison,
+                const Judgement& judgement) {
+    const bool only_launched =
+        judgement.doubt == model::Doubt::nothing_launched_changed && !code.of_program;
+    return is_counted(*comparison.measured) || only_launched ? most_left_to_policy
+                                                             : slowest_machine;
 }
 
 }  // namespace
 
-bool beyond_any_machine(const Comparison& comparison, const Judgement& judgement) {
+bool beyond_any_machine(const CodeComparison& code, const Comparison& comparison,
+                        const Judgement& judgement) {
     const Change change = change_between(comparison, judgement.baseline, judgement.measured);
     if (!change.counts || change.good_way) return false;
     if (is_counted(*comparison.measured) && judgement.baseline == 0) return false;
-    const double limit = limit_of(comparison, judgement);
+    const double limit = limit_of(code, comparison, judgement);
     return judgement.measured * limit < judgement.baseline ||
            judgement.measured > limit * judgement.baseline;
 }
 
-std::string beyond_any_machine_words(const Comparison& comparison, const Judgement& judgement) {
+std::string beyond_any_machine_words(const CodeComparison& code, const Comparison& comparison,
+                                     const Judgement& judgement) {
     return fmt::format(
         "worse than the baseline by more than a factor of {:g}, which no machine fit for measuring "
         "explains: check the device and the baseline, and measure again",
-        limit_of(comparison, judgement));
+        limit_of(code, comparison, judgement));
 }
 
 bool shown_by_code(const CodeComparison& code, const model::MetricDefinition& definition) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,6 +29,8 @@ struct Code {
     /// A source's: `host_code` is the fingerprint of its launch, its arguments, their fill, which
     /// the kernel reads as inputs, and its stated work.
     bool launch_is_stated = false;
+    /// A program's copies and memsets are metrics.
+    const std::map<std::string, model::MetricSeries>* metrics = nullptr;
 };
 
 /// Removes what says that the code is the baseline's: what is slower for a test is of other code.
@@ -47,11 +50,15 @@ struct CodeComparison {
     /// change to one of its kernels does not affect the others.
     bool runs_the_same = false;
     std::vector<std::string> changed_kernels = {};  ///< with other machine code, by short name
+    /// A program's: what it passes to its kernels, and its host code, are not known.
+    bool of_program = false;
 };
 
 /// A case with kernels is judged by them first; one without, by its host code, libraries, copies
-/// and memsets. A baseline from before libraries, copies and memsets were recorded equals a case
-/// without any; for a case with some it is not known.
+/// and memsets. A program runs the same if each instance launches the same kernels (machine code,
+/// grid, block, cluster, shared memory, registers, launches) and copies and sets as much, under the
+/// same driver; else it is not known. A baseline from before libraries, copies and memsets were
+/// recorded equals a case without any; for a case with some it is not known.
 CodeComparison compare_code(const Code& now, const Code& baseline);
 
 /// Or what the device's time decides about: the share of a ceiling, the energy of a launch.
@@ -94,8 +101,10 @@ inline constexpr double most_left_to_policy = 10;
 
 /// Whether a value is so much worse than the baseline's that no machine fit for measuring explains
 /// it. Never for a counter whose baseline is 0: 0 has no multiples.
-bool beyond_any_machine(const Comparison& comparison, const Judgement& judgement);
-std::string beyond_any_machine_words(const Comparison& comparison, const Judgement& judgement);
+bool beyond_any_machine(const CodeComparison& code, const Comparison& comparison,
+                        const Judgement& judgement);
+std::string beyond_any_machine_words(const CodeComparison& code, const Comparison& comparison,
+                                     const Judgement& judgement);
 
 /// Whether the comparison of the code shows that this time did not change, however it spreads:
 /// `gpu_time` if the case runs the same, others if its host code, which launches it, is the same

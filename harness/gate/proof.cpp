@@ -213,7 +213,7 @@ class Proving {
             problem(comparison,
                     "cannot fail: with so few processes no test can reach its level; record a "
                     "baseline of 20 with "
-                    "'perfgate baseline refresh'");
+                    "'perfgate baseline refresh SUITE'");
             return;
         }
         const Change allowed = change_between(comparison, estimate, estimate);

@@ -70,6 +70,11 @@ struct Judgement {
     bool tolerance_is_finer = false;
     /// The baseline's own processes differ by more than the tolerance: see disagrees().
     bool baseline_disagrees = false;
+    /// Measured processes, of all rounds, that are worse than each of the baseline's by more than
+    /// what is allowed, and how many there are.
+    std::size_t slow_processes = 0, processes = 0;
+    /// Regressed at a level that needs no further round.
+    bool confirmed = false;
     /// More processes could decide whether there is a change.
     bool measure_again = false;
 
@@ -120,10 +125,15 @@ void judge_by_tolerance(const Comparison& comparison, Judgement& judgement);
 /// The median of the measured samples against the median of the baseline's, by the tolerance alone.
 Judgement judge_medians(const Comparison& comparison);
 
-/// Fresh processes that a round (from 1) gives each flagged case: cases that are still unclear get
-/// more. The minimum detectable change assumes these numbers.
-constexpr std::size_t round_size(std::int64_t round) {
-    return round <= 1 ? 8 : 32;
+/// How the processes of the two sides belong together.
+enum class Processes { alone, paired };
+
+/// Fresh processes, or pairs, that a round (from 1) gives each flagged case: cases that are still
+/// unclear get more. So many pairs can decide at the level of a round. The minimum detectable
+/// change assumes these numbers.
+constexpr std::size_t round_size(std::int64_t round, Processes processes = Processes::alone) {
+    if (round > 1) return 32;
+    return processes == Processes::paired ? 13 : 8;
 }
 
 }  // namespace perfgate::gate

@@ -116,6 +116,10 @@ std::string judged_sentence(std::string_view metric, const Comparison& compariso
             text += ", because there are too few processes" + enough_words(judgement);
         }
     }
+    if (judgement.verdict == Verdict::regressed && judgement.slow_processes > 0 &&
+        judgement.slow_processes < judgement.processes) {
+        text += "; " + slow_processes_words(judgement);
+    }
     if (judgement.basis == Basis::spread &&
         comparison.definition->metric_class == model::MetricClass::exact) {
         text += "; it does not repeat exactly in this case, so its spread decides";
@@ -155,10 +159,19 @@ std::string beyond_spread_words(const Judgement& judgement) {
         judgement.probability.value_or(1), judgement.needed_probability);
 }
 
+std::string slow_processes_words(const Judgement& judgement) {
+    return fmt::format(
+        "{} of {} processes {} slower than each of the baseline's by more than the "
+        "tolerance",
+        judgement.slow_processes, judgement.processes,
+        judgement.slow_processes == 1 ? "is" : "are");
+}
+
 std::string too_good_words(double factor) {
     return fmt::format(
         "more than {:.6g} times as good: does it still do all of its work, and is its unit the "
-        "same? If so, accept it ('perfgate baseline accept'), or raise 'too_good' in the policy",
+        "same? If so, accept it ('perfgate baseline accept RUN'), or raise 'too_good' in the "
+        "policy",
         factor);
 }
 

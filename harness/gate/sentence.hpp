@@ -28,6 +28,9 @@ std::string not_shown_words(const Judgement& judgement);
 /// Why a time that no test decides about must not pass, in one clause.
 std::string beyond_spread_words(const Judgement& judgement);
 
+/// Which processes are slower than all of the baseline's.
+std::string slow_processes_words(const Judgement& judgement);
+
 /// Why a time is not believed that is better by more than this factor, in one clause.
 std::string too_good_words(double factor);
 

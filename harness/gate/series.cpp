@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "stats/quantiles.hpp"
@@ -69,6 +71,40 @@ double estimate_of(const model::MetricSeries& series) {
                                                  : stats::trimmed_mean(values, trimmed_processes);
 }
 
+bool has_tail(const model::MetricDefinition& definition) {
+    return definition.metric_class == model::MetricClass::timing && definition.unit == "ns" &&
+           definition.direction == model::Direction::lower;
+}
+
+std::optional<model::Tail> tail_of(const model::Batch& batch) {
+    if (batch.tail || batch.samples.size() < least_samples_of_tail || !all_finite(batch.samples)) {
+        return batch.tail;
+    }
+    std::vector<double> sorted = batch.samples;
+    std::sort(sorted.begin(), sorted.end(), std::greater<>());
+    const double tenth = static_cast<double>(sorted.size()) / 10;
+    const auto whole = static_cast<std::size_t>(tenth);
+    double sum = std::accumulate(sorted.begin(), sorted.begin() + std::ptrdiff_t(whole), 0.0);
+    sum += (tenth - static_cast<double>(whole)) * sorted[whole];
+    return model::Tail{sum / tenth, stats::quantile(sorted, 0.99)};
+}
+
+std::optional<model::MetricSeries> slowest_tenths(const model::MetricSeries& series) {
+    constexpr std::size_t least_samples = 30;
+    model::MetricSeries tails = series;
+    std::erase_if(tails.batches, [](const model::Batch& batch) { return !in_use(batch); });
+    std::size_t samples = 0;
+    for (model::Batch& batch : tails.batches) {
+        const std::optional<model::Tail> tail = tail_of(batch);
+        if (!tail) return std::nullopt;
+        samples += batch.tail ? least_samples : batch.samples.size();
+        batch.samples = {tail->slowest_tenth};
+        batch.tail.reset();
+    }
+    if (samples < least_samples) return std::nullopt;
+    return tails;
+}
+
 double untrimmed_estimate_of(const model::MetricSeries& series) {
     std::vector<double> samples;
     for (const model::Batch* batch : batches_in_use(series)) {
@@ -112,6 +148,7 @@ model::MetricSeries replayed(const model::MetricSeries& series,
     like.excluded.clear();
     like.run = 0;
     like.sm_clock_mhz.reset();
+    like.tail.reset();
     for (std::size_t round = 0; round < by_round.size(); ++round) {
         for (std::size_t i = 0; i < by_round[round]; ++i) {
             model::Batch batch = like;
@@ -136,6 +173,7 @@ model::MetricSeries moved(model::MetricSeries series, double estimate, double am
     };
     for (model::Batch& batch : series.batches) {
         for (double& sample : batch.samples) sample = move(sample);
+        if (batch.tail) batch.tail = {move(batch.tail->slowest_tenth), move(batch.tail->p99)};
     }
     series.value = move(series.value);
     return series;

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,20 @@ bool all_equal(const std::vector<double>& values);
 
 /// The one estimate of a series, which all reports show: the trimmed mean of these values.
 double estimate_of(const model::MetricSeries& series);
+
+/// Whether a time's slow end is judged beside its estimate: better is lower, as of a duration.
+bool has_tail(const model::MetricDefinition& definition);
+
+/// With fewer samples a process's value trims none, and shows the slow ones itself.
+inline constexpr std::size_t least_samples_of_tail = 10;
+
+/// The slow end of a process's samples, stored or from ten samples or more. A tenth of a sample
+/// counts as that share of it, so that the mean hardly depends on how many there are.
+std::optional<model::Tail> tail_of(const model::Batch& batch);
+
+/// The series with the mean of the slowest tenth as each process's sample. Absent unless all
+/// processes in use have one, and 30 samples together.
+std::optional<model::MetricSeries> slowest_tenths(const model::MetricSeries& series);
 
 /// The mean of all samples, of which none is trimmed: what relations use of an exact metric.
 double untrimmed_estimate_of(const model::MetricSeries& series);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "gate/batch_rule.hpp"
+#include "gate/choices.hpp"
 #include "gate/provenance_change.hpp"
 #include "gate/sentence.hpp"
 #include "gate/significance.hpp"
@@ -25,7 +26,8 @@ struct Known {
     const model::BaselineCase& expected;
     double too_good;
     const Judgement& judged;
-    bool explained;  ///< by the clock, or by a machine that runs the baseline's code
+    bool explained;             ///< by the clock, or by a machine that runs the baseline's code
+    const TailJudgement* tail;  ///< null: there are too few samples
 
     Verdict verdict() const { return judged.verdict; }
     bool calm() const { return verdict() == Verdict::pass || verdict() == Verdict::improved; }
@@ -56,11 +58,11 @@ std::optional<Objection> beyond_machines(const Known& known) {
     const bool decided =
         known.verdict() != Verdict::pass && known.verdict() != Verdict::inconclusive;
     if (!(known.explained || (known.all_the_same() && !decided)) ||
-        !beyond_any_machine(known.comparison, known.judged)) {
+        !beyond_any_machine(known.code, known.comparison, known.judged)) {
         return std::nullopt;
     }
     return Objection{Verdict::invalid, known.judged.doubt,
-                     beyond_any_machine_words(known.comparison, known.judged)};
+                     beyond_any_machine_words(known.code, known.comparison, known.judged)};
 }
 
 std::optional<Objection> undecided(const Known& known) {
@@ -89,11 +91,35 @@ std::optional<Objection> baseline_disagrees(const Known& known) {
     return Objection{Verdict::inconclusive, Doubt::baseline_disagrees, disagreement_words};
 }
 
+std::optional<Objection> choices_differ(const Known& known) {
+    if (!known.calm()) return std::nullopt;
+    std::string why = hidden_by_choices(known.result, *known.comparison.definition,
+                                        *known.comparison.measured, known.comparison.tolerance);
+    if (why.empty()) return std::nullopt;
+    return Objection{Verdict::inconclusive, Doubt::choices_differ, std::move(why)};
+}
+
 std::optional<Objection> hidden_behind_clock(const Known& known) {
     if (known.shown_by_its_code()) return std::nullopt;
     std::string why = hidden_by_clock(known.comparison, known.judged, known.result, known.expected);
     if (why.empty()) return std::nullopt;
     return Objection{Verdict::inconclusive, Doubt::clock_hides, std::move(why)};
+}
+
+std::optional<Objection> slow_processes(const Known& known) {
+    if (!known.calm() || known.judged.slow_processes == 0 || known.shown_by_its_code()) {
+        return std::nullopt;
+    }
+    return Objection{Verdict::inconclusive, Doubt::slow_processes,
+                     slow_processes_words(known.judged)};
+}
+
+std::optional<Objection> slow_tail(const Known& known) {
+    const bool stands = known.calm() || known.judged.doubt == Doubt::not_shown;
+    if (!stands || known.tail == nullptr || !known.tail->is_beyond()) return std::nullopt;
+    return Objection{Verdict::inconclusive,
+                     known.all_the_same() ? Doubt::nothing_changed : Doubt::slow_tail,
+                     "its slowest tenth is slower by more than what it may be"};
 }
 
 std::optional<Objection> not_shown(const Known& known) {
@@ -106,7 +132,8 @@ std::optional<Objection> not_shown(const Known& known) {
 
 /// In order; the first that objects decides.
 constexpr std::optional<Objection> (*objections[])(const Known&) = {
-    beyond_machines, undecided, too_good, baseline_disagrees, hidden_behind_clock, not_shown};
+    beyond_machines,     undecided, too_good,       baseline_disagrees, choices_differ,
+    hidden_behind_clock, slow_tail, slow_processes, not_shown};
 
 void doubt(Doubt why, std::string words, Decision& decision) {
     decision.judgement.verdict = Verdict::inconclusive;
@@ -118,7 +145,7 @@ void doubt(Doubt why, std::string words, Decision& decision) {
 
 Decision settle(const Comparison& comparison, const CodeComparison& code,
                 const model::CaseResult& result, const model::BaselineCase& expected,
-                double too_good, const Judgement& judgement) {
+                double too_good, const Judgement& judgement, const TailJudgement* tail) {
     Decision decision{judgement, false, {}, {}, {}};
     Judgement& judged = decision.judgement;
     if (judged.verdict == Verdict::invalid) return decision;
@@ -134,7 +161,8 @@ Decision settle(const Comparison& comparison, const CodeComparison& code,
     }
 
     const Known known{
-        comparison, code, result, expected, too_good, judged, !clock.empty() || aside.excuses};
+        comparison, code, result, expected, too_good, judged, !clock.empty() || aside.excuses,
+        tail};
     for (const auto& objects : objections) {
         auto objection = objects(known);
         if (!objection) continue;

@@ -8,6 +8,7 @@
 
 #include "gate/machine_code.hpp"
 #include "gate/rule.hpp"
+#include "gate/tail.hpp"
 #include "model/baseline.hpp"
 #include "model/run.hpp"
 
@@ -23,10 +24,10 @@ struct Decision {
     std::string news;                  ///< of its acknowledgement, for the suite's notes
 };
 
-/// `too_good`: see Policy.
+/// `too_good`: see Policy. `tail` is null where there are too few samples for one.
 Decision settle(const Comparison& comparison, const CodeComparison& code,
                 const model::CaseResult& result, const model::BaselineCase& expected,
-                double too_good, const Judgement& judgement);
+                double too_good, const Judgement& judgement, const TailJudgement* tail = nullptr);
 
 /// What a decision becomes if its gate only warns, and may stay undecided.
 Decision warn(Decision decision);

@@ -22,8 +22,13 @@ using model::Verdict;
 
 /// A wrong flag costs GPU time, not reliability: one in twenty is cheap.
 constexpr double flagging_level = 0.05;
-/// The share of a test's budget. The rest is for drift between sessions and boards.
-constexpr double spent_in_rounds = 0.5;
+// The shares of a test's budget; see Levels.
+constexpr double spent_at_first_look = 0.2;
+constexpr double spent_in_rounds = 0.3;
+constexpr double spent_on_drift = 0.45;
+constexpr double spent_on_slow_processes = 0.05;
+static_assert(spent_at_first_look + spent_in_rounds + spent_on_drift + spent_on_slow_processes <=
+              1 + 1e-9);
 /// Each of the two steps to a verdict, flagging and confirmation, finds the minimum detectable
 /// change with this probability, so that both do in nine of ten cases.
 constexpr double power_of_a_step = 0.975;
@@ -164,18 +169,32 @@ Levels::Levels(double false_alarms, std::size_t tests, std::int64_t of_rounds)
     : single(false_alarms / static_cast<double>(std::max<std::size_t>(tests, 1))),
       rounds(of_rounds) {}
 
-double Levels::at_round(std::int64_t round) const {
-    if (round == 0) return single;
-    return single * spent_in_rounds / static_cast<double>(std::max(rounds, round));
+double Levels::at_round(std::int64_t round, bool drifts) const {
+    if (!times_) return single;
+    if (round > 0) {
+        return single * (spent_in_rounds + (pairs_ ? spent_on_drift : 0)) /
+               static_cast<double>(std::max(rounds, round));
+    }
+    return single * (1 - spent_on_slow_processes - (drifts ? spent_on_drift : 0));
+}
+
+double Levels::at_first_look() const {
+    return single * spent_at_first_look;
 }
 
 double Levels::for_drift() const {
-    return single * (1 - spent_in_rounds);
+    return single * spent_on_drift;
 }
 
-Levels Levels::of(const Comparison& comparison) const {
+double Levels::for_slow_processes() const {
+    return single * spent_on_slow_processes / static_cast<double>(rounds + 1);
+}
+
+Levels Levels::of(const Comparison& comparison, Processes processes) const {
     Levels levels = *this;
-    if (!is_time(comparison)) levels.rounds = 0;
+    levels.pairs_ = processes == Processes::paired;
+    levels.times_ = is_time(comparison);
+    if (!levels.times_) levels.rounds = 0;
     return levels;
 }
 
@@ -191,11 +210,11 @@ std::optional<std::size_t> DetectableShifts::critical(std::size_t n, std::size_t
     return at->second;
 }
 
-std::size_t processes_at_verdict(const Levels& levels, std::size_t measured) {
+std::size_t processes_at_verdict(const Levels& levels, std::size_t measured, Processes of_sides) {
     if (levels.rounds == 0) return measured;
     std::size_t processes = 0;
     for (std::int64_t round = 1; round <= std::min<std::int64_t>(levels.rounds, 100); ++round) {
-        processes += round_size(round);
+        processes += round_size(round, of_sides);
     }
     return processes;
 }
@@ -223,10 +242,14 @@ double hidden_by_ranks(const Resolution& resolution, const Levels& levels, doubl
 
 /// The same by the spread alone.
 double hidden_by_spread(const Resolution& resolution, const Levels& levels, double level,
-                        DetectableShifts& shifts) {
+                        double size, DetectableShifts& shifts) {
     const stats::PooledSpread& measured = resolution.measured;
     const bool trusts_measured = resolution.ranks && measured.df >= prior_df;
-    const stats::PooledSpread& spread = trusts_measured ? measured : resolution.cautious;
+    stats::PooledSpread spread = trusts_measured ? measured : resolution.cautious;
+    if (resolution.paired) {
+        const stats::PooledSpread known{size * usual.deviation, usual.df};
+        spread.deviation = std::max(spread.deviation, stats::moderated(measured, known).deviation);
+    }
     const double df = trusts_measured ? resolution.df_at_last : spread.df;
     const double noise = shifts(resolution.against, resolution.last, df, level) * spread.deviation *
                          (resolution.ranks ? rank_margin : 1);
@@ -250,7 +273,7 @@ void add_resolution(const Comparison& comparison, const Resolution& resolution,
     if (size == 0 || (is_time(comparison) && !resolution.ranks)) return;
     const double level = deciding_level(comparison, levels);
     const double hidden = resolution.logs.empty()
-                              ? hidden_by_spread(resolution, levels, level, shifts)
+                              ? hidden_by_spread(resolution, levels, level, size, shifts)
                               : hidden_by_ranks(resolution, levels, level, size, shifts);
     const double unexplained = hidden + tick_of(*comparison.definition);
     Comparison widened = comparison;
@@ -288,14 +311,17 @@ void add_interval(const Comparison& comparison, const std::optional<stats::Inter
     };
     // With modes the means can differ more than the processes do pair by pair.
     const double estimate = judgement.measured - baseline;
-    const double unknown = drift + tick_of(*comparison.definition);
+    // What another board may differ by keeps a time from failing, and shows nothing.
+    const double unknown = drift + tick_of(*comparison.definition) + comparison.leeway * size;
     const double low = std::min(change(shift->low), estimate) - unknown;
     const double high = std::max(change(shift->high), estimate) + unknown;
     if (!std::isfinite(low) || !std::isfinite(high)) return;
 
     const Direction direction = comparison.definition->direction;
+    Comparison itself = comparison;
+    itself.leeway = 0;
     const auto within = [&](double end) {
-        return !change_between(comparison, baseline, baseline + end).counts;
+        return !change_between(itself, baseline, baseline + end).counts;
     };
     judgement.shown = (direction == Direction::higher || high <= 0 || within(high)) &&
                       (direction == Direction::lower || low >= 0 || within(low));
@@ -307,9 +333,11 @@ void add_interval(const Comparison& comparison, const std::optional<stats::Inter
 
 namespace {
 
-/// The change to the end of the interval that is nearest to the baseline.
-std::optional<Change> least_change(const Comparison& comparison, const Judgement& judgement) {
+/// The change to the end of the interval that is nearest to the baseline. The interval contains
+/// what another board may differ by.
+std::optional<Change> least_change(Comparison comparison, const Judgement& judgement) {
     if (!judgement.interval) return std::nullopt;
+    comparison.leeway = 0;
     const double nearest = judgement.measured > judgement.baseline ? judgement.interval->low
                                                                    : judgement.interval->high;
     const double end = judgement.baseline + nearest * std::fabs(judgement.baseline);
@@ -386,10 +414,7 @@ void judge_by_test(const Comparison& comparison, double drift, std::int64_t last
     if (!change.counts) return;
 
     const double sides = comparison.definition->direction == Direction::none ? 2 : 1;
-    // Without rounds the whole level is the test's, unless drift needs its share.
-    const double level =
-        std::min(levels.at_round(last_round),
-                 drift > 0 && levels.rounds == 0 ? levels.single * spent_in_rounds : levels.single);
+    const double level = levels.at_round(last_round, drift > 0);
     const bool rises = judgement.measured > judgement.baseline;
     const Allowance allowed = allowance_of(widened, judgement.baseline, rises);
     judgement.needed_probability = level;
@@ -402,6 +427,8 @@ void judge_by_test(const Comparison& comparison, double drift, std::int64_t last
     if (found && *found <= level) {
         judgement.probability = found;
         judgement.verdict = change.good_way ? Verdict::improved : Verdict::regressed;
+        judgement.confirmed =
+            last_round > 0 || levels.rounds == 0 || *found <= levels.at_first_look();
         return;
     }
     judgement.too_few_processes = !found;
@@ -417,12 +444,29 @@ void judge_by_test(const Comparison& comparison, double drift, std::int64_t last
     }
 }
 
+void judge_slow_processes(const Comparison& comparison, std::size_t baseline, std::size_t measured,
+                          std::size_t slow, std::int64_t last_round, const Levels& levels,
+                          Judgement& judgement) {
+    if (judgement.slow_processes == 0) return;
+    judgement.shown = false;
+    const bool decided = judgement.verdict == Verdict::regressed || judgement.beyond_spread;
+    if (decided || slow == 0) return;
+    const double sides = comparison.definition->direction == Direction::none ? 2 : 1;
+    const double probability = sides * stats::precedence_greater(baseline, measured, slow);
+    if (probability > levels.for_slow_processes()) return;
+    judgement.verdict = Verdict::regressed;
+    judgement.probability = probability;
+    judgement.needed_probability = levels.for_slow_processes();
+    judgement.confirmed = last_round > 0 || levels.rounds == 0;
+}
+
 bool worth_another_round(const Comparison& comparison, const Judgement& judgement,
                          std::int64_t last_round, std::int64_t rounds) {
     if (!is_time(comparison)) return false;
     const bool flagged =
         judgement.verdict == Verdict::regressed || judgement.verdict == Verdict::inconclusive;
-    const bool confirmed = judgement.verdict == Verdict::regressed && last_round > 0;
+    const bool confirmed =
+        judgement.verdict == Verdict::regressed && (judgement.confirmed || last_round > 0);
     return flagged && !confirmed && last_round < rounds;
 }
 

@@ -33,19 +33,30 @@ stats::PooledSpread cautious_spread(const model::MetricDefinition& definition,
                                     const stats::PooledSpread& measured, double size,
                                     double factor);
 
-/// Levels and rounds, the same for each test of a run.
+/// Levels and rounds, the same for each test of a run. What may end in a false alarm shares one
+/// test's share of the budget: the first look a fifth, later rounds three tenths together, what
+/// sessions and boards differ by nine twentieths, slow processes the last twentieth. Pairs have no
+/// drift, and their rounds its part.
 struct Levels {
     double single = 0;  ///< one test's share of the budget
     std::int64_t rounds = 0;
 
     Levels(double false_alarms, std::size_t tests, std::int64_t of_rounds);
-    /// The rounds that can decide share half of it; without rounds there is one test at the whole
-    /// level.
-    double at_round(std::int64_t round) const;
-    /// The other half, for what no test of processes models: that sessions and boards differ.
+    /// Of the test by ranks. At round 0, where no other round follows, what is not for slow
+    /// processes, and for drift if there may be some.
+    double at_round(std::int64_t round, bool drifts = false) const;
+    /// At round 0, if a round may follow: a time that reaches it needs none.
+    double at_first_look() const;
+    /// For what no test of processes models: that sessions and boards differ.
     double for_drift() const;
+    /// Of the precedence test, at each round.
+    double for_slow_processes() const;
     /// Those of this comparison: later rounds measure times only.
-    Levels of(const Comparison& comparison) const;
+    Levels of(const Comparison& comparison, Processes processes = Processes::alone) const;
+
+  private:
+    bool times_ = true;
+    bool pairs_ = false;
 };
 
 /// stats::detectable_shift at the power of a step, and stats::rank_sum_critical, cached: most cases
@@ -71,10 +82,11 @@ struct Resolution {
     double df_at_last = 0;     ///< of the measured spread with so many processes
     std::vector<double> logs;  ///< of the baseline's times; empty: only their spread is known
     double drift = 0;          ///< how far a run may differ from the baseline's without a cause
+    bool paired = false;       ///< the spread is that of pairs' differences
 };
 
 /// How many processes would decide a verdict.
-std::size_t processes_at_verdict(const Levels& levels, std::size_t measured);
+std::size_t processes_at_verdict(const Levels& levels, std::size_t measured, Processes processes);
 
 /// The one-sided level of the deciding test.
 double deciding_level(const Comparison& comparison, const Levels& levels);
@@ -120,8 +132,16 @@ stats::PooledSpread cautious_error(const stats::PooledSpread& measured, double p
 void judge_by_test(const Comparison& comparison, double drift, std::int64_t last_round,
                    const Levels& levels, const Test& test, Judgement& judgement);
 
-/// The first round does not confirm if another may be measured; a later one does. Later rounds
-/// measure only times, so counters are decided in the first.
+/// What exceeds the tolerance by processes of which some are slower than all of the baseline's,
+/// whatever their mean: sets `slow_processes`, and the verdict where the deciding processes, so
+/// many of `measured` against `baseline`, are improbable at the precedence test's level. A time
+/// with a slow process is not shown.
+void judge_slow_processes(const Comparison& comparison, std::size_t baseline, std::size_t measured,
+                          std::size_t slow, std::int64_t last_round, const Levels& levels,
+                          Judgement& judgement);
+
+/// The first round confirms at its own level alone if another may be measured; a later one does at
+/// any. Later rounds measure only times, so counters are decided in the first.
 bool worth_another_round(const Comparison& comparison, const Judgement& judgement,
                          std::int64_t last_round, std::int64_t rounds);
 

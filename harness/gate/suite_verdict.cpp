@@ -78,10 +78,11 @@ void finish_case(CaseVerdict& verdict, bool expected) {
     if (as_bad > 1) verdict.reason += fmt::format(" (and {} more)", as_bad - 1);
 }
 
-/// Differences of provenance that all compared cases share are reported once, for the suite.
+/// Differences of provenance that all compared cases share are reported once, for the suite; if an
+/// earlier suite has said the same, there.
 void hoist_notes(const model::Run& run, const model::SuiteResult& suite,
                  const model::Baseline& baseline, const model::ChangePolicy& policy,
-                 SuiteVerdict& verdict) {
+                 std::set<std::string>& said, SuiteVerdict& verdict) {
     const auto compared = [&](const CaseVerdict& candidate) {
         return !candidate.metrics.empty() && baseline.cases.contains(candidate.id);
     };
@@ -95,7 +96,7 @@ void hoist_notes(const model::Run& run, const model::SuiteResult& suite,
                 return !compared(candidate) || contains(candidate.notes, note);
             });
         if (!shared) continue;
-        verdict.notes.push_back(note);
+        if (said.insert(note).second) verdict.notes.push_back(note);
         for (CaseVerdict& owner : verdict.cases) std::erase(owner.notes, note);
     }
 }
@@ -181,13 +182,13 @@ void add_missing(const model::Run& run, const model::SuiteResult& suite,
 
 void finish_suite(const model::Run& run, const model::SuiteResult& suite,
                   const StoredBaseline* stored, const model::ChangePolicy& policy,
-                  SuiteVerdict& verdict) {
+                  std::set<std::string>& said, SuiteVerdict& verdict) {
     const model::Baseline* baseline = stored == nullptr ? nullptr : &stored->baseline;
     for (CaseVerdict& each : verdict.cases) {
         finish_case(each, baseline != nullptr && baseline->cases.contains(each.id));
         if (stored != nullptr) name_what_base_lacks(*stored, each);
     }
-    if (baseline != nullptr) hoist_notes(run, suite, *baseline, policy, verdict);
+    if (baseline != nullptr) hoist_notes(run, suite, *baseline, policy, said, verdict);
     if (run.interrupted) {
         verdict.notes.emplace_back(
             "the run was interrupted: cases that it did not reach are not judged");
@@ -225,7 +226,7 @@ std::vector<model::SuiteVerdict> missing_suites(const model::Run& run,
             missing_case.verdict = model::Verdict::missing;
             missing_case.reason = fmt::format(
                 "in the baseline of the suite '{}', which was not given: measure it too, or drop "
-                "its baseline with 'perfgate baseline prune --all-suites'",
+                "its baseline with 'perfgate baseline prune SUITE --all-suites'",
                 util::printable(name));
         }
     }

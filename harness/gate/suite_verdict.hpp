@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,10 +23,11 @@ namespace perfgate::gate {
 /// How a baseline is created or renewed.
 inline constexpr const char* refresh_remedy = "'perfgate baseline refresh'";
 
-/// Completes the verdict of a suite of the run; `stored` may be null.
+/// Completes the verdict of a suite of the run; `stored` may be null. `said` has the notes about
+/// the environment that earlier suites have, and gets this suite's.
 void finish_suite(const model::Run& run, const model::SuiteResult& suite,
                   const StoredBaseline* stored, const model::ChangePolicy& policy,
-                  model::SuiteVerdict& verdict);
+                  std::set<std::string>& said, model::SuiteVerdict& verdict);
 
 /// Whether the run is to have every suite: it measured to its end, and nothing was selected. A
 /// shard is not; what `merge` makes of all shards is.

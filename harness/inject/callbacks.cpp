@@ -125,7 +125,8 @@ bool Callbacks::enable(const Settings& settings, std::string& why) {
         // With API records, these contain the time of each launch.
         keep_calls_ = settings.level == Level::callbacks;
         const auto enable_all = [&](const auto& ids) {
-            for (const auto id : ids) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
+            const CUptiResult result = cupti::enable_driver_callbacks(api_, subscriber_, ids);
+            if (code == CUPTI_SUCCESS) code = result;
         };
         enable_all(cupti::kernel_launches);
         enable_all(cupti::graph_launches);

@@ -105,11 +105,8 @@ bool Counting::enable_callbacks(std::string& why) {
     }
     CUptiResult code = CUPTI_SUCCESS;
     const auto enable = [&](const auto& ids) {
-        for (const auto id : ids) {
-            const CUptiResult result =
-                api_.cuptiEnableCallback(1, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API, id);
-            if (code == CUPTI_SUCCESS) code = result;
-        }
+        const CUptiResult result = cupti::enable_driver_callbacks(api_, subscriber_, ids);
+        if (code == CUPTI_SUCCESS) code = result;
     };
     enable(cupti::kernel_launches);
     enable(cupti::launches_on_several_devices);

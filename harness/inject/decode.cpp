@@ -2,6 +2,7 @@
 #include "inject/decode.hpp"
 
 #include <cstring>
+#include <string_view>
 
 namespace perfgate::inject {
 namespace {
@@ -74,7 +75,32 @@ bool is_of_host(const CUpti_ActivitySynchronization2& wait) {
     return wait.type != CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT;
 }
 
+/// API calls that submit work, wait, allocate memory, take long, or cannot be captured. The others
+/// are numerous, short and uninformative.
+constexpr std::array<std::string_view, 26> recorded_calls{
+    "Launch",     "Memcpy",      "Memset",      "Malloc",    "MemAlloc",         "HostAlloc",
+    "Free",       "Synchron",    "Graph",       "Register",  "ModuleLoad",       "LibraryLoad",
+    "WaitEvent",  "Prefetch",    "MemGetInfo",  "Reset",     "DeviceProperties", "StreamQuery",
+    "EventQuery", "ArrayCreate", "AddCallback", "AttachMem", "Unload",           "CtxCreate",
+    "CtxDestroy", "MemCreate"};
+
+/// Calls that are on record as launches, copies and memsets, too.
+bool submits_work(std::string_view name) {
+    const auto has = [&](std::string_view part) { return name.find(part) != name.npos; };
+    return has("Launch") || ((has("Memcpy") || has("Memset") || has("Prefetch")) && has("Async"));
+}
+
+constexpr activity::StringId not_recorded = ~activity::StringId{0};
+
 }  // namespace
+
+bool is_recorded(std::string_view call, bool submissions) {
+    if (!submissions && submits_work(call)) return false;
+    for (const std::string_view part : recorded_calls) {
+        if (call.find(part) != std::string_view::npos) return true;
+    }
+    return false;
+}
 
 template <class Record>
 bool Decoder::has_times(const Record& record) {
@@ -98,9 +124,14 @@ activity::StringId Decoder::name_of(CUpti_CallbackDomain domain, CUpti_CallbackI
     if (id < names.size() && names[id] != 0) return names[id];
     const char* name = nullptr;
     if (api_.cuptiGetCallbackName(domain, id, &name) != CUPTI_SUCCESS || name == nullptr) {
-        name = "a call without a name";
+        name = nullptr;
     }
-    const activity::StringId known = writer_.string(name);
+    activity::StringId known = not_recorded;
+    if (name == nullptr) {
+        known = writer_.string("a call without a name");
+    } else if (is_recorded(name, submissions_)) {
+        known = writer_.string(name);
+    }
     if (id < names.size()) names[id] = known;
     return known;
 }
@@ -206,8 +237,10 @@ void Decoder::add_api_call(const CUpti_ActivityAPI& record, activity::Records& r
     if (is_unfinished(record) || !has_times(record)) return;
     const auto domain = record.kind == CUPTI_ACTIVITY_KIND_DRIVER ? CUPTI_CB_DOMAIN_DRIVER_API
                                                                   : CUPTI_CB_DOMAIN_RUNTIME_API;
-    records.api_calls.push_back({record.start, record.end, name_of(domain, record.cbid),
-                                 record.threadId, record.correlationId, record.returnValue});
+    const activity::StringId name = name_of(domain, record.cbid);
+    if (name == not_recorded) return;
+    records.api_calls.push_back({record.start, record.end, name, record.threadId,
+                                 record.correlationId, record.returnValue});
 }
 
 void Decoder::add_marker(const CUpti_ActivityMarker2& record, activity::Records& records) {

@@ -8,12 +8,17 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "activity/writer.hpp"
 #include "cupti/api.hpp"
 #include "inject/launch_names.hpp"
 
 namespace perfgate::inject {
+
+/// Whether calls of this name are recorded: those that wait, allocate memory, take long or cannot
+/// be captured, and with `submissions` those that submit work, which are numerous.
+bool is_recorded(std::string_view call, bool submissions);
 
 /// What could not become a record.
 struct Losses {
@@ -23,8 +28,13 @@ struct Losses {
 /// Any thread may decode; each buffer is decoded by one thread.
 class Decoder {
   public:
-    Decoder(const cupti::Api& api, activity::Writer& writer, LaunchNames& names, Losses& losses)
-        : api_(api), writer_(writer), launch_names_(names), losses_(losses) {}
+    Decoder(const cupti::Api& api, activity::Writer& writer, LaunchNames& names, Losses& losses,
+            bool submissions)
+        : api_(api),
+          writer_(writer),
+          launch_names_(names),
+          losses_(losses),
+          submissions_(submissions) {}
 
     /// Adds all records of the buffer. Throws std::bad_alloc.
     void decode(std::uint8_t* buffer, std::size_t bytes, activity::Records& records);
@@ -43,7 +53,8 @@ class Decoder {
     activity::Writer& writer_;
     LaunchNames& launch_names_;
     Losses& losses_;
-    /// Names of API calls by domain and callback id; 0: not looked up.
+    bool submissions_;
+    /// Names of API calls by domain and callback id, and which are not recorded; 0: not looked up.
     std::array<std::array<std::atomic<activity::StringId>, 2048>, 2> names_{};
 };
 

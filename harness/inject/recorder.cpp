@@ -78,15 +78,6 @@ constexpr std::array api_kinds{
     CUPTI_ACTIVITY_KIND_MEMORY2,
 };
 
-/// API calls that submit work, wait, allocate memory, take long, or cannot be captured. The others
-/// are numerous, short and uninformative.
-constexpr std::array<std::string_view, 26> recorded_calls{
-    "Launch",     "Memcpy",      "Memset",      "Malloc",    "MemAlloc",         "HostAlloc",
-    "Free",       "Synchron",    "Graph",       "Register",  "ModuleLoad",       "LibraryLoad",
-    "WaitEvent",  "Prefetch",    "MemGetInfo",  "Reset",     "DeviceProperties", "StreamQuery",
-    "EventQuery", "ArrayCreate", "AddCallback", "AttachMem", "Unload",           "CtxCreate",
-    "CtxDestroy", "MemCreate"};
-
 constexpr std::array ending_signals{SIGTERM, SIGINT, SIGHUP};
 
 class Recorder {
@@ -252,7 +243,8 @@ void Recorder::note_refusal(CUptiResult code, const char* function) {
 
 bool Recorder::register_buffers(std::string& why) {
     spare_.reserve(spare_buffers);
-    decoder_ = std::make_unique<Decoder>(api_, writer_, launch_names_, losses_);
+    decoder_ = std::make_unique<Decoder>(api_, writer_, launch_names_, losses_,
+                                         settings_.level == Level::api);
     // Thread ids of the operating system, which the launch callbacks and other tools also use.
     note_refusal(api_.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM),
                  "cuptiSetThreadIdType");
@@ -265,6 +257,7 @@ bool Recorder::register_buffers(std::string& why) {
 activity::Writer::Header Recorder::header() const {
     activity::Writer::Header header = header_of(settings_, &api_);
     header.emplace_back("code", settings_.code ? "1" : "0");
+    if (settings_.waits) header.emplace_back("waits", "1");
     return header;
 }
 
@@ -281,7 +274,7 @@ void Recorder::enable_kinds() {
         }
     };
     for (const CUpti_ActivityKind kind : record_kinds) enable(kind);
-    if (settings_.level != Level::api) return;
+    if (settings_.level != Level::api && !settings_.waits) return;
     for (const CUpti_ActivityKind kind : api_kinds) enable(kind);
     enable_api_calls();
 }
@@ -290,16 +283,14 @@ void Recorder::enable_api_calls() {
     const auto enable = [&](CUpti_CallbackDomain domain, CUpti_CallbackId count, auto enable_one,
                             CUpti_ActivityKind all) {
         bool any = false;
+        if (enable_one == nullptr) count = 0;  // before 12.5: the decoder chooses
         for (CUpti_CallbackId id = 1; id < count; ++id) {
             const char* name = nullptr;
             if (api_.cuptiGetCallbackName(domain, id, &name) != CUPTI_SUCCESS || name == nullptr) {
                 continue;
             }
-            for (const std::string_view part : recorded_calls) {
-                if (std::string_view(name).find(part) == std::string_view::npos) continue;
-                any = enable_one(id, std::uint8_t{1}) == CUPTI_SUCCESS || any;
-                break;
-            }
+            if (!is_recorded(name, settings_.level == Level::api)) continue;
+            any = enable_one(id, std::uint8_t{1}) == CUPTI_SUCCESS || any;
         }
         if (any) return;
         if (const CUptiResult code = api_.cuptiActivityEnable(all); code != CUPTI_SUCCESS) {

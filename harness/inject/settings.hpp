@@ -28,7 +28,9 @@ struct Settings {
     Level level = Level::records;
     std::uint64_t limit_bytes = std::uint64_t{2} << 30;  ///< of one recording
     std::uint32_t flush_ms = 1000;                       ///< the most a killed program can lose
-    bool code = true;      ///< fingerprints of the functions' machine code
+    bool code = true;  ///< fingerprints of the functions' machine code
+    /// At level `callbacks`: also calls that wait, allocate or cannot be captured, and memory.
+    bool waits = false;
     std::string counters;  ///< a CounterRequest, for level `counters`
     std::string cupti;     ///< libcupti for programs that bring none; empty: look for it
 };

@@ -44,12 +44,26 @@ struct Findings {
     bool stopped = false;               ///< the user has ended it
 };
 
+/// What a process wrote into a file, read elsewhere.
+struct StoredResults {
+    std::vector<model::DiscoveredCase> cases;
+    std::string machine;  ///< name of the host, as far as the file says
+    std::string device;   ///< what they were measured on, in words, likewise
+    /// As measure::Programs::measure: the batch of that process, of cases that were discovered.
+    std::function<void(const measure::ProgramRequest& request,
+                       std::vector<model::CaseResult>& results)>
+        take;
+};
+
 /// Null: the kind has nothing to do there.
 struct Kind {
     std::string_view name;
     /// Runs, in its folder, what shows the cases that a subject stands for. This run does not
     /// count.
     model::Discovered (*discover)(const Machine&, const model::Subject&) = nullptr;
+    /// Reads results for the cases that a subject stands for, without running anything. Throws
+    /// util::InputError.
+    StoredResults (*stored)(const model::Subject&, const std::filesystem::path& file) = nullptr;
     /// Makes cases ready that will be measured; one that cannot be has a `problem`. False: the user
     /// has ended the run.
     bool (*prepare)(const Machine&, const std::vector<model::PlannedCase*>&) = nullptr;

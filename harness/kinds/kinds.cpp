@@ -26,6 +26,7 @@ constexpr std::array<Kind, 5> table{{
     {.name = "program", .programs = measured_by<command::Measurement>},
     {.name = "benchmark",
      .discover = benchmark::find_results,
+     .stored = benchmark::read_stored,
      .programs = measured_by<benchmark::Measurement>},
 }};
 
@@ -66,6 +67,14 @@ class ProgramsByKind final : public measure::Programs {
 
 model::Discovered discover(const Machine& machine, const model::Subject& subject) {
     return kind_of(subject).discover(machine, subject);
+}
+
+bool has_stored(const model::Subject& subject) {
+    return kind_of(subject).stored != nullptr;
+}
+
+StoredResults stored(const model::Subject& subject, const std::filesystem::path& file) {
+    return kind_of(subject).stored(subject, file);
 }
 
 bool prepare(const Machine& machine, model::Plan& plan) {

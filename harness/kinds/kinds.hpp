@@ -2,6 +2,7 @@
 // What the kinds of a plan's cases do before and while they are measured.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,6 +13,9 @@ namespace perfgate::kinds {
 
 /// As Kind has them, each for the cases of its kind.
 model::Discovered discover(const Machine& machine, const model::Subject& subject);
+/// Whether results of the kind are read without running anything, and how.
+bool has_stored(const model::Subject& subject);
+StoredResults stored(const model::Subject& subject, const std::filesystem::path& file);
 bool prepare(const Machine& machine, model::Plan& plan);
 /// Null: the plan has no groups.
 std::unique_ptr<measure::Programs> programs_of(const Machine& machine, const model::Plan& plan);

@@ -19,6 +19,7 @@
 
 #include "model/case.hpp"
 #include "model/catalogue.hpp"
+#include "model/choices.hpp"
 #include "model/environment.hpp"
 #include "model/run.hpp"
 #include "model/source_kernel.hpp"
@@ -97,6 +98,12 @@ struct Verified {
     std::string note = {};  ///< as one of CaseResult::notes; empty: none
 };
 
+/// What a process compiled and tuned before it measured a case.
+struct Prepared {
+    double time_ns = 0;  ///< the longest
+    model::Choices choices = {};
+};
+
 /// One case, set up: memory allocated, nothing launched yet. Destroying it frees everything.
 class Case {
   public:
@@ -125,6 +132,9 @@ class Case {
 
     /// What a launch does, if only the case itself can state it. Callable after a fill.
     virtual model::Work work() { return {}; }
+
+    /// After a fill. Nothing: the case compiles nothing.
+    virtual std::optional<Prepared> prepared() { return std::nullopt; }
 };
 
 /// Counter values of one case: for each kernel in launch order, raw counter name to value.

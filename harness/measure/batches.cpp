@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "metrics/catalogue.hpp"
+#include "model/choices.hpp"
 #include "stats/quantiles.hpp"
 
 namespace perfgate::measure {
@@ -35,9 +37,17 @@ void join_notes(model::CaseResult& result, const model::CaseResult& more) {
 void join_batches(model::CaseResult& result, model::CaseResult more) {
     for (auto& [name, from] : more.metrics) {
         const auto found = result.metrics.find(name);
-        if (found == result.metrics.end()) continue;
+        if (found == result.metrics.end()) {
+            // Of bare runs, which only some batches have.
+            const auto metric = metrics::find_metric(name);
+            if (metric && metric->from_bare_runs) result.metrics.emplace(name, std::move(from));
+            continue;
+        }
         model::MetricSeries& series = found->second;
         for (model::Batch& batch : from.batches) {
+            if (name == model::prepare_time && from.detail != series.detail) {
+                batch.detail = from.detail;
+            }
             if (from.method != series.method) {
                 batch.excluded = fmt::format("its method is {}, the case's is {}",
                                              to_text(from.method), to_text(series.method));

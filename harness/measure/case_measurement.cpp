@@ -65,6 +65,7 @@ class Range {
 };
 
 bool applies(const metrics::Metric& metric, model::Target target) {
+    if (metric.source == metrics::Source::preparation) return true;
     return metric.source != metrics::Source::program &&
            metric.source != metrics::Source::benchmark &&
            (target == model::Target::host) == (metric.source == metrics::Source::wall);
@@ -101,6 +102,25 @@ void add_work(Case& opened, TimeKind kind, model::Cache cache, double fraction) 
     opened.add_work(least_added_ns);
     const double launch_ns = stats::median(opened.time(kind, cache, added_work_samples).values_ns);
     opened.add_work(least_added_ns + fraction * launch_ns);
+}
+
+/// Of each process: what a program compiles may be another program.
+void add_preparation(Case& opened, const std::string& board, const CaseSettings& settings,
+                     model::CaseResult& result) {
+    const std::string name(model::prepare_time);
+    const std::optional<Prepared> prepared = opened.prepared();
+    if (!prepared) {
+        if (!requests(settings, name) || settings.times_only) return;
+        result.not_collected.push_back(
+            {name, "the plugin compiles nothing (pg_variant.prepare): leave it out of 'metrics'"});
+        return;
+    }
+    model::Batch batch{settings.process, board, settings.seed, {}};
+    batch.round = settings.round;
+    model::MetricSeries& series = result.metrics[name];
+    series = series_of_one(model::prepare_time_definition(), prepared->time_ns,
+                           {model::wall_source, ""}, std::move(batch));
+    series.detail = model::to_text(prepared->choices);
 }
 
 /// State that changes during a run.
@@ -205,6 +225,9 @@ void CaseMeasurement::measure(model::CaseResult& result, const CaseSettings& set
         }
         if (!settings.verify_only) {
             opened->fill(settings.seed);
+            if (!settings.untraced) {
+                add_preparation(*opened, capabilities_.environment.device.board, settings, result);
+            }
             const model::Work work = opened->work();
             if (!result.work && (work.flops > 0 || work.bytes > 0)) result.work = work;
             {

@@ -42,6 +42,23 @@ bool measured(const Item& item) {
     return item.result->status == model::CaseStatus::measured;
 }
 
+/// Whether the next batch of the group's cases is to show what recording costs.
+bool needs_overhead(const std::vector<Item*>& cases, std::int64_t round,
+                    const MeasureOptions& options) {
+    const auto known = [&](const Item* item) {
+        return options.known_overheads.contains(
+            {*item->suite, model::case_id(item->planned->spec)});
+    };
+    const auto taken = [](const Item* item) {
+        const auto series = item->result->metrics.find("tracing_overhead");
+        return series == item->result->metrics.end() ? 0 : series->second.batches.size();
+    };
+    return std::any_of(cases.begin(), cases.end(), [&](const Item* item) {
+        if (taken(item) >= overhead_batches) return false;
+        return item->bare_time || (item->host_time && (round > 0 || !known(item)));
+    });
+}
+
 /// The cases that share processes of their own.
 std::vector<std::vector<Item*>> by_group(const std::vector<Item*>& items) {
     std::vector<std::vector<Item*>> groups;
@@ -114,7 +131,7 @@ void DeviceChain::replace_excluded() {
         for (Item* item : items_) {
             if (!measured(*item)) continue;
             exclude_other_clocks(*item->result);
-            const std::size_t wanted = std::max(processes, item->wanted);
+            const std::size_t wanted = item->wanted == 0 ? processes : item->wanted;
             if (!too_thin(*item->result, wanted).empty()) thin.push_back(item);
         }
         if (thin.empty() || shared_.interrupted) break;
@@ -217,9 +234,11 @@ void DeviceChain::take_batch(const std::vector<Item*>& cases, std::int64_t round
     request.round = round;
     request.first = !cases.front()->begun;
     request.verify_only = shared_.options.verify_only;
+    request.overhead = needs_overhead(cases, round, shared_.options);
     std::vector<model::CaseResult> results;
     for (const Item* item : cases) {
         request.cases.push_back(item->planned);
+        request.gated.push_back(item->gated);
         request.process = std::max(request.process, last_process(*item->result, request.board) + 1);
         model::CaseResult& result = results.emplace_back();
         if (request.first) {
@@ -264,7 +283,7 @@ Workers::Answer DeviceChain::ask(Workers& workers,
                                  const std::function<Request(std::int64_t process)>& request,
                                  double limit_s, const Item& item) {
     for (int attempt = 1;; ++attempt) {
-        const std::int64_t process = workers.process();
+        const std::int64_t process = workers.process(item.planned->spec.workload);
         Workers::Answer answer =
             workers.ask(request(process), limit_s,
                         [&](const std::string& phase) { shared_.tell(item, phase); });
@@ -286,6 +305,9 @@ void DeviceChain::collect_counters() {
         if (counter_metrics(item->planned->metrics).empty()) continue;
         wanting.push_back(item);
     }
+    const auto host_of = [&](const Item& item) {
+        return workers_.host_of(item.planned->spec.workload);
+    };
     std::vector<Item*> session;
     const auto flush = [&] {
         if (!session.empty()) collect_session(session);
@@ -296,9 +318,10 @@ void DeviceChain::collect_counters() {
                          static_cast<double>(shared_.capabilities.environment.device.memory_bytes);
     for (Item* item : wanting) {
         const double needs = static_cast<double>(item->facts.memory_bytes);
-        const bool same_metrics =
-            session.empty() || session.front()->planned->metrics == item->planned->metrics;
-        if (!same_metrics || bytes + needs > limit || session.size() >= session_cases) {
+        const bool alike =
+            session.empty() || (session.front()->planned->metrics == item->planned->metrics &&
+                                host_of(*session.front()) == host_of(*item));
+        if (!alike || bytes + needs > limit || session.size() >= session_cases) {
             flush();
             bytes = 0;
         }

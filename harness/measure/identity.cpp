@@ -12,8 +12,9 @@
 namespace perfgate::measure {
 namespace {
 
-std::string severity_text(const std::optional<model::Severity>& severity) {
-    return severity ? fmt::format(", {}", to_text(*severity)) : "";
+std::string rest_of(const model::Tolerance& tolerance) {
+    return (tolerance.severity ? fmt::format(", {}", to_text(*tolerance.severity)) : "") +
+           (tolerance.tail ? fmt::format(", tail {}", *tolerance.tail) : "");
 }
 
 std::string settings_text(const model::PlannedCase& planned) {
@@ -23,7 +24,7 @@ std::string settings_text(const model::PlannedCase& planned) {
     for (const model::GateRule& gate : planned.gates) {
         text += fmt::format(", {} within {}/{}/{}/{}{}", gate.metric, gate.tolerance.worse,
                             gate.tolerance.better.value_or(-1), gate.tolerance.abs,
-                            gate.cross_board, severity_text(gate.tolerance.severity));
+                            gate.cross_board, rest_of(gate.tolerance));
     }
     text += planned.subject->identity();
     if (planned.deterministic) text += ", deterministic";

@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "measure/backend.hpp"
 #include "measure/journal.hpp"
@@ -33,6 +35,9 @@ struct MeasureOptions {
     const JournalContent* resumed = nullptr;        ///< results of an earlier execution
     Programs* programs = nullptr;                   ///< null: the plan has no groups
     std::function<void(const Progress&)> progress;  ///< one call at a time, from any thread
+    /// Cases, by suite and id, of which a baseline has what recording costs: it is measured only in
+    /// further rounds, where a time looks slower.
+    std::set<std::pair<std::string, std::string>> known_overheads = {};
 };
 
 /// A case in progress: where its result goes and how it is measured.
@@ -47,6 +52,11 @@ struct Item {
     bool counted = false;              ///< its counters were asked for
     std::size_t passes = 0;            ///< processes that took, or should have taken, batches
     std::size_t wanted = 0;            ///< processes that fill_up() was last asked for
+    std::size_t announced = 0;         ///< processes that the total of the progress has
+    /// A gate or a relation is about a time that contains the host's (model/host_time.hpp).
+    bool host_time = false;
+    bool bare_time = false;  ///< a relation is about what only bare runs give
+    bool gated = true;       ///< a gate or a relation is about it
 };
 
 }  // namespace perfgate::measure

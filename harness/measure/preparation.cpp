@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -14,6 +15,7 @@
 
 #include "measure/clock_stability.hpp"
 #include "metrics/catalogue.hpp"
+#include "model/host_time.hpp"
 #include "util/error.hpp"
 
 namespace perfgate::measure {
@@ -35,6 +37,7 @@ model::Run empty_run(const model::Plan& plan, const Capabilities& capabilities,
             entry.reason = planned.skip_reason;
             entry.skipped_by_suite = planned.skipped_by_suite;
             entry.measured_as = planned.measured_as;
+            entry.was = planned.was;
             planned.subject->describe(entry);
             for (const model::MetricDefinition& own : planned.subject->own_metrics()) {
                 run.metric_definitions[own.name] = own;
@@ -51,19 +54,63 @@ model::Run empty_run(const model::Plan& plan, const Capabilities& capabilities,
     return run;
 }
 
+namespace {
+
+/// The cases that relations name with a metric of which this holds.
+template <class Holds>
+std::set<std::string> related_by(const std::vector<model::Relation>& relations,
+                                 const Holds& holds) {
+    std::set<std::string> ids;
+    for (const model::Relation& relation : relations) {
+        for (const model::PostfixExpression* side : {&relation.left, &relation.right}) {
+            for (const model::ExpressionStep& step : *side) {
+                const auto* of = std::get_if<model::OperandMetric>(&step);
+                if (of == nullptr || !holds(of->metric)) continue;
+                for (const auto& instance : relation.instances) {
+                    ids.insert(instance.at(of->operand));
+                }
+            }
+        }
+    }
+    return ids;
+}
+
+bool is_of_bare_runs(const std::string& name) {
+    const auto metric = metrics::find_metric(name);
+    return metric && metric->from_bare_runs;
+}
+
+bool gates_host_time(const model::PlannedCase& planned) {
+    return std::any_of(planned.gates.begin(), planned.gates.end(), [](const model::GateRule& gate) {
+        return model::contains_host_time(gate.metric);
+    });
+}
+
+}  // namespace
+
 std::vector<Item> items_of(const model::Plan& plan, model::Run& run) {
     std::vector<Item> items;
     for (std::size_t s = 0; s < plan.suites.size(); ++s) {
+        const auto& relations = plan.suites[s].relations;
+        const std::set<std::string> by_host = related_by(relations, model::contains_host_time);
+        const std::set<std::string> by_bare = related_by(relations, is_of_bare_runs);
+        const std::set<std::string> by_any =
+            related_by(relations, [](const auto&) { return true; });
         for (std::size_t c = 0; c < plan.suites[s].cases.size(); ++c) {
             const model::PlannedSuite& suite = plan.suites[s];
             const model::PlannedCase& planned = suite.cases[c];
             if (!planned.skip_reason.empty()) continue;
-            items.push_back({.at = {s, c},
-                             .planned = &planned,
-                             .suite = &suite.name,
-                             .result = &run.suites[s].cases[c],
-                             .facts = {},
-                             .chain = {}});
+            items.push_back(
+                {.at = {s, c},
+                 .planned = &planned,
+                 .suite = &suite.name,
+                 .result = &run.suites[s].cases[c],
+                 .facts = {},
+                 .chain = {},
+                 .host_time =
+                     gates_host_time(planned) || by_host.contains(model::case_id(planned.spec)),
+                 .bare_time = by_bare.contains(model::case_id(planned.spec)),
+                 .gated = !planned.gates.empty() || by_any.contains(model::case_id(planned.spec))});
         }
     }
     return items;
@@ -117,8 +164,16 @@ void ask_facts(std::vector<Item>& items, Workers& workers, Shared& shared) {
             all.push_back(&item);
         }
     }
-    if (all.empty()) return;
-    if (take_facts(all, ask_facts_of({all.begin(), all.end()}, workers))) return;
+    std::map<std::size_t, std::vector<Item*>> by_host;
+    for (Item* item : all) by_host[workers.host_of(item->planned->spec.workload)].push_back(item);
+    all.clear();
+    for (const auto& [host, items_of_host] : by_host) {
+        if (take_facts(items_of_host,
+                       ask_facts_of({items_of_host.begin(), items_of_host.end()}, workers))) {
+            continue;
+        }
+        all.insert(all.end(), items_of_host.begin(), items_of_host.end());
+    }
 
     // One case at a time, to find the failing ones.
     std::map<std::pair<std::string, std::string>, int> failures;
@@ -185,7 +240,7 @@ void conclude(std::vector<Item>& items, std::size_t processes) {
         model::CaseResult& result = *item.result;
         if (result.status != model::CaseStatus::measured) continue;
         exclude_other_clocks(result);
-        std::string why = too_thin(result, std::max(processes, item.wanted));
+        std::string why = too_thin(result, item.wanted == 0 ? processes : item.wanted);
         if (why.empty()) continue;
         result.status = model::CaseStatus::invalid;
         result.reason = std::move(why);

@@ -3,6 +3,7 @@
 // knowing how these are started, recorded and analysed. Implemented by kinds/.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -14,6 +15,9 @@
 
 namespace perfgate::measure {
 
+/// In so many processes what recording costs is measured: enough for an interval.
+inline constexpr std::size_t overhead_batches = 3;
+
 /// One batch of all these cases, which are of one group.
 struct ProgramRequest {
     std::vector<const model::PlannedCase*> cases;
@@ -24,6 +28,10 @@ struct ProgramRequest {
     /// are taken.
     bool first = false;
     bool verify_only = false;  ///< it runs once and is checked: nothing is measured
+    /// By case: whether a gate or a relation is about it. Empty: all.
+    std::vector<bool> gated = {};
+    /// What recording costs is to be measured, which takes another run of the program.
+    bool overhead = false;
 };
 
 class Programs {

@@ -162,7 +162,9 @@ std::vector<RecordedLaunch> Session::record_launches() {
     for (Item& item : items_) {
         // What a program does is only known after it has run, so it may as well be measured.
         if (item.begun || item.planned->group || shared_.interrupted) continue;
-        MeasureRequest request{*item.result, settings_of(item, options_, workers.process())};
+        MeasureRequest request{
+            *item.result,
+            settings_of(item, options_, workers.process(item.planned->spec.workload))};
         request.settings.code_only = true;
         Workers::Answer answer =
             workers.ask(request, options_.case_limit_s,
@@ -204,6 +206,12 @@ void Session::begin(const Work& work) {
         if (item.planned->group) item.chain = 0;
         order.push_back(&item);
     }
+    // Each host's processes start once.
+    const Workers& workers = *devices_.front().workers;
+    std::stable_sort(order.begin(), order.end(), [&](const Item* left, const Item* right) {
+        return workers.host_of(left->planned->spec.workload) <
+               workers.host_of(right->planned->spec.workload);
+    });
     if (devices_.size() > 1) {
         std::stable_sort(order.begin(), order.end(), [](const Item* left, const Item* right) {
             const auto work_of = [](const Item* item) {
@@ -212,7 +220,9 @@ void Session::begin(const Work& work) {
             return work_of(left) > work_of(right);
         });
     }
-    shared_.total = order.size() * (options_.verify_only ? 1 : options_.processes);
+    const std::size_t announced = options_.verify_only ? 1 : options_.processes;
+    for (Item* item : order) item->announced = announced;
+    shared_.total = order.size() * announced;
     CaseQueue queue(std::move(order));
     for (const Item& item : items_) shared_.done += item.passes;
 
@@ -236,7 +246,10 @@ void Session::measure_all() {
 void Session::fill_up(const std::vector<model::CaseIndex>& cases, std::size_t processes) {
     if (options_.verify_only) return;
     const std::vector<Item*> items = items_at(cases);
-    for (const Item* item : items) announce(processes - std::min(processes, item->passes));
+    for (Item* item : items) {
+        shared_.total += processes;
+        shared_.total -= std::exchange(item->announced, processes);
+    }
     on_devices(
         [&](DeviceChain& chain, std::size_t i) { chain.fill_up(of_chain(items, i), processes); });
 }

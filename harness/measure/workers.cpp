@@ -19,6 +19,8 @@ namespace {
 constexpr double start_limit_s = 60;
 /// Loading one plugin file takes milliseconds; from a slow network, seconds.
 constexpr double loading_limit_s = 20;
+/// A script imports what it needs: torch alone takes seconds, and minutes from a slow network.
+constexpr double import_limit_s = 120;
 /// A worker that dies during a query was perhaps killed from outside, for example when memory ran
 /// out, so another one is tried.
 constexpr int most_tries = 3;
@@ -42,17 +44,47 @@ struct Place {
     }
 };
 
+/// Of the cases that the request is about; empty: about none.
+std::string workload_of(const Request& request) {
+    if (const auto* measure = std::get_if<MeasureRequest>(&request)) {
+        return measure->result.spec.workload;
+    }
+    if (const auto* counters = std::get_if<CountersRequest>(&request)) {
+        return counters->jobs.empty() ? "" : counters->jobs.front().result.spec.workload;
+    }
+    if (const auto* facts = std::get_if<FactsRequest>(&request)) {
+        return facts->cases.empty() ? "" : facts->cases.front().spec.workload;
+    }
+    return {};
+}
+
 }  // namespace
 
 Workers Workers::untraced() const {
-    std::vector<std::string> command = command_;
-    command.emplace_back("--no-cupti");
-    return {std::move(command), stop_};
+    Workers others(hosts_.front().command, stop_);
+    others.hosts_ = hosts_;
+    for (Host& host : others.hosts_) host.command.emplace_back("--no-cupti");
+    return others;
 }
 
-std::int64_t Workers::process() {
+void Workers::add_host(std::vector<std::string> command, std::set<std::string> workloads) {
+    hosts_.push_back({std::move(command), std::move(workloads)});
+}
+
+std::size_t Workers::host_of(const std::string& workload) const {
+    for (std::size_t i = 1; i < hosts_.size(); ++i) {
+        if (hosts_[i].workloads.contains(workload)) return i;
+    }
+    return 0;
+}
+
+std::int64_t Workers::process(const std::string& workload) {
+    if (!workload.empty() && host_of(workload) != host_) {
+        process_.reset();
+        host_ = host_of(workload);
+    }
     if (!process_) {
-        process_ = std::make_unique<WorkerProcess>(command_);
+        process_ = std::make_unique<WorkerProcess>(hosts_[host_].command);
         ++started_;
         fresh_ = true;
     }
@@ -61,7 +93,7 @@ std::int64_t Workers::process() {
 
 Workers::Answer Workers::ask(const Request& request, double limit_s,
                              const std::function<void(const std::string&)>& observe) {
-    process();
+    process(workload_of(request));
     process_->clear_stderr();
     Place place;
     const auto gone = [this](std::string why) {
@@ -119,7 +151,8 @@ Workers::Answer Workers::ask(const Request& request, double limit_s,
         if (const auto* told = std::get_if<PhaseReply>(&reply)) {
             if (told->phase.starts_with(loading_phase)) {
                 place.loading = told->phase.substr(loading_phase.size());
-                from_now(loading_limit_s);
+                const bool script = place.loading.ends_with(".py");
+                from_now(script ? std::max(limit_s, import_limit_s) : loading_limit_s);
             } else if (told->phase == loaded_phase) {
                 place.loading.clear();
                 from_now(place.phase.empty() ? std::max(limit_s, start_limit_s) : limit_s);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,14 +27,20 @@ class Workers {
     /// `command`: absolute path and arguments. `stop`, if set, is polled about ten times a second
     /// while waiting for a worker.
     Workers(std::vector<std::string> command, std::function<bool()> stop)
-        : command_(std::move(command)), stop_(std::move(stop)) {}
+        : hosts_{{std::move(command), {}}}, stop_(std::move(stop)) {}
+
+    /// Cases of these workloads are measured by processes of another command. There is one process
+    /// at a time: another takes the place of the one that lives.
+    void add_host(std::vector<std::string> command, std::set<std::string> workloads);
+    /// Cases of different hosts share no request. 0: those of the constructor's command.
+    std::size_t host_of(const std::string& workload) const;
 
     /// Others of the same device, whose processes leave CUPTI alone; numbered from 0.
     Workers untraced() const;
 
-    /// The number of the process that answers the next request, within this device, from 0. Starts
-    /// it.
-    std::int64_t process();
+    /// The number of the process that answers the next request, within this device, from 0, which
+    /// is about a case of this workload; empty: about none. Starts it.
+    std::int64_t process(const std::string& workload = {});
 
     struct Answer {
         std::optional<Reply> reply;  ///< nothing: the worker has ended
@@ -64,7 +71,13 @@ class Workers {
     void count_from(std::int64_t number) { started_ = number + (process_ ? 1 : 0); }
 
   private:
-    std::vector<std::string> command_;
+    struct Host {
+        std::vector<std::string> command;
+        std::set<std::string> workloads;
+    };
+
+    std::vector<Host> hosts_;
+    std::size_t host_ = 0;  ///< of the process
     std::function<bool()> stop_;
     std::unique_ptr<WorkerProcess> process_;
     std::int64_t started_ = 0;

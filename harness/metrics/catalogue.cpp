@@ -15,6 +15,8 @@
 #include <limits>
 #include <utility>
 
+#include "model/choices.hpp"
+
 namespace perfgate::metrics {
 
 namespace {
@@ -208,6 +210,7 @@ std::vector<Metric> make_catalogue() {
              Source::activity),
         time("gpu_span", "time between events before and after the launch", Source::event),
         time("host_time", "wall time of a host variant's launch", Source::wall),
+        by_name_only(from(Source::preparation, model::prepare_time_definition())),
         by_name_only(
             from(Source::ceiling,
                  {ceiling_share, "the run's ceiling that bounds the stated work, share reached",
@@ -339,6 +342,14 @@ std::vector<Metric> make_catalogue() {
                                  "items/s", higher, timing, Fold::sum}),
         from(Source::benchmark, {"bytes_per_second", "bytes per second that a benchmark reports",
                                  "bytes/s", higher, timing, Fold::sum}),
+        from(Source::benchmark, {"time_to_first_token", "median time to the first token of a reply",
+                                 "ns", lower, timing, Fold::sum}),
+        from(Source::benchmark, {"time_per_output_token", "median time of a token after the first",
+                                 "ns", lower, timing, Fold::sum}),
+        from(Source::benchmark, {"inter_token_latency", "median time between two tokens", "ns",
+                                 lower, timing, Fold::sum}),
+        from(Source::benchmark, {"requests_per_second", "requests that a server answers",
+                                 "requests/s", higher, timing, Fold::sum}),
 
         // --- cycles and clock
         counted({"cycles", "SM clock cycles", "count", lower, counter, Fold::sum},
@@ -598,6 +609,8 @@ std::string_view source_text(const Metric& metric) {
             return "kernel_record";
         case Source::counter:
             return "counter";
+        case Source::preparation:
+            return "preparation";
         case Source::submission:
             return "submission";
         case Source::reading:

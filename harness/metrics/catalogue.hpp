@@ -24,6 +24,7 @@ enum class Source {
     wall,           ///< host clock (host_time)
     kernel_record,  ///< launch facts: registers, shared memory
     counter,        ///< CUPTI counters
+    preparation,    ///< host clock around what compiles and tunes a case (prepare_time)
     submission,     ///< host clock around the call that launches, without CUPTI (submit_time)
     reading,        ///< what a backend reads apart from times: Metric::reading
     ceiling,        ///< a device time, the stated work and the run's ceilings (ceiling_share)

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <set>
+#include <vector>
 
 #include "util/text.hpp"
 
@@ -37,8 +37,8 @@ struct ValueText {
 };
 
 /// The parameters of an id, as "name=value".
-std::set<std::string_view> params_of(std::string_view id) {
-    std::set<std::string_view> params;
+std::vector<std::string_view> params_of(std::string_view id) {
+    std::vector<std::string_view> params;
     std::size_t begin = id.find('[') + 1;
     if (begin == 0) return params;
     bool quoted = false;
@@ -48,7 +48,7 @@ std::set<std::string_view> params_of(std::string_view id) {
         } else if (id[i] == '"') {
             quoted = !quoted;
         } else if (!quoted && (id[i] == ',' || id[i] == ']')) {
-            params.insert(id.substr(begin, i - begin));
+            params.push_back(id.substr(begin, i - begin));
             begin = i + 1;
         }
     }
@@ -83,10 +83,35 @@ std::string case_id(const CaseSpec& spec) {
 }
 
 bool has_params(std::string_view id, const Params& params) {
-    const std::set<std::string_view> all = params_of(id);
+    const std::vector<std::string_view> all = params_of(id);
     return std::all_of(params.begin(), params.end(), [&](const auto& param) {
-        return all.contains(param.first + '=' + to_text(param.second));
+        return std::find(all.begin(), all.end(), param.first + '=' + to_text(param.second)) !=
+               all.end();
     });
+}
+
+std::string former_id(std::string_view id, std::string_view was) {
+    if (was.find_first_of("[@") != std::string_view::npos) return std::string(was);
+    const std::size_t variant = std::min(id.find('/'), id.size());
+    const bool names_variant = was.find('/') != std::string_view::npos;
+    const std::size_t kept =
+        names_variant ? std::min(id.find_first_of("[@", variant), id.size()) : variant;
+    return std::string(was).append(id.substr(kept));
+}
+
+std::string without_params(std::string_view id,
+                           const std::function<bool(std::string_view param)>& dropped) {
+    const std::vector<std::string_view> params = params_of(id);
+    if (params.empty()) return std::string(id);
+    std::string kept;
+    for (const std::string_view param : params) {
+        if (!dropped(param)) kept.append(kept.empty() ? "[" : ",").append(param);
+    }
+    if (!kept.empty()) kept += ']';
+    const std::string_view last = params.back();
+    const auto end = static_cast<std::size_t>(last.data() - id.data()) + last.size() + 1;
+    return std::string(id.substr(0, id.find('['))) + kept +
+           std::string(id.substr(std::min(end, id.size())));
 }
 
 }  // namespace perfgate::model

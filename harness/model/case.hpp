@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -43,6 +44,14 @@ std::string_view to_text(Cache cache);
 /// `gemm/tiled[dtype=f32,k=1024,m=1024,n=1024]`, parameters sorted; `@hot` appended for a hot
 /// cache.
 std::string case_id(const CaseSpec& spec);
+
+/// The id that a case had before it was renamed. `was` is a workload, a workload and a variant, or
+/// a whole id (with '[' or '@'): what it leaves out is as in `id`.
+std::string former_id(std::string_view id, std::string_view was);
+
+/// The id without the parameters that `dropped`, called with "name=value", names.
+std::string without_params(std::string_view id,
+                           const std::function<bool(std::string_view param)>& dropped);
 
 /// Whether the id of a case has all of the parameters, with these values.
 bool has_params(std::string_view id, const Params& params);

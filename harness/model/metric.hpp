@@ -35,6 +35,14 @@ struct MetricDefinition {
     bool operator==(const MetricDefinition&) const = default;
 };
 
+/// The slow end of a process's samples.
+struct Tail {
+    double slowest_tenth = 0;  ///< its mean
+    double p99 = 0;
+
+    bool operator==(const Tail&) const = default;
+};
+
 /// The samples of one process, in the metric's unit, in the order of measurement.
 struct Batch {
     std::int64_t process = 0;  ///< number of the process within the run, from 0
@@ -48,6 +56,10 @@ struct Batch {
     std::string excluded{};  // NOLINT(readability-redundant-member-init): not all name it
     std::optional<double> sm_clock_mhz = std::nullopt;  ///< while it was taken, if known
     std::int64_t run = 0;  ///< of a baseline: which of the runs that recorded it; 0 in a run
+    /// Of a baseline's time, which keeps one value of all samples.
+    std::optional<Tail> tail = std::nullopt;
+    /// What its values consist of, if that is not the series' `detail`. Kept of prepare_time.
+    std::string detail{};  // NOLINT(readability-redundant-member-init): not all name it
 
     bool operator==(const Batch&) const = default;
 };

@@ -45,6 +45,7 @@ struct PlannedCase {
     std::string problem = {};
     std::string log = {};         ///< of that problem
     MeasuredAs measured_as = {};  ///< its subject's, as every checkout has it
+    std::string was = {};         ///< as CaseResult has it
 };
 
 struct PlannedSuite {

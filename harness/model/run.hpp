@@ -181,6 +181,8 @@ struct CaseResult {
     /// Skipped by the suite (`skip` in an override), not because it cannot run here.
     bool skipped_by_suite = false;
     MeasuredAs measured_as = {};  ///< as its suite states it
+    /// Its id before it was renamed, as its suite states it; empty: this one.
+    std::string was = {};
     /// What a reader of the values should know: "the benchmark library is a debug build".
     std::vector<std::string> notes = {};
 

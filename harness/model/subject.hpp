@@ -68,6 +68,8 @@ class Subject {
     virtual void describe(CaseResult& /*result*/) const {}
     /// Metrics that its suite defines.
     virtual std::vector<MetricDefinition> own_metrics() const { return {}; }
+    /// Whether it cannot be measured without a GPU; of what a worker measures, its target says so.
+    virtual bool needs_gpu() const { return true; }
     /// How many GPUs it sees.
     virtual int gpus() const { return 1; }
     /// What must be equal for two executions to form one run; of all cases of its group, and its

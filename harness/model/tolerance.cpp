@@ -27,15 +27,17 @@ std::string_view to_text(Severity severity) {
 }
 
 std::string to_text(const Tolerance& tolerance, const std::string& unit) {
+    const std::string tail =
+        tolerance.tail ? fmt::format(", its slowest tenth {}", percent(*tolerance.tail)) : "";
     if (tolerance.worse == 0 && !tolerance.better && tolerance.abs != 0) {
-        return amount(tolerance.abs, unit);
+        return amount(tolerance.abs, unit) + tail;
     }
     std::string text = tolerance.better
                            ? fmt::format("worse {}, better {}", percent(tolerance.worse),
                                          percent(*tolerance.better))
                            : percent(tolerance.worse);
     if (tolerance.abs != 0) text += ", at least " + amount(tolerance.abs, unit);
-    return text;
+    return text + tail;
 }
 
 }  // namespace perfgate::model

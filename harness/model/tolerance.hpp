@@ -22,6 +22,8 @@ struct Tolerance {
     double abs = 0;
     /// Nothing: what the policy says of the metric's class.
     std::optional<Severity> severity = std::nullopt;
+    /// How much worse the slowest tenth of a time's samples may be; nothing: twice `worse`.
+    std::optional<double> tail = std::nullopt;
 
     bool operator==(const Tolerance&) const = default;
 };

@@ -139,12 +139,18 @@ std::string_view to_text(Doubt doubt) {
             return "unclear";
         case Doubt::baseline_disagrees:
             return "baseline_disagrees";
+        case Doubt::choices_differ:
+            return "choices_differ";
         case Doubt::clock_hides:
             return "clock_hides";
         case Doubt::nothing_launched_changed:
             return "nothing_launched_changed";
         case Doubt::too_good:
             return "too_good";
+        case Doubt::slow_processes:
+            return "slow_processes";
+        case Doubt::slow_tail:
+            return "slow_tail";
     }
     return "none";
 }

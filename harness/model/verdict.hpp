@@ -51,9 +51,12 @@ enum class Doubt {
     // What these say of a time does not show it to be within its tolerance either.
     unclear,  ///< it looks like more than the tolerance, and may be noise
     baseline_disagrees,
+    choices_differ,            ///< its processes chose otherwise, and are not equally fast
     clock_hides,               ///< a higher clock may hide a regression
     nothing_launched_changed,  ///< it got worse, and only what it launches is the baseline's
     too_good,                  ///< so much better that it may not have done its work
+    slow_processes,            ///< some processes are slower than all of the baseline's
+    slow_tail,                 ///< the slowest tenth of its samples is beyond what it may be
 };
 
 /// Whether the policy `not_shown` decides about it.
@@ -142,6 +145,17 @@ struct ChangeInterval {
 /// The time of a case is the first of these that it has.
 inline constexpr std::string_view time_metrics[] = {"gpu_time", "host_time", "gpu_span"};
 
+/// The slow end of a time's samples, of which the time's value leaves out a tenth: the mean of the
+/// slowest tenth, and figures of all samples.
+struct TailVerdict {
+    double baseline = 0, measured = 0;
+    double tolerance = 0;  ///< a fraction of `baseline`
+    double beyond = 0;     ///< the share of the samples that exceed 1.5 times the baseline's p99
+    std::optional<double> p95 = std::nullopt, p99 = std::nullopt, max = std::nullopt;
+
+    bool operator==(const TailVerdict&) const = default;
+};
+
 struct MetricVerdict {
     std::string metric;
     std::string unit;
@@ -161,8 +175,9 @@ struct MetricVerdict {
     std::vector<double> baseline_batches = {}, measured_batches = {};
     /// Of a gated time; absent where there are too few processes for the level.
     std::optional<ChangeInterval> interval = std::nullopt;
-    Doubt doubt = Doubt::none;  ///< why it is inconclusive
-    bool warns = false;         ///< its gate never fails the run
+    Doubt doubt = Doubt::none;                       ///< why it is inconclusive
+    bool warns = false;                              ///< its gate never fails the run
+    std::optional<TailVerdict> tail = std::nullopt;  ///< of a time with enough samples
 
     bool operator==(const MetricVerdict&) const = default;
 };

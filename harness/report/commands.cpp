@@ -134,9 +134,10 @@ std::vector<const CaseVerdict*> acceptable_cases(const model::VerdictDocument& d
 }
 
 /// Accepts just these cases, each by its id: a glob would take in others, which accept may refuse.
-/// Empty: there is nothing to accept, or no line that can be pasted.
-std::string accepting(const model::VerdictDocument& document, const CommandWords& words,
-                      const std::string& run) {
+/// Without a line: there is nothing to accept, or no line that can be pasted.
+Command accepting(const model::VerdictDocument& document, const CommandWords& words,
+                  const std::string& run) {
+    const std::string refresh = "perfgate baseline refresh";
     if (document.interrupted || document.verify_only) return {};
     const std::vector<const CaseVerdict*> cases = acceptable_cases(document, words);
     if (cases.empty()) return {};
@@ -147,16 +148,24 @@ std::string accepting(const model::VerdictDocument& document, const CommandWords
                        verdict.verdict == model::Verdict::skipped;
             });
         });
-    if (first_baseline) return "perfgate baseline refresh" + run;
-    std::string line = "perfgate baseline accept" + run;
-    std::set<std::string_view> named;  // accept takes an id in all suites that have it
+    // A refresh of a whole run refuses all of it for one case that cannot be a reference.
+    const bool whole = std::none_of(
+        document.suites.begin(), document.suites.end(), [&](const model::SuiteVerdict& suite) {
+            return std::any_of(
+                suite.cases.begin(), suite.cases.end(),
+                [&](const CaseVerdict& each) { return words.not_acceptable.contains(each.id); });
+        });
+    if (first_baseline && whole) return {"refresh", refresh + run};
+    std::string line = (first_baseline ? refresh : "perfgate baseline accept") + run;
+    std::set<std::string_view> named;  // an id counts in all suites that have it
     for (const CaseVerdict* verdict : cases) {
         if (!is_plain(verdict->id)) return {};
         if (!named.insert(verdict->id).second) continue;
         line += " --filter " + util::shell_word(verdict->id);
     }
-    line += " --reason 'WHY'";
-    return line.size() <= longest_accepting ? line : std::string();
+    if (!first_baseline) line += " --reason 'WHY'";
+    if (line.size() > longest_accepting) return {};
+    return {first_baseline ? "refresh" : "accept", std::move(line)};
 }
 
 }  // namespace
@@ -178,8 +187,8 @@ std::vector<Command> next_commands(const model::VerdictDocument& document, const
     if (!again.empty() && !files.empty() && document.backend != "imported") {
         std::string line = "perfgate " + words.verb;
         for (const std::string& file : files) line += ' ' + util::shell_word(file);
-        commands.push_back(
-            {"reproduce", with(line, "--filter", globs_of(again)) + *measuring + *gate});
+        commands.push_back({words.verb == "ab" ? "ab again" : "run again",
+                            with(line, "--filter", globs_of(again)) + *measuring + *gate});
     }
     // Two builds back to back have no baseline that could be explained from or accepted.
     if (words.verb == "ab") return commands;
@@ -189,11 +198,14 @@ std::vector<Command> next_commands(const model::VerdictDocument& document, const
                effect == Effect::warned;
     });
     if (!moved.empty() && is_plain(moved.front()->id)) {
-        commands.push_back({"explain", fmt::format("perfgate report{} --why --filter {}{}", run,
-                                                   util::shell_word(moved.front()->id), *gate)});
+        commands.push_back({"report why", fmt::format("perfgate report{} --why --filter {}{}", run,
+                                                      util::shell_word(moved.front()->id), *gate)});
     }
-    const std::string line = accepting(document, words, run);
-    if (!line.empty()) commands.push_back({"accept", line + *gate});
+    Command accept = accepting(document, words, run);
+    if (!accept.line.empty()) {
+        accept.line += *gate;
+        commands.push_back(std::move(accept));
+    }
     return commands;
 }
 

@@ -12,7 +12,7 @@
 namespace perfgate::report {
 
 struct Command {
-    std::string_view purpose;  ///< "reproduce", "explain", "accept"
+    std::string_view purpose;  ///< begins with the verb: "run again", "report why", "accept"
     std::string line;          ///< printable; every word that needs it is quoted
 };
 

@@ -237,6 +237,9 @@ class Console {
                                                const std::vector<Column>& columns,
                                                std::size_t row) {
         std::vector<std::string> lines = cut_id(columns, row);
+        if (const std::string prepared = preparation_of(joined); !prepared.empty()) {
+            lines.push_back(log_line(prepared));
+        }
         for (std::string& line : details(joined)) lines.push_back(std::move(line));
         for (std::string& line : log_lines(joined.verdict->log)) lines.push_back(std::move(line));
         return lines;

@@ -21,7 +21,8 @@ namespace perfgate::report {
 using Write = std::string(const model::VerdictDocument& document, const model::Run& run,
                           const Options& options);
 
-Write write_console, write_junit, write_markdown, write_annotations, write_csv, write_json;
+Write write_console, write_junit, write_markdown, write_annotations, write_csv, write_json,
+    write_smaller_is_better, write_bigger_is_better;
 Write write_html;  ///< throws InputError where has_html_page() (html.hpp) is false
 
 struct Format {
@@ -40,6 +41,8 @@ inline constexpr auto formats = std::to_array<Format>({
     {"annotations", "", "", write_annotations},     // GitHub workflow commands
     {"json", ".json", "verdict.json", write_json},  // schema perfgate.verdict
     {"csv", ".csv", "", write_csv},                 // a row per case and metric, and per relation
+    {"smaller-is-better", "", "", write_smaller_is_better},  // for github-action-benchmark
+    {"bigger-is-better", "", "", write_bigger_is_better},    // of which higher is better
 });
 
 /// Null for an unknown name.

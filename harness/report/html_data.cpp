@@ -253,6 +253,9 @@ class CaseMaker {
         if (verdict.ceiling) made.roof = in_words(*verdict.ceiling);
         made.wall_s = verdict.wall_s;
         if (joined.result != nullptr) add_result(*joined.result, made);
+        if (std::string prepared = preparation_of(joined); !prepared.empty()) {
+            made.notes.push_back(std::move(prepared));
+        }
         if (const std::optional<Value> shown = find_deciding(joined)) {
             made.shown = metric(shown->metric, shown->unit);
         }

@@ -8,6 +8,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "model/choices.hpp"
 #include "model/kernel_name.hpp"
 #include "model/quantity.hpp"
 #include "model/source_place.hpp"
@@ -239,6 +240,13 @@ std::string changed_source(const JoinedCase& joined) {
     if (kernel == nullptr) return {};
     return fmt::format("changed: {}, {}:{}", model::brief_kernel_name(kernel->name),
                        kernel->source.file, kernel->source.line);
+}
+
+std::string preparation_of(const JoinedCase& joined) {
+    if (joined.result == nullptr) return {};
+    const auto prepared = joined.result->metrics.find(std::string(model::prepare_time));
+    return prepared == joined.result->metrics.end() ? ""
+                                                    : model::preparation_text(prepared->second);
 }
 
 std::optional<Value> find_time(const JoinedCase& joined) {

@@ -89,6 +89,9 @@ const model::Kernel* changed_kernel_with_source(const JoinedCase& joined);
 /// Untrusted.
 std::string changed_source(const JoinedCase& joined);
 
+/// What it took to compile and tune the case, and what was chosen; empty: nothing. Untrusted.
+std::string preparation_of(const JoinedCase& joined);
+
 /// The case's time: the first of model::time_metrics that it has.
 std::optional<Value> find_time(const JoinedCase& joined);
 

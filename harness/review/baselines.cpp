@@ -25,6 +25,7 @@
 #include "review/findings.hpp"
 #include "review/planted.hpp"
 #include "stats/quantiles.hpp"
+#include "suite/plan.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::review {
@@ -497,6 +498,35 @@ void compare_ledgers(const std::string& path, std::string_view before, std::stri
                  fmt::format("{} {} gone or changed", lost, lost == 1 ? "line is" : "lines are"));
 }
 
+/// By id: what the case was, of those that are new in the baseline and whose suites state it. Ids
+/// of former versions of perfgate are left: `baseline refresh` renames these.
+std::map<std::string, std::string> renames(const Expectations& after, const model::Baseline& before,
+                                           const model::Baseline& now) {
+    std::map<std::string, std::string> renamed;
+    std::set<std::string> taken;
+    for (const suite::Suite& suite : after.suites) {
+        if (suite.name != now.suite) continue;
+        for (const auto& [id, expected] : now.cases) {
+            if (before.cases.contains(id)) continue;
+            const std::string was = suite::former_id(suite, id);
+            const bool known =
+                !was.empty() && before.cases.contains(was) && !now.cases.contains(was);
+            if (known && taken.insert(was).second) renamed.emplace(id, was);
+        }
+    }
+    return renamed;
+}
+
+template <typename Map>
+void rename(const std::map<std::string, std::string>& renamed, Map& map) {
+    for (const auto& [now, was] : renamed) {
+        auto node = map.extract(was);
+        if (node.empty()) continue;
+        node.key() = now;
+        map.insert(std::move(node));
+    }
+}
+
 }  // namespace
 
 void compare_baselines(const Expectations& before, const Expectations& after, Findings& findings) {
@@ -509,16 +539,23 @@ void compare_baselines(const Expectations& before, const Expectations& after, Fi
                          util::counted(old_baseline.cases.size(), "case"), "none");
             continue;
         }
-        const std::map<std::string, CaseGates> gates = gates_of(before, old_baseline);
+        std::map<std::string, CaseGates> gates = gates_of(before, old_baseline);
         const std::map<std::string, CaseGates> later_gates = gates_of(after, found->second);
-        BaselineComparison(path, old_baseline, found->second, gates, later_gates, findings)
+        const std::map<std::string, std::string> renamed =
+            renames(after, old_baseline, found->second);
+        model::Baseline with_new_names = old_baseline;
+        rename(renamed, with_new_names.cases);
+        rename(renamed, gates);
+        BaselineComparison(path, with_new_names, found->second, gates, later_gates, findings)
             .compare();
     }
     // A new baseline may already contain acknowledgements.
     for (const auto& [path, baseline] : after.baselines) {
         const auto old_baseline = before.baselines.find(path);
         for (const auto& [id, new_case] : baseline.cases) {
-            if (old_baseline != before.baselines.end() && old_baseline->second.cases.contains(id)) {
+            if (old_baseline != before.baselines.end() &&
+                (old_baseline->second.cases.contains(id) ||
+                 renames(after, old_baseline->second, baseline).contains(id))) {
                 continue;
             }
             for (const auto& [name, acknowledgement] : new_case.acknowledged) {

@@ -50,6 +50,9 @@ bool is_looser(const model::GateRule& before, const model::GateRule& after,
     const model::Tolerance& new_one = after.tolerance;
     if (new_one.worse > old_one.worse || new_one.abs > old_one.abs) return true;
     if (after.cross_board > before.cross_board) return true;
+    if (new_one.tail.value_or(2 * new_one.worse) > old_one.tail.value_or(2 * old_one.worse)) {
+        return true;
+    }
     return direction == model::Direction::none &&
            new_one.better.value_or(new_one.worse) > old_one.better.value_or(old_one.worse);
 }
@@ -252,10 +255,22 @@ void compare_possible_cases(const Suite& before, const SuiteCase& old_case, cons
     }
 }
 
+/// A case that is new and states what it was is that one.
+void add_former_names(const Suite& before, const Suite& after,
+                      std::map<std::string, const SuiteCase*>& cases) {
+    std::set<std::string> old_ids;
+    for (const SuiteCase& old_case : before.cases) old_ids.insert(old_case.id);
+    for (const SuiteCase& new_case : after.cases) {
+        const std::string was = suite::former_id(new_case);
+        if (!was.empty() && !old_ids.contains(new_case.id)) cases.emplace(was, &new_case);
+    }
+}
+
 void compare(const Suite& before, const Suite& after, const std::set<std::string>& devices,
              Findings& findings) {
     std::map<std::string, const SuiteCase*> cases;
     for (const SuiteCase& suite_case : after.cases) cases.emplace(suite_case.id, &suite_case);
+    add_former_names(before, after, cases);
     for (const SuiteCase& old_case : before.cases) {
         const auto found = cases.find(old_case.id);
         if (found == cases.end()) {

@@ -24,6 +24,7 @@
 #include "runner/revisions.hpp"
 #include "runner/run_file.hpp"
 #include "runner/same_sides.hpp"
+#include "suite/python_reader.hpp"
 #include "util/error.hpp"
 #include "util/folder.hpp"
 #include "util/text.hpp"
@@ -98,9 +99,9 @@ std::string base_name(const AbRequest& request) {
     return names.empty() ? text : fmt::format("{} (environments differ in {})", text, names);
 }
 
-/// Throws util::InputError unless a build, a place or an environment is named, if both sides are
-/// the same, and for a case that stays the same on both sides.
-void check_sides(const AbRequest& request) {
+/// In what the sides differ. Throws util::InputError unless a build, a place or an environment is
+/// named, and if both sides are the same.
+model::SideDifferences checked_sides(const AbRequest& request) {
     const Side& base = request.base;
     const Side& head = request.head;
     const bool environments_differ = !differing_variables(request).empty();
@@ -134,14 +135,14 @@ void check_sides(const AbRequest& request) {
     if (!builds && !base.has_place() && !environments) {
         throw util::InputError(
             "nothing to compare: name two builds (--base build:PATH --head build:PATH), for "
-            "programs and sources a git revision (--base rev:REF) or a checkout (--base dir:DIR), "
-            "or for programs two environments (--base env:NAME=VALUE)");
+            "programs, sources and Python kernels a git revision (--base rev:REF) or a checkout "
+            "(--base dir:DIR), or for programs and Python kernels two environments (--base "
+            "env:NAME=VALUE)");
     }
     // Plugins of a checkout may be named with --plugin; a revision has none that are built.
     const bool own_plugins = !base.folder.empty() ||
                              (!base.revision.empty() && !request.measuring.backend.plugins.empty());
-    require_differences(request.suites, request.measuring,
-                        {builds || own_plugins, base.has_place(), environments});
+    return {builds || own_plugins, base.has_place(), environments};
 }
 
 /// Throws util::InputError if the sides are one commit, and nothing else differs.
@@ -177,7 +178,10 @@ struct BothRuns {
 };
 
 BothRuns measure_both(const AbRequest& request, const gate::Rule& rule) {
-    check_sides(request);
+    const model::SideDifferences sides = checked_sides(request);
+    const std::vector<suite::PythonFile> scripts = suite::python_files(request.suites);
+    // What Python files offer is known for certain when they have run.
+    if (scripts.empty()) require_differences(request.suites, request.measuring, sides, {});
     Checkouts checkouts = named_sides(request);
     catch_interruptions();
     std::optional<Revisions> revisions;
@@ -201,11 +205,15 @@ BothRuns measure_both(const AbRequest& request, const gate::Rule& rule) {
     const auto base_plugins = plugins(request.base, checkouts.base, "--base");
     const auto head_plugins = plugins(request.head, checkouts.head, "--head");
     MeasuringChoice choice = request.measuring;
+    choice.processes = choice.processes.value_or(usual_pairs);
     choice.verify_seed = choice.verify_seed.value_or(fresh_seed());
     SharedProgress progress{choice.progress, {}};
 
     const MeasuringChoice of_head = side_of(choice, head_plugins, progress, "head");
-    OpenedBackend head = open_to_measure(of_head, request.suites);
+    OpenedBackend head = open_to_measure(of_head, request.suites, {}, checkouts.head);
+    if (!scripts.empty()) {
+        require_differences(request.suites, request.measuring, sides, head.capabilities.workloads);
+    }
     if (head.devices.size() > 1) {
         throw util::InputError(
             "--devices: builds are compared back to back on one device; name one");
@@ -214,7 +222,7 @@ BothRuns measure_both(const AbRequest& request, const gate::Rule& rule) {
     of_base.backend.backend = head.name;
     of_base.out = util::Folder(choice.out).below("base").path();
     // The head's lock covers both.
-    OpenedBackend base = open_backend(of_base.backend);
+    OpenedBackend base = open_beside(of_base, request.suites, checkouts.base);
 
     const BothPlans plans =
         plan_for_both(request.suites, of_head, head, base.capabilities.workloads, checkouts);
@@ -224,15 +232,17 @@ BothRuns measure_both(const AbRequest& request, const gate::Rule& rule) {
     Execution base_execution(of_base, base, plans.base, Execution::Unsupported::skip);
     progress.sessions = {&base_execution.session(), &head_execution.session()};
 
-    BackToBack both(base_execution.session(), head_execution.session(),
-                    choice.processes.value_or(usual_processes));
+    BackToBack both(base_execution.session(), head_execution.session(), *choice.processes);
     both.measure_all();
-    confirm(both, [&](const model::Run& so_far) {
-        const model::Run base_so_far = head_execution.rated(both.base_run());
-        return gate::flagged(head_execution.rated(so_far),
-                             gate::baselines_of(base_so_far, base_name(request)), request.policy,
-                             rule);
-    });
+    confirm(
+        both,
+        [&](const model::Run& so_far) {
+            const model::Run base_so_far = head_execution.rated(both.base_run());
+            return gate::flagged(head_execution.rated(so_far),
+                                 gate::baselines_of(base_so_far, base_name(request)),
+                                 request.policy, rule);
+        },
+        gate::Processes::paired);
     if (both.interrupted()) {
         for (Execution* side : {&base_execution, &head_execution}) side->session().interrupt();
     }

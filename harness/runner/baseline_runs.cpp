@@ -3,8 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <optional>
+#include <set>
 #include <system_error>
+#include <utility>
 
 #include "baseline/pooling.hpp"
 #include "baseline/refresh.hpp"
@@ -15,6 +20,7 @@
 #include "runner/plan.hpp"
 #include "runner/run_file.hpp"
 #include "util/folder.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::runner {
 
@@ -34,9 +40,111 @@ std::vector<model::CaseIndex> noisy_cases(const model::Run& run) {
     return found;
 }
 
+/// A start of a program takes seconds, and later runs of the same code add processes (refresh.hpp):
+/// so many, with those in which what recording costs is measured.
+constexpr std::size_t most_starts = 12;
+/// After so many the gated times of a program may be steady enough.
+constexpr std::size_t least_starts = 8;
+constexpr double steady_share = 0.25;
+
+bool is_steady(const model::Run& run, const model::CaseResult& result) {
+    return std::all_of(result.gates.begin(), result.gates.end(), [&](const model::GateRule& gate) {
+        const auto series = result.metrics.find(gate.metric);
+        return series == result.metrics.end() ||
+               run.metric_definitions.at(gate.metric).metric_class != model::MetricClass::timing ||
+               baseline::spread_of_tolerance(series->second, gate.tolerance) <= steady_share;
+    });
+}
+
+/// Measures what one baseline needs. `chosen`: the number of processes, if the user chose one.
+class BaselineMeasuring {
+  public:
+    BaselineMeasuring(measure::Session& session, const model::Plan& plan,
+                      const MeasuringChoice& choice, std::optional<std::size_t> chosen)
+        : session_(session), choice_(choice), chosen_(chosen) {
+        std::set<std::pair<std::size_t, std::size_t>> groups;
+        for (std::size_t s = 0; s < plan.suites.size(); ++s) {
+            for (std::size_t c = 0; c < plan.suites[s].cases.size(); ++c) {
+                const model::PlannedCase& planned = plan.suites[s].cases[c];
+                if (!planned.skip_reason.empty()) continue;
+                (planned.group ? programs_ : workers_).push_back({s, c});
+                if (planned.group) groups.emplace(s, *planned.group);
+            }
+        }
+        groups_ = groups.size();
+    }
+
+    void measure() {
+        const auto begun = std::chrono::steady_clock::now();
+        say_before();
+        session_.measure_first();
+        if (session_.interrupted()) return;
+        const std::chrono::duration<double> first = std::chrono::steady_clock::now() - begun;
+        const std::size_t workers = chosen_.value_or(baseline_processes);
+        // What recording costs takes starts of its own.
+        const bool bare = std::any_of(programs_.begin(), programs_.end(), [&](const auto& at) {
+            return model::case_at(session_.run(), at).metrics.contains("tracing_overhead");
+        });
+        const std::size_t bare_starts = bare ? measure::overhead_batches : 0;
+        const std::size_t programs = chosen_.value_or(most_starts - bare_starts);
+        say_after(first.count() / (bare ? 2 : 1), programs + bare_starts, workers);
+        session_.fill_up(programs_, std::min(programs, chosen_.value_or(least_starts)));
+        std::erase_if(programs_, [&](const model::CaseIndex& at) {
+            return is_steady(session_.run(), model::case_at(session_.run(), at));
+        });
+        if (!chosen_) session_.fill_up(programs_, programs);
+        session_.fill_up(workers_, workers);
+        std::vector<model::CaseIndex> noisy = noisy_cases(session_.run());
+        std::erase_if(noisy, [&](const model::CaseIndex& at) {
+            return std::find(workers_.begin(), workers_.end(), at) == workers_.end();
+        });
+        session_.fill_up(noisy, 2 * workers);
+        session_.replace_excluded();
+    }
+
+  private:
+    void say(const std::string& line) const {
+        if (choice_.progress) choice_.progress->say(line);
+    }
+
+    void say_before() const {
+        if (programs_.empty()) return;
+        say(fmt::format("{} of {}: at most {} starts each; the first shows how long one takes",
+                        util::counted(programs_.size(), "case"), util::counted(groups_, "program"),
+                        chosen_.value_or(most_starts)));
+    }
+
+    /// `start_s`: of all programs and, with the counters, of all other cases.
+    void say_after(double start_s, std::size_t programs, std::size_t workers) const {
+        if (programs_.empty()) {
+            say(fmt::format("{}, {} processes of about {:.2g} s: {}",
+                            util::counted(workers_.size(), "case"), workers, start_s,
+                            duration(start_s * static_cast<double>(workers))));
+            return;
+        }
+        const auto groups = static_cast<double>(std::max<std::size_t>(1, groups_));
+        say(fmt::format("{}, about {} starts of {:.2g} s: {}",
+                        util::counted(programs_.size() + workers_.size(), "case"),
+                        programs * groups_, start_s / groups,
+                        duration(start_s * static_cast<double>(programs))));
+    }
+
+    static std::string duration(double seconds) {
+        return seconds < 90 ? fmt::format("{:.0f} s", seconds)
+                            : fmt::format("{:.1f} min", seconds / 60);
+    }
+
+    measure::Session& session_;
+    const MeasuringChoice& choice_;
+    std::optional<std::size_t> chosen_;
+    std::vector<model::CaseIndex> programs_, workers_;
+    std::size_t groups_ = 0;  ///< programs
+};
+
 /// `first`: of several runs, whose cases stay on their devices; null: this is it.
-model::Run measure_one(const std::vector<std::string>& suites, const MeasuringChoice& choice,
+model::Run measure_one(const std::vector<std::string>& suites, MeasuringChoice choice,
                        const model::Run* first, const std::string& baselines) {
+    const std::optional<std::size_t> chosen = std::exchange(choice.processes, 1);
     OpenedBackend backend =
         open_to_measure(choice, suites, [&](const model::Device& device, const auto& names) {
             baseline::load_baselines(baselines, device, names);
@@ -44,7 +152,7 @@ model::Run measure_one(const std::vector<std::string>& suites, const MeasuringCh
     const model::Plan plan = plan_for(suites, choice, backend);
     Execution execution(choice, backend, plan);
     if (first != nullptr) execution.session().keep_devices_of(*first);
-    measure_for_baseline(execution.session(), choice.processes.value_or(baseline_processes));
+    BaselineMeasuring(execution.session(), plan, choice, chosen).measure();
     return execution.finish(suites.front());
 }
 
@@ -74,7 +182,7 @@ std::vector<model::Run> measure_baseline_runs(const std::vector<std::string>& su
                                               const MeasuringChoice& choice, std::size_t runs,
                                               const std::string& baselines) {
     MeasuringChoice each = choice;
-    if (!each.processes) each.processes = (baseline_processes + runs - 1) / runs;
+    if (!each.processes && runs > 1) each.processes = (baseline_processes + runs - 1) / runs;
     remove_runs(choice);
     std::vector<model::Run> measured;
     for (std::size_t i = 0; i < runs; ++i) {

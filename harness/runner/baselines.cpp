@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -42,13 +43,25 @@ baseline::BaselineLock::Waiting waiting_for_baselines(const std::string& folder)
     return waiting;
 }
 
+std::vector<std::string> suites_of(const RefreshRequest& request) {
+    std::vector<std::string> suites;
+    std::copy_if(request.inputs.begin(), request.inputs.end(), std::back_inserter(suites),
+                 is_suite_file);
+    return suites;
+}
+
+/// Whether it measures the suites that it names.
+bool measures(const RefreshRequest& request) {
+    return suites_of(request).size() == request.inputs.size();
+}
+
 /// By suite: the cases that pass against the stored baselines and may keep them. What is measured
 /// now is meant as the new baseline.
 std::map<std::string, std::set<std::string>> passing_cases(const model::Run& run,
                                                            const gate::BaselineSet& stored,
                                                            const RefreshRequest& request) {
     std::map<std::string, std::set<std::string>> passing;
-    if (is_suite_file(request.inputs.front())) return passing;
+    if (measures(request)) return passing;
     const gate::BatchRule rule(request.policy);
     for (const model::SuiteVerdict& suite : gate::judge(run, stored, request.policy, rule).suites) {
         for (const model::CaseVerdict& verdict : suite.cases) {
@@ -71,12 +84,14 @@ std::vector<baseline::Refreshed> refresh_all(const model::Run& run, const Refres
                 fmt::format("the run has the suite '{}' twice", util::printable(suite.name)));
         }
         std::optional<model::Baseline> existing;
+        std::map<std::string, std::string> renamed;
         if (const auto found = stored.find(suite.name); found != stored.end()) {
             existing = found->second.baseline;
+            renamed = found->second.renamed;
         }
         results.push_back(
             baseline::refresh(run, suite, existing, request.acceptance,
-                              existing ? passing[suite.name] : std::set<std::string>()));
+                              existing ? passing[suite.name] : std::set<std::string>(), renamed));
     }
     return results;
 }
@@ -119,26 +134,66 @@ StoredDiff diff_against_stored(const model::Baseline& after, bool partial,
 
 /// The runs that the request names, or measures now; nothing if that was interrupted.
 std::optional<std::vector<model::Run>> runs_of(const RefreshRequest& request) {
-    const auto suites = std::count_if(request.inputs.begin(), request.inputs.end(), is_suite_file);
     std::vector<model::Run> runs;
-    if (suites == std::ssize(request.inputs)) {
+    if (measures(request)) {
         runs = measure_baseline_runs(request.inputs, request.measuring, request.runs,
                                      request.baselines);
         if (runs.back().interrupted) return std::nullopt;
         return runs;
     }
-    if (suites != 0) {
-        throw util::InputError(
-            "baseline refresh takes run documents, or suite files (.yaml) to be measured now");
-    }
     DistinctFiles distinct;
     for (const std::string& input : request.inputs) {
+        if (is_suite_file(input)) continue;
         std::string text = util::read_file(input, run_limit_bytes, "run");
         distinct.add(input, text);
         runs.push_back(model::select_cases(document::parse_run(std::move(text), input),
                                            {request.measuring.filters, request.measuring.tags}));
     }
     return runs;
+}
+
+/// The tolerances that the spread of the run's processes needs, where the suites' are smaller.
+std::vector<WantedTolerance> needed_tolerances(const model::Run& run, const model::Policy& policy) {
+    constexpr double most = 10;  // a spread that needs more is no reference
+    std::vector<WantedTolerance> needed;
+    for (const model::SuiteResult& suite : run.suites) {
+        const auto findings =
+            baseline::pooling_findings(run, suite, baseline::measured_values(run, suite), policy);
+        for (const baseline::Unshown& each : findings.unshown) {
+            if (!each.needed || (!each.points && *each.needed > most)) continue;
+            needed.push_back({suite.name, each.id, each.metric, *each.needed, each.points});
+        }
+    }
+    return needed;
+}
+
+/// What was found in the baseline, and in the cases that are not in it.
+baseline::PoolingFindings findings_of(const model::Run& run, const model::SuiteResult& suite,
+                                      const baseline::Refreshed& result,
+                                      const model::Policy& policy) {
+    if (result.refused.empty()) {
+        return baseline::pooling_findings(run, suite, result.baseline, policy);
+    }
+    model::Baseline with_refused = result.baseline;
+    const model::Baseline measured = baseline::measured_values(run, suite);
+    for (const baseline::Refused& refused : result.refused) {
+        const auto found = measured.cases.find(refused.id);
+        if (found != measured.cases.end()) with_refused.cases[refused.id] = found->second;
+    }
+    return baseline::pooling_findings(run, suite, with_refused, policy);
+}
+
+/// Adds to each refused case the tolerances that would do, which are said once.
+void name_tolerances(baseline::Refreshed& result, baseline::PoolingFindings& findings) {
+    for (baseline::Refused& refused : result.refused) {
+        for (const baseline::Unshown& each : findings.unshown) {
+            if (each.id != refused.id || !each.needed) continue;
+            refused.why +=
+                fmt::format("; {}: {} would do", each.metric,
+                            tolerance_text({"", each.id, each.metric, *each.needed, each.points}));
+        }
+        std::erase_if(findings.unshown, [&](const auto& each) { return each.id == refused.id; });
+    }
 }
 
 }  // namespace
@@ -149,17 +204,40 @@ bool is_suite_file(const std::string& file) {
 }
 
 std::optional<std::vector<RefreshedSuite>> refresh_baselines(const RefreshRequest& request) {
+    const std::vector<std::string> suite_files = suites_of(request);
+    if (request.tolerances && suite_files.empty()) {
+        throw util::InputError("--tolerances needs the suite file that it is to change");
+    }
+    std::optional<SuiteGates> gates;
+    if (request.tolerances || !(measures(request) || suite_files.empty())) {
+        gates.emplace(suite_files, request.measuring.backend.plugins);
+    }
     std::optional<std::vector<model::Run>> runs = runs_of(request);
     if (!runs) return std::nullopt;
     model::Run run = baseline::combine_runs(std::move(*runs));
+    if (gates) gates->take(run);
     // Suites without selected cases stay unchanged.
     std::erase_if(run.suites, [](const model::SuiteResult& suite) {
         return suite.partial && suite.cases.empty();
     });
+    std::vector<WantedTolerance> raised;
+    if (request.tolerances) {
+        raised = needed_tolerances(run, request.policy);
+        gates->raise(raised, run);
+        gates->take(run);
+    }
     const baseline::BaselineLock lock(request.baselines, waiting_for_baselines(request.baselines));
     std::vector<baseline::Refreshed> results = refresh_all(run, request);
+    std::vector<baseline::PoolingFindings> findings;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        findings.push_back(findings_of(run, run.suites[i], results[i], request.policy));
+        name_tolerances(results[i], findings[i]);
+    }
+    baseline::require_stored(results);
+    if (gates) gates->write();
     std::vector<baseline::AcceptedBaseline> accepted;
     for (const baseline::Refreshed& result : results) {
+        if (!result.stored_any()) continue;
         accepted.push_back({result.baseline, {}});
         if (result.entry) accepted.back().entries.push_back(*result.entry);
     }
@@ -169,8 +247,9 @@ std::optional<std::vector<RefreshedSuite>> refresh_baselines(const RefreshReques
         const model::Baseline& baseline = results[i].baseline;
         const fs::path file =
             baseline::baseline_path(request.baselines, baseline.device.key, baseline.suite);
-        auto findings = baseline::pooling_findings(run, run.suites[i], baseline, request.policy);
-        refreshed.push_back({std::move(results[i]), file, std::move(findings)});
+        refreshed.push_back({std::move(results[i]), file, std::move(findings[i]), {}});
+        std::copy_if(raised.begin(), raised.end(), std::back_inserter(refreshed.back().raised),
+                     [&](const auto& each) { return each.suite == run.suites[i].name; });
     }
     return refreshed;
 }

@@ -21,6 +21,7 @@
 #include "model/selection.hpp"
 #include "model/verdict.hpp"
 #include "runner/choice.hpp"
+#include "runner/suite_gates.hpp"
 
 namespace perfgate::runner {
 
@@ -28,8 +29,11 @@ namespace perfgate::runner {
 bool is_suite_file(const std::string& file);
 
 struct RefreshRequest {
-    std::vector<std::string> inputs;  ///< run documents, or suite files to be measured now
-    std::string baselines;            ///< folder
+    /// Suite files to be measured now, or run documents. With both, the suites say by which gates
+    /// the runs are stored.
+    std::vector<std::string> inputs;
+    bool tolerances = false;  ///< those that are too small are raised in the suite files
+    std::string baselines;    ///< folder
     baseline::Acceptance acceptance;
     MeasuringChoice measuring;  ///< its filters and tags select from stored runs as well
     std::size_t runs = 1;       ///< to measure
@@ -40,10 +44,12 @@ struct RefreshedSuite {
     baseline::Refreshed result;
     std::filesystem::path file;
     baseline::PoolingFindings findings;
+    std::vector<WantedTolerance> raised;  ///< written into the suite's file
 };
 
 /// Nothing if measuring was interrupted. All suites are refreshed before the first file is
-/// written: if one is refused (InputError), no file changes.
+/// written: if nothing of any can be stored, or changes add up beyond the bound (InputError), no
+/// file changes. Cases that are refused name the tolerance that would do.
 std::optional<std::vector<RefreshedSuite>> refresh_baselines(const RefreshRequest& request);
 
 struct AcceptedSuite {

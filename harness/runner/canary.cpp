@@ -139,17 +139,14 @@ void keep_canary(model::Plan& plan, const gate::Canary& canary) {
 
 void note_without_canary(const model::Run& run, model::VerdictDocument& verdict) {
     if (run.interrupted || run.verify_only || choose_canary(run, verdict.policy)) return;
-    for (model::SuiteVerdict& suite : verdict.suites) suite.notes.emplace_back(not_tried);
+    if (!verdict.suites.empty()) verdict.suites.front().notes.emplace_back(not_tried);
 }
 
 int try_canary(const model::Run& run, const std::vector<std::string>& suites,
                MeasuringChoice measuring, const model::Policy& policy) {
     if (run.interrupted || run.verify_only) return 0;
     const std::optional<gate::Canary> canary = choose_canary(run, policy);
-    if (!canary) {
-        fmt::print(stderr, "perfgate: {}\n", not_tried);
-        return 0;
-    }
+    if (!canary) return 0;  // the report says so
     if (canary->processes == 0) {
         fmt::print(stderr,
                    "perfgate: canary: {} was measured in so few processes that the gate cannot "

@@ -21,8 +21,7 @@ std::optional<gate::Canary> choose_canary(const model::Run& run, const model::Po
 /// Reduces the plan to the time of the canary's case and slows it down.
 void keep_canary(model::Plan& plan, const gate::Canary& canary);
 
-/// Adds a note to each suite where nothing of the run can be a canary, so that every report shows
-/// it.
+/// Adds a note where nothing of the run can be a canary, so that every report shows it, once.
 void note_without_canary(const model::Run& run, model::VerdictDocument& verdict);
 
 /// Measures a quick case of the run once more, made slower, into the folder `canary` of the run's,

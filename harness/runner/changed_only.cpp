@@ -102,4 +102,32 @@ void leave_out_unchanged(measure::Session& session, const model::Plan& plan,
     }
 }
 
+std::vector<model::CaseIndex> shown_by_launches(const model::Run& run, const model::Plan& plan,
+                                                const gate::BaselineSet& baselines) {
+    std::vector<model::CaseIndex> shown;
+    for (std::size_t s = 0; s < run.suites.size(); ++s) {
+        const auto stored = baselines.find(run.suites[s].name);
+        if (stored == baselines.end()) continue;
+        for (std::size_t c = 0; c < run.suites[s].cases.size(); ++c) {
+            const model::CaseResult& result = run.suites[s].cases[c];
+            const auto expected = stored->second.baseline.cases.find(model::case_id(result.spec));
+            if (!plan.suites[s].cases[c].group || result.status != model::CaseStatus::measured ||
+                expected == stored->second.baseline.cases.end()) {
+                continue;
+            }
+            const gate::CodeComparison code = gate::compare_code(
+                gate::code_of(result, run.environment), gate::code_of(expected->second));
+            const bool only_device_times = std::all_of(
+                result.gates.begin(), result.gates.end(), [&](const model::GateRule& gate) {
+                    const auto definition = run.metric_definitions.find(gate.metric);
+                    return gate.metric == "gpu_time" ||
+                           (definition != run.metric_definitions.end() &&
+                            definition->second.metric_class != model::MetricClass::timing);
+                });
+            if (code.runs_the_same && code.of_program && only_device_times) shown.push_back({s, c});
+        }
+    }
+    return shown;
+}
+
 }  // namespace perfgate::runner

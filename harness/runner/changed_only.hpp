@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// --changed-only: one launch of each case shows whether it needs to be measured.
+// --changed-only: one launch of each case shows whether it needs to be measured. Of a program that
+// is what its first process launched.
 #pragma once
+
+#include <vector>
 
 #include "gate/baseline_set.hpp"
 #include "measure/session.hpp"
+#include "model/case_index.hpp"
 #include "model/plan.hpp"
 
 namespace perfgate::runner {
@@ -13,5 +17,10 @@ namespace perfgate::runner {
 /// before anything is measured.
 void leave_out_unchanged(measure::Session& session, const model::Plan& plan,
                          const gate::BaselineSet& baselines);
+
+/// The measured cases of programs that one process of each shows: each instance launches what the
+/// baseline's does, and no other time is gated. Whether their values pass is not asked.
+std::vector<model::CaseIndex> shown_by_launches(const model::Run& run, const model::Plan& plan,
+                                                const gate::BaselineSet& baselines);
 
 }  // namespace perfgate::runner

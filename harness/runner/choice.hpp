@@ -6,10 +6,13 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "measure/item.hpp"
+#include "model/subject.hpp"
 #include "model/verdict.hpp"
 #include "suite/profile.hpp"
 
@@ -23,9 +26,14 @@ struct BackendChoice {
     bool of_suites = true;             ///< the plugins that suites name
     bool workers = true;               ///< cases are measured by them, not only by programs
     bool no_cupti = false;
-    /// Python files of the suites, absolute, and what runs them; the workers run in it.
-    std::vector<std::string> scripts;
-    std::string interpreter;  ///< absolute path; empty: no scripts
+    /// Python files of the suites, by what runs them: workers run in the interpreters. The first
+    /// one's workers also have the plugins.
+    struct Interpreter {
+        std::string file;  ///< absolute path
+        std::vector<std::string> scripts;
+    };
+    std::vector<Interpreter> interpreters;
+    model::Variables variables = {};  ///< of the interpreters' processes
 };
 
 /// Shows the progress of a measurement.
@@ -37,6 +45,8 @@ class ProgressObserver {
     /// One call at a time, from any thread.
     virtual void show(const measure::Progress& step) = 0;
     virtual void end() = 0;
+    /// A line of its own.
+    virtual void say(const std::string& /*line*/) {}
 };
 
 struct MeasuringChoice {
@@ -52,12 +62,16 @@ struct MeasuringChoice {
     std::string resume;    ///< the output folder of an earlier execution; empty: none
     bool ceilings = true;  ///< measured after the cases
     bool changed_only = false;
+    /// As measure::MeasureOptions has them.
+    std::set<std::pair<std::string, std::string>> known_overheads = {};
 };
 
 /// Unless a number is chosen; a baseline has `baseline_processes`.
 using suite::settling_processes;
 using suite::usual_processes;
 inline constexpr std::size_t baseline_processes = 20;
+/// Of `ab`: fewer have no interval at 95 %.
+inline constexpr std::size_t usual_pairs = 6;
 
 struct JudgingChoice {
     std::string baselines{suite::usual_baselines};  ///< folder

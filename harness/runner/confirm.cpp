@@ -19,7 +19,8 @@ using Cases = std::vector<model::CaseIndex>;
 constexpr int most_rounds = 20;
 
 /// Rounds that were begun, with the processes that are still missing.
-std::map<std::pair<std::int64_t, std::size_t>, Cases> begun_rounds(const model::Run& run) {
+std::map<std::pair<std::int64_t, std::size_t>, Cases> begun_rounds(const model::Run& run,
+                                                                   gate::Processes of_sides) {
     std::map<std::pair<std::int64_t, std::size_t>, Cases> found;
     for (std::size_t s = 0; s < run.suites.size(); ++s) {
         for (std::size_t c = 0; c < run.suites[s].cases.size(); ++c) {
@@ -28,8 +29,9 @@ std::map<std::pair<std::int64_t, std::size_t>, Cases> begun_rounds(const model::
             const std::int64_t round = measure::last_round(result);
             if (round == 0) continue;
             const std::size_t processes = measure::processes_in_round(result, round);
-            if (processes >= gate::round_size(round)) continue;
-            found[{round, gate::round_size(round) - processes}].push_back({s, c});
+            const std::size_t enough = gate::round_size(round, of_sides);
+            if (processes >= enough) continue;
+            found[{round, enough - processes}].push_back({s, c});
         }
     }
     return found;
@@ -48,10 +50,10 @@ std::map<std::int64_t, Cases> next_rounds(const model::Run& run, const Cases& ca
 
 }  // namespace
 
-void confirm(measure::Measuring& measuring, const Flagged& flagged) {
+void confirm(measure::Measuring& measuring, const Flagged& flagged, gate::Processes processes) {
     const model::Run& run = measuring.run();
     if (run.verify_only || measuring.interrupted()) return;
-    for (const auto& [round, cases] : begun_rounds(run)) {
+    for (const auto& [round, cases] : begun_rounds(run, processes)) {
         measuring.measure_again(cases, round.first, round.second);
     }
 
@@ -59,7 +61,7 @@ void confirm(measure::Measuring& measuring, const Flagged& flagged) {
         const std::map<std::int64_t, Cases> rounds = next_rounds(run, flagged(run));
         if (rounds.empty()) return;
         for (const auto& [round, cases] : rounds) {
-            measuring.measure_again(cases, round, gate::round_size(round));
+            measuring.measure_again(cases, round, gate::round_size(round, processes));
         }
     }
 }

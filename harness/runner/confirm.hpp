@@ -6,6 +6,7 @@
 #include <functional>
 #include <vector>
 
+#include "gate/rule.hpp"
 #include "measure/measuring.hpp"
 #include "model/case_index.hpp"
 #include "model/run.hpp"
@@ -18,6 +19,7 @@ using Flagged = std::function<std::vector<model::CaseIndex>(const model::Run&)>;
 /// Measures again, round by round, until no flagged case can be measured again. A round that an
 /// earlier execution of the run has begun is finished first. Does nothing for a run that only
 /// verifies; stops if the user interrupts.
-void confirm(measure::Measuring& measuring, const Flagged& flagged);
+void confirm(measure::Measuring& measuring, const Flagged& flagged,
+             gate::Processes processes = gate::Processes::alone);
 
 }  // namespace perfgate::runner

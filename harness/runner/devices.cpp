@@ -7,7 +7,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <mutex>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -89,6 +91,42 @@ std::vector<measure::DeviceLock> lock_all(std::vector<measure::ListedDevice> dev
     return locks;
 }
 
+/// In place of a bundled one of its name.
+void add_workload(const model::WorkloadInfo& workload, model::WorkloadCatalogue& known) {
+    std::erase_if(known, [&](const model::WorkloadInfo& other) {
+        return other.bundled && other.name == workload.name;
+    });
+    if (const model::WorkloadInfo* other = model::find_workload(known, workload.name)) {
+        throw util::InputError(fmt::format(
+            "{}: the workload '{}' is one of {}, too; give it "
+            "another name",
+            util::printable(workload.plugin), workload.name, util::printable(other->plugin)));
+    }
+    known.push_back(workload);
+}
+
+/// Gives all devices a host for each interpreter but the first, and returns their workloads.
+model::WorkloadCatalogue add_hosts(const BackendChoice& choice, OpenedBackend& opened) {
+    model::WorkloadCatalogue all;
+    for (std::size_t i = 1; i < choice.interpreters.size(); ++i) {
+        BackendChoice only = choice;
+        only.bundled = false;
+        only.plugins.clear();
+        only.interpreters = {choice.interpreters[i]};
+        measure::Workers asked(worker_command(only, opened.name, opened.devices.front().id),
+                               interrupted);
+        std::set<std::string> names;
+        for (const model::WorkloadInfo& workload : describe(asked).workloads) {
+            add_workload(workload, all);
+            names.insert(workload.name);
+        }
+        for (OpenedBackend::Device& device : opened.devices) {
+            device.workers->add_host(worker_command(only, opened.name, device.id), names);
+        }
+    }
+    return all;
+}
+
 OpenedBackend open_devices(const BackendChoice& choice, const std::string& name, Listed listed,
                            const BeforeOpening* before) {
     OpenedBackend opened;
@@ -108,7 +146,11 @@ OpenedBackend open_devices(const BackendChoice& choice, const std::string& name,
                                       worker_command(choice, name, device.id), interrupted)});
     }
     if (name == "cuda") opened.keeper = std::move(listed.by);
+    const model::WorkloadCatalogue others = add_hosts(choice, opened);
     opened.capabilities = describe(*opened.devices.front().workers);
+    for (const model::WorkloadInfo& other : others) {
+        add_workload(other, opened.capabilities.workloads);
+    }
     return opened;
 }
 
@@ -135,11 +177,20 @@ std::vector<std::string> worker_command(const BackendChoice& choice, const std::
         const std::filesystem::path file = std::filesystem::absolute(plugin_file(plugin));
         add("--plugin", file.lexically_normal().string());
     }
-    for (const std::string& script : choice.scripts) add("--plugin", script);
+    const BackendChoice::Interpreter* interpreter =
+        choice.interpreters.empty() ? nullptr : &choice.interpreters.front();
+    if (interpreter != nullptr) {
+        for (const std::string& script : interpreter->scripts) add("--plugin", script);
+    }
     if (choice.bundled) {
         for (const std::string& plugin : bundled_plugins()) add("--bundled", plugin);
     }
-    if (!choice.interpreter.empty()) add("--interpreter", choice.interpreter);
+    if (interpreter != nullptr) {
+        add("--interpreter", interpreter->file);
+        for (const auto& [name, value] : choice.variables) {
+            add("--env", fmt::format("{}={}", name, value));
+        }
+    }
     if (choice.no_cupti) command.push_back("--no-cupti");
     return command;
 }
@@ -236,13 +287,31 @@ void share_gpus(OpenedBackend& backend, const MeasuringChoice& choice, std::size
 
 namespace {
 
-BackendChoice with_scripts(BackendChoice choice, const std::vector<std::string>& suites) {
-    std::string first;
+/// A file of a suite in the checkout.
+std::string in_checkout(const suite::PythonFile& python, const Checkout& checkout) {
+    const std::filesystem::path file = python.file;
+    const model::Placement placement = placement_of(checkout, python.suite);
+    return (std::filesystem::path(placement.folder(file.parent_path().native())) / file.filename())
+        .native();
+}
+
+struct Script {
+    std::string named;        ///< as its suite names it
+    std::string interpreter;  ///< absolute path
+};
+/// By where they are.
+using Scripts = std::map<std::string, Script>;
+
+Scripts add_scripts(const std::vector<std::string>& suites, const Checkout& checkout,
+                    BackendChoice& choice) {
+    Scripts scripts;
     for (const suite::PythonFile& python : suite::python_files(suites)) {
+        const std::string file = in_checkout(python, checkout);
         std::error_code ignored;
-        if (!std::filesystem::exists(python.file, ignored)) {
+        if (!std::filesystem::exists(file, ignored)) {
+            if (!checkout.root.empty()) continue;  // this side has none of its cases
             throw util::InputError(
-                fmt::format("{}: there is no file {}", python.place, util::printable(python.file)));
+                fmt::format("{}: there is no file {}", python.place, util::printable(file)));
         }
         const std::string found = util::found_on_path(python.interpreter).string();
         if (found.empty()) {
@@ -251,22 +320,36 @@ BackendChoice with_scripts(BackendChoice choice, const std::vector<std::string>&
                 "modules",
                 python.place, util::printable(python.interpreter)));
         }
-        if (!choice.interpreter.empty() && choice.interpreter != found) {
+        const auto [by, added] = scripts.try_emplace(file, Script{python.file, found});
+        if (!added) {
+            if (by->second.interpreter == found) continue;
             throw util::InputError(fmt::format(
-                "{}: its interpreter is {}, and {} has {}: a run has one; measure the suites in "
-                "separate runs",
-                python.place, util::printable(found), first, util::printable(choice.interpreter)));
+                "{}: its interpreter is {}, and another entry has {} for the same file: a run has "
+                "each workload once; measure the suites in separate runs",
+                python.place, util::printable(found), util::printable(by->second.interpreter)));
         }
-        choice.interpreter = found;
-        first = python.place;
-        choice.scripts.push_back(python.file);
+        const auto known =
+            std::find_if(choice.interpreters.begin(), choice.interpreters.end(),
+                         [&](const auto& interpreter) { return interpreter.file == found; });
+        if (known == choice.interpreters.end()) {
+            choice.interpreters.push_back({found, {file}});
+        } else {
+            known->scripts.push_back(file);
+        }
     }
-    return choice;
+    choice.variables = checkout.variables;
+    return scripts;
 }
 
-}  // namespace
-
-namespace {
+OpenedBackend open_with_scripts(const BackendChoice& choice, const Scripts& scripts,
+                                const BeforeOpening* before) {
+    OpenedBackend backend = open_backend(choice, before);
+    for (model::WorkloadInfo& workload : backend.capabilities.workloads) {
+        const auto named = scripts.find(workload.plugin);
+        if (named != scripts.end()) workload.plugin = named->second.named;
+    }
+    return backend;
+}
 
 bool is_same_file(const std::string& left, const std::string& right) {
     std::error_code ignored;
@@ -324,8 +407,7 @@ class FirstLook {
             return !suite::needs_of(file).workloads.empty();
         });
         BackendChoice without_python = chosen;
-        without_python.scripts.clear();
-        without_python.interpreter.clear();
+        without_python.interpreters.clear();
         suites_ = suite::load_suites(
             others, plugins ? workloads_of(without_python) : model::WorkloadCatalogue());
         for (const suite::Suite& suite : suites_) names_.push_back(suite.name);
@@ -360,7 +442,7 @@ class FirstLook {
 }  // namespace
 
 OpenedBackend open_to_measure(const MeasuringChoice& choice, const std::vector<std::string>& suites,
-                              const CheckBaselines& check_baselines) {
+                              const CheckBaselines& check_baselines, const Checkout& checkout) {
     std::vector<std::string> needed = suites;
     if (!choice.resume.empty()) needed.push_back(choice.resume);
     for (const std::string& file : needed) {
@@ -370,15 +452,23 @@ OpenedBackend open_to_measure(const MeasuringChoice& choice, const std::vector<s
     }
     const auto since = std::chrono::steady_clock::now();
     catch_interruptions();
-    const BackendChoice chosen = with_plugins(with_scripts(choice.backend, suites), suites);
+    BackendChoice chosen = with_plugins(choice.backend, suites);
+    const Scripts scripts = add_scripts(suites, checkout, chosen);
     const FirstLook first_look(choice, chosen, suites);
     const BeforeOpening before{waiting_of(choice),
                                [&](const std::string& backend, const model::Device& device) {
                                    first_look.check(backend, device, check_baselines);
                                }};
-    OpenedBackend backend = open_backend(chosen, &before);
+    OpenedBackend backend = open_with_scripts(chosen, scripts, &before);
     backend.since = since;
     return backend;
+}
+
+OpenedBackend open_beside(const MeasuringChoice& choice, const std::vector<std::string>& suites,
+                          const Checkout& checkout) {
+    BackendChoice chosen = choice.backend;
+    const Scripts scripts = add_scripts(suites, checkout, chosen);
+    return open_with_scripts(chosen, scripts, nullptr);
 }
 
 measure::Workers& first_workers(OpenedBackend& backend) {

@@ -14,6 +14,7 @@
 #include "measure/workers.hpp"
 #include "model/catalogue.hpp"
 #include "model/environment.hpp"
+#include "runner/checkout.hpp"
 #include "runner/choice.hpp"
 #include "suite/suite.hpp"
 
@@ -80,10 +81,16 @@ using CheckBaselines =
 
 /// For a run: locks the devices, and from now on interruptions end it gracefully. The suites, their
 /// plugins, the selection and the baselines are checked before any lock is waited for
-/// (util::InputError). Workers load the plugins and Python files that the suites name.
+/// (util::InputError). Workers load the plugins that the suites name, and their Python files as the
+/// checkout has them.
 OpenedBackend open_to_measure(const MeasuringChoice& choice,
                               const std::vector<std::string>& suites = {},
-                              const CheckBaselines& check_baselines = {});
+                              const CheckBaselines& check_baselines = {},
+                              const Checkout& checkout = {});
+
+/// The other side of a comparison, whose devices are locked.
+OpenedBackend open_beside(const MeasuringChoice& choice, const std::vector<std::string>& suites,
+                          const Checkout& checkout);
 
 measure::Workers& first_workers(OpenedBackend& backend);
 

@@ -87,11 +87,12 @@ measure::Identity identity_of(const MeasuringChoice& choice, const OpenedBackend
                                   util::fingerprint_of_file(module));
         }
     }
-    for (const std::string& script : backend.chosen.scripts) {
-        identity.emplace_back("Python " + script, util::fingerprint_of_file(script));
+    for (const auto& [interpreter, scripts] : backend.chosen.interpreters) {
+        for (const std::string& script : scripts) {
+            identity.emplace_back("Python " + script,
+                                  interpreter + ' ' + util::fingerprint_of_file(script));
+        }
     }
-    const std::string& interpreter = backend.chosen.interpreter;
-    if (!interpreter.empty()) identity.emplace_back("interpreter", interpreter);
     for (const auto& [name, code] : backend.capabilities.libraries) {
         identity.emplace_back("library " + name, code);
     }
@@ -145,6 +146,7 @@ Execution::Execution(const MeasuringChoice& choice, OpenedBackend& backend, cons
     options.processes = processes_of(choice);
     options.resumed = resumed_ ? &*resumed_ : nullptr;
     options.programs = programs_.get();
+    options.known_overheads = choice.known_overheads;
     if (choice.progress) {
         choice.progress->begin();
         options.progress = [observer = choice.progress](const measure::Progress& step) {

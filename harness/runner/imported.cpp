@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -17,14 +18,23 @@
 #include "gate/baseline_set.hpp"
 #include "gate/batch_rule.hpp"
 #include "gate/gate.hpp"
+#include "gate/renames.hpp"
 #include "kinds/benchmark/formats/formats.hpp"
+#include "kinds/kinds.hpp"
+#include "measure/preparation.hpp"
 #include "metrics/catalogue.hpp"
 #include "model/benchmark_instance.hpp"
 #include "model/case.hpp"
+#include "model/plan.hpp"
+#include "model/unknown_cases.hpp"
 #include "runner/clock.hpp"
 #include "runner/run_file.hpp"
 #include "stats/quantiles.hpp"
+#include "suite/discovered_cases.hpp"
+#include "suite/plan.hpp"
 #include "suite/settings.hpp"
+#include "suite/suite.hpp"
+#include "suite/yaml_reader.hpp"
 #include "util/error.hpp"
 #include "util/file.hpp"
 #include "util/sha256.hpp"
@@ -55,8 +65,8 @@ const benchmark::Format& format_of(const std::string& text, const std::string& f
     }
     if (format->metrics.empty()) {
         throw util::InputError(
-            fmt::format("--format {}: its columns or paths are stated in a suite: run the "
-                        "benchmark with 'perfgate run'",
+            fmt::format("--format {}: a suite states its columns or paths: name it with --suite "
+                        "FILE",
                         format->name));
     }
     return *format;
@@ -146,13 +156,11 @@ class Import {
             ++imported.skipped;
             imported.result.reason = found.skipped;
         }
+        add_notes(found.notes, imported.result);
         if (!found.problem.empty() && imported.problem.empty()) {
             imported.problem = fmt::format("{}: {}", util::printable(file), found.problem);
         }
-        for (const std::string& note : notes) {
-            auto& known = imported.result.notes;
-            if (std::find(known.begin(), known.end(), note) == known.end()) known.push_back(note);
-        }
+        add_notes(notes, imported.result);
         for (const auto& [metric, samples] : found.metrics) {
             model::MetricSeries& series = imported.result.metrics[metric];
             if (!series.method.source.empty() && series.method != samples.method &&
@@ -164,6 +172,13 @@ class Import {
             series.method = samples.method;
             series.unit = metrics::find_metric(metric)->definition.unit;
             series.batches.push_back({process_, board, 0, samples.values});
+        }
+    }
+
+    static void add_notes(const std::vector<std::string>& notes, model::CaseResult& result) {
+        for (const std::string& note : notes) {
+            auto& known = result.notes;
+            if (std::find(known.begin(), known.end(), note) == known.end()) known.push_back(note);
         }
     }
 
@@ -233,6 +248,181 @@ class Import {
     std::vector<Imported> cases_;
 };
 
+/// Results as an entry of a suite reads and gates them.
+class SuiteImport {
+  public:
+    SuiteImport(std::size_t files, const ImportChoice& choice) : files_(files), choice_(choice) {
+        std::vector<std::string> unread;
+        const std::string& file = choice.suite_file;
+        suite_ = suite::parse_known_part(util::read_file(file, suite::most_yaml_bytes, "suite"),
+                                         file, {}, unread);
+        for (const std::string& line : unread) {
+            fmt::print(stderr, "perfgate: warning: {}\n", line);
+        }
+        for (const suite::SuiteCase& each : suite_.cases) {
+            const bool named = choice.entry.empty() || choice.entry == each.spec.workload;
+            if (!model::stands_for_cases(each.spec) || !kinds::has_stored(*each.subject)) continue;
+            names_.push_back(each.spec.workload);
+            if (!named) continue;
+            if (entry_ != nullptr) {
+                refuse(entry_->spec.workload == each.spec.workload
+                           ? "has a matrix, so that a file of results may be of any of its "
+                             "combinations: write an entry without one"
+                           : "is one of several benchmarks: name one, as --suite FILE/NAME");
+            }
+            entry_ = &each;
+        }
+        if (entry_ == nullptr) refuse("");
+    }
+
+    model::Run take(const std::vector<std::string>& files) {
+        for (const std::string& file : files) {
+            distinct_.add(file, util::read_file(file, benchmark::most_bytes, "results"));
+            stored_.push_back(kinds::stored(*entry_->subject, file));
+            require_one_device(files.front(), file);
+        }
+        model::Run run = planned_run();
+        for (std::size_t i = 0; i < files.size(); ++i) add(i, files[i], run);
+        conclude(run);
+        return run;
+    }
+
+  private:
+    [[noreturn]] void refuse(const std::string& why) const {
+        const std::string which =
+            entry_ == nullptr
+                ? fmt::format("has no benchmark {}{}", util::printable(choice_.entry),
+                              choice_.entry.empty() ? "whose results can be read"
+                                                    : util::did_you_mean(choice_.entry, names_))
+                : util::printable(entry_->spec.workload) + ' ' + why;
+        throw util::InputError(fmt::format("{}: {}", util::printable(choice_.suite_file), which));
+    }
+
+    void require_one_device(const std::string& first, const std::string& file) const {
+        const std::string& then = stored_.front().device;
+        const std::string& now = stored_.back().device;
+        if (then == now) return;
+        throw util::InputError(fmt::format(
+            "{} was measured on {}, and {} on {}: name files of one device", util::printable(first),
+            device_words(then), util::printable(file), device_words(now)));
+    }
+
+    /// The cases of all files. One is skipped that no file has values of.
+    model::Discovered discovered() const {
+        model::Discovered all;
+        std::map<std::string, std::size_t> places;
+        for (const kinds::StoredResults& each : stored_) {
+            for (const model::DiscoveredCase& found : each.cases) {
+                const std::string id =
+                    model::case_id({"", found.name, found.params, model::Cache::cold});
+                const auto [place, added] = places.try_emplace(id, all.cases.size());
+                if (added) {
+                    all.cases.push_back(found);
+                } else if (found.skipped.empty()) {
+                    all.cases[place->second].skipped.clear();
+                }
+            }
+        }
+        return all;
+    }
+
+    model::Run planned_run() {
+        const std::size_t group = entry_->group.value();
+        const std::string workload = entry_->spec.workload;
+        suite::set_discovered_cases({{group, discovered()}}, suite_);
+        suite::PlanOptions options;
+        options.device_key = choice_.device_key;
+        options.filters = {workload + "/*"};
+        model::Plan plan;
+        plan.suites.push_back(suite::plan_suite(suite_, options).suite);
+        planned_ = std::move(plan.suites.front());
+        // What `measure` records is in no file.
+        std::erase_if(planned_.cases,
+                      [&](const model::PlannedCase& each) { return each.group != group; });
+        plan.suites.front() = planned_;
+        measure::Capabilities capabilities;
+        model::Device& device = capabilities.environment.device;
+        device.key = choice_.device_key;
+        device.name = stored_.front().device.empty() ? device.key : stored_.front().device;
+        device.board = board_of(stored_.front().machine);
+        model::Run run = measure::empty_run(plan, capabilities, {});
+        run.tool_version = PERFGATE_VERSION;
+        run.started_at = utc_now();
+        run.backend = "imported";
+        if (planned_.partial) run.selections.push_back({options.filters, {}});
+        return run;
+    }
+
+    void add(std::size_t process, const std::string& file, model::Run& run) const {
+        measure::ProgramRequest request;
+        std::vector<model::CaseResult>& cases = run.suites.front().cases;
+        std::vector<std::size_t> taken;
+        std::vector<model::CaseResult> results;
+        for (std::size_t i = 0; i < cases.size(); ++i) {
+            if (!planned_.cases[i].skip_reason.empty()) continue;
+            taken.push_back(i);
+            request.cases.push_back(&planned_.cases[i]);
+            results.emplace_back().spec = cases[i].spec;
+        }
+        request.board = board_of(stored_[process].machine);
+        request.process = static_cast<std::int64_t>(process);
+        request.first = process == 0;
+        stored_[process].take(request, results);
+        for (std::size_t i = 0; i < taken.size(); ++i) {
+            join(file, std::move(results[i]), cases[taken[i]]);
+        }
+    }
+
+    static void join(const std::string& file, model::CaseResult added, model::CaseResult& result) {
+        if (result.status == model::CaseStatus::error) return;
+        if (added.status != model::CaseStatus::measured) {
+            return model::set_error(result,
+                                    fmt::format("{}: {}", util::printable(file), added.reason));
+        }
+        result.status = model::CaseStatus::measured;
+        for (std::string& note : added.notes) {
+            if (std::find(result.notes.begin(), result.notes.end(), note) == result.notes.end()) {
+                result.notes.push_back(std::move(note));
+            }
+        }
+        for (auto& [metric, series] : added.metrics) {
+            const auto [known, fresh] = result.metrics.try_emplace(metric, series);
+            if (fresh) continue;
+            if (known->second.method != series.method) {
+                return model::set_error(
+                    result, fmt::format("{}: {} was obtained by {} and in another file by {}",
+                                        util::printable(file), metric, to_text(series.method),
+                                        to_text(known->second.method)));
+            }
+            known->second.batches.push_back(std::move(series.batches.front()));
+        }
+    }
+
+    void conclude(model::Run& run) const {
+        for (model::CaseResult& result : run.suites.front().cases) {
+            if (result.status != model::CaseStatus::measured) continue;
+            std::string problem;
+            for (auto& [metric, series] : result.metrics) {
+                if (series.batches.size() != files_) {
+                    problem = fmt::format("only {} of {} files have its {}", series.batches.size(),
+                                          files_, metric);
+                }
+                series.value = stats::median(all_samples(series));
+            }
+            if (!problem.empty()) model::set_error(result, problem);
+        }
+    }
+
+    std::size_t files_;
+    const ImportChoice& choice_;
+    suite::Suite suite_;
+    std::vector<std::string> names_;
+    const suite::SuiteCase* entry_ = nullptr;
+    DistinctFiles distinct_;
+    std::vector<kinds::StoredResults> stored_;
+    model::PlannedSuite planned_;
+};
+
 /// By suite and id.
 using Cases = std::map<std::string, const model::CaseResult*>;
 
@@ -249,6 +439,7 @@ Cases cases_of(const model::Run& run) {
 }  // namespace
 
 model::Run import_results(const std::vector<std::string>& files, const ImportChoice& choice) {
+    if (!choice.suite_file.empty()) return SuiteImport(files.size(), choice).take(files);
     Import import(files.size(), choice);
     for (const std::string& file : files) import.add(file);
     return import.take(files.front());
@@ -256,14 +447,19 @@ model::Run import_results(const std::vector<std::string>& files, const ImportCho
 
 std::string schema_of(const std::string& file) {
     const std::string text = util::read_file(file, run_limit_bytes, "run or results");
-    const document::JsonDocument document(text, util::printable(file));
-    if (document.root().kind() != document::JsonKind::object) return {};
-    const std::optional<document::JsonValue> schema = document.root().find("schema");
-    return schema ? std::string(schema->text()) : std::string();
+    try {
+        const document::JsonDocument document(text, util::printable(file));
+        if (document.root().kind() != document::JsonKind::object) return {};
+        const std::optional<document::JsonValue> schema = document.root().find("schema");
+        return schema ? std::string(schema->text()) : std::string();
+    } catch (const util::InputError&) {
+        return {};  // what reads results says what is wrong
+    }
 }
 
 model::Run read_run_or_results(const std::vector<std::string>& files, const ImportChoice& choice) {
-    if (files.size() == 1 && choice.format.empty() && !schema_of(files.front()).empty()) {
+    const bool stated = !choice.format.empty() || !choice.suite_file.empty();
+    if (files.size() == 1 && !stated && !schema_of(files.front()).empty()) {
         return read_run(files.front());
     }
     return import_results(files, choice);
@@ -292,16 +488,29 @@ void require_one_build(const model::CaseResult& base, const model::CaseResult& h
     }
 }
 
+/// As cases_of() has it in the base.
+std::string former_name(const gate::BaselineSet& baselines, const std::string& id,
+                        const model::CaseResult& result) {
+    const std::string own = model::case_id(result.spec);
+    const std::string suite = id.substr(0, id.size() - own.size() - 1);
+    const auto stored = baselines.find(suite);
+    if (stored == baselines.end()) return id;
+    const auto renamed = stored->second.renamed.find(own);
+    return renamed == stored->second.renamed.end() ? id : suite + ' ' + renamed->second;
+}
+
 }  // namespace
 
 int judge_against(const model::Run& base, const std::string& base_name, const model::Run& head,
                   const model::Policy& policy, const OutputOptions& reports) {
     const auto differs = gate::device_difference(head.environment.device, base.environment.device);
     if (differs) refuse_to_judge(differs->field, differs->then, differs->now);
+    gate::BaselineSet baselines = gate::baselines_of(base, "base " + base_name);
+    gate::follow_renames(head, baselines);
     const Cases of_base = cases_of(base);
     bool common = false;
     for (const auto& [id, result] : cases_of(head)) {
-        const auto before = of_base.find(id);
+        const auto before = of_base.find(former_name(baselines, id, *result));
         if (before == of_base.end()) continue;
         common = true;
         require_one_build(*before->second, *result);
@@ -309,8 +518,7 @@ int judge_against(const model::Run& base, const std::string& base_name, const mo
     if (!common) {
         throw util::InputError("base and head have no case in common: nothing can be compared");
     }
-    model::VerdictDocument document = gate::judge(
-        head, gate::baselines_of(base, "base " + base_name), policy, gate::BatchRule(policy));
+    model::VerdictDocument document = gate::judge(head, baselines, policy, gate::BatchRule(policy));
     explain::explain(head, explain::Which::moved, document);
     return model::combine_exit_codes(document.exit_code, write_reports(document, head, reports));
 }

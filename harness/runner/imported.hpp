@@ -18,6 +18,9 @@ struct ImportChoice {
     std::string name = "bench";           ///< the first part of the case ids
     std::string device_key = "imported";  ///< where the baselines are
     double tolerance = 0.05;              ///< of the main time of each case, a fraction
+    /// A suite whose entry says how results are read and gated, in place of the above but the
+    /// device key; `entry` empty: it has one benchmark.
+    std::string suite_file = {}, entry = {};
 };
 
 /// A run in which each file is a process. A case that a file lacks, or reports as failed, is an

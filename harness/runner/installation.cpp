@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runner/installation.hpp"
 
-#include <dlfcn.h>
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <string>
 #include <system_error>
 
 #include "util/error.hpp"
-#include "util/text.hpp"
 
 namespace perfgate::runner {
 
@@ -57,6 +53,18 @@ std::filesystem::path project_templates() {
     return prefix() / "share" / "perfgate" / "templates";
 }
 
+std::filesystem::path pipeline_templates() {
+    return prefix() / "share" / "perfgate" / "pipelines";
+}
+
+std::filesystem::path release_build_file() {
+    return prefix() / "share" / "perfgate" / "BUILD";
+}
+
+std::filesystem::path release_config() {
+    return prefix() / "share" / "perfgate" / "configs" / "ci.yaml";
+}
+
 std::vector<std::string> bundled_plugins() {
     return plugins_in(library_folder() / "plugins");
 }
@@ -86,32 +94,6 @@ std::vector<std::string> plugins_in(const std::filesystem::path& folder) {
 
 bool has_cuda_module() {
     return std::filesystem::exists(cuda_backend_module());
-}
-
-void* cuda_symbol(const char* symbol) {
-    const std::filesystem::path module = cuda_backend_module();
-    if (!has_cuda_module()) {
-        throw util::Error(
-            fmt::format("the CUDA backend was not built: {} is absent; build with a "
-                        "CUDA toolkit (13.0 update 1 or newer), in a new build folder",
-                        module.string()));
-    }
-    void* handle = dlopen(module.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (handle == nullptr) {
-        const std::string why = util::printable(dlerror());
-        throw util::Error(fmt::format(
-            "the CUDA backend cannot be loaded: {}{}", why,
-            why.find("libcupti") == std::string::npos
-                ? ""
-                : fmt::format("; install CUPTI 13 (cuda-cupti-13-0), or put its libraries into {}",
-                              (own_binary().parent_path().parent_path() / "lib").string())));
-    }
-    void* found = dlsym(handle, symbol);
-    if (found == nullptr) {
-        throw util::Error(
-            fmt::format("{} is not a backend: it exports no {}", module.string(), symbol));
-    }
-    return found;
 }
 
 }  // namespace perfgate::runner

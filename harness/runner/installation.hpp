@@ -24,6 +24,12 @@ std::filesystem::path python_worker();
 
 std::filesystem::path recorded_demo();
 
+/// share/perfgate/pipelines: what `adopt` writes, a folder for each CI; share/perfgate/BUILD: where
+/// the release comes from; share/perfgate/configs/ci.yaml. They need not exist.
+std::filesystem::path pipeline_templates();
+std::filesystem::path release_build_file();
+std::filesystem::path release_config();
+
 /// share/perfgate/templates: a folder per kind of project that `init` writes; need not exist.
 std::filesystem::path project_templates();
 
@@ -42,14 +48,5 @@ std::string plugin_file(const std::string& named);
 
 /// Whether this installation includes it.
 bool has_cuda_module();
-
-/// The address of a function that the library exports. Loads the library, which stays loaded.
-/// Throws Error if the library is absent, cannot be loaded, or exports no such function.
-void* cuda_symbol(const char* symbol);
-
-template <class Function>
-Function* cuda_function(const char* symbol) {
-    return reinterpret_cast<Function*>(cuda_symbol(symbol));
-}
 
 }  // namespace perfgate::runner

@@ -7,6 +7,7 @@
 #include <csignal>
 
 #include "program/program.hpp"
+#include "util/temporary_folder.hpp"
 
 namespace perfgate::runner {
 namespace {
@@ -21,7 +22,10 @@ void note(int signal) {
     const int count = ++signals;
     if (count > 1) program::hurry = true;
     // The workers' guards end them when this process ends.
-    if (count > 2) _exit(130);
+    if (count > 2) {
+        util::remove_temporary_folders();
+        _exit(130);
+    }
 }
 
 }  // namespace

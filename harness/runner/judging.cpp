@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "baseline/accept.hpp"
+#include "baseline/acceptance.hpp"
 #include "baseline/store.hpp"
 #include "explain/explain.hpp"
 #include "gate/gate.hpp"
@@ -26,20 +27,45 @@ namespace {
 void note_absent_baselines(const model::Run& run, const std::string& folder,
                            const gate::BaselineSet& baselines, model::VerdictDocument& document) {
     const std::string& key = run.environment.device.key;
-    for (model::SuiteVerdict& suite : document.suites) {
+    for (std::size_t i = 0; i < document.suites.size(); ++i) {
+        model::SuiteVerdict& suite = document.suites[i];
         const bool missed = std::any_of(suite.cases.begin(), suite.cases.end(),
                                         [](const model::CaseVerdict& verdict) {
                                             return verdict.verdict == model::Verdict::no_baseline;
                                         });
         if (!missed || baselines.contains(suite.name)) continue;
+        // One case that cannot become a baseline is enough for a refresh to be refused.
+        const bool refreshable =
+            i < run.suites.size() &&
+            std::all_of(run.suites[i].cases.begin(), run.suites[i].cases.end(),
+                        [&](const model::CaseResult& result) {
+                            return result.status == model::CaseStatus::skipped ||
+                                   baseline::objection(run, result).empty();
+                        });
         const std::vector<std::string> keys = baseline::devices_with_baseline(folder, suite.name);
         suite.notes.push_back(fmt::format(
-            "the baseline would be {}; {}",
+            "the baseline would be {}{}; {}",
             util::printable(baseline::baseline_path(folder, key, suite.name).string(), 300),
+            refreshable ? ", which 'perfgate baseline refresh' records" : "",
             keys.empty()
                 ? "no other device has one there"
                 : fmt::format("there is one for {}",
                               util::printable(fmt::format("{}", fmt::join(keys, ", ")), 500))));
+    }
+}
+
+/// What cannot become a baseline is not advised to.
+void note_objections(const model::Run& run, model::VerdictDocument& document) {
+    for (std::size_t s = 0; s < run.suites.size(); ++s) {
+        for (std::size_t c = 0; c < run.suites[s].cases.size(); ++c) {
+            model::CaseVerdict& verdict = document.suites[s].cases[c];
+            if (verdict.verdict != model::Verdict::no_baseline) continue;
+            const std::string why = baseline::objection(run, run.suites[s].cases[c]);
+            if (why.empty()) continue;
+            verdict.reason =
+                fmt::format("no baseline for this case, and its values cannot become one: {}",
+                            util::printable(why, 1000));
+        }
     }
 }
 
@@ -73,6 +99,7 @@ model::VerdictDocument Judge::verdict(const model::Run& run) const {
         document.suites.front().notes.push_back(note);
     }
     note_absent_baselines(run, choice_.baselines, baselines_, document);
+    note_objections(run, document);
     explain::explain(run, explain::Which::moved, document);
     return document;
 }

@@ -10,6 +10,7 @@
 
 #include "document/json_writer.hpp"
 #include "measure/backend.hpp"
+#include "measure/backend_module.hpp"
 #include "runner/installation.hpp"
 #include "util/error.hpp"
 #include "util/text.hpp"
@@ -25,8 +26,8 @@ using document::write_field;
 /// Null without the CUDA backend.
 std::unique_ptr<measure::CounterCatalogue> load_counter_catalogue() {
     if (!has_cuda_module()) return nullptr;
-    const auto create =
-        cuda_function<measure::CreateCounterCatalogue>(measure::create_counter_catalogue_symbol);
+    const auto create = measure::backend_function<measure::CreateCounterCatalogue>(
+        cuda_backend_module(), measure::create_counter_catalogue_symbol);
     return std::unique_ptr<measure::CounterCatalogue>(create());
 }
 

@@ -73,7 +73,8 @@ const std::vector<ProjectKind>& project_kinds() {
                       "{perfgate} baseline refresh suites/scale.yaml --plugin build/scale.so",
                       "{perfgate} run suites/scale.yaml --plugin build/scale.so"},
          .instead = "mkdir -p build && nvcc -std=c++20 -O3 -lineinfo -arch=all-major -shared "
-                    "-Xcompiler=-fPIC -I {include} -o build/scale.so scale.cu"},
+                    "-Xcompiler=-fPIC -I {include} -o build/scale.so scale.cu",
+         .adopt = "{perfgate} adopt --plugin build/scale.so"},
         {.name = "source",
          .what = "a kernel in a source file, without a plugin or a build",
          .commands = {"{perfgate} validate suites/reduce.yaml",
@@ -134,6 +135,7 @@ NewProject start_project(const ProjectKind& kind, const fs::path& folder) {
         project.commands.push_back(filled_in(command));
     }
     project.instead = filled_in(kind.instead);
+    project.adopt = filled_in(kind.adopt);
     return project;
 }
 

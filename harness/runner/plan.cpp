@@ -33,49 +33,14 @@ model::Target target_of(const std::string& backend) {
     return backend == "cuda" ? model::Target::cuda : model::Target::host;
 }
 
-std::filesystem::path suite_folder(const std::string& suite_file) {
-    return std::filesystem::absolute(suite_file).parent_path().lexically_normal();
-}
-
-/// "/base/." and "/base/" are "/base".
-std::string place_of(const std::filesystem::path& folder) {
-    std::string text = folder.lexically_normal().native();
-    if (text.size() > 1 && text.ends_with('/')) text.pop_back();
-    return text;
-}
-
 model::Placement in_suite_folder(const std::string& suite_file) {
-    return {[folder = suite_folder(suite_file)](const std::string& own) {
-        return place_of(folder / own);
+    return {[folder = std::filesystem::path(folder_of_suite(suite_file))](const std::string& own) {
+        return place_of((folder / own).native());
     }};
 }
 
 void place(model::PlannedCase& planned, const model::Placement& placement) {
     if (auto placed = planned.subject->placed(placement)) planned.subject = std::move(placed);
-}
-
-/// In another checkout, if it has a root.
-model::Placement placement_of(const Checkout& checkout, const std::string& suite_file) {
-    model::Placement placement{[](const std::string& folder) { return folder; },
-                               checkout.variables};
-    if (checkout.root.empty()) return placement;
-    const std::filesystem::path root = std::filesystem::absolute(checkout.root);
-    const std::filesystem::path replaced = checkout.replaced.empty()
-                                               ? suite_folder(suite_file)
-                                               : std::filesystem::path(checkout.replaced);
-    const bool named = !checkout.replaced.empty();
-    placement.folder = [=](const std::string& folder) {
-        const auto below = std::filesystem::path(folder).lexically_relative(replaced);
-        if (named && (below.empty() || *below.begin() == "..")) {
-            throw util::InputError(
-                fmt::format("{}: the folder {} is outside of {}, so no revision has its own: "
-                            "expected one in the repository",
-                            util::printable(suite_file), util::printable(folder),
-                            util::printable(replaced.native())));
-        }
-        return place_of(root / below);
-    };
-    return placement;
 }
 
 /// What was discovered in place of the cases of each suite that stand for others, by their group.
@@ -338,15 +303,13 @@ model::Plan plan_for_workers(const std::vector<std::string>& files, const Measur
 }
 
 void require_differences(const std::vector<std::string>& files, const MeasuringChoice& choice,
-                         const model::SideDifferences& sides) {
-    // The plugins are not loaded yet.
-    model::WorkloadCatalogue declared;
-    suite::add_declared(suite::python_files(files), declared);
+                         const model::SideDifferences& sides,
+                         const model::WorkloadCatalogue& known) {
     std::vector<suite::Suite> suites;
     for (const std::string& file : files) {
         std::vector<std::string> not_known;
         suites.push_back(suite::parse_known_part(
-            util::read_file(file, suite::most_yaml_bytes, "suite"), file, declared, not_known));
+            util::read_file(file, suite::most_yaml_bytes, "suite"), file, known, not_known));
     }
     suite::PlanOptions options;
     options.filters = choice.filters;
@@ -364,8 +327,9 @@ void require_differences(const std::vector<std::string>& files, const MeasuringC
     }
     if (sides.environments && !any_environment) {
         throw util::InputError(
-            "env: the suites have no programs or benchmarks, and only these have an environment of "
-            "their own");
+            "env: the suites have no programs, benchmarks or Python kernels, and only these have "
+            "an "
+            "environment of their own");
     }
 }
 

@@ -10,6 +10,7 @@
 #include "kinds/kind.hpp"
 #include "model/catalogue.hpp"
 #include "model/plan.hpp"
+#include "runner/checkout.hpp"
 #include "runner/choice.hpp"
 #include "runner/devices.hpp"
 #include "suite/suite.hpp"
@@ -38,27 +39,16 @@ model::Plan plan_for_workers(const std::vector<std::string>& files, const Measur
                              OpenedBackend& backend);
 model::Plan without_groups(model::Plan plan);
 
-/// Where the files of one side of a comparison are, and what its processes find in their
-/// environment.
-struct Checkout {
-    std::string root;  ///< a folder that takes the place of another; empty: there is none
-    /// That other folder, which the suites are in, at any depth; empty: each suite's own.
-    std::string replaced = {};
-    model::Variables variables = {};  ///< in addition to the suites' and in place of them
-};
-
-struct Checkouts {
-    Checkout base, head;
-};
-
 struct BothPlans {
     model::Plan base, head;
 };
 
 /// Throws util::InputError for a selected case of which nothing differs between such sides, and for
-/// environments that no case has. Needs neither plugins nor a device.
+/// environments that no case has. Needs neither plugins nor a device; the workloads of plugins may
+/// be unknown.
 void require_differences(const std::vector<std::string>& files, const MeasuringChoice& choice,
-                         const model::SideDifferences& sides);
+                         const model::SideDifferences& sides,
+                         const model::WorkloadCatalogue& known);
 
 /// The plugins that the suites name, as this side has them. `option` names the side in messages.
 /// Throws util::InputError for one that is absent.

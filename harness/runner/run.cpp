@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runner/run.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +21,28 @@ namespace perfgate::runner {
 
 namespace {
 
+using Cases = std::vector<model::CaseIndex>;
+
+bool contains(const Cases& cases, const model::CaseIndex& at) {
+    return std::find(cases.begin(), cases.end(), at) != cases.end();
+}
+
+Cases all_cases(const model::Plan& plan) {
+    Cases all;
+    for (std::size_t s = 0; s < plan.suites.size(); ++s) {
+        for (std::size_t c = 0; c < plan.suites[s].cases.size(); ++c) all.push_back({s, c});
+    }
+    return all;
+}
+
+bool has_groups(const model::Plan& plan) {
+    return std::any_of(plan.suites.begin(), plan.suites.end(), [](const auto& suite) {
+        return std::any_of(
+            suite.cases.begin(), suite.cases.end(),
+            [](const model::PlannedCase& planned) { return planned.group.has_value(); });
+    });
+}
+
 /// What is to be measured, before any of it is.
 model::Run frame_of(const model::Plan& plan, const OpenedBackend& backend,
                     const MeasuringChoice& choice, const std::optional<model::Shard>& shard) {
@@ -36,6 +59,34 @@ model::Run frame_of(const model::Plan& plan, const OpenedBackend& backend,
         suite.partial = planned.partial;
     }
     return run;
+}
+
+/// The cases of which a baseline has what recording costs, with an interval.
+void take_known_overheads(const gate::BaselineSet& baselines, MeasuringChoice& choice) {
+    for (const auto& [suite, stored] : baselines) {
+        for (const auto& [id, expected] : stored.baseline.cases) {
+            const auto overhead = expected.metrics.find("tracing_overhead");
+            if (overhead != expected.metrics.end() && overhead->second.batches.size() > 1) {
+                choice.known_overheads.emplace(suite, id);
+            }
+        }
+    }
+}
+
+/// The first process of each case. If it shows that a program's cases launch what the baseline's
+/// do, and they pass, no other process of theirs is needed.
+Cases measure_what_shows_launches(measure::Session& session, const model::Plan& plan,
+                                  const Judge& judge, Execution& execution) {
+    session.measure_first();
+    Cases all = all_cases(plan);
+    if (session.interrupted()) return all;
+    Cases shown = shown_by_launches(session.run(), plan, judge.baselines());
+    if (shown.empty()) return all;
+    const Cases unsettled = judge.unsettled(execution.rated(session.run()));
+    std::erase_if(shown, [&](const model::CaseIndex& at) { return contains(unsettled, at); });
+    session.fill_up(shown, 1);
+    std::erase_if(all, [&](const model::CaseIndex& at) { return contains(shown, at); });
+    return all;
 }
 
 struct JudgedRun {
@@ -57,12 +108,21 @@ JudgedRun measure_run(const RunRequest& request) {
     if (request.shard) shard = suite::take_shard(plan, *request.shard);
     Judge judge(request.judging, frame_of(plan, backend, choice, shard));
 
+    take_known_overheads(judge.baselines(), choice);
     Execution execution(choice, backend, plan);
     measure::Session& session = execution.session();
     if (choice.changed_only) leave_out_unchanged(session, plan, judge.baselines());
-    session.measure_all();
+    Cases further = all_cases(plan);
+    if (has_groups(plan) && (settles || choice.changed_only)) {
+        further = measure_what_shows_launches(session, plan, judge, execution);
+        session.fill_up(further, choice.processes.value_or(usual_processes));
+    } else {
+        session.measure_all();
+    }
     if (settles && !session.interrupted()) {
-        session.fill_up(judge.unsettled(execution.rated(session.run())), usual_processes);
+        Cases unsettled = judge.unsettled(execution.rated(session.run()));
+        std::erase_if(unsettled, [&](const auto& at) { return !contains(further, at); });
+        session.fill_up(unsettled, usual_processes);
     }
     session.replace_excluded();
     confirm(session,

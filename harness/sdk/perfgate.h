@@ -27,7 +27,7 @@ extern "C" {
 #endif
 
 #define PG_ABI_MAJOR 1 /* another major number is refused */
-#define PG_ABI_MINOR 3 /* fields appended since are recognised by the struct's size */
+#define PG_ABI_MINOR 4 /* fields appended since are recognised by the struct's size */
 #define PG_PLUGIN_SYMBOL "pg_plugin_entry"
 
 #if defined(_WIN32)
@@ -146,6 +146,13 @@ typedef struct pg_outputs {
     void (*add)(void* context, const pg_output* output); /* copies it, with its name */
 } pg_outputs;
 
+/* Takes what a process chose for a case, by name: "BLOCK", "128". */
+typedef struct pg_choices {
+    size_t size;
+    void* context;
+    void (*add)(void* context, const char* name, const char* value); /* copies both */
+} pg_choices;
+
 typedef struct pg_instance pg_instance; /* one case, set up; owned by the plugin */
 
 /* One implementation of a workload. In a descriptor module, the functions of a CUDA variant are
@@ -192,6 +199,10 @@ struct pg_variant {
     /* Since 1.3: the work of this instance, if pg_workload.work does not state it. Called after a
      * fill. NULL: not stated. */
     pg_status (*work)(pg_instance*, pg_work* out);
+    /* Since 1.4: compiles and tunes the case, so that no launch does. Called after each fill: may
+     * launch, leaves inputs and outputs as fill does, waits, and adds what was chosen. The harness
+     * reports how long it took, and compares the choices. NULL: a launch does nothing of this. */
+    pg_status (*prepare)(pg_instance*, const pg_choices* chosen);
 };
 
 typedef struct pg_workload pg_workload;

@@ -201,4 +201,14 @@ double rank_sum_least(std::size_t others, std::size_t group) {
     return least;
 }
 
+double precedence_greater(std::size_t others, std::size_t group, std::size_t most) {
+    if (others == 0 || group == 0) throw std::invalid_argument("an empty group");
+    if (most > group) return 0;
+    double probability = 1;
+    for (std::size_t k = 0; k < most; ++k) {
+        probability *= static_cast<double>(group - k) / static_cast<double>(others + group - k);
+    }
+    return probability;
+}
+
 }  // namespace perfgate::stats

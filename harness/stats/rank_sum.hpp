@@ -24,6 +24,10 @@ double rank_sum_greater(std::span<const double> others, std::span<const double> 
 /// never reject.
 double rank_sum_least(std::size_t others, std::size_t group);
 
+/// P(the `most` largest of others + group values are all of the group), if all come from one
+/// source: the precedence test of Nelson against the largest of the others.
+double precedence_greater(std::size_t others, std::size_t group, std::size_t most);
+
 /// The least number of pairs, of one value of each group, in which the group's value must be the
 /// larger one for rank_sum_greater() to be at most `level`; without ties. Absent if it never is.
 std::optional<std::size_t> rank_sum_critical(std::size_t others, std::size_t group, double level);

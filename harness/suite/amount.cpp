@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <charconv>
 #include <cmath>
 
@@ -12,50 +11,7 @@ namespace perfgate::suite {
 namespace {
 
 using Unit = AmountUnit;
-
-constexpr double kibi = 1024;
-
-constexpr std::array units{
-    Unit{"%", "%", 1},
-    Unit{"pt", "%", 1},  // percentage points
-    Unit{"ns", "ns", 1},
-    Unit{"us", "ns", 1e3},
-    Unit{"ms", "ns", 1e6},
-    Unit{"s", "ns", 1e9},
-    Unit{"B", "bytes", 1},
-    Unit{"KiB", "bytes", kibi},
-    Unit{"MiB", "bytes", kibi* kibi},
-    Unit{"GiB", "bytes", kibi* kibi* kibi},
-    Unit{"KB", "bytes", 1e3},
-    Unit{"kB", "bytes", 1e3},
-    Unit{"MB", "bytes", 1e6},
-    Unit{"GB", "bytes", 1e9},
-    Unit{"Hz", "Hz", 1},
-    Unit{"kHz", "Hz", 1e3},
-    Unit{"MHz", "Hz", 1e6},
-    Unit{"GHz", "Hz", 1e9},
-    Unit{"B/s", "bytes/s", 1},
-    Unit{"MB/s", "bytes/s", 1e6},
-    Unit{"GB/s", "bytes/s", 1e9},
-    Unit{"TB/s", "bytes/s", 1e12},
-    Unit{"flop/s", "flop/s", 1},
-    Unit{"Gflop/s", "flop/s", 1e9},
-    Unit{"Tflop/s", "flop/s", 1e12},
-    Unit{"uJ", "J", 1e-6},
-    Unit{"mJ", "J", 1e-3},
-    Unit{"J", "J", 1},
-    Unit{"W", "W", 1},
-    Unit{"Gflop/J", "flop/J", 1e9},
-    Unit{"Tflop/J", "flop/J", 1e12},
-    Unit{"GB/J", "bytes/J", 1e9},
-};
-
-const Unit* find_unit(std::string_view suffix) {
-    for (const Unit& unit : units) {
-        if (unit.suffix == suffix) return &unit;
-    }
-    return nullptr;
-}
+using model::find_unit;
 
 constexpr std::string_view expected_amount = "a number that is zero or more, with or without unit";
 
@@ -104,7 +60,7 @@ std::optional<double> take_number(std::string_view& text) {
 
 std::optional<AmountUnit> take_unit(std::string_view& text) {
     const Unit* longest = nullptr;
-    for (const Unit& unit : units) {
+    for (const Unit& unit : model::units()) {
         if (!text.starts_with(unit.suffix)) continue;
         if (continues_a_word(text.substr(unit.suffix.size()))) continue;
         if (longest == nullptr || unit.suffix.size() > longest->suffix.size()) longest = &unit;
@@ -116,8 +72,8 @@ std::optional<AmountUnit> take_unit(std::string_view& text) {
 
 std::vector<std::string> unit_names() {
     std::vector<std::string> names;
-    names.reserve(std::size(units));
-    for (const Unit& unit : units) names.emplace_back(unit.suffix);
+    names.reserve(model::units().size());
+    for (const Unit& unit : model::units()) names.emplace_back(unit.suffix);
     return names;
 }
 
@@ -157,15 +113,6 @@ std::optional<double> read_fraction(const YamlNode& node, std::string_view what,
 
 std::string example_percentage(const Amount& amount) {
     return fmt::format("a percentage ({:g}%)", amount.unit.empty() ? amount.value : 3);
-}
-
-std::string units_for(std::string_view unit) {
-    std::string text;
-    for (const Unit& known : units) {
-        if (known.base != unit) continue;
-        text += fmt::format("{}{}", text.empty() ? "" : ", ", known.suffix);
-    }
-    return text;
 }
 
 }  // namespace perfgate::suite

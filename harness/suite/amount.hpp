@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/unit.hpp"
 #include "suite/fields.hpp"
 
 namespace perfgate::suite {
@@ -14,15 +15,11 @@ namespace perfgate::suite {
 /// A number and its unit, as written. A unit of "%" or none makes it a fraction.
 struct Amount {
     double value = 0;       ///< finite, zero or more
-    std::string_view unit;  ///< of the table in amount.cpp; empty: none was written
+    std::string_view unit;  ///< of the table in model/unit.cpp; empty: none was written
 };
 
-/// A row of the table of units: how many of a metric's unit.
-struct AmountUnit {
-    std::string_view suffix;
-    std::string_view base;  ///< a metric's unit
-    double factor;
-};
+using AmountUnit = model::Unit;
+using model::units_for;
 
 /// More than a hundred times is not plausible as a share.
 inline constexpr double most_percent = 10'000;
@@ -59,8 +56,5 @@ std::optional<double> read_fraction(const YamlNode& node, std::string_view what,
 
 /// For messages: "a percentage (3%)", with the number that was written without a unit.
 std::string example_percentage(const Amount& amount);
-
-/// The units that `unit` converts from, for messages: "ns, us, ms, s".
-std::string units_for(std::string_view unit);
 
 }  // namespace perfgate::suite

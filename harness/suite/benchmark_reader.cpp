@@ -12,8 +12,10 @@
 
 #include "kinds/benchmark/formats/formats.hpp"
 #include "kinds/benchmark/formats/json_path.hpp"
+#include "kinds/benchmark/formats/text.hpp"
 #include "metrics/catalogue.hpp"
 #include "model/command_words.hpp"
+#include "model/unit.hpp"
 #include "model/unknown_cases.hpp"
 #include "suite/amount.hpp"
 #include "suite/settings.hpp"
@@ -61,14 +63,22 @@ class BenchmarkReader {
                 word(benchmark::format_names()).schema, &BenchmarkReader::format)
                 .needed()
                 .measured_as(stated(&BenchmarkReading::format)),
-            Row("rows", "`json`: path to the results, such as `/results/*`.", defined("place"),
-                &BenchmarkReader::rows)
+            Row("rows",
+                "`json`, `jsonl`: path to the results, such as `/results/*`; without it, the "
+                "document or each line is one. `text`: the regular expression of a result, with "
+                "named groups such as `(?<ms>[0-9.]+)`.",
+                defined("rows_text"), &BenchmarkReader::rows)
                 .measured_as(stated(&BenchmarkReading::rows)),
             Row("case",
-                "Where a result's name is: of `csv` a column, of `json` a path below a row.",
+                "Where a result's name is: a column, a path below a row, or a group; by default "
+                "the "
+                "group `case`. Without it, and for rows that are no members of an object, the name "
+                "is `result`.",
                 defined("place"), &BenchmarkReader::name)
                 .measured_as(stated(&BenchmarkReading::name)),
-            Row("axes", "`csv`, `json`: parameters, and the column or path of each.",
+            Row("axes",
+                "Parameters, and the column, path or group of each; of `text` also all groups that "
+                "no key names. For formats that are tables.",
                 fmt::format(R"("type": "object", "maxProperties": {},
                     "propertyNames": {{"$ref": "#/definitions/identifier"}},
                     "additionalProperties": {{"$ref": "#/definitions/place"}})",
@@ -80,9 +90,16 @@ class BenchmarkReader {
                         to["axes." + axis] = place;
                     }
                 }),
+            Row("samples",
+                "Columns or paths that differ between the rows of one result and are no part of "
+                "its name, such as the number of the repetition. For formats that are tables.",
+                R"("anyOf": [{"$ref": "#/definitions/place"}, {"type": "array", "minItems": 1,
+                    "maxItems": 100, "items": {"$ref": "#/definitions/place"}}])",
+                &BenchmarkReader::samples),
             Row("values",
-                "Metrics besides those of the format: `{from, unit, better}`. Lower is better for "
-                "times, higher for rates; for counts `better` is `lower`, `higher` or `none`.",
+                "Metrics besides those of the format: `{from, unit, better, where}`. Lower is "
+                "better for times, higher for rates; for counts `better` is `lower`, `higher` or "
+                "`none`.",
                 fmt::format(R"("type": "object", "minProperties": 1, "maxProperties": {},
                     "propertyNames": {{"$ref": "#/definitions/identifier"}},
                     "additionalProperties": {{"$ref": "#/definitions/value"}})",
@@ -105,6 +122,8 @@ class BenchmarkReader {
     struct ValueText {
         BenchmarkReader& reader;
         std::string from = {};
+        std::string unit_from = {};
+        std::vector<std::pair<std::string, std::string>> where = {};
         const YamlNode* unit = nullptr;
         const YamlNode* better_at = nullptr;
         std::optional<Direction> better = std::nullopt;
@@ -120,8 +139,20 @@ class BenchmarkReader {
              [](const KeyValue& value, ValueText& to) {
                  to.from = to.reader.place(value.node, value.key);
              }},
-            {"unit", "The file's: `s`, `ms`, `GB/s`. Without it, a count.", R"("type": "string")",
-             [](const KeyValue& value, ValueText& to) { to.unit = &value.node; }},
+            {"unit",
+             "The file's: `s`, `ms`, `GB/s`, `tok/s` or any other rate; without it, a count. "
+             "`{from: COLUMN, as: UNIT}`: each row has its own, of the same quantity as `UNIT`; a "
+             "row of another quantity is an error.",
+             R"("anyOf": [{"type": "string"}, {"type": "object", "required": ["from"],
+                 "additionalProperties": false, "properties": {
+                     "from": {"$ref": "#/definitions/place"}, "as": {"type": "string"}}}])",
+             [](const KeyValue& value, ValueText& to) { to.reader.unit(value.node, to); }},
+            {"where",
+             "A map from columns, paths or groups to texts: only rows with these have the value.",
+             R"("type": "object", "minProperties": 1, "maxProperties": 20,
+                 "propertyNames": {"$ref": "#/definitions/place"},
+                 "additionalProperties": {"type": ["string", "number", "boolean"]})",
+             [](const KeyValue& value, ValueText& to) { to.reader.where(value.node, to); }},
             {"better", "Which way is better, of a metric that perfgate does not know.",
              direction.schema,
              [](const KeyValue& value, ValueText& to) {
@@ -138,36 +169,56 @@ class BenchmarkReader {
         if (!of.layout) return;
         for (const BenchmarkValue& value : of.layout->values) {
             const model::MetricDefinition& metric = value.definition;
-            to[std::string(model::value_key) + metric.name] = fmt::format(
-                "{}, times {}, {}", value.from, util::number_text(value.factor), metric.unit);
+            std::string& text = to[std::string(model::value_key) + metric.name];
+            text = fmt::format("{}, times {}, {}", value.from, util::number_text(value.factor),
+                               metric.unit);
+            if (!value.unit_from.empty()) text += ", unit in " + value.unit_from;
+            for (const auto& [place, wanted] : value.where) {
+                text += fmt::format(", where {} is {}", place, wanted);
+            }
             if (metrics::find_metric(metric.name)) continue;
             to[model::direction_key(metric.name)] = to_text(metric.direction);
         }
     }
 
     /// Whether places in the file are stated: its format has no names of its own.
-    [[nodiscard]] bool is_generic() const { return format_->metrics.empty(); }
+    [[nodiscard]] bool is_generic() const { return format_->is_generic(); }
 
     /// Whether the format has the place that the key states; a problem if not.
     bool has_place(const KeyValue& value) {
         if (format_ == nullptr) return false;
         const bool of_rows = value.key == "rows";
-        if (of_rows ? format_->has_rows : is_generic()) return true;
+        const bool of_table = value.key == "axes" || value.key == "samples";
+        if (of_rows ? format_->has_rows() : of_table ? format_->is_table : is_generic())
+            return true;
         problems_.add(value.node.at,
                       fmt::format("'{}' with the format {}, which needs none; expected it of {}",
-                                  value.key, format_->name, of_rows ? "json" : "csv and json"));
+                                  value.key, format_->name,
+                                  of_rows    ? "json, jsonl and text"
+                                  : of_table ? "formats that are tables"
+                                             : "csv, json, jsonl and text"));
         return false;
     }
 
-    /// A column, a path into JSON, or the name of a counter.
+    [[nodiscard]] std::string_view place_words() const {
+        switch (format_->places) {
+            case benchmark::PlaceKind::column:
+                return "a column";
+            case benchmark::PlaceKind::path:
+                return "a path such as /results/*";
+            case benchmark::PlaceKind::group:
+                return "a group of the pattern";
+            case benchmark::PlaceKind::counter:
+                break;
+        }
+        return "the name of a counter";
+    }
+
+    /// A column, a path into JSON, a group, or the name of a counter.
     std::string place(const YamlNode& node, std::string_view what) {
-        const auto text = read_text(node, what,
-                                    format_->has_rows ? "a path such as /results/*"
-                                    : is_generic()    ? "a column"
-                                                      : "the name of a counter",
-                                    longest_place, problems_);
+        const auto text = read_text(node, what, place_words(), longest_place, problems_);
         if (!text) return {};
-        if (format_->has_rows) {
+        if (format_->places == benchmark::PlaceKind::path) {
             try {
                 const benchmark::JsonPath path(*text);
             } catch (const util::InputError& error) {
@@ -193,12 +244,17 @@ class BenchmarkReader {
 
     /// What the format needs.
     void check(Position at) {
-        if (is_generic()) fields_.require(format_->has_rows ? "rows" : "case", problems_);
+        const bool by_pattern = format_->places == benchmark::PlaceKind::group;
+        const YamlNode* rows = by_pattern ? fields_.require("rows", problems_) : nullptr;
         if (!has_metrics()) {
-            problems_.add(at,
-                          fmt::format("format {} without 'values'; expected a map such as "
-                                      "{{real_time: {{from: {}, unit: s}}}}",
-                                      format_->name, format_->has_rows ? "/seconds" : "seconds"));
+            problems_.add(
+                at, fmt::format(
+                        "format {} without 'values'; expected a map such as "
+                        "{{real_time: {{from: {}, unit: s}}}}",
+                        format_->name,
+                        format_->places == benchmark::PlaceKind::path ? "/seconds" : "seconds"));
+        } else if (rows != nullptr && problems_.count() == 0 && !is_pattern(*rows)) {
+            return;
         } else if (!has_gate_) {
             const auto& names = label_.settings.metrics->names;
             problems_.add(at,
@@ -208,8 +264,38 @@ class BenchmarkReader {
         }
     }
 
+    /// With the groups that the other keys name; a problem if not.
+    bool is_pattern(const YamlNode& rows) {
+        try {
+            benchmark::check_pattern(reading_);
+        } catch (const util::InputError& error) {
+            problems_.add(rows.at, error.what());
+            return false;
+        }
+        return true;
+    }
+
     void rows(const KeyValue& value) {
-        if (has_place(value)) reading_.rows = place(value.node, value.key);
+        if (!has_place(value)) return;
+        constexpr std::size_t longest_pattern = 4096;
+        if (format_->places == benchmark::PlaceKind::group) {
+            reading_.rows =
+                read_text(value.node, value.key, "a regular expression", longest_pattern, problems_)
+                    .value_or("");
+        } else if (text_of(value.node) != "") {  // the whole document, as without it
+            reading_.rows = place(value.node, value.key);
+        }
+    }
+
+    void samples(const KeyValue& value) {
+        if (!has_place(value)) return;
+        std::vector<const YamlNode*> items{&value.node};
+        if (value.node.kind == YamlNode::Kind::list) {
+            items = read_list(value.node, value.key, "columns or paths", problems_);
+        }
+        for (const YamlNode* item : items) {
+            reading_.samples.push_back(place(*item, value.key));
+        }
     }
 
     void name(const KeyValue& value) {
@@ -289,8 +375,10 @@ class BenchmarkReader {
         const Fields fields(*entry.value, "a value", key_names(value_keys()), problems_);
         ValueText text{*this};
         read_keys(fields, value_keys(), text, problems_);
-        if (format_->has_rows) fields.require("from", problems_);
+        if (format_->places == benchmark::PlaceKind::path) fields.require("from", problems_);
         read.from = fields.find("from") == nullptr ? name : text.from;
+        read.unit_from = text.unit_from;
+        read.where = text.where;
         if (known) {
             read.definition = known->definition;
             known_unit(entry, text, read);
@@ -308,7 +396,7 @@ class BenchmarkReader {
                                                           to_text(read.definition.direction)));
         }
         const std::string units = units_for(read.definition.unit);
-        if (units.empty() && text.unit == nullptr) return;
+        if (text.unit == nullptr && (units.empty() || !text.unit_from.empty())) return;
         if (text.unit == nullptr) {
             problems_.add(entry.value->at, fmt::format("{} without 'unit'; expected the file's: {}",
                                                        in_quotes(read.definition.name), units));
@@ -329,6 +417,13 @@ class BenchmarkReader {
         definition.unit = "count";
         definition.metric_class = MetricClass::exact;
         std::optional<Direction> direction = text.better;
+        if (text.unit == nullptr && !text.unit_from.empty()) {
+            problems_.add(
+                entry.value->at,
+                fmt::format("the unit of {} without 'as'; expected {{from: {}, as: UNIT}}",
+                            in_quotes(definition.name), text.unit_from));
+            return;
+        }
         if (text.unit != nullptr) {
             const auto unit = unit_of(*text.unit);
             if (!unit) {
@@ -352,11 +447,67 @@ class BenchmarkReader {
         definition.direction = *direction;
     }
 
-    static std::optional<AmountUnit> unit_of(const YamlNode& node) {
+    static std::optional<model::ReportedUnit> unit_of(const YamlNode& node) {
         if (node.kind != YamlNode::Kind::scalar) return std::nullopt;
-        std::string_view text = node.text;
-        const auto unit = take_unit(text);
-        return text.empty() ? unit : std::nullopt;
+        return model::reported_unit(node.text);
+    }
+
+    struct RowUnit {
+        BenchmarkReader& reader;
+        std::string from = {};
+        const YamlNode* as = nullptr;
+    };
+    static const std::vector<Key<RowUnit>>& row_unit_keys() {
+        static const std::vector<Key<RowUnit>> keys{
+            {"from", "Where each row has its unit.", defined("place"),
+             [](const KeyValue& value, RowUnit& to) {
+                 to.from = to.reader.place(value.node, value.key);
+             }},
+            {"as", "A unit of the same quantity.", R"("type": "string")",
+             [](const KeyValue& value, RowUnit& to) { to.as = &value.node; }},
+        };
+        return keys;
+    }
+
+    /// Rows of the formats that are no tables have no places.
+    bool may_have_rows(const YamlNode& node, std::string_view what) {
+        if (format_->is_table) return true;
+        problems_.add(node.at, fmt::format("{} with the format {}, whose results are no rows; "
+                                           "expected it of formats that are tables",
+                                           what, format_->name));
+        return false;
+    }
+
+    void unit(const YamlNode& node, ValueText& to) {
+        if (node.kind != YamlNode::Kind::map) {
+            to.unit = &node;
+            return;
+        }
+        if (!may_have_rows(node, "a unit in each row")) return;
+        const Fields fields(node, "'unit'", key_names(row_unit_keys()), problems_);
+        RowUnit read{*this};
+        read_keys(fields, row_unit_keys(), read, problems_);
+        if (fields.require("from", problems_) == nullptr) return;
+        to.unit_from = read.from;
+        to.unit = read.as;
+    }
+
+    void where(const YamlNode& node, ValueText& to) {
+        if (!may_have_rows(node, "'where'")) return;
+        constexpr std::size_t most = 20;
+        if (node.kind != YamlNode::Kind::map || node.entries.empty() ||
+            node.entries.size() > most) {
+            add_wrong_type(node, "where", "a map from columns or paths to texts", problems_);
+            return;
+        }
+        for (const YamlNode::Entry& entry : node.entries) {
+            const std::string at = place(*entry.key, "where");
+            if (entry.value->kind != YamlNode::Kind::scalar) {
+                add_wrong_type(*entry.value, "where", "a text", problems_);
+                continue;
+            }
+            to.where.emplace_back(at, entry.value->text);
+        }
     }
 
     void tolerances(const YamlNode& node) {

@@ -232,6 +232,15 @@ class CommandReader {
                 defined("words"), words_into<&command::Command::words>)
                 .needed()
                 .measured_as([](const Program& of) { return words_of(of.command.words); }),
+            of_command<&command::Command::code>(
+                "code",
+                "`false`: the machine code of kernels is not looked at, so that no GPU time is "
+                "[shown by its code](programs.md#unchanged-work).",
+                boolean())
+                .shows([](const Program& of) { return of.command.code ? "" : "false"; })
+                .weaker_if([](const Program& before, const Program& after) {
+                    return after.command.code && !before.command.code;
+                }),
             Row("capture",
                 "The [part of the program](#the-part-of-a-program-that-counts) that counts: "
                 "`profiler_api`, `{after_launches: N}`, `{range: NAME}`. Without it, all of it.",

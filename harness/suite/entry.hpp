@@ -22,6 +22,7 @@ struct Override {
     std::string match = "*";  ///< glob
     std::string device;       ///< glob; empty: on every device
     std::string skip;         ///< why the cases are not measured; empty: they are
+    std::string was;          ///< what the cases were named before; empty: the same
     Settings settings;
     Position at;
 };

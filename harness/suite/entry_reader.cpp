@@ -314,6 +314,12 @@ const std::vector<Key<Override>>& override_keys() {
          "The cases are not measured, for this reason. A case that a baseline has and that is not "
          "measured for another reason fails the run.",
          text("why the cases are not measured", longest_reason), &Override::skip},
+        {"was",
+         "What the cases were named before: `old` for another first part of the id, `old/name`, or "
+         "a "
+         "whole id. Baselines and `review` follow it: a case without a baseline takes that of its "
+         "former name.",
+         text("the former name of the cases", longest_glob), &Override::was},
     };
     return keys;
 }

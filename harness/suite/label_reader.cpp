@@ -120,8 +120,8 @@ class LabelReader {
                 fraction(), &LabelReader::cross_board_),
             {"expect",
              "A map from `label.metric` to a [comparison](../suites/README.md#relations), checked "
-             "in each run without a baseline. A label without tolerance, expectation and `health` is "
-             "reported and not gated.",
+             "in each run without a baseline. A label that neither this nor `tolerances` or "
+             "`health` names is only reported.",
              defined("expect"), &LabelReader::expect},
             {"health",
              "Labels of ranges that must stay within the limits of the [health "
@@ -297,7 +297,7 @@ class LabelReader {
         }
     }
 
-    /// Whether something gates each label, and each key of a label has something to do.
+    /// Whether something gates any label, and each key of a label has something to do.
     void check_gates(Position at) {
         const auto is_gated = [](const Label& label) {
             return label.expected || !label.settings.tolerances.empty();
@@ -306,8 +306,10 @@ class LabelReader {
         for (Label& label : read_.labels) {
             label.settings.cross_board = cross_board_;
             if (is_gated(label) || wrong_gates_) continue;
-            label.expected = any;  // it is reported beside those that are gated
-            if (any) continue;
+            if (any) {
+                label.expected = true;  // it documents what the gated ones are a part of
+                continue;
+            }
             problems_.add(label.at, fmt::format("nothing gates {}; expected a tolerance such as "
                                                 "{}.gpu_time: 3%, or an expectation",
                                                 in_quotes(label.name), label.name));

@@ -202,6 +202,7 @@ SuitePlan plan_one(const Suite& suite, const PlanOptions& options, Used& used) {
         out.problem = suite_case.problem;
         out.log = suite_case.log;
         out.measured_as = measured_as(*out.subject);
+        out.was = former_id(suite_case);
         out.place = {suite.file, suite_case.at.line};
         out.tags = suite.entries[suite_case.entry].tags;
         out.metrics = settings.metrics;
@@ -343,6 +344,27 @@ std::string stated_skip(const SuiteCase& suite_case, const std::string& device_k
         if (holds && !over->skip.empty()) reason = over->skip;
     }
     return reason;
+}
+
+std::string former_id(const SuiteCase& suite_case) {
+    std::string was;
+    for (const Override* over : suite_case.overrides) {
+        if (!over->was.empty()) was = model::former_id(suite_case.id, over->was);
+    }
+    return was;
+}
+
+std::string former_id(const Suite& suite, const std::string& id) {
+    std::string was;
+    const auto take = [&](const std::vector<Override>& overrides) {
+        for (const Override& over : overrides) {
+            if (over.was.empty() || !util::glob_match(over.match, id)) continue;
+            was = model::former_id(id, over.was);
+        }
+    };
+    take(suite.overrides);
+    for (const Entry& entry : suite.entries) take(entry.overrides);
+    return was;
 }
 
 SuitePlan plan_suite(const Suite& suite, const PlanOptions& options) {

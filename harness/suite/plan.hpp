@@ -42,6 +42,11 @@ struct SuitePlan {
 /// it does not.
 std::string stated_skip(const SuiteCase& suite_case, const std::string& device_key);
 
+/// The id that the case had before, from the last override that says so; empty: the same.
+std::string former_id(const SuiteCase& suite_case);
+/// Likewise of an id of the suite, whose case may not be known before it runs.
+std::string former_id(const Suite& suite, const std::string& id);
+
 /// The suite is `partial` if filters or tags left cases out. Cases of the other target do not make
 /// it partial: a baseline belongs to a device, and a device has cases of one target. Throws
 /// util::InputError if an override of this device leaves a case without a gate, or gates a metric

@@ -72,11 +72,14 @@ std::vector<KeyText> tables::python() {
     return joined({texts_of(python_keys()), texts_of(entry_keys())});
 }
 
+static std::vector<std::string> python_key_names() {
+    return key_names(joined({tables::python(), tables::settings()}));
+}
+
 std::vector<ReadEntry> read_python(const YamlNode& node, const model::WorkloadCatalogue& workloads,
                                    const std::string& suite_file, Problems& problems) {
     const std::size_t before = problems.count();
-    const Fields fields(node, "a Python entry",
-                        key_names(joined({tables::python(), tables::settings()})), problems);
+    const Fields fields(node, "a Python entry", python_key_names(), problems);
     PythonEntry own;
     read_keys(fields, python_keys(), own, problems);
     Entry common;
@@ -130,18 +133,16 @@ std::vector<PythonFile> python_files(const std::vector<std::string>& suite_files
             for (const YamlNode::Entry& key : document.root->entries) {
                 if (key.key->text != "workloads") continue;
                 for (const YamlNode* item : key.value->items) {
+                    Problems ignored(suite_file);  // said where the suite is read
                     PythonEntry entry;
-                    for (const YamlNode::Entry& field : item->entries) {
-                        if (field.key->text == "python") entry.file = field.value->text;
-                        if (field.key->text == "interpreter") {
-                            entry.interpreter = field.value->text;
-                        }
-                    }
+                    read_keys(Fields(*item, "a Python entry", python_key_names(), ignored),
+                              python_keys(), entry, ignored);
                     if (entry.file.empty()) continue;
                     PythonFile found{placed(entry.file, suite_file),
                                      interpreter_of(entry, suite_file),
                                      fmt::format("{}:{}:{}", util::printable(suite_file),
-                                                 item->at.line, item->at.column)};
+                                                 item->at.line, item->at.column),
+                                     suite_file};
                     const bool known =
                         std::any_of(files.begin(), files.end(), [&](const auto& one) {
                             return one.file == found.file && one.interpreter == found.interpreter;

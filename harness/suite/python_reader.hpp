@@ -16,6 +16,7 @@ struct PythonFile {
     std::string file;         ///< absolute
     std::string interpreter;  ///< absolute, or a name to find on PATH
     std::string place;        ///< "suites/a.yaml:3:5"
+    std::string suite;        ///< the suite's file
 
     bool operator==(const PythonFile&) const = default;
 };

@@ -238,7 +238,7 @@ CaseIndices RelationMatcher::known_or_unknown(CaseIndices partners) const {
     if (known != partners.begin()) {
         partners.erase(known, partners.end());
     } else if (partners.size() > 1) {
-        partners.resize(1);
+        partners.erase(partners.begin() + 1, partners.end());
     }
     return partners;
 }

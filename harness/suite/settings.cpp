@@ -115,6 +115,16 @@ const std::vector<Key<MetricTolerance>>& tolerance_keys() {
          [](const KeyValue& value, MetricTolerance& to) {
              to.tolerance.abs = read_leeway(value.node, to.metric, value.problems).value_or(0);
          }},
+        {"tail",
+         "How much worse the slowest tenth of a time's samples may be. By default twice `worse`.",
+         fraction().schema,
+         [](const KeyValue& value, MetricTolerance& to) {
+             to.tolerance.tail = read_fraction(value.node, value.key, value.problems);
+             const model::MetricDefinition& metric = to.metric.definition;
+             if (metric.unit == "ns") return;
+             value.problems.add(value.node.at, fmt::format("'tail' for {}, which is no time",
+                                                           in_quotes(metric.name)));
+         }},
         {
             "severity",
             "What follows if it is worse: the run fails, or only says so. By default what the "

@@ -64,8 +64,9 @@ std::string gates_of(const model::PlannedSuite& suite) {
                 "{} {} {} {} {} {}{}\n", model::case_id(planned.spec), gate.metric,
                 gate.tolerance.worse, gate.tolerance.better.value_or(-1), gate.tolerance.abs,
                 gate.cross_board,
-                gate.tolerance.severity ? fmt::format(" {}", to_text(*gate.tolerance.severity))
-                                        : ""));
+                (gate.tolerance.severity ? fmt::format(" {}", to_text(*gate.tolerance.severity))
+                                         : "") +
+                    (gate.tolerance.tail ? fmt::format(" tail {}", *gate.tolerance.tail) : "")));
         }
     }
     for (const model::Relation& relation : suite.relations) {

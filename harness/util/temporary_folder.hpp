@@ -8,6 +8,10 @@
 
 namespace perfgate::util {
 
+/// Removes what is there of this process's folders. For a handler of signals that then ends the
+/// process, which destroys nothing: it allocates nothing and takes no lock.
+void remove_temporary_folders() noexcept;
+
 /// Removed at the end, with all that is in it.
 class TemporaryFolder {
   public:

@@ -3,7 +3,6 @@
 // coordinator like `perfgate worker --serve`, and gets the workloads of Python files as plugins.
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -11,17 +10,14 @@
 #include <exception>
 #include <filesystem>
 #include <limits>
-#include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
-#include "backend/host/host_backend.hpp"
 #include "kinds/source/values/elements.hpp"
-#include "measure/worker.hpp"
-#include "measure/worker_process.hpp"
 #include "perfgate.h"
 #include "util/error.hpp"
+#include "worker/serving.hpp"
 
 namespace {
 
@@ -36,77 +32,7 @@ std::filesystem::path backend_module() {
     return std::filesystem::path(info.dli_fname).parent_path() / "backends" / "libperfgate_cuda.so";
 }
 
-template <class Function>
-Function* cuda_function(const char* symbol) {
-    const std::filesystem::path file = backend_module();
-    void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (handle == nullptr) {
-        throw util::Error(fmt::format("the CUDA backend cannot be loaded: {}", dlerror()));
-    }
-    void* found = dlsym(handle, symbol);
-    if (found == nullptr) {
-        throw util::Error(fmt::format("{} exports no {}", file.string(), symbol));
-    }
-    return reinterpret_cast<Function*>(found);
-}
-
 using LoadFile = const pg_plugin* (*)(const char* file, const pg_host* host);
-
-struct Arguments {
-    std::string backend = "host";
-    measure::BackendOptions options;
-};
-
-/// The options of `perfgate worker`, which the coordinator passes on.
-Arguments read_arguments(const std::vector<std::string>& words) {
-    Arguments arguments;
-    for (std::size_t i = 0; i < words.size(); ++i) {
-        const auto value = [&]() -> const std::string& {
-            if (i + 1 == words.size()) throw util::Error("worker: " + words[i] + " needs a value");
-            return words[++i];
-        };
-        if (words[i] == "--backend") {
-            arguments.backend = value();
-        } else if (words[i] == "--device") {
-            arguments.options.device = value();
-        } else if (words[i] == "--plugin") {
-            arguments.options.plugins.push_back(value());
-        } else if (words[i] == "--bundled") {
-            arguments.options.bundled.push_back(value());
-        } else if (words[i] == "--no-cupti") {
-            arguments.options.cupti = false;
-        } else {
-            throw util::Error("worker: unknown argument " + words[i]);
-        }
-    }
-    return arguments;
-}
-
-measure::BackendSource source_of(Arguments& arguments) {
-    const auto open = [&arguments](auto loading, const auto& create) {
-        arguments.options.loading = std::move(loading);
-        return std::unique_ptr<measure::Backend>(create(arguments.options));
-    };
-    if (arguments.backend == "host") {
-        return {[](const std::string&) {
-                    return std::vector<measure::ListedDevice>{{"", backend::host_device()}};
-                },
-                [open](auto loading) {
-                    return open(std::move(loading), [](const measure::BackendOptions& options) {
-                        return backend::make_host_backend(options).release();
-                    });
-                }};
-    }
-    return {[](const std::string& wanted) {
-                std::vector<measure::ListedDevice> devices;
-                cuda_function<measure::ListDevices>(measure::list_devices_symbol)(wanted, devices);
-                return devices;
-            },
-            [open](auto loading) {
-                return open(std::move(loading),
-                            cuda_function<measure::CreateBackend>(measure::create_backend_symbol));
-            }};
-}
 
 model::ElementType type_of(std::string_view name) {
     using model::ElementType;
@@ -130,8 +56,8 @@ struct perfgate_elements {
 
 PG_EXPORT int perfgate_worker(int count, const char* const* words, LoadFile load) {
     try {
-        Arguments arguments = read_arguments({words, words + count});
-        arguments.options.scripts = [load](const std::string& file, std::string& why) {
+        worker::Options options = worker::read_options({words, words + count});
+        options.of_backend.scripts = [load](const std::string& file, std::string& why) {
             const pg_host host{sizeof(pg_host), &why,
                                [](void* context, const char* message) {
                                    *static_cast<std::string*>(context) = message;
@@ -139,7 +65,7 @@ PG_EXPORT int perfgate_worker(int count, const char* const* words, LoadFile load
                                [](void*, const char* line) { std::fprintf(stderr, "%s\n", line); }};
             return load(file.c_str(), &host);
         };
-        return measure::serve(source_of(arguments), STDIN_FILENO, measure::reply_fd);
+        return worker::serve(std::move(options), backend_module());
     } catch (const std::exception& error) {
         std::fprintf(stderr, "perfgate: %s\n", error.what());
         return 3;

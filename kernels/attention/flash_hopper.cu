@@ -4,10 +4,28 @@
 // each and multiply with wgmma, whose operands K and V stay in shared memory; weights come from
 // registers.
 //
+//     block, head size 128: 2 groups of 64 queries      per tile of 128 keys
+//     (head size 64: 3 groups)
+//     Q 128 x 128          K 128 x 128                  scores, 64 x 128 a group   V 128 x 128
+//     +---------+ 0        +---------+  two panels of   +-------------+            +---------+
+//     | group 0 |          | panel:  |  64 elements:    | registers,  |  softmax   |         |
+//     +---------+ 64   x   | 128 B   |  128-byte lines, | 64 a thread |  ----> x   |  panels |
+//     | group 1 |          | a line  |  swizzled        +-------------+            |         |
+//     +---------+          +---------+                                             +---------+
+//                          a ring of two stages         O, 64 x head a group,      a ring of two
+//                                                       head / 2 registers a thread
+//
+// A thread's scores after wgmma, and its part of O, lie as after mma.sync (flash.cu): warp w of a
+// group has rows 16 w to 16 w + 15, a thread rows lane / 4 and lane / 4 + 8 of these, two
+// neighbours out of every 8 columns.
+//
 // wgmma runs on its own until it is waited for. So a warpgroup starts the scores of the next tile
 // and the values of this one together, and computes the next tile's softmax while the values are
 // still being multiplied. And the warpgroups take turns (named barriers): while one's softmax runs,
 // the tensor cores belong to the other.
+//
+//     group 0   | scores 1, values 0 |  softmax 1  | scores 2, values 1 |  softmax 2  | ...
+//     group 1   |     softmax 0      | scores 1, values 0 |  softmax 1  | scores 2, values 1 ...
 #include <algorithm>
 #include <string>
 
@@ -16,6 +34,7 @@
 #include "attention/online_softmax.cuh"
 #include "attention/tensor_core.cuh"
 #include "common/cuda.hpp"
+#include "common/ring.cuh"
 #include "common/tensor_map.hpp"
 
 namespace attention {
@@ -61,21 +80,115 @@ struct Barriers {
     std::uint64_t v_full[kStages], v_empty[kStages];
 };
 
-// Tiles in order, by their place in a ring of stages and the parity of its phase.
-template <int kStages>
-struct Ring {
-    int stage = 0;
-    unsigned parity = 0;
-    __device__ __forceinline__ void advance() {
-        if (++stage == kStages) {
-            stage = 0;
-            parity ^= 1;
-        }
-    }
-};
-
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
+// --- one warpgroup: 64 queries ---
+
+// Starts score (64 x 128) = Q (64 x head) * K^T (head x 128), both in shared memory.
+template <class S>
+__device__ __forceinline__ void start_scores(float (&score)[S::kKeys / 2], unsigned group_q,
+                                             unsigned keys) {
+    pin(score);
+    multiply_begin();
+#pragma unroll
+    for (int step = 0; step < S::kHeadSize / 16; ++step) {
+        const int panel = step * 16 / kPanel;
+        const unsigned in_line = step * 16 % kPanel * 2;
+        multiply_scores(score, describe_operand(group_q + panel * S::kPanelQ + in_line, 0),
+                        describe_operand(keys + panel * S::kPanelKeys + in_line, 0), step > 0);
+    }
+    multiply_commit();
+}
+
+// Starts out (64 x head) += weights (64 x 128, in registers) * V (128 x head, in shared memory).
+template <class S>
+__device__ __forceinline__ void start_values(float (&out)[S::kHeadSize / 2],
+                                             const unsigned (&weights)[S::kKeys / 16][4],
+                                             unsigned values) {
+    pin(out);
+    multiply_begin();
+#pragma unroll
+    for (int step = 0; step < S::kKeys / 16; ++step) {
+        multiply_values(out, weights[step],
+                        describe_operand(values + step * 16 * kPanel * 2, S::kPanelKeys));
+    }
+    multiply_commit();
+}
+
+// Scores (64 x 128) of keys that a query must not see become -infinity. row: the first of the
+// thread's two.
+template <class S>
+__device__ __forceinline__ void mask_tile(float (&score)[S::kKeys / 2], int tile, int sequence,
+                                          int group_query, int row) {
+    const int first_key = tile * S::kKeys;
+    const int last_key = first_key + S::kKeys - 1;
+    if (last_key < sequence && (!S::kCausal || last_key <= group_query)) return;
+    mask<S::kCausal>(score, first_key, sequence, group_query + row);
+}
+
+// Weights (64 x 128) as left operands, 16 keys each.
+template <class S>
+__device__ __forceinline__ void pack_weights(unsigned (&weights)[S::kKeys / 16][4],
+                                             const float (&score)[S::kKeys / 2]) {
+#pragma unroll
+    for (int step = 0; step < S::kKeys / 16; ++step) {
+#pragma unroll
+        for (int w = 0; w < 4; ++w) {
+            weights[step][w] = pack(score[8 * step + 2 * w], score[8 * step + 2 * w + 1]);
+        }
+    }
+}
+
+// Divides the group's output (64 x head) by the sums of its rows and puts it, in bf16, where
+// chunk_at(row, chunk) says.
+template <class S, class ChunkAt>
+__device__ __forceinline__ void stage_output(const float (&out)[S::kHeadSize / 2], const Rows& rows,
+                                             const ChunkAt& chunk_at, int row, int lane) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        const float inverse = 1.0f / quad_sum(rows.sum[half]);
+#pragma unroll
+        for (int j = 0; j < S::kHeadSize / 8; ++j) {
+            store_shared(
+                chunk_at(row + 8 * half, j) + lane % 4 * 4,
+                pack(out[4 * j + 2 * half] * inverse, out[4 * j + 2 * half + 1] * inverse));
+        }
+    }
+}
+
+// Copies it from there to o, whole chunks at a time; queries beyond the sequence are left out.
+template <class S, class ChunkAt>
+__device__ __forceinline__ void copy_output(std::uint16_t* o, const ChunkAt& chunk_at, int thread,
+                                            int group_query, int sequence) {
+    constexpr int kChunks = S::kHeadSize / kChunk;
+#pragma unroll
+    for (int i = thread; i < kGroupQueries * kChunks; i += kWarpgroup) {
+        if (group_query + i / kChunks >= sequence) continue;
+        reinterpret_cast<uint4*>(o)[i] = load_shared_chunk(chunk_at(i / kChunks, i % kChunks));
+    }
+}
+
+// --- whose turn it is, and what may be overwritten ---
+
+// The group whose turn it is starts multiplications; then it is the next one's.
+__device__ __forceinline__ void await_turn(int group) {
+    group_sync(1 + group, 2 * kWarpgroup);
+}
+template <class S>
+__device__ __forceinline__ void pass_turn(int group, int tile, int tiles) {
+    const int next = (group + 1) % S::kGroups;
+    if (next != 0 || tile < tiles - 1) group_arrive(1 + next, 2 * kWarpgroup);
+}
+
+// This warp has read the stage.
+__device__ __forceinline__ void release(const std::uint64_t& empty, int lane) {
+    if (lane == 0) barrier_arrive(shared_address(&empty));
+}
+
+// --- the two roles ---
+
+// The loading thread: Q once (kQueries x head), then tiles of K and V (128 keys x head) as stages
+// become empty.
 template <class S>
 __device__ __forceinline__ void load_tiles(const CUtensorMap& q_map, const CUtensorMap& k_map,
                                            const CUtensorMap& v_map, int first_query, int head,
@@ -97,8 +210,8 @@ __device__ __forceinline__ void load_tiles(const CUtensorMap& q_map, const CUten
                      barrier);
         }
     };
-    Ring<S::kStages> ring;
-    for (int tile = 0; tile < tiles; ++tile, ring.advance()) {
+    common::RingPlace<S::kStages> ring;
+    for (int tile = 0; tile < tiles; ++tile, ring.next()) {
         const unsigned at = ring.stage * S::kBytesTile;
         load(shared_k + at, k_map, tile, barriers.k_full[ring.stage], barriers.k_empty[ring.stage],
              ring.parity);
@@ -107,6 +220,7 @@ __device__ __forceinline__ void load_tiles(const CUtensorMap& q_map, const CUten
     }
 }
 
+// A warpgroup's walk over the keys: O (64 x head) of its queries.
 template <class S>
 __device__ __forceinline__ void attend_tiles(int sequence, float scale_log2, int first_query,
                                              int head, int tiles, unsigned shared_q,
@@ -126,98 +240,45 @@ __device__ __forceinline__ void attend_tiles(int sequence, float scale_log2, int
     unsigned weights[kSteps][4];
     Rows rows;
 
-    // The group whose turn it is starts multiplications; then it is the next one's.
-    const auto await_turn = [&] { group_sync(1 + group, 2 * kWarpgroup); };
-    const auto pass_turn = [&](int tile) {
-        const int next = (group + 1) % S::kGroups;
-        if (next != 0 || tile < tiles - 1) group_arrive(1 + next, 2 * kWarpgroup);
-    };
-
-    const auto start_scores = [&](int stage) {
-        const unsigned keys = shared_k + stage * S::kBytesTile;
-        pin(score);
-        multiply_begin();
-#pragma unroll
-        for (int step = 0; step < S::kHeadSize / 16; ++step) {
-            const int panel = step * 16 / kPanel;
-            const unsigned in_line = step * 16 % kPanel * 2;
-            multiply_scores(score, describe_operand(group_q + panel * S::kPanelQ + in_line, 0),
-                            describe_operand(keys + panel * S::kPanelKeys + in_line, 0), step > 0);
-        }
-        multiply_commit();
-    };
-    const auto start_values = [&](int stage) {
-        const unsigned values = shared_v + stage * S::kBytesTile;
-        pin(out);
-        multiply_begin();
-#pragma unroll
-        for (int step = 0; step < kSteps; ++step) {
-            multiply_values(out, weights[step],
-                            describe_operand(values + step * 16 * kPanel * 2, S::kPanelKeys));
-        }
-        multiply_commit();
-    };
-    const auto mask_tile = [&](int tile) {
-        const int first_key = tile * S::kKeys;
-        const int last_key = first_key + S::kKeys - 1;
-        if (last_key < sequence && (!S::kCausal || last_key <= group_query)) return;
-        mask<S::kCausal>(score, first_key, sequence, group_query + row);
-    };
-    const auto pack_weights = [&] {
-#pragma unroll
-        for (int step = 0; step < kSteps; ++step) {
-#pragma unroll
-            for (int w = 0; w < 4; ++w) {
-                weights[step][w] = pack(score[8 * step + 2 * w], score[8 * step + 2 * w + 1]);
-            }
-        }
-    };
-    const auto release = [&](const std::uint64_t& empty) {
-        if (lane == 0) barrier_arrive(shared_address(&empty));
-    };
-
     float factor[2];
-    Ring<S::kStages> keys;
-    Ring<S::kStages> values;
+    common::RingPlace<S::kStages> keys;
+    common::RingPlace<S::kStages> values;
     if (group == S::kGroups - 1) group_arrive(1, 2 * kWarpgroup);  // group 0 begins
     barrier_wait(shared_address(&barriers.q_full), 0);
     barrier_wait(shared_address(&barriers.k_full[0]), 0);
-    await_turn();
-    start_scores(0);
-    pass_turn(0);
+    await_turn(group);
+    start_scores<S>(score, group_q, shared_k);
+    pass_turn<S>(group, 0, tiles);
     multiply_wait<0>();
     pin(score);
-    release(barriers.k_empty[0]);
-    keys.advance();
-    mask_tile(0);
+    release(barriers.k_empty[0], lane);
+    keys.next();
+    mask_tile<S>(score, 0, sequence, group_query, row);
     online_softmax(score, rows, factor, scale_log2);  // nothing is summed up yet
-    pack_weights();
+    pack_weights<S>(weights, score);
 
     for (int tile = 1; tile < tiles; ++tile) {
         barrier_wait(shared_address(&barriers.k_full[keys.stage]), keys.parity);
-        await_turn();
-        start_scores(keys.stage);
+        await_turn(group);
+        start_scores<S>(score, group_q, shared_k + keys.stage * S::kBytesTile);
         barrier_wait(shared_address(&barriers.v_full[values.stage]), values.parity);
-        start_values(values.stage);
-        pass_turn(tile);
+        start_values<S>(out, weights, shared_v + values.stage * S::kBytesTile);
+        pass_turn<S>(group, tile, tiles);
         multiply_wait<1>();
         pin(score);
-        release(barriers.k_empty[keys.stage]);
-        keys.advance();
-        mask_tile(tile);
-        const bool rescale = online_softmax(score, rows, factor, scale_log2);
+        release(barriers.k_empty[keys.stage], lane);
+        keys.next();
+        mask_tile<S>(score, tile, sequence, group_query, row);
+        const bool lags = online_softmax(score, rows, factor, scale_log2);
         multiply_wait<0>();
         pin(out);
-        release(barriers.v_empty[values.stage]);
-        values.advance();
-        if (rescale) {
-#pragma unroll
-            for (int i = 0; i < S::kHeadSize / 2; ++i) out[i] *= factor[i % 4 / 2];
-        }
-        pack_weights();
+        release(barriers.v_empty[values.stage], lane);
+        values.next();
+        if (lags) rescale(out, factor);
+        pack_weights<S>(weights, score);
     }
     barrier_wait(shared_address(&barriers.v_full[values.stage]), values.parity);
-    start_values(values.stage);
+    start_values<S>(out, weights, shared_v + values.stage * S::kBytesTile);
     multiply_wait<0>();
     pin(out);
 
@@ -229,24 +290,10 @@ __device__ __forceinline__ void attend_tiles(int sequence, float scale_log2, int
         return group_q + chunk / kPanelChunks * S::kPanelQ + chunk_row * kPanel * 2 +
                ((chunk % kPanelChunks) ^ (chunk_row & 7)) * kChunkBytes;
     };
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-        const float inverse = 1.0f / quad_sum(rows.sum[half]);
-#pragma unroll
-        for (int j = 0; j < S::kHeadSize / 8; ++j) {
-            store_shared(
-                chunk_at(row + 8 * half, j) + lane % 4 * 4,
-                pack(out[4 * j + 2 * half] * inverse, out[4 * j + 2 * half + 1] * inverse));
-        }
-    }
+    stage_output<S>(out, rows, chunk_at, row, lane);
     group_sync(own_barrier, kWarpgroup);
-    constexpr int kChunks = S::kHeadSize / kChunk;
     o += (static_cast<size_t>(head) * sequence + group_query) * S::kHeadSize;
-#pragma unroll
-    for (int i = thread; i < kGroupQueries * kChunks; i += kWarpgroup) {
-        if (group_query + i / kChunks >= sequence) continue;
-        reinterpret_cast<uint4*>(o)[i] = load_shared_chunk(chunk_at(i / kChunks, i % kChunks));
-    }
+    copy_output<S>(o, chunk_at, thread, group_query, sequence);
 }
 
 #endif

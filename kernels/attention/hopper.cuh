@@ -17,10 +17,12 @@ using common::barrier_expect;
 using common::barrier_init;
 using common::barrier_init_fence;
 using common::barrier_wait;
+using common::describe_operand;
 using common::give_registers;
 using common::multiply_begin;
 using common::multiply_commit;
 using common::multiply_wait;
+using common::pin;
 using common::take_registers;
 
 // --- named barriers, of some warps of the block ---
@@ -45,24 +47,6 @@ __device__ __forceinline__ void copy_box(unsigned target, const CUtensorMap& map
 }
 
 // --- wgmma ---
-
-// An operand in panels of 128-byte lines, permuted by TMA's 128-byte swizzle in groups of eight
-// lines, which begin on 1024 bytes. panel_bytes: from a panel to the next, where an operand whose
-// lines run along its longer dimension has more than one.
-__device__ __forceinline__ std::uint64_t describe_operand(unsigned address, unsigned panel_bytes) {
-    constexpr std::uint64_t kSwizzle128 = std::uint64_t{1} << 62;
-    constexpr std::uint64_t kEightLines = 1024;
-    return kSwizzle128 | (kEightLines >> 4) << 32 |
-           static_cast<std::uint64_t>(panel_bytes >> 4) << 16 | ((address & 0x3ffff) >> 4);
-}
-
-// Accumulators are written behind the compiler's back: it must neither touch them between multiply
-// and wait, nor move anything that does across either.
-template <int kCount>
-__device__ __forceinline__ void pin(float (&values)[kCount]) {
-#pragma unroll
-    for (int i = 0; i < kCount; ++i) asm volatile("" : "+f"(values[i])::"memory");
-}
 
 // clang-format off
 #define ATTENTION_F8(c, i) "+f"(c[i]), "+f"(c[i + 1]), "+f"(c[i + 2]), "+f"(c[i + 3]), \

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA variants behind one shape: made at set-up, so that a launch only enqueues.
+// The CUDA variants behind one signature: a launch enqueues the attention.
 #pragma once
 
-#include <cuda_runtime_api.h>
-
 #include <cstdint>
-#include <functional>
 
 #include "attention/problem.hpp"
+#include "common/cuda.hpp"
 
 namespace attention {
 
@@ -19,8 +17,7 @@ struct Tensors {
     std::uint16_t* o;
 };
 
-// Enqueues the attention on a stream.
-using Launch = std::function<void(cudaStream_t)>;
+using common::Launch;
 
 Launch prepare_unfused(const Problem&, const Tensors&);
 Launch prepare_flash(const Problem&, const Tensors&);

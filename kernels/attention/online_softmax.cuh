@@ -83,4 +83,11 @@ __device__ __forceinline__ bool online_softmax(float (&score)[kScores], Rows& ro
     return lags;
 }
 
+// Multiplies the two rows of a thread's output by their factors.
+template <int kCount>
+__device__ __forceinline__ void rescale(float (&out)[kCount], const float (&factor)[2]) {
+#pragma unroll
+    for (int e = 0; e < kCount; ++e) out[e] *= factor[e % 4 / 2];
+}
+
 }  // namespace attention

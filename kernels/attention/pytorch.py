@@ -1,64 +1,43 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Times PyTorch's fused attention as the suite times ours: L2 flushed before each launch, an event
-pair around it, the median. Needs a GPU and PyTorch.
+"""PyTorch's fused attention on the problems of this workload, measured as its variants are.
 
-    kernels/attention/pytorch.py [--backend flash|cudnn|math] [--sequence N ...]
+    perfgate run kernels/attention/pytorch.yaml
+
+`flash` and `cudnn` are backends of scaled_dot_product_attention. Needs a GPU and PyTorch.
 """
-import argparse
-import statistics
-
+import perfgate
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.nn.functional import scaled_dot_product_attention
 
-BACKENDS = {
-    "flash": SDPBackend.FLASH_ATTENTION,
-    "cudnn": SDPBackend.CUDNN_ATTENTION,
-    "math": SDPBackend.MATH,
-}
+BACKENDS = {"flash": SDPBackend.FLASH_ATTENTION, "cudnn": SDPBackend.CUDNN_ATTENTION}
 
 
-def median_us(work, launches=15):
-    flush = torch.empty(256 << 20, dtype=torch.uint8, device="cuda")
-    for _ in range(3):
-        work()
-    times = []
-    for _ in range(launches):
-        flush.fill_(1)
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        begin.record()
-        work()
-        end.record()
-        end.synchronize()
-        times.append(begin.elapsed_time(end) * 1e3)
-    return statistics.median(times)
+@perfgate.workload(variants=["flash", "cudnn"], batch=[4], heads=[16], sequence=[1024, 4096, 8192],
+                   head_size=[64, 128], causal=[False, True])
+def pytorch_attention(batch, heads, sequence, head_size, causal, seed, variant):
+    q, k, v = (perfgate.uniform((batch, heads, sequence, head_size), "bf16", 3 * seed + i) for i in range(3))
+    scale = 6 / head_size**0.5  # problem.hpp
 
+    def launch():
+        with sdpa_kernel(BACKENDS[variant]):
+            return scaled_dot_product_attention(q, k, v, is_causal=causal, scale=scale)
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--backend", choices=BACKENDS, default="flash")
-    parser.add_argument("--sequence", type=int, nargs="+", default=[512, 1024, 2048, 4096, 8192])
-    options = parser.parse_args()
-    print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, {options.backend}")
-    print("head_size causal sequence       us  TFLOP/s")
-    for head_size in (64, 128):
-        for causal in (False, True):
-            for sequence in options.sequence:
-                # As kernels/attention makes them: uniform in [-1, 1), scaled by 6 / sqrt(head_size).
-                q, k, v = (
-                    torch.rand(4, 16, sequence, head_size, device="cuda").mul_(2).sub_(1).bfloat16()
-                    for _ in range(3)
-                )
-                with sdpa_kernel(BACKENDS[options.backend]):
-                    us = median_us(
-                        lambda: torch.nn.functional.scaled_dot_product_attention(
-                            q, k, v, is_causal=causal, scale=6 / head_size**0.5
-                        )
-                    )
-                pairs = sequence * (sequence + 1) / 2 if causal else sequence**2
-                tflops = 4 * 64 * pairs * head_size / us / 1e6
-                print(f"{head_size:9} {str(causal).lower():>6} {sequence:8} {us:8.1f} {tflops:8.1f}")
+    def reference():
+        """In float64, some queries of a head at a time: scores of all would not fit."""
+        o = torch.empty(q.shape, dtype=torch.float64, device=q.device)
+        keys = torch.arange(sequence, device=q.device)
+        for head in range(batch * heads):
+            at = divmod(head, heads)
+            k64, v64 = k[at].double(), v[at].double()
+            for first in range(0, sequence, 2048):
+                queries = slice(first, first + 2048)
+                scores = q[at][queries].double() @ k64.T * scale
+                if causal:
+                    scores.masked_fill_(keys[queries, None] < keys, float("-inf"))
+                o[at][queries] = scores.softmax(-1) @ v64
+        return o
 
-
-if __name__ == "__main__":
-    main()
+    pairs = sequence * (sequence + 1) / 2 if causal else sequence**2
+    return perfgate.Case(launch=launch, reference=reference, rtol=2**-8, atol=2**-7,
+                         flops=4 * batch * heads * pairs * head_size, bytes=4 * q.nbytes, arithmetic="bf16")

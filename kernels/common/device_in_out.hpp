@@ -17,15 +17,15 @@ namespace common {
 template <class Problem, class Report, auto kFill>
 class DeviceInOut : public perfgate::sdk::Instance {
   public:
-    using Launcher = cudaError_t (*)(const Problem&, const void* in, void* out, cudaStream_t);
+    using Prepare = Launch (*)(const Problem&, const void* in, void* out);
     using Check = Report (*)(const Problem&, std::uint64_t seed, const void* out);
 
-    DeviceInOut(const Problem& problem, Launcher launcher, Check check)
+    DeviceInOut(const Problem& problem, Prepare prepare, Check check)
         : problem_(problem),
-          launcher_(launcher),
           check_(check),
           in_(problem.bytes(), "the input"),
-          out_(problem.bytes(), "the output") {}
+          out_(problem.bytes(), "the output"),
+          launch_(prepare(problem, in_.get(), out_.get())) {}
 
     void fill(std::uint64_t seed) override {
         seed_ = seed;
@@ -34,10 +34,7 @@ class DeviceInOut : public perfgate::sdk::Instance {
         check(cudaStreamSynchronize(nullptr), "filling the input");
     }
 
-    void launch(void* stream) override {
-        check(launcher_(problem_, in_.get(), out_.get(), static_cast<cudaStream_t>(stream)),
-              "launch");
-    }
+    void launch(void* stream) override { launch_(static_cast<cudaStream_t>(stream)); }
 
     perfgate::sdk::Verification verify() override {
         using Byte = unsigned char;
@@ -50,16 +47,18 @@ class DeviceInOut : public perfgate::sdk::Instance {
 
   private:
     Problem problem_;
-    Launcher launcher_;
     Check check_;
     DeviceMemory in_, out_;
+    Launch launch_;
     std::uint64_t seed_ = 0;
 };
 
 // The bandwidth reference: moves the same bytes and computes nothing.
 template <class Problem>
-cudaError_t launch_copy(const Problem& problem, const void* in, void* out, cudaStream_t stream) {
-    return cudaMemcpyAsync(out, in, problem.bytes(), cudaMemcpyDeviceToDevice, stream);
+Launch prepare_copy(const Problem& problem, const void* in, void* out) {
+    return [=, bytes = problem.bytes()](cudaStream_t stream) {
+        check(cudaMemcpyAsync(out, in, bytes, cudaMemcpyDeviceToDevice, stream), "copying");
+    };
 }
 
 }  // namespace common

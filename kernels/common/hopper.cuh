@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What kernels of compute capability 9.0 share, one instruction a function: mbarriers, tensor
-// copies; of 9.0a alone register budgets, and when wgmma begins and ends. Shared memory is
-// addressed by its 32-bit window address.
+// copies; of 9.0a alone register budgets, and what surrounds wgmma: how it finds its operands, when
+// it begins and ends. Shared memory is addressed by its 32-bit window address.
 #pragma once
 
 #include <cuda.h>
+
+#include <cstdint>
 
 namespace common {
 
@@ -71,6 +73,25 @@ __device__ __forceinline__ void give_registers() {
 template <int kRegisters>
 __device__ __forceinline__ void take_registers() {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;\n" ::"n"(kRegisters));
+}
+
+// Describes an operand of wgmma in shared memory: lines of 128 bytes, whose 16-byte chunks the
+// 128-byte swizzle permutes in groups of eight lines. A group begins on 1024 bytes; the next one
+// follows. An operand that is longer along its lines than 128 bytes is a row of panels,
+// `panel_bytes` from one to the next; for any other the hardware ignores `panel_bytes`.
+__device__ __forceinline__ std::uint64_t describe_operand(unsigned address, unsigned panel_bytes) {
+    constexpr std::uint64_t kSwizzle128 = std::uint64_t{1} << 62;
+    constexpr std::uint64_t kEightLines = 1024;
+    return kSwizzle128 | (kEightLines >> 4) << 32 |
+           static_cast<std::uint64_t>(panel_bytes >> 4) << 16 | ((address & 0x3ffff) >> 4);
+}
+
+// wgmma writes accumulators behind the compiler's back: the compiler must neither touch them
+// between multiply and wait, nor move anything that does across either.
+template <int kCount>
+__device__ __forceinline__ void pin(float (&values)[kCount]) {
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) asm volatile("" : "+f"(values[i])::"memory");
 }
 
 // Orders accumulators and shared memory before the multiplications that follow.

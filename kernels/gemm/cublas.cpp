@@ -88,7 +88,7 @@ class Handle {
 
 }  // namespace
 
-Launcher prepare_cublas(const Problem& p, const Operands& o, const DeviceLimits&) {
+Launch prepare_cublas(const Problem& p, const Operands& o, const DeviceLimits&) {
     if (p.epilogue != Epilogue::kNone || p.dtype == Dtype::kE4m3) return prepare_cublas_lt(p, o);
     const auto handle = std::make_shared<Handle>();
     return [=](cudaStream_t stream) {
@@ -105,7 +105,7 @@ Launcher prepare_cublas(const Problem& p, const Operands& o, const DeviceLimits&
 
 #else
 
-Launcher prepare_cublas(const Problem&, const Operands&, const DeviceLimits&) {
+Launch prepare_cublas(const Problem&, const Operands&, const DeviceLimits&) {
     throw std::runtime_error(
         "gemm was built without cuBLAS's headers; install them (Debian and Ubuntu: "
         "libcublas-dev-13-0) and build again, or deselect the variant");

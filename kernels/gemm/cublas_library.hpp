@@ -42,6 +42,6 @@ inline CublasTypes cublas_types(Dtype dtype) {
 #endif
 
 // What cublasGemmEx does not have: fused epilogues and e4m3.
-Launcher prepare_cublas_lt(const Problem&, const Operands&);
+Launch prepare_cublas_lt(const Problem&, const Operands&);
 
 }  // namespace gemm

@@ -155,7 +155,7 @@ class Matmul {
 
 }  // namespace
 
-Launcher prepare_cublas_lt(const Problem& problem, const Operands& operands) {
+Launch prepare_cublas_lt(const Problem& problem, const Operands& operands) {
     const auto matmul = std::make_shared<Matmul>(problem, operands);
     return [matmul](cudaStream_t stream) { matmul->launch(stream); };
 }

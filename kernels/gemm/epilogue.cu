@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 template <int kWidth>
-Launcher launcher(const Problem& p, const Operands& o) {
+Launch launcher(const Problem& p, const Operands& o) {
     const std::size_t wanted = (p.c_count() / kWidth + kThreads - 1) / kThreads;
     const auto blocks = static_cast<unsigned>(std::min<std::size_t>(wanted, kMostBlocks));
     return [=](cudaStream_t stream) {
@@ -61,7 +61,7 @@ Launcher launcher(const Problem& p, const Operands& o) {
 
 }  // namespace
 
-Launcher prepare_epilogue(const Problem& problem, const Operands& operands) {
+Launch prepare_epilogue(const Problem& problem, const Operands& operands) {
     return problem.n % 4 == 0 ? launcher<4>(problem, operands) : launcher<1>(problem, operands);
 }
 

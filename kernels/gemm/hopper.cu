@@ -10,6 +10,19 @@
 // is a row of boxes. wgmma takes 8-bit types only with both operands along k, so that B is stored
 // by columns then and its tile is kTileN lines along k. The copy engine permutes the 16-byte chunks
 // of every eight lines (the 128-byte swizzle), and wgmma undoes it: neither meets a bank conflict.
+//
+//     block tile of C, 128 x 256 (the large shape)    a stage of the ring, of which there are four
+//     +-------------------------------+               A: 128 lines of 128 bytes of k
+//     | consumer 0: 64 rows, 4 warps  |                  +--------+
+//     |   warp 0: rows 0 to 15        |                  | k ->   | row 0
+//     |   warp 1: rows 16 to 31 ...   |                  |        | ... row 127
+//     +-------------------------------+                  +--------+
+//     | consumer 1: 64 rows, 4 warps  |               B, 16 bits: 4 boxes of 64 columns
+//     +-------------------------------+                  +------+------+------+------+
+//                                                        | n -> |      |      |      | 64 lines
+//     a thread's sums of one wgmma, 64 x 256:            +------+------+------+------+
+//     sum[4 j + 2 h + i] is row lane / 4 + 8 h        B, 8 bits, by columns: 256 lines of 128
+//     of its warp's, column 8 j + 2 (lane % 4) + i    bytes of k
 #include <algorithm>
 #include <stdexcept>
 
@@ -29,7 +42,8 @@ constexpr int kWarps = 4;        // in a warpgroup
 constexpr int kConsumers = 2;    // warpgroups
 constexpr int kThreads = (1 + kConsumers) * kWarpgroup;
 constexpr int kMmaM = 64;
-constexpr int kMmaBytes = 32;  // of k in one wgmma
+constexpr int kMmaBytes = 32;       // of k in one wgmma
+constexpr unsigned kOnePanel = 16;  // ignored
 // Of the 168 registers that each of 384 threads begins with the producer gives up what the
 // consumers take.
 constexpr int kProducerRegisters = 24;
@@ -62,7 +76,8 @@ struct HopperShape {
     static_assert(kBytes <= 227 * 1024);
 };
 
-// A position in the ring: the stage and how often the ring has gone round.
+// A position in the ring: the stage and how often the ring has gone round. As common::RingPlace,
+// but for what the compiler makes of it.
 template <class S>
 struct RingPlace {
     int stage = 0;
@@ -116,15 +131,13 @@ __device__ __forceinline__ void multiply_stage(float (&sum)[S::kMmaRows][S::kSum
     for (int step = 0; step < S::kSteps; ++step) {
         // Along n a line is 64 columns: the next ones are a box away, and 16 of k are 16 lines.
         const std::uint64_t describe_b =
-            S::kByColumns ? describe_operand(b + step * kMmaBytes, 1, kSwizzleBytes / 16)
-                          : describe_operand(b + step * 16 * kLineBytes,
-                                             S::kTileK * kLineBytes / 16, kSwizzleBytes / 16);
+            S::kByColumns ? describe_operand(b + step * kMmaBytes, kOnePanel)
+                          : describe_operand(b + step * 16 * kLineBytes, S::kTileK * kLineBytes);
 #pragma unroll
         for (int i = 0; i < S::kMmaRows; ++i) {
-            multiply<S::kDtype>(sum[i],
-                                describe_operand(a + i * kMmaM * kLineBytes + step * kMmaBytes, 1,
-                                                 kSwizzleBytes / 16),
-                                describe_b, !first || step > 0);
+            const std::uint64_t describe_a =
+                describe_operand(a + i * kMmaM * kLineBytes + step * kMmaBytes, kOnePanel);
+            multiply<S::kDtype>(sum[i], describe_a, describe_b, !first || step > 0);
         }
     }
     multiply_commit();
@@ -217,10 +230,7 @@ __device__ __forceinline__ void consume(const Ring<S>& ring, float* c, const flo
         multiply_wait<0>();
         if (lane == 0) barrier_arrive(ring.empty(previous));
 #pragma unroll
-        for (int i = 0; i < S::kMmaRows; ++i) {
-#pragma unroll
-            for (int j = 0; j < S::kSums; ++j) pin(sum[i][j]);
-        }
+        for (int i = 0; i < S::kMmaRows; ++i) pin(sum[i]);
         if constexpr (kEpilogue != Epilogue::kNone) finish_sums<S, kEpilogue>(sum, pairs);
         if (origin.row + S::kTileM <= m && origin.col + S::kTileN <= n) {
             store_sums<S, true>(sum, c, m, n, origin.row + own_rows, first_col);
@@ -263,7 +273,7 @@ __global__ void __launch_bounds__(kThreads, 1)
 }
 
 template <class S, Epilogue kEpilogue>
-Launcher launcher(const Problem& p, const Operands& o, const DeviceLimits& device) {
+Launch launcher(const Problem& p, const Operands& o, const DeviceLimits& device) {
     const auto kernel = gemm_hopper<S, kEpilogue>;
     common::check(
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, S::kBytes),
@@ -280,7 +290,7 @@ Launcher launcher(const Problem& p, const Operands& o, const DeviceLimits& devic
 }
 
 template <Dtype dtype>
-Launcher choose(const Problem& problem, const Operands& operands, const DeviceLimits& device) {
+Launch choose(const Problem& problem, const Operands& operands, const DeviceLimits& device) {
     using Large = HopperShape<dtype, 128, 256, 4, 16>;
     using Small = HopperShape<dtype, 128, 128, 6, 16>;
     return with_epilogue(problem.epilogue, [&](auto epilogue) {
@@ -293,8 +303,8 @@ Launcher choose(const Problem& problem, const Operands& operands, const DeviceLi
 
 }  // namespace
 
-Launcher prepare_hopper(const Problem& problem, const Operands& operands,
-                        const DeviceLimits& device) {
+Launch prepare_hopper(const Problem& problem, const Operands& operands,
+                      const DeviceLimits& device) {
     // 9.0a code runs on no later generation.
     if (device.compute_capability != 90) {
         throw perfgate::sdk::Unsupported(

@@ -19,28 +19,14 @@ using common::barrier_init;
 using common::barrier_init_fence;
 using common::barrier_wait;
 using common::copy_box;
+using common::describe_operand;
 using common::give_registers;
 using common::multiply_begin;
 using common::multiply_commit;
 using common::multiply_wait;
+using common::pin;
 using common::prefetch_map;
 using common::take_registers;
-
-// Describes an operand in shared memory of 128-byte lines, eight of which, aligned to 1024 bytes,
-// form the block that the 128-byte swizzle permutes. In units of 16 bytes: `block_step` from a
-// block to the next along the lines, `line_step` to the next block along the contiguous dimension
-// (used where an operand is longer there than a line).
-__device__ __forceinline__ std::uint64_t describe_operand(unsigned address, unsigned line_step,
-                                                          unsigned block_step) {
-    constexpr std::uint64_t kSwizzle128 = std::uint64_t{1} << 62;
-    return kSwizzle128 | static_cast<std::uint64_t>(block_step) << 32 |
-           static_cast<std::uint64_t>(line_step) << 16 | ((address & 0x3ffff) >> 4);
-}
-
-// Keeps the compiler from moving an accumulator across: wgmma writes it behind its back.
-__device__ __forceinline__ void pin(float& value) {
-    asm volatile("" : "+f"(value)::"memory");
-}
 
 // clang-format off
 #define GEMM_NAMES_64                                                                      \

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA variants behind one signature. Choosing happens once, at set-up, so that a launch is a
-// kernel launch and nothing else.
+// The CUDA variants behind one signature.
 #pragma once
 
-#include <cuda_runtime_api.h>
-
-#include <functional>
 #include <type_traits>
 
+#include "common/cuda.hpp"
 #include "gemm/problem.hpp"
 
 namespace gemm {
@@ -26,11 +23,11 @@ struct DeviceLimits {
     int shared_bytes = 0;        // the most that a block can have
 };
 
-// Enqueues C = epilogue(A * B) on the stream.
-using Launcher = std::function<void(cudaStream_t)>;
+using common::Launch;
 
-// How a variant is set up. plugin_cuda.cpp declares one for each variant.
-using Prepare = Launcher(const Problem&, const Operands&, const DeviceLimits&);
+// How a variant is set up: a launch enqueues C = epilogue(A * B). plugin_cuda.cpp declares one for
+// each variant.
+using Prepare = Launch(const Problem&, const Operands&, const DeviceLimits&);
 
 // The part of prepare_pipelined for large products from compute capability 9.0 on: rows of A and B
 // begin on 16 bytes.
@@ -38,11 +35,11 @@ Prepare prepare_pipelined_boxes;
 
 // The epilogue alone, on the C that a product left: a kernel that adds the bias and, for GELU, one
 // more that applies it.
-Launcher prepare_epilogue(const Problem&, const Operands&);
+Launch prepare_epilogue(const Problem&, const Operands&);
 
 // Calls `visit` with the epilogue as a compile-time constant.
 template <class Visitor>
-Launcher with_epilogue(Epilogue epilogue, Visitor&& visit) {
+Launch with_epilogue(Epilogue epilogue, Visitor&& visit) {
     switch (epilogue) {
         case Epilogue::kBias:
             return visit(std::integral_constant<Epilogue, Epilogue::kBias>{});

@@ -28,8 +28,8 @@ __global__ void __launch_bounds__(kBlockCols* kBlockRows)
 
 }  // namespace
 
-Launcher prepare_naive(const Problem& p, const Operands& o, const DeviceLimits&) {
-    return with_epilogue(p.epilogue, [&](auto epilogue) -> Launcher {
+Launch prepare_naive(const Problem& p, const Operands& o, const DeviceLimits&) {
+    return with_epilogue(p.epilogue, [&](auto epilogue) -> Launch {
         return [=](cudaStream_t stream) {
             const dim3 block(kBlockCols, kBlockRows);
             const dim3 grid((p.n + kBlockCols - 1) / kBlockCols,

@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
     Place<S> read{shared_address(shared)};
     Place<S> write{read.first};
     if (threadIdx.x == 0) {
-        for (Place<S> place = read; place.parity == 0; place.next()) {
+        for (Place<S> place = read; place.parity() == 0; place.next()) {
             barrier_init(place.full(), S::kThreads);
             barrier_init(place.empty(), S::kThreads / 32);
         }
@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
         Sums<S> sum = {};
         for (int k0 = 0; k0 < k; k0 += S::kTileK) {
             const bool fetching = loading < tiles;
-            if (fetching) barrier_wait(write.empty(), write.parity ^ 1);
+            if (fetching) barrier_wait(write.empty(), write.parity() ^ 1);
             multiply_tile<S, kLoads>(
                 sum, fragments, reader, stage,
                 [&](int load) {
@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
                     read.next();
                     // After the last tile no stage is on its way: what is read then goes unused.
                     if (k0 + S::kTileK < k || tile + step < tiles) {
-                        barrier_wait(read.full(), read.parity);
+                        barrier_wait(read.full(), read.parity());
                     }
                     return read.address();
                 });
@@ -127,7 +127,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
 }
 
 template <class S, bool kVector, Epilogue kEpilogue>
-Launcher launcher(const Problem& p, const Operands& o, const DeviceLimits& device) {
+Launch launcher(const Problem& p, const Operands& o, const DeviceLimits& device) {
     using Storage = typename S::Storage;
     const auto kernel = gemm_pipelined<S, kVector, kEpilogue>;
     common::check(
@@ -145,7 +145,7 @@ Launcher launcher(const Problem& p, const Operands& o, const DeviceLimits& devic
 }
 
 template <Dtype dtype>
-Launcher choose(const Problem& p, const Operands& operands, const DeviceLimits& device) {
+Launch choose(const Problem& p, const Operands& operands, const DeviceLimits& device) {
     using Large = TensorShape<dtype, 256, 128, 32, 64, 64, 6, 1>;
     using Small = TensorShape<dtype, 64, 64, 64, 32, 32, 4, 3>;
     return with_epilogue(p.epilogue, [&](auto epilogue) {
@@ -165,8 +165,8 @@ Launcher choose(const Problem& p, const Operands& operands, const DeviceLimits& 
 
 }  // namespace
 
-Launcher prepare_pipelined(const Problem& problem, const Operands& operands,
-                           const DeviceLimits& device) {
+Launch prepare_pipelined(const Problem& problem, const Operands& operands,
+                         const DeviceLimits& device) {
     if (problem.dtype == Dtype::kF16) return choose<Dtype::kF16>(problem, operands, device);
     if (problem.dtype == Dtype::kBf16) return choose<Dtype::kBf16>(problem, operands, device);
     throw std::invalid_argument("gemm/pipelined has no dtype but f16 and bf16");

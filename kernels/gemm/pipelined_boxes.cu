@@ -71,7 +71,7 @@ struct Walk {
     __device__ void fill(const CUtensorMap* map_a, const CUtensorMap* map_b, int m, int n, int k,
                          int tiles) {
         if (tile >= tiles) return;
-        common::barrier_wait(write.empty(), write.parity ^ 1);
+        common::barrier_wait(write.empty(), write.parity() ^ 1);
         common::barrier_expect(write.full(), S::kBytesStage);
         common::copy_box(write.address(), map_a, k_done, origin.row, write.full());
 #pragma unroll
@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
     if (loads) {
         common::prefetch_map(&map_a);
         common::prefetch_map(&map_b);
-        for (Place<S> place = read; place.parity == 0; place.next()) {
+        for (Place<S> place = read; place.parity() == 0; place.next()) {
             common::barrier_init(place.full(), 1);
             common::barrier_init(place.empty(), S::kThreads / 32);
         }
@@ -139,7 +139,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
                     read.next();
                     // After the last tile no stage is on its way: what is read then goes unused.
                     if (k0 + S::kTileK < k || tile + step < tiles) {
-                        common::barrier_wait(read.full(), read.parity);
+                        common::barrier_wait(read.full(), read.parity());
                     }
                     return read.address();
                 });
@@ -151,7 +151,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
 }
 
 template <class S, Epilogue kEpilogue>
-Launcher launcher(const Problem& p, const Operands& o, const DeviceLimits& device) {
+Launch launcher(const Problem& p, const Operands& o, const DeviceLimits& device) {
     const auto kernel = gemm_pipelined_boxes<S, kEpilogue>;
     common::check(
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes<S>),
@@ -170,7 +170,7 @@ Launcher launcher(const Problem& p, const Operands& o, const DeviceLimits& devic
 }
 
 template <Dtype dtype>
-Launcher choose(const Problem& p, const Operands& operands, const DeviceLimits& device) {
+Launch choose(const Problem& p, const Operands& operands, const DeviceLimits& device) {
     using Shape = TensorShape<dtype, 256, 128, 64, 64, 64, 4, 1>;
     return with_epilogue(p.epilogue, [&](auto epilogue) {
         return launcher<Shape, decltype(epilogue)::value>(p, operands, device);
@@ -179,8 +179,8 @@ Launcher choose(const Problem& p, const Operands& operands, const DeviceLimits& 
 
 }  // namespace boxes
 
-Launcher prepare_pipelined_boxes(const Problem& problem, const Operands& operands,
-                                 const DeviceLimits& device) {
+Launch prepare_pipelined_boxes(const Problem& problem, const Operands& operands,
+                               const DeviceLimits& device) {
     if (problem.dtype == Dtype::kF16) return boxes::choose<Dtype::kF16>(problem, operands, device);
     return boxes::choose<Dtype::kBf16>(problem, operands, device);
 }

@@ -104,8 +104,8 @@ class Product : public sdk::Instance {
     DeviceMemory a_, b_, c_;
     std::unique_ptr<DeviceMemory> bias_;
     Operands operands_;
-    Launcher multiply_;
-    Launcher finish_;  // empty where the product's kernel does it
+    Launch multiply_;
+    Launch finish_;  // empty where the product's kernel does it
     std::uint64_t seed_ = 0;
 };
 

@@ -3,21 +3,20 @@
 // `empty` that all warps have read it.
 #pragma once
 
+#include "common/ring.cuh"
+
 namespace gemm {
 
-// A place in the ring, and the parity of the round that it is in.
 template <class S>
 struct Place {
     unsigned first;  // stage; the barriers lie behind the last one
-    int stage = 0;
-    unsigned parity = 0;
+    common::RingPlace<S::kStages> at;
 
-    __device__ unsigned address() const { return first + stage * S::kBytesStage; }
-    __device__ unsigned full() const { return first + S::kBytes + stage * 16; }
+    __device__ unsigned address() const { return first + at.stage * S::kBytesStage; }
+    __device__ unsigned full() const { return first + S::kBytes + at.stage * 16; }
     __device__ unsigned empty() const { return full() + 8; }
-    __device__ void next() {
-        if (++stage == S::kStages) stage = 0, parity ^= 1;
-    }
+    __device__ unsigned parity() const { return at.parity; }
+    __device__ void next() { at.next(); }
 };
 
 template <class S>

@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
 }
 
 template <class S, bool kVector, Epilogue kEpilogue>
-Launcher launcher(const Problem& p, const Operands& o) {
+Launch launcher(const Problem& p, const Operands& o) {
     using Storage = typename S::Storage;
     const auto kernel = gemm_tensor_core<S, kVector, kEpilogue>;
     // Beyond 48 KB a kernel must ask.
@@ -85,7 +85,7 @@ Launcher launcher(const Problem& p, const Operands& o) {
 }
 
 template <class S>
-Launcher choose_width(const Problem& problem, const Operands& operands) {
+Launch choose_width(const Problem& problem, const Operands& operands) {
     // cp.async moves 16 aligned bytes: rows of A and of B must begin on 16 bytes.
     const bool aligned = problem.k % S::kChunk == 0 && problem.n % S::kChunk == 0;
     return with_epilogue(problem.epilogue, [&](auto epilogue) {
@@ -95,7 +95,7 @@ Launcher choose_width(const Problem& problem, const Operands& operands) {
 }
 
 template <Dtype dtype>
-Launcher choose(const Problem& problem, const Operands& operands, const DeviceLimits& device) {
+Launch choose(const Problem& problem, const Operands& operands, const DeviceLimits& device) {
     constexpr int kWide = 32 / static_cast<int>(element_bytes(dtype));  // elements in 32 bytes
     using Large = TensorShape<dtype, 256, 128, 2 * kWide, 64, 64, 4, 1>;
     using Small = TensorShape<dtype, 64, 64, 4 * kWide, 32, 32, 4, 3>;
@@ -106,8 +106,8 @@ Launcher choose(const Problem& problem, const Operands& operands, const DeviceLi
 
 }  // namespace
 
-Launcher prepare_tensor_core(const Problem& problem, const Operands& operands,
-                             const DeviceLimits& device) {
+Launch prepare_tensor_core(const Problem& problem, const Operands& operands,
+                           const DeviceLimits& device) {
     switch (problem.dtype) {
         case Dtype::kF16:
             return choose<Dtype::kF16>(problem, operands, device);

@@ -24,17 +24,16 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace
 
-cudaError_t enqueue_step(const Problem& problem, int kernel, const std::uint32_t* in,
-                         std::uint32_t* out, cudaStream_t stream) {
+void enqueue_step(const Problem& problem, int kernel, const std::uint32_t* in, std::uint32_t* out,
+                  cudaStream_t stream) {
     launch_step<<<blocks_for(problem), kThreads, 0, stream>>>(
         problem.elements, static_cast<std::uint32_t>(kernel), kernel == 0 ? in : out, out);
-    return cudaGetLastError();
+    common::check(cudaGetLastError(), "launch");
 }
 
-cudaError_t fill_input_device(const Problem& problem, std::uint64_t key, std::uint32_t* in,
-                              cudaStream_t stream) {
-    launch_fill<<<blocks_for(problem), kThreads, 0, stream>>>(problem.elements, key, in);
-    return cudaGetLastError();
+void fill_input_device(const Problem& problem, std::uint64_t key, std::uint32_t* in) {
+    launch_fill<<<blocks_for(problem), kThreads>>>(problem.elements, key, in);
+    common::check(cudaGetLastError(), "filling the input");
 }
 
 }  // namespace launch

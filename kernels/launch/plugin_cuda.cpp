@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CUDA module: four ways to submit the same kernels.
 #include <deque>
-#include <functional>
 #include <vector>
 
 #include "common/cuda.hpp"
@@ -13,39 +12,34 @@ namespace launch {
 namespace {
 
 using common::check;
+using common::Launch;
 
 struct Buffers {
     explicit Buffers(const Problem& p)
         : problem(p), in(p.bytes(), "the input"), out(p.bytes(), "the output") {}
 
     void enqueue(int kernel, cudaStream_t stream) const {
-        check(
-            enqueue_step(problem, kernel, in.as<std::uint32_t>(), out.as<std::uint32_t>(), stream),
-            "launch");
+        enqueue_step(problem, kernel, in.as<std::uint32_t>(), out.as<std::uint32_t>(), stream);
     }
 
     Problem problem;
     common::DeviceMemory in, out;
 };
 
-// Submits the whole chain.
-using Submit = std::function<void(cudaStream_t)>;
-
 class Chain : public sdk::Instance {
   public:
-    Chain(const Problem& problem, Submit (*prepare)(const Buffers&))
-        : buffers_(problem), submit_(prepare(buffers_)) {}
+    Chain(const Problem& problem, Launch (*prepare)(const Buffers&))
+        : buffers_(problem), launch_(prepare(buffers_)) {}
 
     void fill(std::uint64_t seed) override {
         seed_ = seed;
-        check(fill_input_device(buffers_.problem, common::stream_key(seed, kInput),
-                                buffers_.in.as<std::uint32_t>(), nullptr),
-              "filling the input");
+        fill_input_device(buffers_.problem, common::stream_key(seed, kInput),
+                          buffers_.in.as<std::uint32_t>());
         buffers_.out.poison();
         check(cudaStreamSynchronize(nullptr), "filling the input");
     }
 
-    void launch(void* stream) override { submit_(static_cast<cudaStream_t>(stream)); }
+    void launch(void* stream) override { launch_(static_cast<cudaStream_t>(stream)); }
 
     sdk::Verification verify() override {
         const CheckReport report =
@@ -60,7 +54,7 @@ class Chain : public sdk::Instance {
 
   private:
     Buffers buffers_;
-    Submit submit_;
+    Launch launch_;
     std::uint64_t seed_ = 0;
 };
 
@@ -68,13 +62,13 @@ void wait_for(cudaStream_t stream) {
     check(cudaStreamSynchronize(stream), "waiting for a kernel");
 }
 
-Submit prepare_stream(const Buffers& buffers) {
+Launch prepare_stream(const Buffers& buffers) {
     return [&buffers](cudaStream_t stream) {
         for (int i = 0; i < buffers.problem.kernels; ++i) buffers.enqueue(i, stream);
     };
 }
 
-Submit prepare_stream_sync(const Buffers& buffers) {
+Launch prepare_stream_sync(const Buffers& buffers) {
     return [&buffers](cudaStream_t stream) {
         for (int i = 0; i < buffers.problem.kernels; ++i) {
             buffers.enqueue(i, stream);
@@ -83,12 +77,12 @@ Submit prepare_stream_sync(const Buffers& buffers) {
     };
 }
 
-Submit prepare_graph(const Buffers& buffers) {
+Launch prepare_graph(const Buffers& buffers) {
     const auto graph = std::make_shared<common::Graph>(prepare_stream(buffers));
     return [graph](cudaStream_t stream) { graph->launch(stream); };
 }
 
-Submit prepare_graph_sync(const Buffers& buffers) {
+Launch prepare_graph_sync(const Buffers& buffers) {
     const auto graphs = std::make_shared<std::deque<common::Graph>>();
     for (int i = 0; i < buffers.problem.kernels; ++i) {
         graphs->emplace_back([&](cudaStream_t stream) { buffers.enqueue(i, stream); });
@@ -101,7 +95,7 @@ Submit prepare_graph_sync(const Buffers& buffers) {
     };
 }
 
-Create create_with(Submit (*prepare)(const Buffers&)) {
+Create create_with(Launch (*prepare)(const Buffers&)) {
     return [prepare](const sdk::Values& values) {
         return std::make_unique<Chain>(problem_of(values), prepare);
     };

@@ -38,11 +38,9 @@ __global__ void __launch_bounds__(kTilePixels)
 
 }  // namespace
 
-cudaError_t render_forward(const View& view, float* light, float* range, std::uint32_t* walked,
-                           cudaStream_t stream) {
-    forward<<<static_cast<unsigned>(tile_count(view)), kTilePixels, 0, stream>>>(view, light, range,
-                                                                                 walked);
-    return cudaGetLastError();
+void render_forward(const View& view, float* light, float* range, std::uint32_t* walked) {
+    forward<<<static_cast<unsigned>(tile_count(view)), kTilePixels>>>(view, light, range, walked);
+    common::check(cudaGetLastError(), "the forward pass");
 }
 
 }  // namespace render_backward

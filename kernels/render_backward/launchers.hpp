@@ -2,25 +2,18 @@
 // The device's side behind plain functions. Views hold device memory here.
 #pragma once
 
-#include <cuda_runtime_api.h>
-
 #include <cstdint>
 
+#include "common/cuda.hpp"
 #include "render_backward/splat.hpp"
 
 namespace render_backward {
 
-// Fills what a View says that the forward pass left (range: lidar only).
-cudaError_t render_forward(const View&, float* light, float* range, std::uint32_t* walked,
-                           cudaStream_t);
+// Fills what a View says that the forward pass left (range: lidar only), on the default stream.
+void render_forward(const View&, float* light, float* range, std::uint32_t* walked);
 
-// Adds the gradients of the view, kFields for each Gaussian, to what is there.
-using Backward = cudaError_t (*)(const View&, float* gradients, cudaStream_t);
-
-cudaError_t backward_monolithic(const View&, float* gradients, cudaStream_t);
-cudaError_t backward_split(const View&, float* gradients, cudaStream_t);
-
-// What backward_split wants to be told to the device, once.
-cudaError_t prepare_split();
+// A launch adds the gradients of the view, kFields for each Gaussian, to what is there.
+using Prepare = common::Launch(const View&, float* gradients);
+Prepare prepare_monolithic, prepare_split;
 
 }  // namespace render_backward

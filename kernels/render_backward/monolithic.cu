@@ -17,10 +17,12 @@ __global__ void __launch_bounds__(OneShape::kThreads)
 
 }  // namespace
 
-cudaError_t backward_monolithic(const View& view, float* gradients, cudaStream_t stream) {
-    render_backward_monolithic<<<static_cast<unsigned>(tile_count(view)), OneShape::kThreads, 0,
-                                 stream>>>(view, gradients);
-    return cudaGetLastError();
+common::Launch prepare_monolithic(const View& view, float* gradients) {
+    return [=](cudaStream_t stream) {
+        render_backward_monolithic<<<static_cast<unsigned>(tile_count(view)), OneShape::kThreads, 0,
+                                     stream>>>(view, gradients);
+        common::check(cudaGetLastError(), "launch");
+    };
 }
 
 }  // namespace render_backward

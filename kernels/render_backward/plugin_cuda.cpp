@@ -53,8 +53,7 @@ class SensorImage {
           light_(scene_.light, "light"),
           range_(scene_.range, "range"),
           walked_(scene_.walked, "list lengths") {
-        common::check(render_forward(view(), light_.get(), range_.get(), walked_.get(), nullptr),
-                      "the forward pass");
+        render_forward(view(), light_.get(), range_.get(), walked_.get());
         light_.read_into(scene_.light);
         range_.read_into(scene_.range);
         walked_.read_into(scene_.walked);
@@ -77,13 +76,14 @@ class SensorImage {
 
 class Gradients : public sdk::Instance {
   public:
-    Gradients(const Problem& problem, Backward backward)
+    Gradients(const Problem& problem, Prepare* prepare)
         : problem_(problem),
-          backward_(backward),
+          prepare_(prepare),
           gradients_(sensors_of(problem).size() * count() * sizeof(float), "gradients") {}
 
     void fill(std::uint64_t seed) override {
         seed_ = seed;
+        launches_.clear();
         images_.clear();
         // Side by side: half of making a scene runs on one core.
         const std::vector<Sensor> sensors = sensors_of(problem_);
@@ -92,7 +92,9 @@ class Gradients : public sdk::Instance {
             scenes[i] = make_scene(problem_, sensors[i], seed);
         });
         for (Scene& scene : scenes) {
+            float* const gradients = gradients_.as<float>() + images_.size() * count();
             images_.push_back(std::make_unique<SensorImage>(std::move(scene)));
+            launches_.push_back(prepare_(images_.back()->view(), gradients));
         }
         gradients_.poison();
         common::check(cudaStreamSynchronize(nullptr), "setting up the scene");
@@ -102,10 +104,7 @@ class Gradients : public sdk::Instance {
     void launch(void* stream) override {
         auto* const to = static_cast<cudaStream_t>(stream);
         common::check(cudaMemsetAsync(gradients_.get(), 0, gradients_.bytes(), to), "zeroing");
-        for (std::size_t i = 0; i < images_.size(); ++i) {
-            common::check(backward_(images_[i]->view(), gradients_.as<float>() + i * count(), to),
-                          "launch");
-        }
+        for (const common::Launch& add_gradients : launches_) add_gradients(to);
     }
 
     sdk::Verification verify() override {
@@ -134,25 +133,23 @@ class Gradients : public sdk::Instance {
     std::size_t count() const { return gaussians() * kFields; }
 
     Problem problem_;
-    Backward backward_;
+    Prepare* prepare_;
     common::DeviceMemory gradients_;  // of each sensor in turn
     std::vector<std::unique_ptr<SensorImage>> images_;
+    std::vector<common::Launch> launches_;  // one for each image
     std::uint64_t seed_ = 0;
 };
 
+Create create_with(Prepare* prepare) {
+    return [prepare](const sdk::Values& values) {
+        return std::make_unique<Gradients>(problem_of(values), prepare);
+    };
+}
+
 sdk::Plugin plugin() {
     return catalogue([](std::string_view variant) -> Create {
-        if (variant == "monolithic") {
-            return [](const sdk::Values& values) {
-                return std::make_unique<Gradients>(problem_of(values), backward_monolithic);
-            };
-        }
-        if (variant == "split") {
-            return [](const sdk::Values& values) {
-                common::check(prepare_split(), "dividing shared memory and cache");
-                return std::make_unique<Gradients>(problem_of(values), backward_split);
-            };
-        }
+        if (variant == "monolithic") return create_with(prepare_monolithic);
+        if (variant == "split") return create_with(prepare_split);
         return {};
     });
 }

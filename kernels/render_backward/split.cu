@@ -29,49 +29,41 @@ __global__ void __launch_bounds__(SplitShape<kSensor>::kThreads, SplitShape<kSen
     backward_tile(kSensor, view, gradients, shared);
 }
 
-template <Sensor kSensor>
-cudaError_t launch(const View& view, float* gradients, cudaStream_t stream) {
-    render_backward_split<kSensor>
-        <<<static_cast<unsigned>(tile_count(view)), SplitShape<kSensor>::kThreads, 0, stream>>>(
-            view, gradients);
-    return cudaGetLastError();
-}
-
 // As much shared memory as the blocks on an SM use; the rest of the array is L1 cache, where
 // the next splats come from.
 template <Sensor kSensor>
-cudaError_t prefer_carveout() {
-    int device = 0;
-    int most = 0;
+void prefer_carveout() {
+    const int most = common::device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor);
     int blocks = 0;
-    cudaError_t error = cudaGetDevice(&device);
-    if (error == cudaSuccess) {
-        error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device);
-    }
-    if (error == cudaSuccess) {
-        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-            &blocks, render_backward_split<kSensor>, SplitShape<kSensor>::kThreads, 0);
-    }
-    if (error != cudaSuccess) return error;
+    common::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                      &blocks, render_backward_split<kSensor>, SplitShape<kSensor>::kThreads, 0),
+                  "asking for the blocks on an SM");
     // Each block also costs what the system keeps for itself.
     constexpr int kSystemBytes = 1024;
     const int bytes =
         blocks * (static_cast<int>(sizeof(Shared<SplitShape<kSensor>>)) + kSystemBytes);
-    return cudaFuncSetAttribute(render_backward_split<kSensor>,
-                                cudaFuncAttributePreferredSharedMemoryCarveout,
-                                (100 * bytes + most - 1) / most);
+    common::check(cudaFuncSetAttribute(render_backward_split<kSensor>,
+                                       cudaFuncAttributePreferredSharedMemoryCarveout,
+                                       (100 * bytes + most - 1) / most),
+                  "dividing shared memory and cache");
+}
+
+template <Sensor kSensor>
+common::Launch prepare(const View& view, float* gradients) {
+    prefer_carveout<kSensor>();
+    return [=](cudaStream_t stream) {
+        render_backward_split<kSensor>
+            <<<static_cast<unsigned>(tile_count(view)), SplitShape<kSensor>::kThreads, 0, stream>>>(
+                view, gradients);
+        common::check(cudaGetLastError(), "launch");
+    };
 }
 
 }  // namespace
 
-cudaError_t backward_split(const View& view, float* gradients, cudaStream_t stream) {
-    return view.sensor == Sensor::kCamera ? launch<Sensor::kCamera>(view, gradients, stream)
-                                          : launch<Sensor::kLidar>(view, gradients, stream);
-}
-
-cudaError_t prepare_split() {
-    const cudaError_t error = prefer_carveout<Sensor::kCamera>();
-    return error == cudaSuccess ? prefer_carveout<Sensor::kLidar>() : error;
+common::Launch prepare_split(const View& view, float* gradients) {
+    return view.sensor == Sensor::kCamera ? prepare<Sensor::kCamera>(view, gradients)
+                                          : prepare<Sensor::kLidar>(view, gradients);
 }
 
 }  // namespace render_backward

@@ -23,15 +23,14 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace
 
-cudaError_t fill_logits_device(const Problem& p, std::uint64_t seed, void* storage,
-                               cudaStream_t stream) {
+void fill_logits_device(const Problem& p, std::uint64_t seed, void* in) {
     const int blocks = p.rows < kMostBlocks ? p.rows : kMostBlocks;
     common::with_element(p.dtype, [&](auto element) {
         using E = decltype(element);
-        softmax_fill<E><<<blocks, kThreads, 0, stream>>>(static_cast<typename E::Storage*>(storage),
-                                                         Logits(seed), p.rows, p.width);
+        softmax_fill<E><<<blocks, kThreads>>>(static_cast<typename E::Storage*>(in), Logits(seed),
+                                              p.rows, p.width);
     });
-    return cudaGetLastError();
+    common::check(cudaGetLastError(), "filling the input");
 }
 
 }  // namespace softmax

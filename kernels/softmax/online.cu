@@ -94,15 +94,12 @@ constexpr int accesses(int elements, int pack) {
 }
 
 template <class T, int kPack>
-cudaError_t launch(const Problem& p, const T* in, T* out, cudaStream_t stream) {
+common::Launch prepare(const Problem& p, const T* in, T* out) {
     const auto by_warp = [&](auto kernel) {
-        kernel<<<blocks_of_warps(p.rows), kWarpsPerBlock * kWarp, 0, stream>>>(p.rows, p.width, in,
-                                                                               out);
-        return cudaGetLastError();
+        return launch_of(kernel, blocks_of_warps(p.rows), kWarpsPerBlock * kWarp, p, in, out);
     };
     const auto by_block = [&](auto kernel, int threads) {
-        kernel<<<p.rows, threads, 0, stream>>>(p.rows, p.width, in, out);
-        return cudaGetLastError();
+        return launch_of(kernel, p.rows, threads, p, in, out);
     };
     // Elements of a thread: enough loads in flight, few enough that the registers hold.
     if (p.width <= 128) return by_warp(softmax_online_warp<T, kPack, accesses(4, kPack)>);
@@ -119,19 +116,18 @@ cudaError_t launch(const Problem& p, const T* in, T* out, cudaStream_t stream) {
 }
 
 template <class T>
-cudaError_t launch_as(const Problem& p, const void* in, void* out, cudaStream_t stream) {
+common::Launch prepare_as(const Problem& p, const void* in, void* out) {
     const auto* x = static_cast<const T*>(in);
     auto* y = static_cast<T*>(out);
     // Rows begin on 16 bytes only if the width divides.
-    return p.width % kPerVector<T> == 0 ? launch<T, kPerVector<T>>(p, x, y, stream)
-                                        : launch<T, 1>(p, x, y, stream);
+    return p.width % kPerVector<T> == 0 ? prepare<T, kPerVector<T>>(p, x, y)
+                                        : prepare<T, 1>(p, x, y);
 }
 
 }  // namespace
 
-cudaError_t launch_online(const Problem& p, const void* in, void* out, cudaStream_t stream) {
-    return p.dtype == Dtype::kF16 ? launch_as<__half>(p, in, out, stream)
-                                  : launch_as<float>(p, in, out, stream);
+common::Launch prepare_online(const Problem& p, const void* in, void* out) {
+    return p.dtype == Dtype::kF16 ? prepare_as<__half>(p, in, out) : prepare_as<float>(p, in, out);
 }
 
 }  // namespace softmax

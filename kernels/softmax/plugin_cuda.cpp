@@ -8,23 +8,19 @@
 namespace softmax {
 namespace {
 
-void fill_input(const Problem& problem, std::uint64_t seed, void* in) {
-    common::check(fill_logits_device(problem, seed, in, nullptr), "filling the input");
-}
+using Softmax = common::DeviceInOut<Problem, CheckReport, fill_logits_device>;
 
-using Softmax = common::DeviceInOut<Problem, CheckReport, fill_input>;
-
-Create create_with(Launcher launcher, Softmax::Check check = check_softmax) {
+Create create_with(Softmax::Prepare prepare, Softmax::Check check = check_softmax) {
     return [=](const sdk::Values& values) {
-        return std::make_unique<Softmax>(problem_of(values), launcher, check);
+        return std::make_unique<Softmax>(problem_of(values), prepare, check);
     };
 }
 
 sdk::Plugin plugin() {
     return catalogue([](std::string_view variant) -> Create {
-        if (variant == "copy") return create_with(common::launch_copy<Problem>, check_copied);
-        if (variant == "three_pass") return create_with(launch_three_pass);
-        if (variant == "online") return create_with(launch_online);
+        if (variant == "copy") return create_with(common::prepare_copy<Problem>, check_copied);
+        if (variant == "three_pass") return create_with(prepare_three_pass);
+        if (variant == "online") return create_with(prepare_online);
         return {};
     });
 }

@@ -88,6 +88,16 @@ struct BlockGroup {
     }
 };
 
+// What launches a kernel of a whole softmax.
+template <class T>
+common::Launch launch_of(void (*kernel)(int rows, int width, const T*, T*), dim3 blocks,
+                         int threads, const Problem& p, const T* in, T* out) {
+    return [=, rows = p.rows, width = p.width](cudaStream_t stream) {
+        kernel<<<blocks, threads, 0, stream>>>(rows, width, in, out);
+        common::check(cudaGetLastError(), "launch");
+    };
+}
+
 inline dim3 blocks_of_warps(int rows) {
     return dim3(static_cast<unsigned>((rows + kWarpsPerBlock - 1) / kWarpsPerBlock));
 }

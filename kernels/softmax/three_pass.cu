@@ -80,33 +80,28 @@ __global__ void __launch_bounds__(kMostThreads)
 }
 
 template <class T, int kPack>
-cudaError_t launch(const Problem& p, const T* in, T* out, cudaStream_t stream) {
+common::Launch prepare(const Problem& p, const T* in, T* out) {
     if (p.width <= kWidestForWarp) {
-        softmax_three_pass_warp<T, kPack>
-            <<<blocks_of_warps(p.rows), kWarpsPerBlock * kWarp, 0, stream>>>(p.rows, p.width, in,
-                                                                             out);
-    } else {
-        const int threads = std::clamp(p.width / 16 / kWarp * kWarp, 128, kMostThreads);
-        softmax_three_pass_block<T, kPack>
-            <<<p.rows, threads, 0, stream>>>(p.rows, p.width, in, out);
+        return launch_of(softmax_three_pass_warp<T, kPack>, blocks_of_warps(p.rows),
+                         kWarpsPerBlock * kWarp, p, in, out);
     }
-    return cudaGetLastError();
+    const int threads = std::clamp(p.width / 16 / kWarp * kWarp, 128, kMostThreads);
+    return launch_of(softmax_three_pass_block<T, kPack>, p.rows, threads, p, in, out);
 }
 
 template <class T>
-cudaError_t launch_as(const Problem& p, const void* in, void* out, cudaStream_t stream) {
+common::Launch prepare_as(const Problem& p, const void* in, void* out) {
     const auto* x = static_cast<const T*>(in);
     auto* y = static_cast<T*>(out);
     // Rows begin on 16 bytes only if the width divides.
-    return p.width % kPerVector<T> == 0 ? launch<T, kPerVector<T>>(p, x, y, stream)
-                                        : launch<T, 1>(p, x, y, stream);
+    return p.width % kPerVector<T> == 0 ? prepare<T, kPerVector<T>>(p, x, y)
+                                        : prepare<T, 1>(p, x, y);
 }
 
 }  // namespace
 
-cudaError_t launch_three_pass(const Problem& p, const void* in, void* out, cudaStream_t stream) {
-    return p.dtype == Dtype::kF16 ? launch_as<__half>(p, in, out, stream)
-                                  : launch_as<float>(p, in, out, stream);
+common::Launch prepare_three_pass(const Problem& p, const void* in, void* out) {
+    return p.dtype == Dtype::kF16 ? prepare_as<__half>(p, in, out) : prepare_as<float>(p, in, out);
 }
 
 }  // namespace softmax

@@ -21,11 +21,11 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace
 
-cudaError_t enqueue_compute(std::size_t count, int steps, const float* in, float* out,
-                            cudaStream_t stream) {
+void enqueue_compute(std::size_t count, int steps, const float* in, float* out,
+                     cudaStream_t stream) {
     const auto blocks = static_cast<unsigned>((count + kThreads - 1) / kThreads);
     transfer_compute<<<blocks, kThreads, 0, stream>>>(count, steps, in, out);
-    return cudaGetLastError();
+    common::check(cudaGetLastError(), "launch");
 }
 
 }  // namespace transfer

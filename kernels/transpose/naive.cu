@@ -22,19 +22,21 @@ __global__ void __launch_bounds__(kBlockCols* kBlockRows)
 }
 
 template <class T>
-cudaError_t launch(const Problem& p, const void* in, void* out, cudaStream_t stream) {
+common::Launch prepare(const Problem& p, const void* in, void* out) {
     const dim3 block(kBlockCols, kBlockRows);
     const dim3 grid((p.cols + kBlockCols - 1) / kBlockCols, (p.rows + kBlockRows - 1) / kBlockRows);
-    transpose_naive<<<grid, block, 0, stream>>>(p.rows, p.cols, static_cast<const T*>(in),
-                                                static_cast<T*>(out));
-    return cudaGetLastError();
+    return [=](cudaStream_t stream) {
+        transpose_naive<<<grid, block, 0, stream>>>(p.rows, p.cols, static_cast<const T*>(in),
+                                                    static_cast<T*>(out));
+        common::check(cudaGetLastError(), "launch");
+    };
 }
 
 }  // namespace
 
-cudaError_t launch_naive(const Problem& p, const void* in, void* out, cudaStream_t stream) {
-    return common::element_bytes(p.dtype) == 2 ? launch<std::uint16_t>(p, in, out, stream)
-                                               : launch<std::uint32_t>(p, in, out, stream);
+common::Launch prepare_naive(const Problem& p, const void* in, void* out) {
+    return common::element_bytes(p.dtype) == 2 ? prepare<std::uint16_t>(p, in, out)
+                                               : prepare<std::uint32_t>(p, in, out);
 }
 
 }  // namespace transpose

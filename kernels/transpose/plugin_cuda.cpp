@@ -15,19 +15,19 @@ void fill_input(const Problem& problem, std::uint64_t seed, void* in) {
 
 using Transposition = common::DeviceInOut<Problem, CheckReport, fill_input>;
 
-Create create_with(Launcher launcher, Transposition::Check check = check_transposed) {
+Create create_with(Transposition::Prepare prepare, Transposition::Check check = check_transposed) {
     return [=](const sdk::Values& values) {
-        return std::make_unique<Transposition>(problem_of(values), launcher, check);
+        return std::make_unique<Transposition>(problem_of(values), prepare, check);
     };
 }
 
 sdk::Plugin plugin() {
     return catalogue([](std::string_view variant) -> Create {
-        if (variant == "copy") return create_with(common::launch_copy<Problem>, check_copied);
-        if (variant == "naive") return create_with(launch_naive);
-        if (variant == "shared") return create_with(launch_shared);
-        if (variant == "padded") return create_with(launch_padded);
-        if (variant == "swizzled") return create_with(launch_swizzled);
+        if (variant == "copy") return create_with(common::prepare_copy<Problem>, check_copied);
+        if (variant == "naive") return create_with(prepare_naive);
+        if (variant == "shared") return create_with(prepare_shared);
+        if (variant == "padded") return create_with(prepare_padded);
+        if (variant == "swizzled") return create_with(prepare_swizzled);
         return {};
     });
 }

@@ -52,27 +52,29 @@ __global__ void __launch_bounds__(kTile* kBlockRows)
 }
 
 template <class T>
-cudaError_t launch(void (*kernel)(int, int, const T*, T*), const Problem& p, const void* in,
-                   void* out, cudaStream_t stream) {
+common::Launch prepare(void (*kernel)(int, int, const T*, T*), const Problem& p, const void* in,
+                       void* out) {
     const dim3 block(kTile, kBlockRows);
     const dim3 grid((p.cols + kTile - 1) / kTile, (p.rows + kTile - 1) / kTile);
-    kernel<<<grid, block, 0, stream>>>(p.rows, p.cols, static_cast<const T*>(in),
-                                       static_cast<T*>(out));
-    return cudaGetLastError();
+    return [=](cudaStream_t stream) {
+        kernel<<<grid, block, 0, stream>>>(p.rows, p.cols, static_cast<const T*>(in),
+                                           static_cast<T*>(out));
+        common::check(cudaGetLastError(), "launch");
+    };
 }
 
 }  // namespace
 
-cudaError_t launch_shared(const Problem& p, const void* in, void* out, cudaStream_t stream) {
+common::Launch prepare_shared(const Problem& p, const void* in, void* out) {
     return common::element_bytes(p.dtype) == 2
-               ? launch<std::uint16_t>(transpose_shared, p, in, out, stream)
-               : launch<std::uint32_t>(transpose_shared, p, in, out, stream);
+               ? prepare<std::uint16_t>(transpose_shared, p, in, out)
+               : prepare<std::uint32_t>(transpose_shared, p, in, out);
 }
 
-cudaError_t launch_padded(const Problem& p, const void* in, void* out, cudaStream_t stream) {
+common::Launch prepare_padded(const Problem& p, const void* in, void* out) {
     return common::element_bytes(p.dtype) == 2
-               ? launch<std::uint16_t>(transpose_padded, p, in, out, stream)
-               : launch<std::uint32_t>(transpose_padded, p, in, out, stream);
+               ? prepare<std::uint16_t>(transpose_padded, p, in, out)
+               : prepare<std::uint32_t>(transpose_padded, p, in, out);
 }
 
 }  // namespace transpose

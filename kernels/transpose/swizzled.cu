@@ -133,21 +133,23 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 template <class T>
-cudaError_t launch(const Problem& p, const void* in, void* out, cudaStream_t stream) {
+common::Launch prepare(const Problem& p, const void* in, void* out) {
     const bool by_chunks = p.rows % kPerChunk<T> == 0 && p.cols % kPerChunk<T> == 0;
     const int tile = by_chunks ? kChunks * kPerChunk<T> : kElementTile;
     const dim3 grid((p.cols + tile - 1) / tile, (p.rows + tile - 1) / tile);
     const auto kernel = by_chunks ? transpose_swizzled<T> : transpose_swizzled_elements<T>;
-    kernel<<<grid, kThreads, 0, stream>>>(p.rows, p.cols, static_cast<const T*>(in),
-                                          static_cast<T*>(out));
-    return cudaGetLastError();
+    return [=](cudaStream_t stream) {
+        kernel<<<grid, kThreads, 0, stream>>>(p.rows, p.cols, static_cast<const T*>(in),
+                                              static_cast<T*>(out));
+        common::check(cudaGetLastError(), "launch");
+    };
 }
 
 }  // namespace
 
-cudaError_t launch_swizzled(const Problem& p, const void* in, void* out, cudaStream_t stream) {
-    return common::element_bytes(p.dtype) == 2 ? launch<std::uint16_t>(p, in, out, stream)
-                                               : launch<std::uint32_t>(p, in, out, stream);
+common::Launch prepare_swizzled(const Problem& p, const void* in, void* out) {
+    return common::element_bytes(p.dtype) == 2 ? prepare<std::uint16_t>(p, in, out)
+                                               : prepare<std::uint32_t>(p, in, out);
 }
 
 }  // namespace transpose

@@ -24,7 +24,7 @@ if LONG:
 DEVICE = "nvidia-h100-80gb-hbm3"
 RUN = tool.SOURCE / f"tests/data/aa/{DEVICE}/gemm-1.run.json"
 
-BENCH = """#!/usr/bin/env python3
+BENCH = tool.PYTHON + """
 import json, pathlib, sys
 pathlib.Path(sys.argv[1]).write_text(json.dumps({"rows": [{"name": "sort", "seconds": [1e-3, 1.1e-3]}]}))
 """

@@ -67,6 +67,7 @@ bool is_by_chance(std::size_t seen, std::size_t tried, double probability) {
 /// What replays of one suite came to.
 struct Tally {
     std::size_t cases = 0, regressed = 0, failed = 0, again = 0, passed = 0, settled = 0;
+    std::size_t processes = 0, shown_with_slow = 0;
 
     void add(const Outcome& outcome) {
         ++cases;
@@ -75,6 +76,8 @@ struct Tally {
         again += outcome.measured_again ? 1 : 0;
         passed += outcome.passes ? 1 : 0;
         settled += outcome.settled ? 1 : 0;
+        processes += outcome.processes;
+        shown_with_slow += outcome.passes && outcome.slow_processes > 0 ? 1 : 0;
     }
     void add(const Tally& other) {
         cases += other.cases;
@@ -83,6 +86,8 @@ struct Tally {
         again += other.again;
         passed += other.passed;
         settled += other.settled;
+        processes += other.processes;
+        shown_with_slow += other.shown_with_slow;
     }
     double found() const { return percent(double(regressed), double(cases)); }
     double alarms() const { return percent(double(failed), double(cases)); }
@@ -261,33 +266,6 @@ void print_drift(std::size_t replays) {
     fmt::print("\n");
 }
 
-/// How often no change passes, and one of just the tolerance.
-void print_passes(const Row& row, std::size_t replays) {
-    const double tolerance = row.setting.tolerance;
-    fmt::print(
-        "### A true change of just the tolerance\n\n| the run is of | true change | tolerance | "
-        "replays | passed | with 3 processes | regressed |\n|---|---|---|---|---|---|---|\n");
-    for (const double allowed : {tolerance, 4 * tolerance}) {
-        for (const double slowdown : {0.0, allowed}) {
-            Setting setting = row.setting;
-            setting.tolerance = allowed;
-            Tally all;
-            for (std::size_t i = 0; i < row.suites.size(); ++i) {
-                all.add(replayed(row.suites[i], setting, slowdown, replays, i + 1));
-            }
-            const auto share = [&](std::size_t part) {
-                return percent(double(part), double(all.cases));
-            };
-            fmt::print("| {} | {:g} % | {:g} % | {} | {:.2f} % | {:.2f} % | {:.2f} % |\n", row.name,
-                       100 * slowdown, 100 * allowed, all.cases, share(all.passed),
-                       share(all.settled), share(all.regressed));
-            expect(slowdown == 0 || is_by_chance(all.passed, all.cases, passes_at_most),
-                   fmt::format("{}: a change of just the tolerance passes seldom", row.name));
-        }
-    }
-    fmt::print("\n");
-}
-
 /// Of one case: the mean claim, how often it was made, and how often a change of it was found.
 struct Claim {
     const Suite* suite = nullptr;
@@ -320,6 +298,144 @@ std::vector<Claim> claims_of(const Row& row, std::size_t replays) {
     return claims;
 }
 
+Tally of_all(const std::vector<Suite>& suites, const Setting& setting, double slowdown,
+             std::size_t replays) {
+    Tally all;
+    for (std::size_t i = 0; i < suites.size(); ++i) {
+        all.add(replayed(suites[i], setting, slowdown, replays, i + 1));
+    }
+    return all;
+}
+
+/// How many processes a verdict takes: of a run, and of `ab` (of each side).
+void print_starts(const std::vector<Suite>& alone, const std::vector<Suite>& paired,
+                  std::size_t replays) {
+    constexpr std::array changes{0.0, 0.02, 0.03, 0.05, 0.10, 0.50};
+    fmt::print(
+        "### Processes until the verdict, tolerance 0.5 %, each case with a tenth of the budget\n\n"
+        "| | change | replays | failed | regressed | shown | processes, mean |\n"
+        "|---|---|---|---|---|---|---|\n");
+    for (const bool pairs : {false, true}) {
+        const std::vector<Suite>& suites = pairs ? paired : alone;
+        Setting setting;
+        setting.share = 1e-4;
+        setting.paired = pairs;
+        for (const double change : changes) {
+            const Tally all = of_all(suites, setting, change, replays);
+            if (all.cases == 0) continue;
+            fmt::print("| {} | {:g} % | {} | {:.2f} % | {:.2f} % | {:.2f} % | {:.1f} |\n",
+                       pairs ? "ab" : "run", 100 * change, all.cases, all.alarms(), all.found(),
+                       percent(double(all.passed), double(all.cases)),
+                       double(all.processes) / double(all.cases));
+            expect(change > 0 || is_by_chance(all.failed, all.cases, setting.share),
+                   "false alarms by the number of processes");
+            expect(change < 0.5 || all.alarms() >= 99, "+50 % is found");
+        }
+    }
+    fmt::print("\n");
+}
+
+/// A mode that only some of the run's processes have, twice as slow.
+void print_modes(const std::vector<Suite>& suites, std::size_t replays) {
+    fmt::print(
+        "### Some processes twice as slow, tolerance 5 %, each case with the whole budget\n\n"
+        "| slow | first look | replays | failed | shown | shown with a slow process |\n"
+        "|---|---|---|---|---|---|\n");
+    for (const double share : {0.0, 0.05, 0.1, 0.3, 0.5}) {
+        for (const std::size_t processes : {std::size_t{0}, std::size_t{20}}) {
+            Setting setting;
+            setting.tolerance = 0.05;
+            setting.mode_share = share;
+            setting.mode = 2;
+            setting.processes = processes;
+            setting.rounds = processes == 0 ? 1 : 0;
+            const Tally all = of_all(suites, setting, 0, replays);
+            const auto part = [&](std::size_t count) {
+                return percent(double(count), double(all.cases));
+            };
+            fmt::print("| {:g} % | {} | {} | {:.2f} % | {:.2f} % | {:.2f} % |\n", 100 * share,
+                       processes == 0 ? "3 to 5" : "20", all.cases, all.alarms(), part(all.passed),
+                       part(all.shown_with_slow));
+            expect(all.shown_with_slow == 0, "a run with a slow process is shown");
+            expect(share > 0 || is_by_chance(all.failed, all.cases, setting.share),
+                   "false alarms of the precedence test");
+        }
+    }
+    fmt::print("\n");
+}
+
+/// The mean of the slowest tenth, which has twice the tolerance.
+void print_tails(const std::vector<Kernel>& kernels, std::size_t replays) {
+    if (tails_of(kernels, {}).empty()) return;
+    fmt::print(
+        "### Tails: the mean of the slowest tenth, each case with the whole budget\n\n"
+        "| of the run's samples | tolerance of the tail | replays | failed | claimed: median | "
+        "claims found |\n|---|---|---|---|---|---|\n");
+    struct Planted {
+        const char* words;
+        Stalls stalls;
+    };
+    for (const auto& [words, stalls] :
+         {Planted{"none is slower", {}}, Planted{"5 % are twice as slow", {0.05, 2}},
+          Planted{"10 % are twice as slow", {0.1, 2}},
+          Planted{"10 % are ten times slower", {0.1, 10}},
+          Planted{"1 % are ten times slower", {0.01, 10}}}) {
+        const std::vector<Suite> suites = tails_of(kernels, stalls);
+        for (const double tolerance : {0.01, 0.08}) {
+            Setting setting;
+            setting.tolerance = tolerance;
+            const Tally all = of_all(suites, setting, 0, replays);
+            std::string claims = " | ";
+            if (stalls.share == 0) {
+                std::vector<double> means;
+                std::size_t made = 0;
+                std::size_t found = 0;
+                for (const Claim& claim : claims_of({"", suites, setting}, replays)) {
+                    means.push_back(claim.mean());
+                    made += claim.made;
+                    found += claim.found;
+                }
+                std::sort(means.begin(), means.end());
+                claims = fmt::format("{:.2f} % | {:.1f} %", 100 * means[means.size() / 2],
+                                     percent(double(found), double(made)));
+                expect(is_by_chance(all.failed, all.cases, setting.share), "alarms of tails");
+                expect(percent(double(found), double(made)) >= 95, "claims of tails");
+            }
+            fmt::print("| {} | {:g} % | {} | {:.2f} % | {} |\n", words, 100 * tolerance, all.cases,
+                       all.alarms(), claims);
+            expect(stalls.share < 0.1 || all.alarms() >= 90, "a slow tail is found");
+        }
+    }
+    fmt::print("\n");
+}
+
+/// How often no change passes, and one of just the tolerance.
+void print_passes(const Row& row, std::size_t replays) {
+    const double tolerance = row.setting.tolerance;
+    fmt::print(
+        "### A true change of just the tolerance\n\n| the run is of | true change | tolerance | "
+        "replays | passed | with 3 processes | regressed |\n|---|---|---|---|---|---|---|\n");
+    for (const double allowed : {tolerance, 4 * tolerance}) {
+        for (const double slowdown : {0.0, allowed}) {
+            Setting setting = row.setting;
+            setting.tolerance = allowed;
+            Tally all;
+            for (std::size_t i = 0; i < row.suites.size(); ++i) {
+                all.add(replayed(row.suites[i], setting, slowdown, replays, i + 1));
+            }
+            const auto share = [&](std::size_t part) {
+                return percent(double(part), double(all.cases));
+            };
+            fmt::print("| {} | {:g} % | {:g} % | {} | {:.2f} % | {:.2f} % | {:.2f} % |\n", row.name,
+                       100 * slowdown, 100 * allowed, all.cases, share(all.passed),
+                       share(all.settled), share(all.regressed));
+            expect(slowdown == 0 || is_by_chance(all.passed, all.cases, passes_at_most),
+                   fmt::format("{}: a change of just the tolerance passes seldom", row.name));
+        }
+    }
+    fmt::print("\n");
+}
+
 void print_coverage_row(const std::string& name, const std::vector<Claim>& claims) {
     std::size_t made = 0;
     std::size_t found = 0;
@@ -347,7 +463,8 @@ void print_coverage_row(const std::string& name, const std::vector<Claim>& claim
     fmt::print("| {} | {} | {:.2f}, {:.2f} % | {:.1f} % | {} | {:.1f} % (`{}`) |\n", name,
                means.size(), 100 * means[means.size() / 2], 100 * means[means.size() * 9 / 10],
                pooled, good, least, worst);
-    expect(pooled >= 95, name + ": 95 % of the claims are found");
+    expect(pooled >= 95 || is_by_chance(made - found, made, 0.05),
+           name + ": 95 % of the claims are found");
     // A small baseline may lack a mode, so a few claims cannot hold.
     expect(missed * 100 <= means.size(),
            fmt::format("{}: the claims of 99 % of the cases are found in nine of ten replays ({} "
@@ -445,6 +562,15 @@ int study(const Options& options) {
     } else {
         print_drift(options.replays);
         claimed.push_back(made_row());
+    }
+    if (!kernels.empty()) {
+        Row paired{"ab, other processes", pairs_of(kernels, 0), {}};
+        paired.setting.paired = true;
+        cut(paired, options);
+        print_starts(claimed.front().suites, paired.suites, options.replays);
+        print_modes(claimed.front().suites, options.replays);
+        print_tails(kernels, options.replays);
+        claimed.push_back(std::move(paired));
     }
     print_passes(claimed.front(), options.replays);
     print_coverage(claimed, options);

@@ -348,7 +348,7 @@ class Runner:
                                    stderr=subprocess.STDOUT, text=True, errors="replace")
         if self.on_start:
             self.on_start(process)
-        log, _ = process.communicate(timeout=110)
+        log, _ = process.communicate(timeout=600)
         done = Step(name, "success" if process.returncode == 0 else "failure", log,
                     annotations_of(log))
         self.job_environment.update(read_environment_file(files["GITHUB_ENV"]))
@@ -444,9 +444,9 @@ class Scope:
 
 
 def together(jobs):
-    """What a job that needs a matrix sees of it: its worst result, and outputs of the last."""
+    """What a job that needs a matrix sees of it: its worst result, and of each output the last that is not empty."""
     worst = next((job.result for job in jobs if job.result != "success"), "success")
-    return Job(result=worst, outputs=jobs[-1].outputs)
+    return Job(result=worst, outputs={key: value for job in jobs for key, value in job.outputs.items() if value})
 
 
 def needs_of(job):

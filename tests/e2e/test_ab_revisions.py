@@ -10,13 +10,13 @@ import time
 
 import tool
 
-BENCH = """#!/usr/bin/env python3
-import json, pathlib, sys, time
+BENCH = tool.PYTHON + """
+import json, os, sys, time
 import helper
 time.sleep(helper.SLEEP_S)
 with open("{log}", "a") as log:
-    log.write(str(pathlib.Path.cwd()) + "\\n")
-pathlib.Path(sys.argv[1]).write_text(json.dumps({{"rows": [{{"name": "sort", "seconds": helper.SECONDS}}]}}))
+    log.write(os.getcwd() + "\\n")
+json.dump({{"rows": [{{"name": "sort", "seconds": helper.SECONDS}}]}}, open(sys.argv[1], "w"))
 """
 
 SUITE = """

@@ -65,6 +65,8 @@ class BadSuites(tool.Case):
 
 
 class BadDocuments(tool.Case):
+    clock = "stated"
+
     def setUp(self):
         super().setUp()
         self.suite = self.write("probe.yaml", GOOD)

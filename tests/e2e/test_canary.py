@@ -15,6 +15,8 @@ workloads:
 
 
 class Canary(tool.Case):
+    clock = "stated"
+
     def run_suite(self, variant, *words, code=0, processes=4):
         self.write("fault.yaml", SUITE.replace("VARIANT", variant))
         return self.run_tool("run", "fault.yaml", "--backend", "host", *self.plugin("fault"),
@@ -23,9 +25,8 @@ class Canary(tool.Case):
 
     def test_a_gate_that_finds_it_passes(self):
         self.write("ci.yaml", "canary: true")
-        # More than are needed: on a machine that others use, too, one may be far off.
-        done = self.run_suite("ok", "--config", "ci.yaml", processes=8)
-        # At least twice the tolerance of 100 %, and the spread of this machine.
+        done = self.run_suite("ok", "--config", "ci.yaml")
+        # At least twice the tolerance of 100 %.
         claim = re.search(r"canary: fault/ok@hot, made at least (\S+) % slower \(twice what the gate "
                           "claims to detect\), is reported as regressed, as it should be",
                           done.stderr)

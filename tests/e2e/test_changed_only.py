@@ -12,6 +12,7 @@ defaults:
   metrics: [host_time]
   tolerances: {host_time: 100%%}
   time_budget: 10ms
+  cache: hot
 workloads:
   - workload: helped
     variants: [%s]
@@ -24,6 +25,7 @@ defaults:
   metrics: [host_time]
   tolerances: {host_time: 1000%%}
   time_budget: 10ms
+  cache: hot
   seed: %d
 workloads:
   - workload: probe
@@ -38,6 +40,7 @@ defaults:
   metrics: [host_time]
   tolerances: {host_time: 1000%%}
   time_budget: 10ms
+  cache: hot
 workloads:
   - {workload: probe, variants: [host], matrix: {n: [1000, 2000]}, seed: 1}
   - {workload: probe, variants: [host], matrix: {n: [3000]}, seed: %d}
@@ -48,6 +51,8 @@ BROKEN = '  "probe/host[n=1000].host_time": "<= 1ns"\n'
 
 
 class ChangedOnly(tool.Case):
+    clock = "stated"
+
     def setUp(self):
         super().setUp()
         self.write("probe.yaml", SUITE % 1)

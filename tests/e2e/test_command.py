@@ -24,7 +24,7 @@ workloads:
   - command: [./app, "{{steps}}"]
     name: train
     env: {{LD_LIBRARY_PATH: "{mocks}"}}
-    timeout: 20s
+    timeout: 100s
     matrix: {{steps: [4]}}
     measure:
       step: {{nvtx: "step*", skip: 1}}
@@ -121,7 +121,6 @@ class Command(tool.Case):
         self.assertEqual(10, self.value("flash", "kernels"))
         self.assertEqual((1 + 4 * 21) * 5000, self.value("program", "gpu_time"))
         self.assertEqual(1 + 4 * 20, self.value("program", "kernels"))
-        self.assertGreater(self.value("program", "wall_time"), 4e6)
         batches = cases["step"]["metrics"]["gpu_time"]["batches"]
         self.assertEqual([0, 1, 2], [batch["process"] for batch in batches])
         self.assertEqual([3, 3, 3], [len(batch["samples"]) for batch in batches])
@@ -335,7 +334,7 @@ MOCK_WORK_NS=5000 "{program}" push step1 kernels 9 gemm start $step \\
         done = self.run_suite("--verbose", code=1)
         self.assertRegex(done.stdout, r"instances.*3.*→.*7")
         self.assertIn("flash.instances is 7 and should be exactly 3", done.stdout)
-        self.assertNotIn(note, self.verdicts()["step"]["notes"])
+        self.assertNotIn(note, self.verdicts()["step"].get("notes", []))
 
     def test_a_range_that_never_ends_is_noted(self):
         self.refresh()
@@ -421,8 +420,8 @@ MOCK_WORK_NS=5000 "{program}" push step1 kernels 9 gemm start $step \\
         self.app(first='[ -z "$CUDA_INJECTION64_PATH" ] || sleep 0.3')
         self.refresh()
         self.suite(gated)
-        refused = self.run_tool("baseline", "refresh", "suite.yaml", *HOST, code=2)
-        self.assertIn("above 'max_overhead' (5 %), and idle_share includes it", refused.stderr)
+        refused = self.run_tool("baseline", "refresh", "suite.yaml", *HOST, code=4)
+        self.assertIn("above 'max_overhead' (5 %), and idle_share includes it", refused.stdout)
         done = self.run_suite("--verbose", processes=5, code=3)
         self.assertRegex(done.stdout, r"idle_share is invalid: .*recording overhead of the program is "
                                       r"\S+ % \(.* %\), above 'max_overhead' \(5 %\)")
@@ -432,9 +431,6 @@ MOCK_WORK_NS=5000 "{program}" push step1 kernels 9 gemm start $step \\
         self.assertEqual({"gpu_time": "pass", "idle_share": "invalid"},
                          {each["metric"]: each["verdict"] for each in verdicts["program"]["metrics"]})
         self.assertEqual("pass", verdicts["step"]["verdict"])
-        for case in verdicts.values():
-            self.assertRegex(" ".join(case["notes"]),
-                             r"recording overhead: \S+ % \(\S+ to \S+ %\)")
         # From the stored run the same.
         self.run_tool("compare", "perfgate-out/run.json", code=3)
         # With a bound that allows it, it is judged.
@@ -442,6 +438,7 @@ MOCK_WORK_NS=5000 "{program}" push step1 kernels 9 gemm start $step \\
         self.run_suite()
 
     def test_every_report_has_the_overhead_with_its_interval(self):
+        self.suite(("program.kernels: 0", "program.span: 10000%"))
         done = self.run_suite("--report", "report.md", "--report", "report.html", "--report", "junit.xml", processes=3)
         notes = self.read_json("perfgate-out/verdict.json")["suites"][0]["notes"]
         note = next(each for each in notes if each.startswith("recording overhead of train: "))
@@ -476,17 +473,26 @@ MOCK_WORK_NS=5000 "{program}" push step1 kernels 9 gemm start $step \\
         self.assertNotIn("use a longer run", done.stdout)
 
     def test_a_bare_run_without_the_ranges_compares_whole_processes(self):
+        self.suite(("step.kernels: 0", "step.idle_share: 100pt"))
         self.app(first='[ -n "$CUDA_INJECTION64_PATH" ] || unset NVTX_INJECTION64_PATH')
         self.run_suite()
         self.assertEqual("activity/callbacks", self.overhead("step")["method"])
 
-    def test_the_program_runs_bare_in_three_processes_if_no_gate_needs_more(self):
+    def test_the_program_runs_bare_only_for_gates_that_need_it(self):
         counting = 'echo "${CUDA_INJECTION64_PATH:+recorded}" >> runs'
         self.app(first=counting)
         self.run_suite(processes=5)
-        runs = (self.folder / "runs").read_text().split("\n")[:-1]
-        self.assertEqual(3, runs.count(""))
-        self.assertEqual(5 + 1, runs.count("recorded"))
+        self.assertEqual(5 * ["recorded"], (self.folder / "runs").read_text().split("\n")[:-1])
+
+        # In three processes for what recording costs, which a gate or an expectation may contain.
+        for old, new in (("program.kernels: 0", "program.span: 10000%"),
+                         ('step.syncs: "<= 1"', 'step.idle_share: "<= 100%"'),
+                         ('step.syncs: "<= 1"', 'program.wall_time: "<= 1000s"')):
+            (self.folder / "runs").unlink()
+            self.suite((old, new), ("    timeout", "    max_overhead: 10000%\n    timeout"))
+            self.run_suite(processes=5)
+            runs = (self.folder / "runs").read_text().split("\n")[:-1]
+            self.assertEqual((3, 5), (runs.count(""), runs.count("recorded")))
         for metric, count in (("gpu_time", 5), ("wall_time", 3), ("tracing_overhead", 3)):
             self.assertEqual(count, len(self.cases()["program"]["metrics"][metric]["batches"]), metric)
 
@@ -507,7 +513,7 @@ workloads:
   - command: [./app, "4"]
     name: train
     env: {{LD_LIBRARY_PATH: "{mocks}"}}
-    timeout: 20s
+    timeout: 100s
     measure:
       step: {{nvtx: "step*", skip: 1}}
     health: {health}
@@ -803,23 +809,23 @@ workloads:
         self.assert_all_fail("exited with 3 and not with 0",
                              "the last line of its stderr: out of memory")
         self.assertIn("Traceback", self.cases()["step"]["log"])
-        files = list((self.folder / "perfgate-out/commands").glob("train-*/0-bare.stderr"))
+        files = list((self.folder / "perfgate-out/commands").glob("train-*/0-callbacks.stderr"))
         self.assertEqual(["Traceback:\nout of memory\n"], [file.read_text() for file in files])
-        self.suite(("    timeout: 20s\n", "    timeout: 20s\n    exit: 3\n"))
+        self.suite(("    timeout: 100s\n", "    timeout: 100s\n    exit: 3\n"))
         self.run_suite()
 
     def test_a_case_that_fails_later_has_failed(self):
         self.refresh()
-        self.app(first='echo >> runs; [ $(wc -l < runs) -lt 5 ] || exit 9')
+        self.app(first='echo >> runs; [ $(wc -l < runs) -lt 2 ] || exit 9')
         self.run_suite(code=(1, 3))
         self.assert_all_fail("when it was measured again (process 1)", "exited with 9")
 
     def test_the_time_limit_ends_all_processes(self):
-        self.suite(("timeout: 20s", "timeout: 500ms"))
-        self.app(first="sleep 61 & sleep 61")
-        started = time.monotonic()
+        self.suite(("timeout: 100s", "timeout: 500ms"))
+        self.app(first="sleep 5000 & echo $! >>pids; sleep 5000")
         self.run_suite(code=3)
-        self.assertLess(time.monotonic() - started, 30)
+        for pid in (self.folder / "pids").read_text().split():
+            self.assertFalse(os.path.exists(f"/proc/{pid}"), pid)
         self.assert_all_fail("took longer than 0.5 s", "'timeout'")
 
     def test_what_outlives_the_program_is_an_error(self):
@@ -1011,7 +1017,7 @@ exec "{PROGRAM}" push "$name" kernels 2 "$name" pop push step pop
         journal.write_text("".join(lines[:-2]))  # the last batch of two cases is missing
         (self.folder / "runs").unlink()
         self.run_suite("--resume", "perfgate-out")
-        self.assertEqual(2, len((self.folder / "runs").read_text().splitlines()))
+        self.assertEqual(1, len((self.folder / "runs").read_text().splitlines()))
         self.assertEqual([3, 3, 3], [len(case["metrics"]["gpu_time"]["batches"])
                                      for case in self.cases().values()])
         self.app(first="echo >> edited")

@@ -294,7 +294,8 @@ class Release(tool.Case):
     def tree(self, name, when, mask):
         """A small tree; the same content, made at another time with other rights in another order."""
         files = [("bin/perfgate", "#!/bin/sh\necho perfgate 9.9.9\n"), ("share/perfgate/LICENSE", "a licence"),
-                 ("share/perfgate/suites/é b.yaml", "name: b"), ("lib/perfgate/plugins/a.so", "a")]
+                 ("share/perfgate/suites/é b.yaml", "name: b"), ("lib/perfgate/plugins/a.so", "a"),
+                 ("lib/perfgate/python/perfgate/__init__.py", "")]
         before = os.umask(mask)
         for path, text in files if mask else reversed(files):
             self.write(f"{name}/{path}", text)
@@ -312,7 +313,7 @@ class Release(tool.Case):
         one = self.pack(self.tree("one", 1000000000, 0o022), self.folder / "out one")
         other = self.pack(self.tree("an/other", 1600000000, 0o077), self.folder / "other")
         self.assertEqual({"perfgate-9.9.9-linux-x86_64.tar.gz", "perfgate-9.9.9-linux-x86_64.tar.zst",
-                          "perfgate_9.9.9_amd64.deb"}, set(one))
+                          "perfgate_9.9.9_amd64.deb", "perfgate-9.9.9-py3-none-manylinux_2_35_x86_64.whl"}, set(one))
         for name in one:
             self.assertTrue(one[name] == other[name], name)
         self.write("one/share/perfgate/LICENSE", "another licence")
@@ -409,6 +410,34 @@ mkdir -p "$2/bin" && printf '#!/bin/sh\\necho built\\n' >"$2/bin/perfgate" && ch
         self.assertRegex(lines[0], "^perfgate: building into .*/build/release ")
         self.assertEqual(2, len(lines), lines)
         self.assertRegex(lines[1], r"^perfgate: built 5 of 10 files in [1-9]\d* s$")
+
+    def test_ci_perfgate_demo_builds_the_binary_alone_and_what_measures_builds_the_rest(self):
+        root = self.folder / "checkout"
+        shutil.copytree(tool.SOURCE / "ci", root / "ci")
+        for folder in ("cmake", "harness", "kernels"):
+            (root / folder).mkdir()
+        self.write("checkout/CMakeLists.txt", "")
+        self.script("tools/cmake", f"""#!/bin/bash
+[ "$1" = --build ] || exit 0
+echo "$4" >>'{self.folder}/built'
+mkdir -p "$2/bin" && printf '#!/bin/sh\necho "$1"\n' >"$2/bin/perfgate" && chmod +x "$2/bin/perfgate"
+""")
+        self.script("tools/dpkg-query", "#!/bin/sh\necho installed\n")
+
+        def built(verb):
+            (self.folder / "built").write_text("")
+            done = subprocess.run([root / "ci/perfgate", verb], capture_output=True, text=True, timeout=tool.PATIENCE_S,
+                                  env={"PATH": f"{self.folder / 'tools'}:/usr/bin:/bin", "HOME": str(self.folder)})
+            self.assertEqual((0, f"{verb}\n"), (done.returncode, done.stdout), done.stderr)
+            return (self.folder / "built").read_text().split()
+
+        self.assertEqual(["perfgate"], built("demo"))
+        self.assertEqual([], built("demo"))
+        self.assertEqual(["all"], built("run"))
+        self.assertEqual([], built("run"))
+        os.utime(root / "CMakeLists.txt", (2**32, 2**32))
+        self.assertEqual(["perfgate"], built("demo"))
+        self.assertEqual(["all"], built("run"))
 
 
 if __name__ == "__main__":

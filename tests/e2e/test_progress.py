@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What standard error says of a run on its way: to a log, to a terminal, and with --quiet."""
 
-import os
-import pty
-import subprocess
-
 import tool
 
 SUITE = """name: small
@@ -36,19 +32,8 @@ class Progress(tool.Case):
         self.assertEqual("", self.run_tool(*self.command, "--quiet").stderr)
 
     def test_a_terminal_has_one_line_that_is_gone_in_the_end(self):
-        ours, theirs = pty.openpty()
-        self.addCleanup(os.close, ours)
-        process = subprocess.Popen([tool.PERFGATE, *self.command], cwd=self.folder,
-                                   stdout=subprocess.DEVNULL, stderr=theirs)
-        os.close(theirs)
-        shown = b""
-        try:
-            while chunk := os.read(ours, 4096):
-                shown += chunk
-        except OSError:  # the other side has been closed
-            pass
-        self.assertEqual(0, process.wait(timeout=tool.PATIENCE_S))
-        text = shown.decode()
+        code, text = tool.on_terminal(self.command, self.folder)
+        self.assertEqual(0, code)
         self.assertNotIn("\n", text)
         self.assertIn("\r\x1b[K[1/4] ", text)
         self.assertIn("gemm/reference[", text)

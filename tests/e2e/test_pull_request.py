@@ -59,7 +59,7 @@ class PullRequest(tool.Case):
 
     def test_the_texts_kept_are_what_is_said_today(self):
         for folder in DEVICES:
-            done = subprocess.run([RECORD / "tell", folder, self.folder], text=True, timeout=110,
+            done = subprocess.run([RECORD / "tell", folder, self.folder], text=True, timeout=tool.PATIENCE_S,
                                   capture_output=True,
                                   env={**os.environ, "PERFGATE": str(tool.PERFGATE)})
             self.assertEqual(0, done.returncode, done.stdout + done.stderr)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Workloads in Python: host variants with the standard library's arrays, in a worker that Python hosts."""
 
+import subprocess
 import sys
 
 import tool
@@ -32,12 +33,15 @@ workloads:
     interpreter: {sys.executable}
     metrics: [host_time]
     tolerances: {{host_time: 900%}}
+    time_budget: 1ms
 '''
 ALL = ["double/loop[dtype=f32,n=1000]", "double/loop[dtype=f32,n=2000]",
        "double/copy[dtype=f32,n=1000]", "double/copy[dtype=f32,n=2000]"]
 
 
 class Python(tool.Case):
+    clock = "stated"
+
     def setUp(self):
         super().setUp()
         self.write("kernels.py", KERNELS)
@@ -45,6 +49,11 @@ class Python(tool.Case):
 
     def run_suite(self, *words, code=0):
         return self.run_tool("run", "suites/python.yaml", "--backend", "host", "--processes", "2", *words, code=code)
+
+    def commit(self):
+        git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
+        for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "one"]):
+            subprocess.run(git + words, cwd=self.folder, check=True)
 
     def results(self):
         return {case["id"]: case for suite in self.read_json("perfgate-out/run.json")["suites"]
@@ -56,6 +65,10 @@ class Python(tool.Case):
         for case in ALL:
             self.assertIn(case, listed)
         self.run_tool("validate", "suites/python.yaml")
+        self.commit()
+        self.write("suites/python.yaml", SUITE.replace("900%", "901%"))
+        reviewed = self.run_tool("review", "--base", "rev:HEAD", "suites", code=(0, 1))
+        self.assertIn("kernels.py", reviewed.stdout)
         self.assertFalse((self.folder / "executed").exists())
 
     def test_cases_are_verified_measured_and_gated(self):
@@ -90,6 +103,86 @@ class Python(tool.Case):
                 self.assertEqual("error", case["status"])
                 self.assertIn(reason, case["reason"])
 
+    def test_a_case_that_ends_its_worker_leaves_the_others_measured(self):
+        for line, reason in (("import ctypes; ctypes.string_at(0)", "signal 11"), ("import os; os._exit(5)", "code 5"),
+                             ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "signal 9")):
+            with self.subTest(line):
+                self.write("kernels.py", KERNELS.replace("# MARK", f"if n == 2000 and variant == 'loop': {line}"))
+                self.run_suite(code=3)
+                results = self.results()
+                self.assertEqual(["error"], [results[ALL[1]]["status"]])
+                self.assertIn(reason, results[ALL[1]]["reason"])
+                self.assertEqual({"measured"}, {results[case]["status"] for case in ALL if case != ALL[1]})
+
+    def test_a_case_that_hangs_is_ended_at_its_time_limit(self):
+        self.write("kernels.py", KERNELS.replace("# MARK", "import time; time.sleep(1000)"))
+        self.run_suite("--filter", ALL[0], "--time-limit", "3", code=3)
+        self.assertIn("no answer within 3 s", self.results()[ALL[0]]["reason"])
+
+    def test_a_thread_that_is_left_holds_nothing(self):
+        self.write("kernels.py", KERNELS.replace(
+            "# MARK", "import threading, time; threading.Thread(target=time.sleep, args=(1000,)).start()"))
+        self.run_suite("--filter", ALL[0], "--verify-only")
+        self.assertTrue(self.results()[ALL[0]]["verification"]["passed"])
+
+    def test_failures_outside_of_a_launch_are_errors_with_their_place(self):
+        for old, new, reason in (
+                ("    x = perfgate", "    import sys; sys.exit('no GPU')\n    x = perfgate", r"SystemExit: no GPU .*kernels\.py:8"),
+                ("[2 * value for value in x]))", "[1 / 0]))", r"verify: ZeroDivisionError.*kernels\.py:\d+"),
+                ("outputs=[out]", "outputs=[3]", "output 1 is a int"),
+                ("perfgate.Case(launch", "dict(launch=launch", "not perfgate.Case"),
+                ("bytes=8 * n", "reset=lambda: None", "resets=True")):
+            with self.subTest(new):
+                self.write("kernels.py", KERNELS.replace(old, new))
+                self.run_suite("--filter", ALL[2], code=3)
+                self.assertRegex(self.results()[ALL[2]]["reason"], reason)
+
+    def test_a_file_that_ends_its_process_ends_the_run(self):
+        for line in ("import os; os._exit(0)", "raise SystemExit(0)", "import ctypes; ctypes.string_at(0)"):
+            with self.subTest(line):
+                self.write("kernels.py", line + "\n" + KERNELS)
+                self.assertIn("kernels.py", self.run_suite(code=(2, 3)).stderr)
+
+    def test_a_function_that_returns_its_results_is_repeated_bit_for_bit(self):
+        kernels = KERNELS.replace("outputs=[out], ", "").replace("# MARK", "return array.array('f', out)")
+        self.write("suites/python.yaml", SUITE + "    deterministic: true\n")
+        self.write("kernels.py", kernels)
+        self.run_suite()
+        self.assertEqual({"measured"}, {case["status"] for case in self.results().values()})
+        self.write("kernels.py", kernels.replace("import perfgate\n", "import perfgate\nimport itertools\nCOUNT = itertools.count()\n").replace(
+            "array.array('f', out)", "array.array('f', [v * (1 + 5e-7 * k) for k in [next(COUNT) % 3] for v in out])"))
+        self.run_suite("--filter", ALL[2], code=1)
+        self.assertIn("differs", self.results()[ALL[2]]["reason"])
+
+    # --- compiling and choices
+
+    def test_what_preparing_took_and_chose_is_recorded_for_each_process(self):
+        self.write("kernels.py", KERNELS.replace("bytes=8 * n", "bytes=8 * n, choices={'BLOCK': 128}"))
+        self.run_suite("--filter", ALL[0])
+        prepared = self.results()[ALL[0]]["metrics"]["prepare_time"]
+        self.assertEqual("BLOCK 128", prepared["detail"])
+        self.assertEqual(2, len(prepared["batches"]))
+        self.assertGreater(prepared["value"], 0)
+        self.assertIn("BLOCK 128", self.run_suite("--filter", ALL[0], "--verbose").stdout)
+
+    def test_another_choice_than_the_baselines_is_a_cause(self):
+        kernels = KERNELS.replace("bytes=8 * n", "bytes=8 * n, choices={'add.BLOCK': 128, 'add.num_warps': 4}")
+        self.write("kernels.py", kernels)
+        self.run_tool("baseline", "refresh", "suites/python.yaml", "--backend", "host", "--processes", "3",
+                      "--filter", ALL[0])
+        self.write("kernels.py", kernels.replace("128", "64"))
+        self.run_suite("--filter", ALL[0])
+        why = self.run_tool("report", "perfgate-out/run.json", "--why", "--filter", ALL[0]).stdout
+        self.assertIn("autotune chose add.BLOCK 128 → 64", why)
+
+    def test_processes_that_choose_otherwise_are_said(self):
+        self.write("kernels.py", KERNELS.replace("bytes=8 * n", "bytes=8 * n, choices={'BLOCK': __import__('os').getpid()}"))
+        self.run_suite("--filter", ALL[0])
+        batches = self.results()[ALL[0]]["metrics"]["prepare_time"]["batches"]
+        self.assertIn("BLOCK ", batches[1]["detail"])
+        case, = self.read_json("perfgate-out/verdict.json")["suites"][0]["cases"]
+        self.assertTrue(any("did not choose the same: BLOCK" in note for note in case["notes"]), case["notes"])
+
     def test_what_is_printed_does_no_harm(self):
         self.write("kernels.py", KERNELS.replace("# MARK", "print('{\"a\": 1}', flush=True)"))
         self.run_suite("--filter", ALL[0])
@@ -106,6 +199,33 @@ class Python(tool.Case):
             "    metrics:", "    select: double\n    variants: [copy]\n    matrix: {n: [10]}\n    metrics:"))
         self.run_suite()
         self.assertEqual({"double/copy[dtype=f32,n=10]"}, set(self.results()))
+
+    def test_each_interpreter_measures_the_files_that_name_it(self):
+        other = self.folder / "other-python"
+        other.write_text(f"#!/bin/sh\nSIDE=other exec {sys.executable} \"$@\"\n")
+        other.chmod(0o755)
+        mark = f"import os; open({str(self.folder / 'ran')!r}, 'a').write(os.environ.get('SIDE', 'first') + __name__ + ' ')\n"
+        self.write("kernels.py", mark + KERNELS)
+        self.write("more.py", mark + KERNELS.replace("def double", "def twice"))
+        self.write("suites/python.yaml", SUITE + """  - python: ../more.py
+    interpreter: ../other-python
+    metrics: [host_time]
+    tolerances: {host_time: 900%}
+""")
+        self.run_suite()
+        self.assertEqual(set(ALL) | {case.replace("double", "twice") for case in ALL}, set(self.results()))
+        self.assertEqual({"measured"}, {case["status"] for case in self.results().values()})
+        self.assertEqual({"firstkernels", "othermore"}, self.sides_that_ran())
+        self.write("more.py", mark + KERNELS)
+        self.assertIn("'double'", self.run_suite(code=2).stderr)
+
+    def test_one_file_has_one_interpreter(self):
+        other = self.folder / "other-python"
+        other.write_text(f"#!/bin/sh\nexec {sys.executable} \"$@\"\n")
+        other.chmod(0o755)
+        self.write("suites/python.yaml", SUITE)
+        self.write("suites/more.yaml", SUITE.replace("name: python", "name: more").replace(sys.executable, "../other-python"))
+        self.assertIn("same file", self.run_tool("run", "suites/python.yaml", "suites/more.yaml", "--backend", "host", code=2).stderr)
 
     def test_mistakes_in_suites_are_refused_with_their_place(self):
         for old, new, reason in (
@@ -125,9 +245,47 @@ class Python(tool.Case):
         self.run_suite()
         self.assertEqual({10, 20}, {int(case.rpartition("=")[2][:-1]) for case in self.results()})
 
-    def test_ab_says_that_it_cannot_compare_them(self):
-        self.assertIn("Python kernel", self.run_tool(
-            "ab", "suites/python.yaml", "--base", "dir:..", "--backend", "host", code=2).stderr)
+    # --- two sides
+
+    def sides_that_ran(self):
+        path = self.folder / "ran"
+        return set(path.read_text().split()) if path.exists() else set()
+
+    def kernels_of(self, side):
+        return f"open({str(self.folder / 'ran')!r}, 'a').write({side} + ' ')\n" + KERNELS
+
+    def ab(self, *words, code=0):
+        return self.run_tool("ab", "suites/python.yaml", "--backend", "host", "--processes", "2", "--filter", ALL[2], *words,
+                             code=code)
+
+    def test_ab_takes_the_file_of_each_checkout(self):
+        self.write("kernels.py", self.kernels_of("'head'"))
+        self.write("other/kernels.py", self.kernels_of("'base'"))
+        self.write("other/suites/python.yaml", SUITE)
+        self.ab("--base", "dir:other/suites")
+        self.assertEqual({"base", "head"}, self.sides_that_ran())
+        for run in ("perfgate-out/run.json", "perfgate-out/base/run.json"):
+            case, = self.read_json(run)["suites"][0]["cases"]
+            self.assertEqual((ALL[2], "measured"), (case["id"], case["status"]))
+
+    def test_ab_takes_the_file_of_a_revision(self):
+        self.write("kernels.py", self.kernels_of("'base'").replace("[1000, 2000]", "[1000, 3000]"))
+        self.commit()
+        self.write("kernels.py", self.kernels_of("'head'") + "\n\n@perfgate.workload(target='host')\ndef more(seed):\n"
+                   "    return double.case('copy', seed, {'n': 5, 'dtype': 'f32'})\n")
+        self.ab("--base", "rev:HEAD", "--filter", "more*")
+        self.assertEqual({"base", "head"}, self.sides_that_ran())
+        cases = {case["id"]: case["status"] for case in self.read_json("perfgate-out/base/run.json")["suites"][0]["cases"]}
+        self.assertEqual({ALL[2]: "measured", "more/python": "skipped"}, cases)
+
+    def test_ab_gives_each_side_its_environment(self):
+        self.write("kernels.py", "import os\n" + self.kernels_of("os.environ.get('SIDE', 'none')"))
+        self.ab("--base", "env:SIDE=base", "--head", "env:SIDE=head")
+        self.assertLessEqual({"base", "head"}, self.sides_that_ran())
+
+    def test_ab_refuses_sides_of_which_nothing_differs_for_them(self):
+        self.assertIn("Python kernel", self.ab("--base", f"build:{tool.PLUGINS / 'probe_base.so'}",
+                                                 "--head", f"build:{tool.PLUGINS / 'adversary.so'}", code=2).stderr)
 
 
 if __name__ == "__main__":

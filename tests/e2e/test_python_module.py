@@ -2,15 +2,25 @@
 """The Python module by itself: workloads, cases, arrays; no library and no perfgate is needed."""
 
 import array
+import ast
 import ctypes
+import dataclasses
+import importlib
+import importlib.util
+import inspect
+import os
+import shutil
+import subprocess
 import sys
+import tempfile
+import types
 import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "harness" / "kinds" / "python"))
 
 import perfgate
-from perfgate import _abi, _arrays, _case, _worker
+from perfgate import _abi, _arrays, _autotune, _case, _worker
 
 
 class NoWorkloads(unittest.TestCase):
@@ -88,6 +98,125 @@ class Workloads(NoWorkloads):
         self.assertFalse(a_case(launch=lambda stream=0: None)._takes_stream)
 
 
+class FakeConfig:
+    def __init__(self, **kwargs):
+        self.kwargs, self.num_warps, self.num_stages, self.maxnreg = kwargs, 4, 3, None
+
+
+class Autotuning(unittest.TestCase):
+    """Tuners as Triton and TorchInductor have them, as far as is looked at."""
+
+    def setUp(self):
+        class Autotuner:
+            def __init__(self, fn, *configs):
+                self.fn = self.base_fn = fn
+                self.configs = list(configs)
+                self.runs = 0
+
+            def run(self, *args, chosen=0, **kwargs):
+                self.runs += 1
+                self.best_config = self.configs[chosen]
+                return "launched"
+
+        class CachingAutotuner:
+            def __init__(self, fn, config):
+                self.fn, self.launchers, self.config = fn, [], config
+
+            def run(self, *args):
+                self.launchers = [types.SimpleNamespace(config=self.config)]
+
+        for name, tuner in (("triton.runtime.autotuner", Autotuner),
+                            ("torch._inductor.runtime.triton_heuristics", CachingAutotuner)):
+            module = types.ModuleType(name)
+            setattr(module, tuner.__name__, tuner)
+            self.addCleanup(sys.modules.pop, name, None)
+            sys.modules[name] = module
+        self.Autotuner, self.CachingAutotuner = Autotuner, CachingAutotuner
+
+    def test_what_a_tuner_launched_is_recorded_while_a_case_is_prepared(self):
+        def add_kernel():
+            pass
+
+        tuner = self.Autotuner(add_kernel, FakeConfig(BLOCK=64), FakeConfig(BLOCK=128))
+        with _autotune.Choices() as chosen:
+            self.assertEqual("launched", tuner.run(chosen=1))
+            tuner.run(chosen=1)
+        tuner.run(chosen=0)
+        self.assertEqual(3, tuner.runs)
+        self.assertEqual({"add_kernel.BLOCK": "128", "add_kernel.num_warps": "4", "add_kernel.num_stages": "3"},
+                         chosen.found)
+
+    def test_a_kernel_that_is_tuned_for_several_shapes_has_a_choice_for_each(self):
+        def add_kernel():
+            pass
+
+        tuner = self.Autotuner(add_kernel, FakeConfig(BLOCK=64), FakeConfig(BLOCK=128))
+        with _autotune.Choices() as chosen:
+            for which in (0, 1, 0):
+                tuner.run(chosen=which)
+        self.assertEqual(("64", "128"), (chosen.found["add_kernel.BLOCK"], chosen.found["add_kernel#2.BLOCK"]))
+
+    def test_a_tuner_with_one_configuration_chooses_nothing(self):
+        with _autotune.Choices() as chosen:
+            self.Autotuner(len, FakeConfig(BLOCK=64)).run()
+        self.assertEqual({}, chosen.found)
+
+    def test_inductors_choice_is_that_of_its_launcher(self):
+        def triton_poi_fused_add_0():
+            pass
+
+        with _autotune.Choices() as chosen:
+            self.CachingAutotuner(triton_poi_fused_add_0, FakeConfig(XBLOCK=256)).run()
+        self.assertEqual("256", chosen.found["triton_poi_fused_add_0.XBLOCK"])
+
+    def test_an_unknown_version_of_a_tuner_is_left_alone(self):
+        sys.modules["triton.runtime.autotuner"].Autotuner = object()
+        with _autotune.Choices() as chosen:
+            pass
+        self.assertEqual({}, chosen.found)
+
+    def test_an_exception_of_a_tuner_ends_the_listening(self):
+        tuner = self.Autotuner(len)
+        with self.assertRaises(IndexError), _autotune.Choices():
+            tuner.run()
+        self.assertEqual([], _autotune._listening)
+
+
+class Prepared(NoWorkloads):
+    def setUp(self):
+        super().setUp()
+        self.launches = []
+
+        @perfgate.workload(target="host")
+        def work(seed):
+            out = array.array("f", [0])
+            return a_case(launch=lambda: self.launches.append(seed), outputs=[out],
+                          choices={"BLOCK": 128, "fast": True})
+
+        self.workload = work
+
+    def test_a_case_launches_when_it_is_prepared_and_not_when_it_is_filled(self):
+        instance = _worker.Instance(self.workload, "python", {}, None, None)
+        instance.fill(7)
+        self.assertEqual([], self.launches)
+        self.assertEqual({"BLOCK": "128", "fast": "True"}, instance.prepare())
+        self.assertEqual([7], self.launches)
+
+    def test_the_table_hands_on_what_was_chosen(self):
+        plugin = _worker.Plugin("x.py", _case._workloads, None)
+        variant = _abi.Plugin.from_address(plugin.address).workloads[0].contents.variants[0].contents
+        ignore = _abi.SetError(lambda context, message: None)
+        host = _abi.Host(ctypes.sizeof(_abi.Host), None, ignore, ignore)
+        values = _abi.Values(ctypes.sizeof(_abi.Values), 0, None)
+        out, found = ctypes.c_void_p(), {}
+        choices = _abi.Choices(ctypes.sizeof(_abi.Choices), None,
+                               _abi.AddChoice(lambda context, name, value: found.update({name: value})))
+        self.assertEqual(_abi.OK, variant.create(None, ctypes.byref(host), ctypes.byref(values), ctypes.byref(out)))
+        self.assertEqual(_abi.OK, variant.fill(out, 1))
+        self.assertEqual(_abi.OK, variant.prepare(out, ctypes.byref(choices)))
+        self.assertEqual({b"BLOCK": b"128", b"fast": b"True"}, found)
+
+
 class Arrays(unittest.TestCase):
     def test_memory_of_the_standard_librarys_array(self):
         values = array.array("f", [1, 2, 3])
@@ -136,7 +265,7 @@ class Interface(NoWorkloads):
 
         plugin = _worker.Plugin("x.py", _case._workloads, None)
         table = _abi.Plugin.from_address(plugin.address)
-        self.assertEqual((1, 3), (table.abi_major, table.abi_minor))
+        self.assertEqual((1, 4), (table.abi_major, table.abi_minor))
         workload = table.workloads[0].contents
         self.assertEqual(b"work", workload.name)
         self.assertFalse(table.workloads[1])
@@ -165,6 +294,78 @@ class Interface(NoWorkloads):
         self.assertRegex(said[-1], r"SystemExit: no .*test_python_module\.py:\d+")
         variant.destroy(out)
         self.assertEqual(_abi.ERROR, variant.fill(out, 1))
+
+
+class Public(unittest.TestCase):
+    """What users and type checkers see of the module."""
+
+    FOLDER = Path(perfgate.__file__).parent
+
+    def functions(self):
+        """Each function and method of the package that is its own, with a name for messages."""
+        for file in sorted(self.FOLDER.glob("*.py")):
+            if file.stem == "pytest_plugin" and importlib.util.find_spec("pytest") is None:
+                continue
+            module = importlib.import_module("perfgate" if file.stem == "__init__" else f"perfgate.{file.stem}")
+            for name, value in vars(module).items():
+                if getattr(value, "__module__", None) != module.__name__:
+                    continue
+                if inspect.isfunction(value):
+                    yield f"{module.__name__}.{name}", value
+                elif inspect.isclass(value):
+                    for method, function in vars(value).items():
+                        written = inspect.unwrap(function) if inspect.isfunction(function) else None
+                        if written is not None and written.__code__.co_filename == module.__file__:
+                            yield f"{module.__name__}.{name}.{method}", function
+
+    def test_every_function_has_annotations(self):
+        for name, function in self.functions():
+            with self.subTest(name):
+                signature = inspect.signature(function)
+                self.assertIsNot(inspect.Signature.empty, signature.return_annotation)
+                for parameter in list(signature.parameters.values())[1 if name.count(".") > 2 else 0:]:
+                    self.assertIsNot(inspect.Parameter.empty, parameter.annotation, parameter.name)
+
+    def test_every_public_name_has_a_docstring(self):
+        self.assertEqual(sorted(perfgate.__all__), perfgate.__all__)
+        for name in perfgate.__all__:
+            with self.subTest(name):
+                self.assertGreater(len(inspect.getdoc(getattr(perfgate, name)) or ""), 40)
+                own = vars(getattr(perfgate, name)).items() if inspect.isclass(getattr(perfgate, name)) else ()
+                for method, function in own:
+                    if inspect.isfunction(function) and not method.startswith("_"):
+                        self.assertTrue(function.__doc__, f"{name}.{method}")
+        for file in self.FOLDER.glob("*.py"):
+            self.assertTrue(ast.get_docstring(ast.parse(file.read_text())) , file)
+
+    def test_every_field_of_a_case_is_described(self):
+        for field in dataclasses.fields(perfgate.Case):
+            self.assertIn(field.name, perfgate.Case.__doc__)
+
+    def test_interpreters_from_3_10_on_compile_it(self):
+        found = {path for path in (shutil.which(f"python3.{minor}") for minor in range(10, 16)) if path
+                 and subprocess.run([path, "--version"], capture_output=True).returncode == 0}
+        for python in found | {sys.executable}:
+            with self.subTest(python), tempfile.TemporaryDirectory() as out:
+                copy = shutil.copytree(self.FOLDER, Path(out) / "perfgate", ignore=shutil.ignore_patterns("__pycache__"))
+                done = subprocess.run([python, "-W", "error", "-m", "compileall", "-q", copy], capture_output=True, text=True)
+                self.assertEqual((0, ""), (done.returncode, done.stdout + done.stderr))
+                subprocess.run([python, "-c", "import perfgate"], cwd=out, check=True)
+
+    def test_mypy_finds_nothing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            environment = dict(os.environ)
+            if importlib.util.find_spec("mypy") is None:
+                got = subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--target", folder, "mypy"],
+                                     capture_output=True, text=True)
+                if got.returncode != 0:
+                    self.skipTest("mypy is not installed, and pip cannot get it")
+                environment["PYTHONPATH"] = folder
+            done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--ignore-missing-imports",
+                                   "--cache-dir", Path(folder) / "cache", "--allow-subclassing-any",
+                                   "--disable-error-code", "type-arg", "-p", "perfgate"],
+                                  cwd=self.FOLDER.parent, env=environment, capture_output=True, text=True)
+        self.assertEqual(0, done.returncode, done.stdout + done.stderr)
 
 
 if __name__ == "__main__":

@@ -239,9 +239,9 @@ overrides:
         self.review(*suites, code=0)
 
     def adopted(self, *words):
-        """The suites and the profile that the workflow of ci/adopt measures with, and its words of `review`."""
-        subprocess.run([tool.SOURCE / "ci/adopt", f"me/perfgate@{'a' * 40}", *words], cwd=self.folder, check=True)
-        text = (self.folder / ".github/workflows/pull-request.yml").read_text()
+        """The suites and the profile that the workflow of `perfgate adopt` measures with, and its words of `review`."""
+        self.run_tool("adopt", "--from", f"me/perfgate@{'a' * 40}", *words)
+        text = (self.folder / ".github/workflows/perfgate.yml").read_text()
         step = text[text.index("/ci/action@"):]
         inputs = [re.search(rf"^ +{name}: (.*)$", step, re.MULTILINE)[1] for name in ("suites", "config")]
         self.assertIn('run: "[ ! -d perf/baselines ] || perfgate baseline verify --baselines perf/baselines"', text)
@@ -252,7 +252,7 @@ overrides:
         self.write("perf/ci.yaml", PROFILE + "baselines: perf/baselines\n")
         (self.folder / "perf/baselines").mkdir()
         self.git("mv", f"baselines/{KEY}", f"perf/baselines/{KEY}")
-        inputs, words = self.adopted("perf/*.yaml", "perf/ci.yaml", "build/perf.so")
+        inputs, words = self.adopted("perf/*.yaml", "--config", "perf/ci.yaml")
         self.assertEqual(["perf/*.yaml", "perf/ci.yaml"], inputs)
         self.assertEqual(inputs, [words[1], words[words.index("--config") + 1]])
         self.commit()

@@ -14,13 +14,14 @@ workloads:
 
 
 class SelfTest(tool.Case):
+    clock = "stated"
+
     def selftest(self, *words, code=0, suite=SUITE):
         self.write("fault.yaml", suite)
         return self.run_tool("selftest", "fault.yaml", "--backend", "host", *self.plugin("fault"),
                              "--processes", 4, *words, code=code)
 
     def test_what_is_added_is_found(self):
-        # Sizes that no noise of a shared machine reaches.
         done = self.selftest("--sizes", "0,1000", "--tolerance", "100", "--seed", 1,
                              "--report", "selftest.json")
         self.assertRegex(done.stdout, r"nine of ten or more were found: with 95 % confidence the gate finds at least \d+ %")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """ci/setup: a release that a server on loopback has, kept in a runner's tool cache and verified for each job; and
-the scripts of ci/examples, which install the same release elsewhere."""
+the scripts that `perfgate adopt` writes for other CI, which install the same release."""
 
 import functools
 import hashlib
@@ -378,68 +378,184 @@ cp "{self.served}/${{1#https://github.com/owner/kernels/releases/download/}}" "$
         self.assert_refused(self.set_up(), "Linux aarch64", "build from source")
 
 
-class Examples(Served):
-    """What GitLab, Buildkite and Jenkins hand to a shell, as they do."""
+class Elsewhere(Served):
+    """What GitLab, Buildkite and Jenkins hand to a shell, as they do, of what `perfgate adopt` writes."""
 
     PROGRAM = f"""#!/bin/sh
 [ "$1" != --version ] || {{ echo perfgate {VERSION}; exit; }}
 printf '<%s>' "$@" >>calls
 mkdir -p perfgate-out && echo summary >perfgate-out/summary.md
-exit 4
+if [ "$1" = baseline ]; then mkdir -p baselines/k && echo new >baselines/k/a.json; exit 0; fi
+exit "$(cat code)"
 """
+    SUITE = ("name: {}\ndefaults: {{metrics: [host_time], tolerances: {{host_time: 30%}}}}\nworkloads:\n"
+             "  - {{workload: gemm, variants: [reference], params: {{dtype: f32, m: 16, n: 16, k: 16}}}}\n")
+    VARIABLES = {"PERFGATE_VERSION", "PERFGATE_SHA256", "PERFGATE_RELEASES"}
 
     def setUp(self):
         super().setUp()
         self.release(self.PROGRAM)
-        self.write("suites/a.yaml", "")
-        self.write("suites/b.yaml", "")
+        self.write("code", "4")
+        for name in ("a", "b"):
+            self.write(f"suites/{name}.yaml", self.SUITE.format(name))
+        (self.folder / ".git").mkdir()
+        for ci in ("gitlab", "buildkite", "jenkins"):
+            self.run_tool("adopt", "--ci", ci, "--from", f"owner/perfgate@{'5eed' * 10}",
+                          "--build", """echo "built \\ it's" >built""")
+        (self.folder / ".git").rmdir()
 
-    def gitlab(self):
-        job = yaml.safe_load((CI / "examples/gitlab-ci.yml").read_text())["perfgate"]
-        return job["variables"], "\n".join(job["before_script"] + job["script"])
+    def gitlab_jobs(self):
+        return yaml.safe_load((self.folder / ".gitlab/perfgate.yml").read_text())
+
+    def gitlab(self, job="perfgate"):
+        jobs = self.gitlab_jobs()
+        self.assertEqual(".perfgate", jobs[job]["extends"])
+        return jobs[".perfgate"]["variables"], "\n".join(jobs[".perfgate"]["before_script"] + jobs[job]["script"])
 
     def buildkite(self):
-        pipeline = yaml.safe_load((CI / "examples/buildkite.yml").read_text())
+        pipeline = yaml.safe_load((self.folder / ".buildkite/perfgate.yml").read_text())
         step, = pipeline["steps"]
-        self.assertNotRegex(step["command"], r"(?<!\$)\$(?!\$)")
-        return pipeline["env"], step["command"].replace("$$", "$")
+        return pipeline["env"], step["command"]
 
-    def jenkins(self):
-        text = (CI / "examples/Jenkinsfile").read_text()
-        scripts = re.findall(r"'''(.*?)'''", text, re.DOTALL)
-        self.assertEqual(2, len(scripts))
-        # Groovy takes the backslash before a line's end out of the text.
-        return dict(re.findall(r"(PERFGATE_\w+) = '(.*)'", text)), "\n".join(scripts).replace("\\\n", "")
+    def jenkins(self, script=2):
+        text = (self.folder / "Jenkinsfile.perfgate").read_text()
+        scripts = re.findall(r"\'\'\'(.*?)\'\'\'", text, re.DOTALL)
+        self.assertEqual(3, len(scripts))
+        # As Groovy reads the texts.
+        return (dict(re.findall(r"(PERFGATE_\w+) = '(.*)'", text)),
+                re.sub(r"\\(.)", r"\1", scripts[0] + "\n" + scripts[script]))
 
     def run_script(self, example, **changed):
-        variables, script = example()
-        self.assertEqual({"PERFGATE_VERSION", "PERFGATE_SHA256", "PERFGATE_RELEASES"}, set(variables))
-        self.assertIn("OWNER/perfgate/releases/download", variables["PERFGATE_RELEASES"])
+        variables, script = example
+        self.assertEqual(self.VARIABLES, set(variables))
+        self.assertEqual("https://github.com/owner/perfgate/releases/download", variables["PERFGATE_RELEASES"])
         self.assertEqual("", variables["PERFGATE_SHA256"])
-        self.write("tools/buildkite-agent", f"#!/bin/sh\ncat >'{self.folder}/annotated'\n").chmod(0o755)
+        self.write("tools/buildkite-agent", f"#!/bin/sh\necho \"$@\" >'{self.folder}/words'\ncat >'{self.folder}/annotated'\n").chmod(0o755)
         return subprocess.run(["bash", "-eo", "pipefail", "-c", script], cwd=self.folder, capture_output=True, text=True,
                               env={"PATH": f"{self.folder}/tools:/usr/bin:/bin", "PERFGATE_VERSION": VERSION,
-                                   "PERFGATE_SHA256": self.sum, "PERFGATE_RELEASES": self.url, **changed})
+                                   "PERFGATE_SHA256": self.sum, "PERFGATE_RELEASES": self.url, "HOME": str(self.folder), **changed})
 
-    def test_each_installs_the_release_and_has_its_exit_code(self):
-        for example in (self.gitlab, self.buildkite, self.jenkins):
-            with self.subTest(example.__name__):
-                done = self.run_script(example)
-                self.assertEqual(4, done.returncode, done.stdout + done.stderr)
-                calls = (self.folder / "calls").read_text()
-                (self.folder / "calls").unlink()
-                self.assertTrue(calls.startswith("<run><suites/a.yaml><suites/b.yaml><--config><configs/ci.yaml>"), calls)
-                for option in re.findall(r"<(--[a-z-]+)>", calls):
-                    self.assertIn(option, tool.options(["run"]))
+    def all_of_them(self):
+        return {"gitlab": self.gitlab(), "buildkite": self.buildkite(), "jenkins": self.jenkins()}
+
+    def test_each_installs_the_release_builds_and_has_its_exit_code(self):
+        for name, example in self.all_of_them().items():
+            for code, sum_ in (("0", self.sum), ("1", ""), ("3", self.sum), ("4", "")):  # without a sum: the release's own
+                with self.subTest(name, code=code):
+                    self.write("code", code)
+                    done = self.run_script(example, PERFGATE_SHA256=sum_)
+                    self.assertEqual(int(code), done.returncode, done.stdout + done.stderr)
+                    calls = (self.folder / "calls").read_text()
+                    (self.folder / "calls").unlink()
+                    self.assertTrue(calls.startswith("<run><suites/a.yaml><suites/b.yaml><--config><configs/ci.yaml>"), calls)
+                    for option in re.findall(r"<(--[a-z-]+)>", calls):
+                        self.assertIn(option, tool.options(["run"]))
+                    self.assertEqual("built \\ it's\n", (self.folder / "built").read_text())
+                    if name != "jenkins":  # which says it in its own words
+                        said = {"0": "", "1": "slower", "3": "infrastructure", "4": "no baseline"}[code]
+                        self.assertIn(said, done.stdout)
+                    if name == "buildkite":
+                        style = {"0": "success", "1": "error", "3": "warning", "4": "error"}[code]
+                        self.assertIn(f"--style {style} ", (self.folder / "words").read_text())
         self.assertEqual("summary\n", (self.folder / "annotated").read_text())
 
     def test_none_runs_an_archive_with_another_sum(self):
-        for example in (self.gitlab, self.buildkite, self.jenkins):
-            for sum_ in ("", "0" * 64):
-                with self.subTest(example.__name__, sum=sum_):
+        sums = self.archive.with_name("SHA256SUMS")
+        for name, example in self.all_of_them().items():
+            for sum_, listed in (("0" * 64, self.sum), ("", "0" * 64), ("", None)):
+                with self.subTest(name, sum=sum_, listed=listed):
+                    sums.write_text(f"{listed}  {NAME}.tar.gz\n" if listed else "")
                     done = self.run_script(example, PERFGATE_SHA256=sum_)
                     self.assertNotIn(done.returncode, (0, 4))
                     self.assertFalse((self.folder / "calls").exists())
+
+    def test_each_measures_baselines(self):
+        subprocess.run(["git", "init", "--quiet", self.folder], check=True)
+        for name, example, changed in (("gitlab", self.gitlab("perfgate-baselines"), {"CI_COMMIT_SHA": "c0ffee"}),
+                                       ("buildkite", self.buildkite(), {"PERFGATE_BASELINES": "1", "BUILDKITE_COMMIT": "c0ffee"}),
+                                       ("jenkins", self.jenkins(1), {"GIT_COMMIT": "c0ffee"})):
+            with self.subTest(name):
+                done = self.run_script(example, GITLAB_USER_NAME="ada", **changed)
+                self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+                calls = (self.folder / "calls").read_text()
+                (self.folder / "calls").unlink()
+                self.assertTrue(calls.startswith("<baseline><refresh><--config><configs/ci.yaml>"), calls)
+                self.assertIn("<refresh at c0ffee>", calls)
+                self.assertTrue(calls.endswith("<--><suites/a.yaml><suites/b.yaml>"), calls)
+                for option in re.findall(r"<(--[a-z-]+)>", calls):
+                    self.assertIn(option, tool.options(["baseline", "refresh"]))
+                if name == "gitlab":
+                    self.assertIn("no PERFGATE_TOKEN: commit the folder baselines", done.stdout)
+
+    def test_gitlab_opens_a_merge_request_with_them(self):
+        subprocess.run(["git", "init", "--quiet", "-b", "main", self.folder], check=True)
+        self.write("tools/git", f"""#!/bin/sh
+case " $* " in *" push "*) printf '%s\\n' "$*" >'{self.folder}/pushed'; exit 0 ;; esac
+exec /usr/bin/git "$@"
+""").chmod(0o755)
+        done = self.run_script(self.gitlab("perfgate-baselines"), CI_COMMIT_SHA="c0ffee", CI_COMMIT_SHORT_SHA="c0ffee",
+                               GITLAB_USER_NAME="ada", PERFGATE_TOKEN="secret", CI_SERVER_HOST="gitlab.example",
+                               CI_PROJECT_PATH="o/p", CI_DEFAULT_BRANCH="main")
+        self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+        self.assertIn("merge_request.create -o merge_request.target=main", (self.folder / "pushed").read_text())
+        self.assertIn("HEAD:refs/heads/perfgate-baselines\n", (self.folder / "pushed").read_text())
+        named = subprocess.run(["git", "show", "--name-only", "--format="], cwd=self.folder, text=True, capture_output=True)
+        self.assertEqual("baselines/k/a.json\n", named.stdout)
+
+    def test_gitlab_shows_the_result_in_one_comment(self):
+        notes = [{"id": number, "body": "other", "system": False} for number in range(130)]
+
+        class GitLab(http.server.BaseHTTPRequestHandler):
+            def log_message(self, *_):
+                pass
+
+            def do(self):
+                text = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                address, _, query = self.path.partition("?")
+                assert self.headers["PRIVATE-TOKEN"] == "secret"
+                assert address.startswith("/projects/3/merge_requests/7/notes"), address
+                if self.command == "GET":
+                    page = int(query.rpartition("=")[2])
+                    answer = notes[100 * (page - 1):100 * page]
+                elif self.command == "POST":
+                    answer = {"id": 900, "system": False, **json.loads(text)}
+                    notes.append(answer)
+                else:
+                    answer = next(each for each in notes if each["id"] == int(address.rpartition("/")[2]))
+                    answer.update(json.loads(text))
+                self.send_response(200)
+                self.end_headers()
+                self.wfile.write(json.dumps(answer).encode())
+            do_GET = do_POST = do_PUT = do
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), GitLab)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        job = self.gitlab_jobs()["perfgate-comment"]
+        self.assertEqual("always", job["rules"][0]["when"])
+
+        def comment():
+            done = subprocess.run(["bash", "-eo", "pipefail", "-c", "\n".join(job["script"])], cwd=self.folder, text=True,
+                                  capture_output=True, env={
+                                      "PATH": os.environ["PATH"], "PERFGATE_TOKEN": "secret", "CI_PROJECT_ID": "3",
+                                      "CI_MERGE_REQUEST_IID": "7", "CI_COMMIT_SHA": "c0ffee", "CI_PIPELINE_URL": "https://p",
+                                      "CI_API_V4_URL": f"http://127.0.0.1:{server.server_port}"})
+            self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+        comment()
+        self.assertIn("no results", notes[-1]["body"])
+        self.write("perfgate-out/summary.md", "## perfgate: 1 regressed\n\n/merge\n  /approve\nfor @everyone\n")
+        comment()
+        self.assertEqual(131, len(notes))
+        self.assertIn("## perfgate: 1 regressed", notes[-1]["body"])
+        self.assertNotRegex(notes[-1]["body"], r"(?m)^\s*/|@everyone")
+
+    def test_only_what_merges_is_required_and_the_default_branch_alone_gets_baselines(self):
+        jobs = self.gitlab_jobs()
+        self.assertEqual(['$CI_PIPELINE_SOURCE == "merge_request_event"'], [rule["if"] for rule in jobs["perfgate"]["rules"]])
+        self.assertNotIn("allow_failure", jobs["perfgate"])
+        for rule in jobs["perfgate-baselines"]["rules"]:
+            self.assertIn("$CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH", rule["if"])
+        self.assertEqual({".perfgate", "perfgate", "perfgate-comment", "perfgate-baselines"}, set(jobs))
 
 
 if __name__ == "__main__":

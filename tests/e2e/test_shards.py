@@ -22,6 +22,8 @@ expect:
 
 
 class Shards(tool.Case):
+    clock = "stated"
+
     def setUp(self):
         super().setUp()
         self.write("probe.yaml", SUITE)

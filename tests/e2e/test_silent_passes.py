@@ -16,6 +16,7 @@ defaults:
   metrics: [host_time]
   tolerances: {host_time: 10000%}
   time_budget: 5ms
+  cache: hot
 workloads:
   - workload: probe
     variants: [host]
@@ -30,7 +31,7 @@ WITHOUT_NIGHTLY = SUITE[: SUITE.rindex("  - workload")]
 
 
 def case_id(n):
-    return f"probe/host[iterations=10,n={n}]"
+    return f"probe/host[iterations=10,n={n}]@hot"
 
 
 class SilentPasses(tool.Case):

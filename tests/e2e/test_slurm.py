@@ -59,7 +59,7 @@ PartitionName=all Nodes={host} Default=YES MaxTime=INFINITE
 """
 
 
-def until(happened, what, patience_s=60):
+def until(happened, what, patience_s=tool.PATIENCE_S):
     end = time.monotonic() + patience_s
     while not (found := happened()):
         if time.monotonic() > end:

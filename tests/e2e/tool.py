@@ -6,34 +6,59 @@ import functools
 import json
 import os
 import pathlib
+import pty
 import re
 import shutil
+import signal
 import stat
 import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 PERFGATE = os.environ["PERFGATE"]
 PLUGINS = pathlib.Path(os.environ["PERFGATE_TEST_PLUGINS"])
 SOURCE = pathlib.Path(os.environ["PERFGATE_SOURCE"])
 
-# Test programs start with `#!/usr/bin/env python3`. With a version manager that is a slow script: the real interpreter
-# comes first.
+# The first line of test programs: without the packages of a site, Python starts several times as fast.
+PYTHON = f"#!{sys.executable} -ES"
+
+# Programs of the repository start with `#!/usr/bin/env python3`. With a version manager that is a slow script: the real
+# interpreter comes first.
 if os.path.realpath(shutil.which("python3") or "") != os.path.realpath(sys.executable):
     os.environ["PATH"] = f"{pathlib.Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 
 # Long enough for a loaded machine; what hangs is ended and fails.
-PATIENCE_S = 110
+PATIENCE_S = 600
+
+# A shell's background job ignores signals, which its programs would do, too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+# With it, nvcc compiles for one architecture where a printed command names all of them, and warns.
+ONE_ARCHITECTURE = {"NVCC_APPEND_FLAGS": "-arch=sm_90"}
 
 PLURALS = ("cases|suites|metrics|kernels|copies|memsets|launches|samples|processes|baselines|"
            "ledgers|orphans|relations|gates|runs|days|passes|devices|GPUs")
 
 
+def with_clock(name):
+    """The environment in which workers time launches with a clock of tests/plugins/clock.cpp. With "stated" they
+    measure what the plugin says it takes: nothing that a test judges then depends on how quiet the machine is."""
+    return {"LD_PRELOAD": str(PLUGINS / "preloaded/test_clock.so"), "PERFGATE_TEST_CLOCK": name,
+            "ASAN_OPTIONS": f"{os.environ.get('ASAN_OPTIONS', '')}:verify_asan_link_order=0"}
+
+
 class Case(unittest.TestCase):
     maxDiff = None
+    clock = None  # of with_clock(); None: the machine's
 
     def setUp(self):
+        if self.clock:
+            environment = unittest.mock.patch.dict(os.environ, with_clock(self.clock))
+            environment.start()
+            self.addCleanup(environment.stop)
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="perfgate-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
         # Tests run side by side on one machine; what they test of locks they say themselves.
@@ -101,6 +126,22 @@ def has_nvrtc():
             except OSError:
                 pass
     return False
+
+
+def on_terminal(words, folder):
+    """(exit code, what perfgate's standard error shows on a terminal)."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen([PERFGATE, *map(str, words)], cwd=folder, stdout=subprocess.DEVNULL, stderr=theirs) as process:
+        os.close(theirs)
+        shown = b""
+        try:
+            while chunk := os.read(ours, 4096):
+                shown += chunk
+        except OSError:  # the other side has been closed
+            pass
+        finally:
+            os.close(ours)
+        return process.wait(timeout=PATIENCE_S), shown.decode()
 
 
 def help_of(verb, which="--help-all"):

@@ -76,6 +76,20 @@ bool contains(const std::string& text, std::string_view part) {
 
 using Values = std::map<std::string, std::vector<double>>;
 
+TEST_F(Counting, cuda_12_counts_from_12_6_on_and_says_that_older_ones_cannot) {
+    settings_.cupti = PERFGATE_MOCK_FOLDER "/libcupti.so.13";
+    const Values with_13 = values(counted({"kernels", "3", "flash"}));
+    settings_.cupti = PERFGATE_MOCK_FOLDER "/1209/libcupti.so.12";
+    EXPECT_EQ(with_13, values(counted({"kernels", "3", "flash"})));
+    EXPECT_FALSE(with_13.empty());
+    settings_.cupti = PERFGATE_MOCK_FOLDER "/1204/libcupti.so.12";
+    const Recording without = counted({"kernels", "3", "flash"});
+    EXPECT_EQ(Values{}, values(without));
+    ASSERT_EQ(1u, without.incomplete.size());
+    EXPECT_TRUE(contains(without.incomplete[0], "12.4 (22)"));
+    EXPECT_TRUE(contains(without.incomplete[0], "12.6 update 2"));
+}
+
 TEST_F(Counting, counts_the_first_launch_after_those_to_skip) {
     request_.labels[0].skip = 2;
     const Recording recording =
@@ -270,7 +284,7 @@ TEST_F(Counting, another_profiler_or_an_old_cupti_makes_it_incomplete) {
     environment_ = {{"MOCK_VERSION", "130000"}};
     recording = counted({"kernels", "1", "flash"});
     ASSERT_EQ(1u, recording.incomplete.size());
-    EXPECT_TRUE(contains(recording.incomplete[0], "uses CUPTI 130000"));
+    EXPECT_TRUE(contains(recording.incomplete[0], "13.0 (130000)"));
 }
 
 TEST_F(Counting, a_request_that_cannot_be_read_is_said) {

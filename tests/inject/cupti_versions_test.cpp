@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The injection library with the versions of CUPTI: which functions it calls in which order, and
 // what it says of those that are refused.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -20,12 +21,69 @@ using Reasons = std::vector<std::string>;
 
 using CuptiVersions = Injection;
 
-TEST_F(CuptiVersions, a_cupti_that_is_too_old_is_named) {
-    environment_ = {{"MOCK_VERSION", "130000"}};
-    run({"push", "a", "kernels", "3", "k", "pop"});
+TEST_F(CuptiVersions, a_cupti_that_deadlocks_or_is_too_old_is_refused_by_name) {
+    for (const char* version : {"130000", "17", "0"}) {
+        environment_ = {{"MOCK_VERSION", version}};
+        run({"push", "a", "kernels", "3", "k", "pop"});
+        const Recording recording = this->recording();
+        ASSERT_EQ(1u, recording.incomplete.size());
+        EXPECT_NE(std::string::npos, recording.incomplete[0].find(version));
+        EXPECT_EQ(0u, recording.records.kernels.size());
+        std::filesystem::remove(files()[0]);
+    }
+}
+
+/// What a recording has that does not depend on time.
+std::string content(const Recording& recording) {
+    const activity::Records& records = recording.records;
+    std::string text =
+        fmt::format("{} kernels, {} copies, {} memsets, {} waits, {} memory events, ",
+                    records.kernels.size(), records.copies.size(), records.memsets.size(),
+                    records.synchronisations.size(), records.memory_events.size());
+    text += fmt::format("{} calls, {} markers, {} contexts\n", records.api_calls.size(),
+                        records.markers.size(), records.contexts.size());
+    for (const auto& kernel : records.kernels) {
+        const activity::LaunchConfiguration& launch =
+            recording.configurations[kernel.configuration];
+        text += fmt::format("{} {} {} {} {} {}\n", recording.text(launch.symbol), launch.grid[0],
+                            launch.block[0], launch.registers_per_thread, kernel.place.stream,
+                            kernel.end_ns - kernel.start_ns);
+    }
+    for (const auto& copy : records.copies) {
+        text += fmt::format("copy {} {}\n", copy.bytes, copy.end_ns - copy.start_ns);
+    }
+    for (const auto& call : records.api_calls) {
+        text += recording.text(call.name) + "\n";
+    }
+    return text;
+}
+
+TEST_F(CuptiVersions, cuda_12_gives_the_same_records_as_cuda_13) {
+    for (const Level level : {Level::records, Level::callbacks, Level::api}) {
+        settings_.level = level;
+        std::vector<std::string> contents;
+        for (const char* library :
+             {"libcupti.so.13", "1209/libcupti.so.12", "1204/libcupti.so.12"}) {
+            settings_.cupti = std::string(PERFGATE_MOCK_FOLDER "/") + library;
+            run({"push", "a", "kernels", "3", "k", "alloc", "4096", "copy", "64", "pop", "sync"});
+            const Recording recording = this->recording();
+            EXPECT_EQ(Reasons{}, recording.incomplete) << library << to_text(level);
+            EXPECT_EQ(3u, recording.records.kernels.size());
+            contents.push_back(content(recording));
+            std::filesystem::remove(files()[0]);
+        }
+        EXPECT_EQ(contents[0], contents[1]);
+        EXPECT_EQ(contents[0], contents[2]);
+    }
+}
+
+TEST_F(CuptiVersions, the_copy_of_cuda_12_in_the_process_is_taken_though_there_is_one_of_cuda_13) {
+    settings_.cupti = PERFGATE_MOCK_FOLDER "/libcupti.so.13";
+    environment_ = {{"LD_PRELOAD", PERFGATE_MOCK_FOLDER "/1204/libcupti.so.12"}};
+    run({"kernels", "3", "k"});
     const Recording recording = this->recording();
-    ASSERT_EQ(1u, recording.incomplete.size());
-    EXPECT_NE(std::string::npos, recording.incomplete[0].find("uses CUPTI 130000"));
+    EXPECT_EQ(Reasons{}, recording.incomplete);
+    EXPECT_EQ("22", recording.header.at("cupti"));
 }
 
 /// The first calls of CUPTI's functions that the mock logs, without those of the same name in a

@@ -24,9 +24,15 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
+// Without counters, before CUDA 12.6, nothing is exported.
+#if defined(MOCK_CUDA) && MOCK_CUDA < 1206
+#define EXPORT extern "C" __attribute__((visibility("hidden")))
+#else
 #define EXPORT extern "C" __attribute__((visibility("default")))
+#endif
 #define REQUIRE_SIZE(type)                                                    \
     if (params->structSize != type##_STRUCT_SIZE || params->pPriv != nullptr) \
     return CUPTI_ERROR_INVALID_PARAMETER
@@ -80,6 +86,12 @@ struct Launch {
 std::mutex mutex;
 bool pending = false;  ///< work that was not waited for
 bool started = false;
+bool pushed = false;  ///< a range is open
+#if defined(MOCK_CUDA) && MOCK_CUDA < 1300
+constexpr bool counts_in_pushed_ranges = true;
+#else
+constexpr bool counts_in_pushed_ranges = false;
+#endif
 CUpti_RangeProfiler_Object* enabled = nullptr;
 std::vector<Launch> ranges;
 
@@ -88,7 +100,8 @@ std::vector<Launch> ranges;
 void count_kernel(CUcontext context, const char*, unsigned int blocks) {
     const std::lock_guard lock(mutex);
     pending = true;
-    if (started && enabled != nullptr && enabled->context == context) {
+    if (started && (pushed || !counts_in_pushed_ranges) && enabled != nullptr &&
+        enabled->context == context) {
         ranges.push_back({context, static_cast<double>(blocks)});
     }
 }
@@ -281,8 +294,22 @@ EXPORT CUptiResult cuptiRangeProfilerStop(CUpti_RangeProfiler_Stop_Params* param
     if (!started) return CUPTI_ERROR_INVALID_OPERATION;
     started = false;
     if (pending) return CUPTI_ERROR_INVALID_OPERATION;
+    if (pushed) return CUPTI_ERROR_INVALID_OPERATION;
     params->isAllPassSubmitted = number("MOCK_ALL_PASSES", 1) != 0 ? 1 : 0;
     return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiRangeProfilerPushRange(CUpti_RangeProfiler_PushRange_Params* params) {
+    REQUIRE_SIZE(CUpti_RangeProfiler_PushRange_Params);
+    const std::lock_guard lock(mutex);
+    if (!started || std::exchange(pushed, true)) return CUPTI_ERROR_INVALID_OPERATION;
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiRangeProfilerPopRange(CUpti_RangeProfiler_PopRange_Params* params) {
+    REQUIRE_SIZE(CUpti_RangeProfiler_PopRange_Params);
+    const std::lock_guard lock(mutex);
+    return std::exchange(pushed, false) ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_OPERATION;
 }
 
 EXPORT CUptiResult cuptiRangeProfilerDecodeData(CUpti_RangeProfiler_DecodeData_Params* params) {

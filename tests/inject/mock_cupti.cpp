@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A libcupti.so.13 whose records are made up: what the injection library asks for it gets, in the
-// layout of the real one. It holds its lock while it calls back, so that a library that calls CUPTI
-// from there hangs here as it would hang in the field.
+// A libcupti whose records are made up: what the injection library asks for it gets, in the layout
+// of the real one. It is built as the one of CUDA 13.0, 12.9 and 12.4 (MOCK_CUDA), which have fewer
+// functions and shorter records. It holds its lock while it calls back, so that a library that
+// calls CUPTI from there hangs here as it would hang in the field.
 //
 // From version 13.2 on, as the real one, it wants a subscriber first, and refuses calls without one
 // in their arguments to the subscribers of cuptiSubscribe_v2. MOCK_LOG: a file to which the names
@@ -38,8 +39,36 @@
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
+#ifndef MOCK_CUDA
+#define MOCK_CUDA 1300
+#endif
+
 namespace perfgate::mock {
 namespace {
+
+constexpr std::uint32_t own_version = MOCK_CUDA == 1300 ? 130001 : MOCK_CUDA == 1209 ? 28 : 22;
+/// Calls of the driver from this number on are unknown.
+constexpr std::uint32_t driver_calls = MOCK_CUDA == 1300   ? CUPTI_DRIVER_TRACE_CBID_SIZE
+                                       : MOCK_CUDA == 1209 ? 784
+                                                           : 754;
+
+/// How many bytes of a record this version fills; what follows is not its.
+template <class Record>
+constexpr std::size_t filled_bytes = sizeof(Record);
+#if MOCK_CUDA < 1300
+template <>
+constexpr std::size_t filled_bytes<CUpti_ActivityKernel10> = 208;
+#endif
+#if MOCK_CUDA < 1206
+template <>
+constexpr std::size_t filled_bytes<CUpti_ActivityMemcpy6> = 88;
+template <>
+constexpr std::size_t filled_bytes<CUpti_ActivitySynchronization2> = 40;
+template <>
+constexpr std::size_t filled_bytes<CUpti_ActivityMemory4> = 120;
+template <>
+constexpr std::size_t filled_bytes<CUpti_ActivityContext3> = 24;
+#endif
 
 /// An environment variable as a number that runs out.
 class Fault {
@@ -90,7 +119,7 @@ State& state() {
 
 std::uint32_t version() {
     const char* value = std::getenv("MOCK_VERSION");
-    return value == nullptr ? 130001 : static_cast<std::uint32_t>(std::atoi(value));
+    return value == nullptr ? own_version : static_cast<std::uint32_t>(std::atoi(value));
 }
 
 /// Whether the function, of those without a subscriber as argument, may be called.
@@ -139,7 +168,8 @@ void add(const Record& record) {
         own.used = 0;
         if (own.buffer == nullptr) return;
     }
-    std::memcpy(own.buffer + own.used, &record, sizeof(record));
+    std::memset(own.buffer + own.used, 0xa5, slot_bytes);
+    std::memcpy(own.buffer + own.used, &record, filled_bytes<Record>);
     own.used += slot_bytes;
 }
 
@@ -240,7 +270,8 @@ void on_call(bool runtime, std::uint32_t id, const void* parameters, CUresult re
     if (!exit || runtime) return;
     {
         const std::lock_guard lock(own.mutex);
-        if (!own.calls.contains({CUPTI_CB_DOMAIN_DRIVER_API, id})) return;
+        const bool all = own.kinds.contains(CUPTI_ACTIVITY_KIND_DRIVER) && own.calls.empty();
+        if (!all && !own.calls.contains({CUPTI_CB_DOMAIN_DRIVER_API, id})) return;
     }
     CUpti_ActivityAPI call{};
     call.kind = CUPTI_ACTIVITY_KIND_DRIVER;
@@ -440,7 +471,8 @@ EXPORT CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, std::uint32
                 *name = "cuStreamBeginCapture_v2";
                 return CUPTI_SUCCESS;
             default:
-                break;
+                *name = "cuOther";
+                return id < driver_calls ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
         }
     }
     return CUPTI_ERROR_INVALID_PARAMETER;
@@ -479,6 +511,7 @@ EXPORT CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* handle, CUpti_Callback
     return subscribe(handle, callback, user, false);
 }
 
+#if MOCK_CUDA >= 1300
 EXPORT CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback,
                                      void* user, CUpti_SubscriberParams* parameters) {
     log_call("cuptiSubscribe_v2");
@@ -487,9 +520,13 @@ EXPORT CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* handle, CUpti_Callb
     }
     return subscribe(handle, callback, user, true);
 }
+#endif
 
 EXPORT CUptiResult cuptiEnableCallback(std::uint32_t enable, CUpti_SubscriberHandle,
                                        CUpti_CallbackDomain domain, CUpti_CallbackId id) {
+    if (domain == CUPTI_CB_DOMAIN_DRIVER_API && id >= driver_calls) {
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    }
     const std::lock_guard lock(state().mutex);
     if (enable != 0) {
         state().callbacks.emplace(domain, id);
@@ -551,6 +588,7 @@ EXPORT CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
     return CUPTI_SUCCESS;
 }
 
+#if MOCK_CUDA >= 1205
 EXPORT CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId id, std::uint8_t) {
     if (const CUptiResult code = may_call("cuptiActivityEnableDriverApi"); code != CUPTI_SUCCESS)
         return code;
@@ -565,6 +603,7 @@ EXPORT CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId, std::uint8_t)
         return code;
     return CUPTI_SUCCESS;
 }
+#endif
 
 EXPORT CUptiResult cuptiActivityFlushAll(std::uint32_t) {
     if (const CUptiResult code = may_call("cuptiActivityFlushAll"); code != CUPTI_SUCCESS)

@@ -34,6 +34,23 @@ TEST(Analysis, time_of_two_streams_at_once_counts_once) {
     EXPECT_EQ(0u, profile.program.idle_ns);
 }
 
+TEST(Analysis, calls_are_summed_by_name_and_the_longest_total_comes_first) {
+    const Profile profile = Program()
+                                .call("cudaFree", {100, 400})
+                                .call("cudaMalloc", {1000, 1200})
+                                .call("cudaMalloc", {2000, 2500})
+                                .kernel("a", 1, {100, 200})
+                                .profile();
+    ASSERT_GE(profile.calls.size(), 2u);
+    EXPECT_EQ("cudaMalloc", profile.calls[0].name);
+    EXPECT_EQ(2u, profile.calls[0].time.count);
+    EXPECT_EQ(700u, profile.calls[0].time.total_ns);
+    EXPECT_EQ(200u, profile.calls[0].time.minimum_ns);
+    EXPECT_EQ(500u, profile.calls[0].time.maximum_ns);
+    EXPECT_EQ("cudaFree", profile.calls[1].name);
+    EXPECT_EQ(300u, profile.calls[1].time.total_ns);
+}
+
 TEST(Analysis, idle_time_is_the_span_without_any_work) {
     const Profile profile =
         Program().kernel("a", 1, {100, 200}).kernel("a", 2, {260, 300}).profile();
@@ -313,6 +330,36 @@ TEST(Analysis, an_empty_recording_has_an_empty_profile) {
     EXPECT_EQ(0, profile.program.idle_share());
     EXPECT_TRUE(profile.kernels.empty());
     EXPECT_TRUE(advice(profile).empty());
+}
+
+TEST(Advice, a_range_in_which_the_host_submits_nothing_comes_first) {
+    Program program;
+    // Within a whole step, which is idle for less of its time.
+    for (std::uint64_t at = 0; at < 4'000'000; at += 1'000'000) {
+        program.range("epoch", {at, at + 1'000'000})
+            .range("data", {at + 110'000, at + 900'000})
+            .kernel("a", at + 1'000, {at + 2'000, at + 100'000})
+            .call("cudaStreamSynchronize", {at + 1'500, at + 105'000})
+            .kernel("a", at + 905'000, {at + 910'000, at + 999'000});
+    }
+    const std::vector<std::string> sentences = advice(program.profile());
+    ASSERT_FALSE(sentences.empty());
+    EXPECT_NE(std::string::npos, sentences[0].find("range 'data'")) << sentences[0];
+    EXPECT_NE(std::string::npos, sentences[0].find("idle for 100.0 %")) << sentences[0];
+    EXPECT_NE(std::string::npos, sentences[0].find("4 instances")) << sentences[0];
+    EXPECT_NE(std::string::npos, sentences[0].find("submitted nothing")) << sentences[0];
+}
+
+TEST(Advice, a_range_that_waits_for_the_device_is_none_in_which_nothing_is_submitted) {
+    const Profile profile = Program()
+                                .range("step", {0, 900'000})
+                                .kernel("a", 1, {100, 100'000})
+                                .call("cudaDeviceSynchronize", {50, 850'000})
+                                .kernel("a", 860'000, {900'000, 1'000'000})
+                                .profile();
+    for (const std::string& sentence : advice(profile)) {
+        EXPECT_EQ(std::string::npos, sentence.find("submitted nothing")) << sentence;
+    }
 }
 
 TEST(Advice, names_what_costs_most_first) {

@@ -57,6 +57,17 @@ TEST(Trace, a_stream_whose_work_does_not_overlap_is_one_track) {
               (std::map<std::string, std::vector<std::string>>{{"stream 0", {"b", "a"}}}));
 }
 
+TEST(Trace, each_track_of_a_stream_that_has_a_name_has_work) {
+    const json events = events_of(
+        Program().kernel("a", 0, {10, 30}).kernel("b", 0, {20, 40}).kernel("c", 50, {60, 70}));
+    std::size_t named = 0;
+    for (const json& event : events) {
+        named += event["name"] == "thread_name" &&
+                 event["args"]["name"].get<std::string>().starts_with("stream");
+    }
+    EXPECT_EQ(named, kernels_by_track(events).size());
+}
+
 TEST(Trace, an_arrow_ends_at_the_track_of_its_work) {
     const json events = events_of(Program().kernel("a", 0, {10, 30}).kernel("b", 1, {20, 40}));
     std::map<std::int64_t, std::int64_t> tracks, ends;  // by time

@@ -83,8 +83,10 @@ class AwkwardValues {
 
     MetricSeries series() {
         return {text(), number(), text(), list([&] {
-                    return Batch{count(), text(), seed(),        list([&] { return number(); }),
-                                 count(), text(), maybe_number()};
+                    Batch batch{count(), text(), seed(),        list([&] { return number(); }),
+                                count(), text(), maybe_number()};
+                    if (coin()) batch.tail = {number(), number()};
+                    return batch;
                 })};
     }
     std::map<std::string, MetricSeries> metrics() {

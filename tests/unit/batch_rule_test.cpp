@@ -97,6 +97,21 @@ TEST(BatchRule, BeyondToleranceAndSpreadIsRegressed) {
     EXPECT_FALSE(judgement.measure_again);
 }
 
+TEST(BatchRule, TheFirstLookOfFiveAgainstTwentyDecidesTenTests) {
+    const MetricSeries slower = processes(spread_around(103'000, 5));
+    for (const std::size_t tests : {1, 10, 11}) {
+        const model::MetricDefinition metric =
+            definition("x", "ns", MetricClass::timing, Direction::lower);
+        const std::vector<Comparison> comparisons(
+            tests, {&metric, &usual_baseline, &slower, {0.005, std::nullopt, 0}, 0});
+        const Judgement judgement = BatchRule(Policy()).judge(comparisons).at(0);
+        EXPECT_EQ(judgement.verdict, Verdict::regressed) << "what is stored is judged as it is";
+        EXPECT_EQ(judgement.measure_again, tests == 11) << tests;
+    }
+    MetricSeries slightly = processes(spread_around(100'700, 5));
+    EXPECT_TRUE(judged(usual_baseline, slightly).measure_again) << "flagged, not decided";
+}
+
 TEST(BatchRule, SignificantWithinTheToleranceIsAPass) {
     EXPECT_EQ(judged(usual_baseline, confirmed(100'400)).verdict, Verdict::pass);
 }
@@ -149,12 +164,12 @@ TEST(BatchRule, TheBudgetIsSharedByAllThatIsJudged) {
         comparisons[0].measured = &measured;
         return BatchRule(Policy()).judge(comparisons).at(0);
     };
-    // Half of 0.1 %, and of that half for the second round.
+    // Three tenths of 0.1 %, and of that half for the second round.
     const Judgement alone = among(1);
     EXPECT_EQ(alone.verdict, Verdict::regressed);
     const double probability = alone.probability.value();
-    EXPECT_LE(probability, 0.00025);
-    const auto many = static_cast<std::size_t>(0.00025 / probability);
+    EXPECT_LE(probability, 0.00015);
+    const auto many = static_cast<std::size_t>(0.00015 / probability);
     ASSERT_LT(many, 2000U);
     EXPECT_EQ(among(many).verdict, Verdict::regressed);
     EXPECT_EQ(among(many + 1).verdict, Verdict::inconclusive);
@@ -163,8 +178,8 @@ TEST(BatchRule, TheBudgetIsSharedByAllThatIsJudged) {
 
 // ---- rounds -------------------------------------------------------------------------------------
 
-TEST(BatchRule, TheFirstRoundOnlyFlags) {
-    const Judgement judgement = judged(usual_baseline, processes(spread_around(101'000, 5)));
+TEST(BatchRule, ThreeProcessesOnlyFlag) {
+    const Judgement judgement = judged(usual_baseline, processes(spread_around(101'000, 3)));
     EXPECT_TRUE(judgement.measure_again);
     EXPECT_NE(judgement.verdict, Verdict::pass);
 }
@@ -632,9 +647,9 @@ TEST(BatchRule, WhatDriftHidesIsWhatOneMoreRunWouldBeOffBy) {
     const Policy policy;
     const std::vector<Comparison> alone{{&metric, &before, &now, {0, std::nullopt, 0}, 0}};
     const double detectable = BatchRule(policy).judge(alone)[0].minimum_detectable_change.value();
-    // Student's t with 4 degrees of freedom, at half of the case's level of 0.1 %, is 8.61. With
-    // five runs their variance may be larger by 1 + sqrt(2 / 4): 8.61 * sqrt(1 + 1/5) * 10.3 ns.
-    EXPECT_GT(detectable, 0.095);
+    // Student's t with 4 degrees of freedom, at 0.45 of the case's level of 0.1 %, is 8.85. With
+    // five runs their variance may be larger by 1 + sqrt(2 / 4): 8.85 * sqrt(1 + 1/5) * 10.3 ns.
+    EXPECT_GT(detectable, 0.097);
     EXPECT_LT(detectable, 0.13);
 
     // Other cases of the suite that did not differ between these runs say that this one is unusual,
@@ -761,7 +776,7 @@ TEST(BatchRule, WhatItClaimsToSeeItFindsWhereFewProcessesLackTheRareOnes) {
     EXPECT_GE(few.found, 0.9);
     EXPECT_LT(few.mean, 0.03);
     world.baseline_processes = 60;
-    EXPECT_NEAR(claims_of(world, 1, 100).mean, 0.0203, 0.0005) << "these have shown them";
+    EXPECT_NEAR(claims_of(world, 1, 100).mean, 0.0209, 0.0005) << "these have shown them";
 }
 
 }  // namespace

@@ -114,5 +114,23 @@ TEST(JoinBatches, ASecondProcessMasksTheArgumentsThatItHasOtherwise) {
     EXPECT_EQ(result.kernels[0].argument_words, "aaaaaaaa--------");
 }
 
+TEST(Batches, OfAnotherChoiceKeepIt) {
+    const auto prepared = [](std::int64_t process, const std::string& chosen) {
+        model::CaseResult result = timed("activity/cold", {batch(process, {10})});
+        result.metrics["prepare_time"] = {"ns", 5, "wall", {batch(process, {5})}, chosen};
+        result.metrics["api_calls"] = {"count", 5, "callbacks", {batch(process, {5})}, chosen};
+        return result;
+    };
+    model::CaseResult result = prepared(0, "BLOCK 128");
+    join_batches(result, prepared(1, "BLOCK 64"));
+    join_batches(result, prepared(2, "BLOCK 128"));
+    const model::MetricSeries& series = result.metrics.at("prepare_time");
+    EXPECT_EQ(series.detail, "BLOCK 128");
+    ASSERT_EQ(series.batches.size(), 3U);
+    EXPECT_EQ(series.batches[1].detail, "BLOCK 64");
+    EXPECT_EQ(series.batches[2].detail, "");
+    EXPECT_EQ(result.metrics.at("api_calls").batches[1].detail, "");
+}
+
 }  // namespace
 }  // namespace perfgate::measure

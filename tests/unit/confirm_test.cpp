@@ -105,6 +105,17 @@ TEST(Confirm, EachRoundHasTheProcessesOfItsNumber) {
                                                   {{{0, 1}}, 2, gate::round_size(2)}}));
 }
 
+TEST(Confirm, ARoundOfPairsIsLargeEnoughToDecide) {
+    FakeMeasuring measuring(two_cases());
+    confirm(measuring, always({{0, 1}}, 2), gate::Processes::paired);
+    EXPECT_EQ(measuring.calls, (std::vector<Call>{{{{0, 1}}, 1, 13}, {{{0, 1}}, 2, 32}}));
+    model::Run run = two_cases();
+    add_batches(run.suites[0].cases[1], 1000, 1, 8);
+    FakeMeasuring begun(std::move(run));
+    confirm(begun, always({}), gate::Processes::paired);
+    EXPECT_EQ(begun.calls, (std::vector<Call>{{{{0, 1}}, 1, 5}}));
+}
+
 TEST(Confirm, CasesThatAreFlaggedLaterBeginWithTheFirstRound) {
     FakeMeasuring measuring(two_cases());
     std::vector<Cases> answers{{{0, 0}}, {{0, 0}, {0, 1}}, {}};
@@ -171,7 +182,7 @@ class ConfirmWithTheGate : public testing::Test {
     gate::BatchRule rule_{policy_};
     gate::BaselineSet baselines_ =
         documents::stored(documents::baseline_of(documents::run_of({measured_around(100000, 20)})));
-    FakeMeasuring measuring_{documents::run_of({measured_around(110000, 5)})};
+    FakeMeasuring measuring_{documents::run_of({measured_around(110000, 3)})};
 };
 
 TEST_F(ConfirmWithTheGate, ARegressionIsConfirmedByFreshProcesses) {
@@ -181,10 +192,19 @@ TEST_F(ConfirmWithTheGate, ARegressionIsConfirmedByFreshProcesses) {
     EXPECT_EQ(verdict.exit_code, 1);
 }
 
-TEST_F(ConfirmWithTheGate, AnUnluckyFirstRoundIsCleared) {
+TEST_F(ConfirmWithTheGate, FiveOfFiveDecideWithoutAnotherRound) {
+    FakeMeasuring five{documents::run_of({measured_around(110000, 5)})};
+    confirm(five,
+            [&](const model::Run& run) { return gate::flagged(run, baselines_, policy_, rule_); });
+    EXPECT_TRUE(five.calls.empty());
+    EXPECT_EQ(gate::judge(five.run(), baselines_, policy_, rule_).exit_code, 1);
+}
+
+TEST_F(ConfirmWithTheGate, AnUnluckyFirstRoundIsNoRegressionAndIsNotForgotten) {
     const model::VerdictDocument verdict = verdict_where_further_processes_take(100000);
     EXPECT_EQ(measuring_.calls, (std::vector<Call>{{{{0, 0}}, 1, gate::round_size(1)}}));
-    EXPECT_EQ(verdict.suites[0].cases[0].verdict, model::Verdict::pass);
+    EXPECT_EQ(verdict.suites[0].cases[0].verdict, model::Verdict::inconclusive);
+    EXPECT_EQ(verdict.suites[0].cases[0].doubt, model::Doubt::slow_processes);
     EXPECT_EQ(verdict.exit_code, 0);
 }
 

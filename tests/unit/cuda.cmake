@@ -47,6 +47,7 @@ ${nvcc} -dlink -cubin -Xnvlink -v -o linked_stack.cubin linked_stack.o")
       unit/cuda_activity_test.cpp
       unit/cuda_board_test.cpp
       unit/cuda_host_evaluator_test.cpp
+      unit/cuda_loaded_code_test.cpp
       unit/cuda_memory_test.cpp
       unit/cuda_occupancy_test.cpp
       unit/cuda_source_code_test.cpp

@@ -165,7 +165,7 @@ TEST(Driver, SaysWhyThereIsNone) {
 }
 
 TEST(Cupti, TellsWhatToDoAboutMissingPermission) {
-    const cupti::Error error(cupti::linked(), CUPTI_ERROR_INSUFFICIENT_PRIVILEGES,
+    const cupti::Error error(cupti::own(), CUPTI_ERROR_INSUFFICIENT_PRIVILEGES,
                              "cannot start a pass");
     EXPECT_TRUE(error.no_permission());
     const std::string text = error.what();
@@ -177,7 +177,7 @@ TEST(Cupti, TellsWhatToDoAboutMissingPermission) {
 }
 
 TEST(Cupti, SubscribingTwiceNamesTheHolderAndTheRemedy) {
-    const cupti::Api& api = cupti::linked();
+    const cupti::Api& api = cupti::own();
     if (api.subscribes_first()) GTEST_SKIP() << "this CUPTI does not name the holder";
     const auto ignore = [](void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) noexcept {};
     CUpti_SubscriberHandle first = nullptr, second = nullptr;
@@ -189,11 +189,25 @@ TEST(Cupti, SubscribingTwiceNamesTheHolderAndTheRemedy) {
     ASSERT_NE(holder, std::string::npos) << why;
     EXPECT_NE(why.find("perfgate", holder), std::string::npos) << why;
     EXPECT_NE(cupti::remedy(refused).find("--no-cupti"), std::string::npos);
-    cuptiUnsubscribe(first);
+    api.cuptiUnsubscribe(first);
 }
 
-TEST(Cupti, IsRecentEnough) {
-    EXPECT_GE(cupti::linked().version, cupti::required_version);
+TEST(Cupti, CanBeUsedFrom12_0OnExceptTheOneThatDeadlocks) {
+    for (const std::uint32_t version : {18U, 20U, 24U, 28U, 130001U, 130200U, 140000U}) {
+        EXPECT_EQ(cupti::refusal(version), "") << version;
+    }
+    for (const std::uint32_t version : {0U, 17U, 130000U}) {
+        EXPECT_NE(cupti::refusal(version), "") << version;
+    }
+    EXPECT_EQ(cupti::refusal(cupti::own().version), "");
+}
+
+TEST(Cupti, NamesTheToolkitOfItsVersion) {
+    EXPECT_EQ(cupti::version_text(18), "12.0 or 12.1 (18)");
+    EXPECT_EQ(cupti::version_text(28), "12.9 (28)");
+    EXPECT_EQ(cupti::version_text(27), "27");
+    EXPECT_EQ(cupti::version_text(130001), "13.0 update 1 (130001)");
+    EXPECT_EQ(cupti::version_text(130200), "13.2 (130200)");
 }
 
 TEST(LaunchesPerBlock, FitTheQueue) {

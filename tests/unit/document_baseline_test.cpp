@@ -191,6 +191,14 @@ TEST(BaselineJson, ProcessesAreOneLineOfValues) {
     EXPECT_EQ(metric_line(series),
               R"("gpu_time": {"unit":"ns","value":10.5,"method":"activity/cold","device":"b1",)"
               R"("seed":7,"runs":[2,1],"processes":[10,11,10.5],"sm_clock_mhz":[1980,1980,1980]})");
+    for (Batch& batch : series.batches) {
+        batch.sm_clock_mhz.reset();
+        batch.tail = {batch.samples[0] + 1, batch.samples[0] + 2};
+    }
+    EXPECT_EQ(metric_line(series),
+              R"("gpu_time": {"unit":"ns","value":10.5,"method":"activity/cold","device":"b1",)"
+              R"("seed":7,"runs":[2,1],"processes":[10,11,10.5],"slowest_tenth":[11,12,11.5],)"
+              R"("p99":[12,13,12.5]})");
 }
 
 TEST(BaselineJson, WhatRepeatsIsACount) {
@@ -216,6 +224,9 @@ TEST(BaselineJson, WhatTheShortFormCannotSayIsWrittenOut) {
         [](MetricSeries& series) { series.batches[1].samples.clear(); },
         [](MetricSeries& series) { series.batches[1].process = 5; },
         [](MetricSeries& series) { series.batches[1].sm_clock_mhz = 1; },
+        [](MetricSeries& series) {
+            series.batches[1].tail = {1, 2};
+        },
         [](MetricSeries& series) { series.batches[0].run = 1; },
         [](MetricSeries& series) { series.batches[1].run = 2; },
         [](MetricSeries& series) { series.batches.resize(1); },
@@ -282,7 +293,11 @@ TEST(BaselineJson, RefusesProcessesThatDoNotAddUp) {
     EXPECT_EQ(message(R"("processes": [1, 2], "runs": [2, 1])"),
               "m.runs: expected counts that add up to the number of processes");
     EXPECT_EQ(message(R"("processes": [1, 2], "sm_clock_mhz": [1980])"),
-              "m.sm_clock_mhz: expected as many clocks as processes");
+              "m.sm_clock_mhz: expected as many values as processes");
+    EXPECT_EQ(message(R"("processes": [1, 2], "slowest_tenth": [1], "p99": [1, 2])"),
+              "m.slowest_tenth: expected as many values as processes");
+    EXPECT_EQ(message(R"("processes": [1, 2], "p99": [1, 2])"),
+              "b.json: cases.c.metrics.m: expected 'slowest_tenth' and 'p99' together");
 }
 
 TEST(BaselineJson, BytesOfThisVersionAndOfTheOneBeforeAreAsWritten) {

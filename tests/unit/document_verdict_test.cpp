@@ -180,13 +180,21 @@ TEST(VerdictJson, IntervalAndReasonCodeStandWhereThereAreSome) {
     MetricVerdict metric{"gpu_time", "ns", Verdict::inconclusive, 100, 101, 0.01, "3 %", "so"};
     metric.interval = model::ChangeInterval{-0.02, 0.04, 0.95};
     metric.doubt = model::Doubt::not_shown;
+    metric.tail = model::TailVerdict{100, 900, 0.06, 0.1};
     verdict.metrics = {metric};
+    metric.tail = model::TailVerdict{100, 900, 0.06, 0.1, 101, 850, 901};
+    metric.doubt = model::Doubt::slow_tail;
+    verdict.metrics.push_back(metric);
     verdict.verdict = Verdict::inconclusive;
     verdict.doubt = model::Doubt::not_shown;
     const std::string text = write_verdict(document);
     EXPECT_NE(text.find(R"("interval":{"low":-0.02,"high":0.04,"level":0.95})"), std::string::npos)
         << text;
     EXPECT_NE(text.find(R"("reason_code":"not_shown")"), std::string::npos);
+    EXPECT_NE(text.find(R"("tail":{"baseline":100,"measured":900,"tolerance":0.06,"beyond":0.1})"),
+              std::string::npos)
+        << text;
+    EXPECT_NE(text.find(R"("p95":101,"p99":850,"max":901)"), std::string::npos) << text;
     EXPECT_NE(text.find("not_shown_fails"), std::string::npos);
     EXPECT_EQ(parse_verdict(text, "verdict.json"), document);
 }

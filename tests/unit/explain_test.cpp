@@ -249,5 +249,42 @@ TEST(Explain, FillsInWhatMovedOrAll) {
     EXPECT_EQ(cases[1].why.size(), 1U);
 }
 
+/// A case that an autotuner prepared: what it chose for the baseline, and in this run.
+Case tuned(Case made, const std::string& before, const std::string& now,
+           const std::string& other = "") {
+    model::MetricSeries& prepared = made.result.metrics["prepare_time"];
+    prepared = {"ns", 9e9, "wall", {{0, "b", 1, {9e9}}, {1, "b", 1, {9e9}}}, now};
+    prepared.batches[1].detail = other;
+    made.verdict.baseline_values["prepare_time"] = 1e9;
+    if (before != now) made.verdict.baseline_details["prepare_time"] = before;
+    return made;
+}
+
+TEST(Explain, WhatAnAutotunerChoseOtherwiseIsACause) {
+    const Case made = tuned(slower({}), "add.BLOCK 128", "add.BLOCK 64");
+    const auto causes = why(made);
+    ASSERT_EQ(causes.size(), 1U);
+    EXPECT_EQ(causes[0].rule, "autotune");
+    EXPECT_EQ(causes[0].sentence, "autotune chose add.BLOCK 128 → 64");
+    EXPECT_EQ(causes[0].brief, causes[0].sentence);
+    EXPECT_EQ(sentences(why(tuned(faster({}), "add.BLOCK 64", "add.BLOCK 128"))),
+              std::vector<std::string>{"autotune chose add.BLOCK 64 → 128"});
+}
+
+TEST(Explain, ChoicesThatVaryBetweenProcessesAreACause) {
+    EXPECT_EQ(sentences(why(tuned(slower({}), "BLOCK 128", "BLOCK 128", "BLOCK 64"))),
+              std::vector<std::string>{"autotune chose BLOCK 128 in 1 process, 64 in 1"});
+    EXPECT_EQ(sentences(why(tuned(slower({}), "BLOCK 32", "BLOCK 128", "BLOCK 64"))),
+              std::vector<std::string>{"autotune chose BLOCK 32 → 128; not in all processes: "
+                                       "BLOCK 128 in 1 process, 64 in 1"});
+}
+
+TEST(Explain, HowLongPreparingTookExplainsNoTime) {
+    const auto causes = why(tuned(slower({}), "BLOCK 128", "BLOCK 128"));
+    ASSERT_EQ(causes.size(), 1U);
+    EXPECT_EQ(causes[0].rule, "unexplained");
+    EXPECT_EQ(causes[0].sentence.find("prepare_time"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace perfgate::explain

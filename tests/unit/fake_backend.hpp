@@ -26,7 +26,8 @@ struct FakeVariant {
     HostCode host_code{"0057", model::Libraries{}};
     CounterValues counters{};
     std::map<std::string, Reading> readings{};  ///< by name; others are not known
-    std::string time_note{};                    ///< of all times
+    std::optional<Prepared> prepared{};
+    std::string time_note{};  ///< of all times
     double time_ns = 1000;
     double spread_ns = 0;  ///< samples are this much above and below in turn
     bool gives_samples = true;
@@ -86,6 +87,7 @@ class FakeCase : public Case {
         }
         return samples;
     }
+    std::optional<Prepared> prepared() override { return variant_.prepared; }
     void add_work(double ns) override { added_ns_ = variant_.ignores_work ? 0 : ns; }
 
     std::uint64_t seed() const { return seed_; }

@@ -796,7 +796,7 @@ TEST(Shown, AChangeFarBeyondTheToleranceFailsWithAnyNumberOfProcesses) {
             if (code != 3) continue;
             EXPECT_TRUE(says(verdict.sentence, change < 1 ? "(+" : "→ 900.0 µs"))
                 << verdict.sentence;
-            EXPECT_TRUE(says(verdict.sentence, "takes p ≤ 0.001")) << verdict.sentence;
+            EXPECT_TRUE(says(verdict.sentence, "takes p ≤ 0.00095")) << verdict.sentence;
             EXPECT_TRUE(says(verdict.sentence, "8 on each side are enough")) << verdict.sentence;
         }
     }

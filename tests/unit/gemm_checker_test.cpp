@@ -113,6 +113,46 @@ TEST_P(GemmCheckerTypes, InputsOfAShorterTypeAreFound) {
     EXPECT_FALSE(product.check().passed);
 }
 
+// An element of an e4m3 product as tensor cores make it: 32 products are added at a time, and of
+// the sum so many bits are kept, the rest cut off.
+float sum_keeping(int bits, const Product& product, int row, int col) {
+    double sum = 0.0;
+    for (int first = 0; first < product.p.k; first += 32) {
+        for (int i = first; i < std::min(first + 32, product.p.k); ++i) {
+            sum += static_cast<double>(product.a[static_cast<std::size_t>(row * product.p.k + i)]) *
+                   static_cast<double>(product.b[static_cast<std::size_t>(i * product.p.n + col)]);
+        }
+        int exponent = 0;
+        const double mantissa = std::frexp(sum, &exponent);
+        sum = std::ldexp(std::trunc(std::ldexp(mantissa, bits)), exponent - bits);
+    }
+    return static_cast<float>(sum);
+}
+
+TEST(GemmChecker, E4m3SumsOfFourteenBitsPassAndOfEightBitsFail) {
+    Product product({64, 48, 1024, Dtype::kE4m3});
+    for (const int bits : {24, 14, 8}) {
+        for (int row = 0; row < product.p.m; ++row) {
+            for (int col = 0; col < product.p.n; ++col) {
+                product.at(row, col) = sum_keeping(bits, product, row, col);
+            }
+        }
+        const auto report = product.check();
+        EXPECT_EQ(report.passed, bits >= 14) << bits << " bits: " << report.detail;
+    }
+}
+
+// What the model allows e4m3 no other type may use.
+TEST(GemmChecker, SumsOfFourteenBitsFailForSixteenBitTypes) {
+    Product product({64, 48, 1024, Dtype::kBf16});
+    for (int row = 0; row < product.p.m; ++row) {
+        for (int col = 0; col < product.p.n; ++col) {
+            product.at(row, col) = sum_keeping(14, product, row, col);
+        }
+    }
+    EXPECT_FALSE(product.check().passed);
+}
+
 INSTANTIATE_TEST_SUITE_P(AllTypes, GemmCheckerTypes,
                          testing::Values(Dtype::kF32, Dtype::kTf32, Dtype::kF16, Dtype::kBf16,
                                          Dtype::kE4m3),

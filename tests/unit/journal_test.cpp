@@ -217,6 +217,7 @@ TEST(Identity, EveryCircumstanceOfARunIsAField) {
         in_case([](Case& c) { c.gates[0].tolerance.better = 2; }),
         in_case([](Case& c) { c.gates[0].tolerance.abs = 2; }),
         in_case([](Case& c) { c.gates[0].tolerance.severity = model::Severity::warn; }),
+        in_case([](Case& c) { c.gates[0].tolerance.tail = 0.2; }),
         in_case([](Case& c) { c.gates[0].cross_board = 2; }),
         in_case([](Case& c) {
             c.subject = std::make_shared<const model::Subject>();

@@ -422,6 +422,88 @@ TEST(MachineCode, WhatOnlyLaunchesTheSameIsNeitherRegressedNorShown) {
     EXPECT_EQ(document.exit_code, 0);
 }
 
+/// A case of a program: 12 launches of a kernel in each instance, and a copy.
+CaseResult program_case() {
+    CaseResult result = measured_case();
+    result.command = {"./app"};
+    result.kernels = {kernel(), kernel("relu", "4e10")};
+    for (model::Kernel& each : result.kernels) {
+        each.launches = 12;
+        each.arguments.clear();
+    }
+    result.metrics["copies"] = documents::series({1});
+    result.metrics["copied_bytes"] = documents::series({4096});
+    return result;
+}
+
+template <class Change>
+CodeComparison compared_program(const Change& change) {
+    const model::Baseline baseline = accepted(run_of({program_case()}));
+    CaseResult now = program_case();
+    model::Run run = run_of({now});
+    change(now, run);
+    return compare_code(code_of(now, run.environment),
+                        code_of(baseline.cases.at(model::case_id(now.spec))));
+}
+
+TEST(MachineCode, AProgramThatLaunchesTheSameRunsTheSame) {
+    const CodeComparison same = compared_program([](CaseResult& now, model::Run&) {
+        std::swap(now.kernels[0], now.kernels[1]);  // of streams that overlap
+        now.kernels[0].duration_ns = 999;
+        now.kernels[0].time_ns = 12'000;
+    });
+    EXPECT_EQ(same.change, CodeChange::device_unchanged);
+    EXPECT_TRUE(same.runs_the_same);
+    EXPECT_TRUE(same.of_program);
+}
+
+TEST(MachineCode, AProgramThatLaunchesAnythingElseDoesNotRunTheSame) {
+    using Change = void (*)(CaseResult&, model::Run&);
+    const Change changes[] = {
+        [](CaseResult& now, model::Run&) { now.kernels[0].grid = {9, 1, 1}; },
+        [](CaseResult& now, model::Run&) { now.kernels[0].block = {64, 2, 1}; },
+        [](CaseResult& now, model::Run&) { now.kernels[0].cluster = {2, 1, 1}; },
+        [](CaseResult& now, model::Run&) { now.kernels[0].dynamic_smem = 1; },
+        [](CaseResult& now, model::Run&) { now.kernels[0].launches = 12.5; },
+        [](CaseResult& now, model::Run&) { now.kernels[0].code = "0ther"; },
+        [](CaseResult& now, model::Run&) { now.kernels[0].code.clear(); },
+        [](CaseResult& now, model::Run&) { now.kernels[0].name = "other"; },
+        [](CaseResult& now, model::Run&) { now.kernels.pop_back(); },
+        [](CaseResult& now, model::Run&) { now.kernels.push_back(now.kernels[0]); },
+        [](CaseResult& now, model::Run&) { now.metrics.at("copies").value = 2; },
+        [](CaseResult& now, model::Run&) { now.metrics.at("copied_bytes").value = 8192; },
+        [](CaseResult& now, model::Run&) { now.metrics.erase("copies"); },
+        [](CaseResult& now, model::Run&) { now.metrics["memsets"] = documents::series({1}); },
+        [](CaseResult&, model::Run& run) { run.environment.driver = "other"; },
+        [](CaseResult&, model::Run& run) { run.environment.driver.clear(); },
+    };
+    for (std::size_t i = 0; i < std::size(changes); ++i) {
+        EXPECT_FALSE(compared_program(changes[i]).runs_the_same) << i;
+    }
+}
+
+TEST(MachineCode, AProgramsTimeIsExcusedOnlyAsFarAsAMachineExplainsIt) {
+    const model::Baseline baseline = accepted(run_of({program_case()}));
+    const auto judged_at = [&](double time_ns, bool not_shown_fails) {
+        CaseResult now = program_case();
+        now.metrics["gpu_time"] = documents::series({time_ns});
+        model::Policy policy;
+        policy.not_shown_fails = not_shown_fails;
+        return judge(run_of({now}), documents::stored(baseline), policy, BatchRule(policy));
+    };
+    const model::VerdictDocument within = judged_at(1010, true);
+    EXPECT_EQ(within.exit_code, 0);
+    EXPECT_EQ(std::count_if(within.suites[0].notes.begin(), within.suites[0].notes.end(),
+                            [](const std::string& note) {
+                                return note.find("shown by its code") != std::string::npos;
+                            }),
+              1);
+    EXPECT_EQ(judged_at(1200, true).exit_code, 4) << "what it reads may have changed";
+    EXPECT_EQ(judged_at(1200, false).suites[0].cases[0].doubt,
+              model::Doubt::nothing_launched_changed);
+    EXPECT_EQ(judged_at(1501, false).exit_code, 3);
+}
+
 TEST(MachineCode, ArgumentsThatDifferOnlyWhereTheyDifferBetweenProcessesAreTheSame) {
     model::Kernel kernel;
     kernel.arguments = "whole-1";

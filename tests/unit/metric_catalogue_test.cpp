@@ -46,7 +46,8 @@ TEST(Catalogue, RowsHaveWhatTheirSourceNeeds) {
         EXPECT_GT(metric.scale, 0) << name;
         const bool time = metric.source == Source::activity || metric.source == Source::event ||
                           metric.source == Source::wall || metric.source == Source::ceiling ||
-                          metric.reading == "energy" || metric.source == Source::submission;
+                          metric.source == Source::preparation || metric.reading == "energy" ||
+                          metric.source == Source::submission;
         if (metric.source != Source::program && metric.source != Source::benchmark) {
             EXPECT_EQ(time, metric.definition.metric_class == MetricClass::timing) << name;
         }

@@ -73,6 +73,43 @@ Pair drifting(std::mt19937& random, std::size_t processes, double slower, std::i
     return pair_of(base, head, round);
 }
 
+TEST(PairedRule, ARoundOfPairsDecidesAtItsLevel) {
+    std::mt19937 random(4);
+    const std::size_t round = round_size(1, Processes::paired);
+    const Pair slower = drifting(random, round, 0.05, 1);
+    EXPECT_EQ(judge_one(slower).verdict, Verdict::regressed) << "by the pairs' differences";
+    EXPECT_NE(judge_one(drifting(random, round_size(1), 0.05, 1)).verdict, Verdict::regressed)
+        << "eight never do";
+    // Without a drift both sides are apart, which says more than the signs of thirteen pairs.
+    Values base;
+    Values head;
+    for (std::size_t i = 0; i < round; ++i) {
+        base.push_back(100'000 + 10 * static_cast<double>(i));
+        head.push_back(105'000 + 10 * static_cast<double>((5 * i) % round));
+    }
+    const Pair apart = pair_of(base, head, 1);
+    for (const std::size_t tests : {1, 300}) {
+        EXPECT_EQ(judge_all(std::vector<Pair>(tests, apart)).front().verdict, Verdict::regressed)
+            << tests;
+    }
+    EXPECT_EQ(judge_all(std::vector<Pair>(300, slower)).front().verdict, Verdict::inconclusive);
+}
+
+TEST(PairedRule, OnlyPairsOfTheFirstRoundCountAsThoseThatFlag) {
+    const auto detected = [](std::size_t first, std::size_t again) {
+        Pair pair = pair_of(Values(first, 1e5), Values(first, 1e5));
+        const Pair more = pair_of(Values(again, 1e5), Values(again, 1e5), 1);
+        for (std::size_t i = 0; i < again; ++i) {
+            pair.base.batches.push_back(more.base.batches[i]);
+            pair.head.batches.push_back(more.head.batches[i]);
+            pair.head.batches.back().samples[0] += i % 2 == 0 ? 1e3 : -1e3;
+        }
+        return judge_one(pair).minimum_detectable_change.value();
+    };
+    EXPECT_GT(detected(2, 13), 1.1 * detected(13, 13)) << "two pairs flag less";
+    EXPECT_NEAR(detected(2, 13), detected(2, 26), 0.1 * detected(2, 13));
+}
+
 TEST(PairedRule, WhatHitsBothAlikeFallsOut) {
     std::mt19937 random(1);
     const Judgement found = judge_one(drifting(random, 16, 0.02, 1));
@@ -186,14 +223,15 @@ bool suite_fails(std::mt19937& random, std::size_t cases, double slower, double 
     const model::Policy policy;
     std::vector<Pair> pairs;
     for (std::size_t i = 0; i < cases; ++i) {
-        pairs.push_back(drifting(random, 5, slower, 0, noise));
+        pairs.push_back(drifting(random, 6, slower, 0, noise));
         pairs.back().tolerance = tolerance;
     }
     for (std::int64_t round = 1; round <= policy.rounds; ++round) {
         const std::vector<Judgement> judgements = judge_all(pairs, policy);
         for (std::size_t i = 0; i < pairs.size(); ++i) {
             if (!judgements[i].measure_again) continue;
-            const Pair more = drifting(random, round_size(round), slower, round, noise);
+            const Pair more =
+                drifting(random, round_size(round, Processes::paired), slower, round, noise);
             for (const model::Batch& batch : more.base.batches) {
                 pairs[i].base.batches.push_back(batch);
             }
@@ -258,7 +296,7 @@ TEST(PairedRule, TooFewPairsThatAreAllFarBeyondTheToleranceAreBeyondTheSpread) {
     const Judgement slower = judged({800, 808, 795, 801});
     EXPECT_TRUE(slower.beyond_spread);
     EXPECT_EQ(slower.verdict, Verdict::inconclusive);
-    EXPECT_EQ(slower.enough_processes, 10U) << "1 of 1024";
+    EXPECT_EQ(slower.enough_processes, 8U) << "1 of 12870, a quarter of the level";
     EXPECT_FALSE(judged({110, 100, 112, 95}).beyond_spread) << "noise";
     EXPECT_FALSE(judged({80, 81, 79, 80}).beyond_spread) << "faster";
     EXPECT_FALSE(judged({800, 808, 100, 801}).beyond_spread) << "one pair is not";

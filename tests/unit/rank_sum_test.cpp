@@ -54,6 +54,29 @@ double by_enumeration(const std::vector<double>& others, const std::vector<doubl
     return extreme / divisions;
 }
 
+TEST(Precedence, IsTheShareOfDivisionsInWhichTheLargestAreAllOfTheGroup) {
+    for (const std::size_t n : {1, 3, 5}) {
+        for (const std::size_t m : {1, 2, 4}) {
+            for (std::size_t most = 0; most <= m; ++most) {
+                double divisions = 0;
+                double extreme = 0;
+                for (std::uint32_t chosen = 0; chosen < (1U << (n + m)); ++chosen) {
+                    if (std::popcount(chosen) != static_cast<int>(m)) continue;
+                    ++divisions;
+                    const std::uint32_t largest = ((1U << most) - 1) << (n + m - most);
+                    if ((chosen & largest) == largest) ++extreme;
+                }
+                EXPECT_NEAR(precedence_greater(n, m, most), extreme / divisions, 1e-12)
+                    << n << " " << m << " " << most;
+            }
+        }
+    }
+    EXPECT_EQ(precedence_greater(20, 5, 6), 0);
+    EXPECT_DOUBLE_EQ(precedence_greater(20, 5, 5), rank_sum_least(20, 5));
+    EXPECT_THROW(precedence_greater(0, 5, 1), std::invalid_argument);
+    EXPECT_THROW(precedence_greater(5, 0, 0), std::invalid_argument);
+}
+
 TEST(RankSum, CompleteSeparationIsOneDivisionOfAll) {
     const std::vector<double> others{1, 2, 3, 4};
     const std::vector<double> group{5, 6, 7};

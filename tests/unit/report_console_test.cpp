@@ -100,12 +100,12 @@ TEST(Console, EndsWithCommandsToPaste) {
     options.commands.gate_words = {"--config", "ci.yaml"};
     options.commands.run_words = {"--plugin", "it's.so"};
     const std::vector<std::string> lines = console_lines(every_verdict(), options);
-    const std::size_t at = line_with(lines, "explain:");
+    const std::size_t at = line_with(lines, "report why:");
     ASSERT_LT(at + 1, lines.size());
     EXPECT_EQ(lines[at + 1],
               "  perfgate report 'out dir/run.json' --why --filter "
               "'gemm/tiled[dtype=f32,k=2048,m=2048,n=2048]' --config ci.yaml");
-    const std::size_t again = line_with(lines, "reproduce:");
+    const std::size_t again = line_with(lines, "run again:");
     ASSERT_LT(again + 1, lines.size());
     EXPECT_TRUE(lines[again + 1].starts_with("  perfgate run suites/gemm.yaml --filter "))
         << lines[again + 1];
@@ -117,21 +117,21 @@ TEST(Console, EndsWithCommandsToPaste) {
     Documents imported = every_verdict();
     imported.verdict.backend = "imported";
     const std::vector<std::string> of_results = console_lines(imported, options);
-    EXPECT_EQ(line_with(of_results, "reproduce:"), of_results.size());
-    EXPECT_LT(line_with(of_results, "explain:"), of_results.size());
+    EXPECT_EQ(line_with(of_results, "run again:"), of_results.size());
+    EXPECT_LT(line_with(of_results, "report why:"), of_results.size());
     EXPECT_LT(line_with(of_results, "accept:"), of_results.size());
     // Two builds have no baseline to explain from or to accept.
     options.commands.verb = "ab";
     options.commands.run_words = {"--base", "old.so", "--head", "new.so"};
     const std::vector<std::string> of_ab = console_lines(every_verdict(), options);
-    ASSERT_LT(line_with(of_ab, "reproduce:") + 1, of_ab.size());
-    EXPECT_TRUE(of_ab[line_with(of_ab, "reproduce:") + 1].ends_with(
+    ASSERT_LT(line_with(of_ab, "ab again:") + 1, of_ab.size());
+    EXPECT_TRUE(of_ab[line_with(of_ab, "ab again:") + 1].ends_with(
         " --base old.so --head new.so --config ci.yaml"));
-    EXPECT_EQ(line_with(of_ab, "explain:"), of_ab.size());
+    EXPECT_EQ(line_with(of_ab, "report why:"), of_ab.size());
     EXPECT_EQ(line_with(of_ab, "accept:"), of_ab.size());
     // What a shell cannot be given is not offered.
     options.commands.run_file = "out\nrm -rf x";
-    EXPECT_EQ(line_with(console_lines(every_verdict(), options), "explain:"),
+    EXPECT_EQ(line_with(console_lines(every_verdict(), options), "report why:"),
               console_lines(every_verdict(), options).size());
 }
 
@@ -141,7 +141,8 @@ TEST(Console, TheLineThatAcceptsNamesJustTheCasesThatAcceptTakes) {
     options.commands.run_file = "run.json";
     const auto accepting = [&](const Documents& documents) {
         const std::vector<std::string> lines = console_lines(documents, options);
-        const std::size_t at = line_with(lines, "accept:");
+        const std::size_t at =
+            std::min(line_with(lines, "accept:"), line_with(lines, "refresh:"));
         return at + 1 < lines.size() ? lines[at + 1] : std::string();
     };
     const std::string line = accepting(every_verdict());
@@ -151,6 +152,12 @@ TEST(Console, TheLineThatAcceptsNamesJustTheCasesThatAcceptTakes) {
     options.commands.not_acceptable = {slower.substr(1, slower.size() - 2)};
     EXPECT_EQ(accepting(every_verdict()).find(slower), std::string::npos);
     EXPECT_EQ(accepting(first_run()), "  perfgate baseline refresh run.json") << "nothing is lost";
+    EXPECT_LT(line_with(console_lines(first_run(), options), "refresh:"),
+              console_lines(first_run(), options).size());
+    options.commands.not_acceptable = {first_run().verdict.suites.front().cases.front().id};
+    EXPECT_EQ(accepting(first_run()).find(*options.commands.not_acceptable.begin()),
+              std::string::npos)
+        << "a refresh of all would be refused";
     options.commands.not_acceptable.clear();
     Documents twice = every_verdict();
     twice.verdict.suites.push_back(twice.verdict.suites.front());

@@ -97,6 +97,20 @@ TEST(ReportGolden, Csv) {
     expect_golden(written("csv", every_verdict()), "report.csv");
 }
 
+TEST(ReportGolden, ForGithubActionBenchmark) {
+    Documents documents = every_verdict();
+    for (const model::SuiteVerdict& suite : documents.verdict.suites) {
+        for (const model::CaseVerdict& verdict : suite.cases) {
+            for (const model::MetricVerdict& metric : verdict.metrics) {
+                documents.run.metric_definitions[metric.metric].direction =
+                    metric.unit == "%" ? model::Direction::higher : model::Direction::lower;
+            }
+        }
+    }
+    expect_golden(written("smaller-is-better", documents), "report.smaller.json");
+    expect_golden(written("bigger-is-better", documents), "report.bigger.json");
+}
+
 /// What the page shows, on more than its one line.
 std::string readable(const std::string& data) {
     return nlohmann::ordered_json::parse(data).dump(1, ' ') + '\n';

@@ -195,8 +195,13 @@ TEST(Markdown, SuitesBeyondTheLimitAreCounted) {
         documents.verdict.suites.push_back(one.verdict.suites[0]);
         documents.verdict.suites.back().notes = {std::string(900, '#')};
     }
-    const std::string text = markdown(documents);
+    // Headings leave room for each of their rows: the suites that have none are why it links to the
+    // whole.
+    Options options;
+    options.report_url = "https://ci.example/r";
+    const std::string text = write_markdown(documents.verdict, documents.run, options);
     EXPECT_LT(text.size(), summary_limit);
+    EXPECT_EQ(count_of(text, "The whole report"), 1U);
     const std::size_t shown = count_of(text, "\n### many");
     EXPECT_GT(shown, 10U);
     EXPECT_NE(text.find("\n" + std::to_string(5000 - shown) + " more suites, in which " +

@@ -131,6 +131,9 @@ TEST(Review, FindsARaisedTolerance) {
     EXPECT_EQ(in_words(of_edit(suite_path, "abs: 2", "abs: 3")),
               "tolerance raised registers: 2 registers → 3 "
               "registers (4)");
+    EXPECT_EQ(in_words(of_edit(suite_path, "gpu_time: 3%", "gpu_time: {worse: 3%, tail: 7%}")),
+              "tolerance raised gpu_time: 3 % → 3 %, its slowest tenth 7 % (4)");
+    EXPECT_EQ(in_words(of_edit(suite_path, "gpu_time: 3%", "gpu_time: {worse: 3%, tail: 6%}")), "");
     const std::vector<Finding> findings =
         of_edit(suite_path, "    params:", "    cross_board_tolerance: 20%\n    params:");
     EXPECT_NE(in_words(findings).find("20 % more on another board (4)"), std::string::npos)

@@ -515,7 +515,7 @@ TEST_F(Runner, BuildsAreComparedBackToBack) {
     asked.measuring.filters = {"fake/*"};
     EXPECT_EQ(quietly([&] { return compare_builds(asked); }), 0) << printed_;
     EXPECT_EQ(verdict_of(0), Verdict::pass);
-    EXPECT_EQ(batches(stored("out/base").suites.at(0).cases.at(0)), usual_processes);
+    EXPECT_EQ(batches(stored("out/base").suites.at(0).cases.at(0)), usual_pairs);
     const model::Run base = stored("out/base");
     const model::Run head = stored();
     EXPECT_EQ(base.started_at, head.started_at);
@@ -559,7 +559,7 @@ TEST_F(Runner, TheProgressOfTwoBuildsIsOne) {
     quietly([&] { return compare_builds(asked); });
     EXPECT_TRUE(progress->phases.contains("base, time"));
     EXPECT_TRUE(progress->phases.contains("head, verify"));
-    EXPECT_EQ(progress->total, 2 * 2 * usual_processes);
+    EXPECT_EQ(progress->total, 2 * 2 * usual_pairs);
     EXPECT_GE(progress->done + 1, progress->total);
     EXPECT_LE(progress->done, progress->total);
 }
@@ -574,7 +574,7 @@ TEST_F(Runner, ACaseThatTheBaseLacksIsSkippedThereAndMeasuredInTheHead) {
               "its 'fake' has no variant 'second'");
     const model::Run head = stored();
     EXPECT_EQ(head.suites.at(0).cases.at(1).status, CaseStatus::measured);
-    EXPECT_EQ(batches(head.suites[0].cases[1]), usual_processes);
+    EXPECT_EQ(batches(head.suites[0].cases[1]), usual_pairs);
 }
 
 TEST_F(Runner, BuildsAreComparedOnlyIfBothAreThere) {

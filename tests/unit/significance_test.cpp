@@ -61,23 +61,51 @@ TEST(CautiousSpread, OfNothingMeasuredIsWhatIsKnownOfTheClass) {
     EXPECT_NEAR(known("ns", MetricClass::timing, 30'000, 2), 500, 1e-9);
 }
 
-TEST(Levels, ATestsShareOfTheBudgetIsHalvedOverTheRounds) {
+TEST(Levels, WhatMayFailARunSharesOneTestsPartOfTheBudget) {
     const Levels three(0.01, 10, 3);
     EXPECT_DOUBLE_EQ(three.single, 0.001);
-    EXPECT_DOUBLE_EQ(three.at_round(0), 0.001);
+    double spent = three.at_first_look() + three.for_drift();
     for (const std::int64_t round : {1, 2, 3}) {
-        EXPECT_DOUBLE_EQ(three.at_round(round), 0.001 / 2 / 3) << round;
+        EXPECT_DOUBLE_EQ(three.at_round(round), 0.0003 / 3) << round;
+        spent += three.at_round(round);
     }
-    EXPECT_DOUBLE_EQ(three.at_round(4), 0.001 / 2 / 4) << "a run of another policy";
-    EXPECT_DOUBLE_EQ(Levels(0.01, 0, 0).at_round(0), 0.01);
-    EXPECT_DOUBLE_EQ(Levels(0.01, 1, 0).single, 0.01);
+    for (int look = 0; look <= 3; ++look) spent += three.for_slow_processes();
+    EXPECT_LE(spent, three.single * (1 + 1e-12));
+    EXPECT_DOUBLE_EQ(three.at_first_look(), 0.0002) << "a fifth";
+    const auto time = documents::definition("x", "ns", MetricClass::timing);
+    Comparison comparison;
+    comparison.definition = &time;
+    EXPECT_DOUBLE_EQ(three.of(comparison, Processes::paired).at_round(1),
+                     three.of(comparison).at_round(1) + three.for_drift() / 3)
+        << "pairs have no drift";
+    EXPECT_DOUBLE_EQ(three.at_round(4), 0.0003 / 4) << "a run of another policy";
+}
+
+TEST(Levels, WhereNoRoundFollowsTheTestHasWhatTheOthersLeave) {
+    const Levels once(0.01, 1, 0);
+    EXPECT_DOUBLE_EQ(once.single, 0.01);
+    for (const bool drifts : {false, true}) {
+        EXPECT_LE(
+            once.at_round(0, drifts) + once.for_slow_processes() + (drifts ? once.for_drift() : 0),
+            once.single * (1 + 1e-12));
+    }
+    EXPECT_DOUBLE_EQ(once.at_round(0), 0.0095);
+    EXPECT_DOUBLE_EQ(Levels(0.01, 0, 0).at_round(0), 0.0095);
+    Comparison counter;
+    const model::MetricDefinition definition =
+        documents::definition("x", "count", MetricClass::counter);
+    counter.definition = &definition;
+    EXPECT_DOUBLE_EQ(Levels(0.01, 1, 2).of(counter).at_round(0), 0.01)
+        << "no rank, no drift and no slow process";
 }
 
 TEST(ProcessesAtVerdict, AreThoseOfAllRounds) {
-    EXPECT_EQ(processes_at_verdict(Levels(0.01, 1, 0), 5), 5U);
-    EXPECT_EQ(processes_at_verdict(Levels(0.01, 1, 1), 5), 8U);
-    EXPECT_EQ(processes_at_verdict(Levels(0.01, 1, 2), 5), 40U);
-    EXPECT_EQ(processes_at_verdict(Levels(0.01, 1, 1'000'000'000), 5), 8U + 99 * 32);
+    EXPECT_EQ(processes_at_verdict(Levels(0.01, 1, 0), 5, Processes::alone), 5U);
+    EXPECT_EQ(processes_at_verdict(Levels(0.01, 1, 1), 5, Processes::alone), 8U);
+    EXPECT_EQ(processes_at_verdict(Levels(0.01, 1, 2), 5, Processes::alone), 40U);
+    EXPECT_EQ(processes_at_verdict(Levels(0.01, 1, 1'000'000'000), 5, Processes::alone),
+              8U + 99 * 32);
+    EXPECT_EQ(processes_at_verdict(Levels(0.01, 1, 2), 6, Processes::paired), 45U);
 }
 
 TEST(DecidingLevel, IsHalvedWhereBothDirectionsFail) {
@@ -88,9 +116,9 @@ TEST(DecidingLevel, IsHalvedWhereBothDirectionsFail) {
         comparison.definition = &metric;
         return deciding_level(comparison, levels);
     };
-    EXPECT_DOUBLE_EQ(level_of(Direction::lower), 0.0025);
-    EXPECT_DOUBLE_EQ(level_of(Direction::higher), 0.0025);
-    EXPECT_DOUBLE_EQ(level_of(Direction::none), 0.00125);
+    EXPECT_DOUBLE_EQ(level_of(Direction::lower), 0.0015);
+    EXPECT_DOUBLE_EQ(level_of(Direction::higher), 0.0015);
+    EXPECT_DOUBLE_EQ(level_of(Direction::none), 0.00075);
 }
 
 TEST(DetectableShifts, AreThoseOfWhatIsAskedEachTime) {
@@ -132,6 +160,10 @@ TEST(AnotherRound, IsWorthItForFlaggedTimesThatNoRoundHasConfirmed) {
         EXPECT_EQ(worth_another_round(comparison, judgement, example.last_round, example.rounds),
                   example.worth)
             << static_cast<int>(example.verdict) << " after " << example.last_round;
+        judgement.confirmed = true;
+        EXPECT_EQ(worth_another_round(comparison, judgement, example.last_round, example.rounds),
+                  example.worth && example.verdict != Verdict::regressed)
+            << "the first look decided";
     }
 }
 
@@ -177,13 +209,13 @@ struct ByProbability {
 };
 
 TEST(JudgeByProbability, AtTheLevelItIsSignificantAndBeyondTheFlaggingLevelAPass) {
-    EXPECT_EQ(ByProbability{.probability = 0.001}.judge().verdict, Verdict::regressed);
-    EXPECT_EQ(ByProbability{.probability = 0.0011}.judge().verdict, Verdict::inconclusive);
+    EXPECT_EQ(ByProbability{.probability = 0.0009}.judge().verdict, Verdict::regressed);
+    EXPECT_EQ(ByProbability{.probability = 0.00096}.judge().verdict, Verdict::inconclusive);
     EXPECT_EQ(ByProbability{.probability = 0.05}.judge().verdict, Verdict::inconclusive);
     EXPECT_EQ(ByProbability{.probability = 0.051}.judge().verdict, Verdict::pass);
-    EXPECT_EQ((ByProbability{.probability = 0.001, .round = 1}).judge().verdict,
+    EXPECT_EQ((ByProbability{.probability = 0.00016, .round = 1}).judge().verdict,
               Verdict::inconclusive);
-    EXPECT_EQ((ByProbability{.probability = 0.00025, .round = 1}).judge().verdict,
+    EXPECT_EQ((ByProbability{.probability = 0.00015, .round = 1}).judge().verdict,
               Verdict::regressed);
     EXPECT_EQ(ByProbability{.probability = 0.02}.judge().probability, 0.02);
 }
@@ -198,9 +230,9 @@ TEST(JudgeByProbability, WhereNoErrorOfTheLogarithmIsKnownNothingIsBeyondTheSpre
 }
 
 TEST(JudgeByProbability, AnImprovementIsSignificantOrNone) {
-    EXPECT_EQ((ByProbability{.measured = 900, .probability = 0.001}).judge().verdict,
+    EXPECT_EQ((ByProbability{.measured = 900, .probability = 0.0009}).judge().verdict,
               Verdict::improved);
-    EXPECT_EQ((ByProbability{.measured = 900, .probability = 0.0011}).judge().verdict,
+    EXPECT_EQ((ByProbability{.measured = 900, .probability = 0.00096}).judge().verdict,
               Verdict::pass);
     EXPECT_EQ((ByProbability{.measured = 1100, .direction = Direction::higher}).judge().verdict,
               Verdict::improved);
@@ -209,13 +241,13 @@ TEST(JudgeByProbability, AnImprovementIsSignificantOrNone) {
 }
 
 TEST(JudgeByProbability, BothDirectionsShareTheLevel) {
-    const ByProbability both{.measured = 900, .probability = 0.0005, .direction = Direction::none};
+    const ByProbability both{.measured = 900, .probability = 0.00045, .direction = Direction::none};
     std::vector<Asked> asked;
     EXPECT_EQ(both.judge(&asked).verdict, Verdict::regressed);
-    EXPECT_EQ(both.judge().probability, 0.001);
+    EXPECT_EQ(both.judge().probability, 0.0009);
     ASSERT_EQ(asked.size(), 1U);
     EXPECT_FALSE(asked[0].rises);
-    EXPECT_DOUBLE_EQ(asked[0].level, 0.0005);
+    EXPECT_DOUBLE_EQ(asked[0].level, 0.000475);
     EXPECT_EQ((ByProbability{.probability = 0.0006, .direction = Direction::none}).judge().verdict,
               Verdict::inconclusive);
     EXPECT_EQ((ByProbability{.probability = 0.9, .direction = Direction::none}).judge().probability,
@@ -234,7 +266,7 @@ TEST(JudgeByProbability, LeewayAndDriftWidenTheToleranceAndTheTest) {
     ASSERT_EQ(asked.size(), 1U);
     EXPECT_TRUE(asked[0].rises);
     EXPECT_NEAR(asked[0].allowed.factor, 1.08, 1e-9) << "0.03 + 0.02 + 30 / 1000";
-    EXPECT_DOUBLE_EQ(asked[0].level, 0.001);
+    EXPECT_DOUBLE_EQ(asked[0].level, 0.0005);
     asked.clear();
     EXPECT_EQ((ByProbability{.baseline = 0, .measured = 7, .drift = 30}).judge(&asked).verdict,
               Verdict::regressed);
@@ -246,7 +278,7 @@ TEST(JudgeByProbability, TooFewProcessesThatAreAllBeyondTheToleranceAreBeyondThe
     ByProbability few{.probability = 0.2, .least_level = 0.1, .all_beyond = true};
     EXPECT_TRUE(few.judge().beyond_spread);
     EXPECT_EQ(few.judge().verdict, Verdict::inconclusive) << "it is measured again";
-    EXPECT_EQ(few.judge().needed_probability, 0.001);
+    EXPECT_DOUBLE_EQ(few.judge().needed_probability, 0.00095);
     few.all_beyond = false;
     EXPECT_FALSE(few.judge().beyond_spread);
     EXPECT_EQ(few.judge().verdict, Verdict::pass);
@@ -348,7 +380,7 @@ struct Resolved {
 
 TEST(Resolution, IsTheShiftThatTheSpreadHidesAsAFractionOfTheBaseline) {
     DetectableShifts shifts;
-    const double shift = shifts(20, 5, 31, 0.001);
+    const double shift = shifts(20, 5, 31, 0.00095);
     EXPECT_NEAR(Resolved().change(), shift * 300 / 100'000, 1e-12);
     EXPECT_NEAR((Resolved{.baseline = -100'000}).change(), shift * 300 / 100'000, 1e-12);
     EXPECT_EQ((Resolved{.baseline = 0}).change(), -1);
@@ -359,11 +391,11 @@ TEST(Resolution, TestsOfRanksTrustTheMeasuredSpreadOnceThereIsEnoughOfIt) {
     DetectableShifts shifts;
     Resolved resolved;
     resolved.resolution.ranks = true;
-    EXPECT_NEAR(resolved.change(), 1.1 * shifts(20, 5, 23, 0.001) * 200 / 100'000, 1e-12);
+    EXPECT_NEAR(resolved.change(), 1.1 * shifts(20, 5, 23, 0.00095) * 200 / 100'000, 1e-12);
     resolved.resolution.measured.df = prior_df;
-    EXPECT_NEAR(resolved.change(), 1.1 * shifts(20, 5, 23, 0.001) * 200 / 100'000, 1e-12);
+    EXPECT_NEAR(resolved.change(), 1.1 * shifts(20, 5, 23, 0.00095) * 200 / 100'000, 1e-12);
     resolved.resolution.measured.df = prior_df - 1;
-    EXPECT_NEAR(resolved.change(), 1.1 * shifts(20, 5, 31, 0.001) * 300 / 100'000, 1e-12);
+    EXPECT_NEAR(resolved.change(), 1.1 * shifts(20, 5, 31, 0.00095) * 300 / 100'000, 1e-12);
 }
 
 TEST(Resolution, OfATimeThatNoTestOfRanksCanFailNothingIsClaimed) {
@@ -388,7 +420,7 @@ TEST(Resolution, DriftAndToleranceAreAddedAndRoundsMustBeReached) {
     DetectableShifts shifts;
     EXPECT_NEAR(later.change(), shifts(20, 5, 23, 0.05) * 300 / 100'000, 1e-12);
     later.rounds = 0;
-    EXPECT_NEAR(later.change(), shifts(20, 1000, 31, 0.001) * 300 / 100'000, 1e-12);
+    EXPECT_NEAR(later.change(), shifts(20, 1000, 31, 0.00095) * 300 / 100'000, 1e-12);
 }
 
 /// 20 processes around 100 µs, of which the last `slow` are slower by this factor.
@@ -435,8 +467,8 @@ TEST(Resolution, FewProcessesThatAgreeHideWhatFurtherOnesMayShow) {
     EXPECT_LT(hidden(20, 0), 0.4 * hidden(7, 0));
     EXPECT_LT(hidden(60, 0), 0.005);
     // A spread that the baseline has shown is not widened.
-    EXPECT_NEAR(hidden(7, 0.1), 0.1880, 0.0005);
-    EXPECT_NEAR(hidden(20, 0.1), 0.0994, 0.0005);
+    EXPECT_NEAR(hidden(7, 0.1), 0.2028, 0.0005);
+    EXPECT_NEAR(hidden(20, 0.1), 0.1063, 0.0005);
 }
 
 TEST(Resolution, DeviceTimesHideATickOfTheClockMore) {

@@ -259,5 +259,29 @@ TEST(SubmitTime, IsTakenOnlyInProcessesWithoutCupti) {
     EXPECT_TRUE(untraced.result.readings.empty());
 }
 
+TEST(Sources, WhatPreparingTookAndChoseIsOfEachProcess) {
+    FakeVariant tuned = steady();
+    tuned.prepared = {2e9, {{"add.BLOCK", "128"}}};
+    for (const bool again : {false, true}) {
+        CaseSettings settings = settings_for({"gpu_time"});
+        settings.times_only = again;
+        settings.process = again ? 3 : 0;
+        const Measured one(tuned, settings);
+        const model::MetricSeries& series = one.result.metrics.at("prepare_time");
+        EXPECT_EQ(series.value, 2e9);
+        EXPECT_EQ(series.detail, "add.BLOCK 128");
+        ASSERT_EQ(series.batches.size(), 1U);
+        EXPECT_EQ(series.batches[0].process, again ? 3 : 0);
+    }
+}
+
+TEST(Sources, PreparingThatIsAskedForAndAbsentIsNotCollected) {
+    const Measured one(steady(), settings_for({"gpu_time", "prepare_time"}));
+    EXPECT_NE(one.why_not("prepare_time"), "");
+    const Measured other(steady(), settings_for({"gpu_time"}));
+    EXPECT_EQ(other.why_not("prepare_time"), "");
+    EXPECT_FALSE(other.result.metrics.contains("prepare_time"));
+}
+
 }  // namespace
 }  // namespace perfgate::measure

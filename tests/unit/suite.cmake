@@ -2,7 +2,7 @@
 perfgate_test(suite_test
   SOURCES unit/suite_amount_test.cpp unit/suite_benchmark_relations_test.cpp unit/suite_cases_test.cpp unit/suite_matrix_test.cpp unit/suite_measured_as_test.cpp
           unit/suite_parse_test.cpp unit/suite_placed_text_test.cpp unit/suite_plan_test.cpp unit/suite_profile_test.cpp unit/suite_shard_test.cpp unit/suite_relations_test.cpp unit/suite_schema.cpp unit/suite_schema_test.cpp unit/suite_source_test.cpp
-          unit/suite_yaml_reader_test.cpp unit/python_declared_test.cpp
+          unit/suite_yaml_reader_test.cpp unit/tolerance_edit_test.cpp unit/python_declared_test.cpp
   LIBRARIES perfgate_suite)
 target_compile_definitions(suite_test PRIVATE PERFGATE_ROOT="${PROJECT_SOURCE_DIR}")
 target_include_directories(suite_test PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}/unit")

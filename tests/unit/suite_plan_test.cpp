@@ -139,14 +139,15 @@ TEST(SuitePlan, WritesTolerancesInTheMetricsUnit) {
                          "    metrics: [gpu_time, gpu_span, registers, local_bytes, "
                          "sm__cycles_elapsed.max]\n"
                          "    tolerances:\n"
-                         "      gpu_time: {worse: 2%, better: 10%, abs: 0.5us}\n"
+                         "      gpu_time: {worse: 2%, better: 10%, abs: 0.5us, tail: 20%}\n"
                          "      gpu_span: 300ns\n"
                          "      registers: {abs: 2}\n"
                          "      local_bytes: 0.25\n"
                          "      sm__cycles_elapsed.max: 1%\n"),
                    {});
     EXPECT_EQ(gates_of(plan.suite.cases.at(0)),
-              "gpu_time worse 2 %, better 10 %, at least 500 u; gpu_span 300 u; "
+              "gpu_time worse 2 %, better 10 %, at least 500 u, its slowest tenth 20 %; "
+              "gpu_span 300 u; "
               "registers 2 u; local_bytes 25 %; sm__cycles_elapsed.max 1 %");
 }
 

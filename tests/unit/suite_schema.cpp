@@ -155,6 +155,7 @@ constexpr std::string_view common_definitions = R"(
 "identifier": {"pattern": "^[A-Za-z_][A-Za-z0-9_]*$"},
 "pattern": {"type": ["boolean", "number", "string"], "minLength": 1, "maxLength": 256},
 "place": {"type": "string", "minLength": 1, "maxLength": 256},
+"rows_text": {"type": "string", "maxLength": 4096},
 "word": {"type": ["boolean", "number", "string"], "maxLength": 4096},
 "words": {"type": "array", "minItems": 1, "maxItems": 1000,
   "items": [{"type": ["boolean", "number", "string"], "minLength": 1, "maxLength": 4096}],

@@ -154,6 +154,9 @@ TEST(SuiteShard, SaysHowTheWholeIsGated) {
     plan.suites[0].cases[0].gates[0].tolerance.severity = model::Severity::warn;
     EXPECT_NE(before, gates(plan, 2));
     plan.suites[0].cases[0].gates[0].tolerance.severity = std::nullopt;
+    plan.suites[0].cases[0].gates[0].tolerance.tail = 0.2;
+    EXPECT_NE(before, gates(plan, 2));
+    plan.suites[0].cases[0].gates[0].tolerance.tail = std::nullopt;
     plan.suites[0].relations.emplace_back().left_text = "w/v.gpu_time";
     EXPECT_NE(before, gates(plan, 2));
 }

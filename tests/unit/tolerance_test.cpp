@@ -11,6 +11,12 @@ TEST(ToleranceText, ReadsLikeTheSuite) {
     EXPECT_EQ(to_text(Tolerance{0, {}, 0}, "registers"), "0 %");
     EXPECT_EQ(to_text(Tolerance{0.02, 0.1, 500}, "ns"), "worse 2 %, better 10 %, at least 500 ns");
     EXPECT_EQ(to_text(Tolerance{0.03, {}, 64}, "bytes"), "3 %, at least 64 bytes");
+    Tolerance with_tail{0.03, {}, 0};
+    with_tail.tail = 0.2;
+    EXPECT_EQ(to_text(with_tail, "ns"), "3 %, its slowest tenth 20 %");
+    with_tail.worse = 0;
+    with_tail.abs = 500;
+    EXPECT_EQ(to_text(with_tail, "ns"), "500 ns, its slowest tenth 20 %");
 }
 
 TEST(ToleranceText, HidesTheRoundingOfPercentages) {

@@ -162,5 +162,36 @@ TEST(Workers, NumbersGoOnBehindAnotherExecutions) {
     EXPECT_EQ(fresh.process(), 10);
 }
 
+TEST(Workers, ACaseIsMeasuredByTheHostOfItsWorkload) {
+    const auto says = [](const std::string& who) {
+        const std::string reply = write_reply(BoardStateReply{});
+        return std::vector<std::string>{
+            "/bin/sh", "-c",
+            "echo " + who + " >&2; reply='" + reply + "'; while read -r label request; do echo " +
+                who + " >&2; printf '%s %s\\n' \"$label\" \"$reply\" >&3; done"};
+    };
+    std::signal(SIGPIPE, SIG_IGN);
+    Workers workers(says("first"), {});
+    workers.add_host(says("second"), {"sum", "scan"});
+    EXPECT_EQ(workers.host_of("gemm"), 0U);
+    EXPECT_EQ(workers.host_of("scan"), 1U);
+    const auto answered_by = [&](Workers& all, const std::string& workload) {
+        MeasureRequest request;
+        request.result.spec.workload = workload;
+        const Workers::Answer answer = all.ask(request, 30, nullptr);
+        EXPECT_TRUE(answer.reply) << answer.why;
+        return answer.log.substr(0, answer.log.find('\n'));
+    };
+    EXPECT_EQ(answered_by(workers, "gemm"), "first");
+    EXPECT_EQ(workers.process("gemm"), 0);
+    EXPECT_EQ(answered_by(workers, "sum"), "second");
+    EXPECT_EQ(answered_by(workers, "scan"), "second");
+    EXPECT_EQ(workers.process(), 1) << "what is about no case takes the process that lives";
+    EXPECT_EQ(answered_by(workers, "gemm"), "first");
+    EXPECT_EQ(workers.process("gemm"), 2);
+    Workers untraced = workers.untraced();
+    EXPECT_EQ(answered_by(untraced, "sum"), "second");
+}
+
 }  // namespace
 }  // namespace perfgate::measure

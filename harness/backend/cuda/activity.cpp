@@ -297,7 +297,7 @@ class Parser {
 };
 
 void disable_all() {
-    for (const CUpti_ActivityKind kind : recorded_kinds) cuptiActivityDisable(kind);
+    for (const CUpti_ActivityKind kind : recorded_kinds) cupti::own().cuptiActivityDisable(kind);
 }
 
 }  // namespace
@@ -322,10 +322,10 @@ ActivityRecorder::ActivityRecorder() {
         throw util::Error("device activity is being recorded already in this process");
     }
     try {
-        check(cuptiActivityRegisterCallbacks(&request_buffer, &complete_buffer),
+        check(cupti::own().cuptiActivityRegisterCallbacks(&request_buffer, &complete_buffer),
               "cannot record device activity");
         for (const CUpti_ActivityKind kind : recorded_kinds) {
-            check(cuptiActivityEnable(kind),
+            check(cupti::own().cuptiActivityEnable(kind),
                   fmt::format("cannot record device activity of kind {}", static_cast<int>(kind)));
         }
     } catch (...) {
@@ -339,7 +339,7 @@ ActivityRecorder::ActivityRecorder() {
 ActivityRecorder::~ActivityRecorder() {
     driver().cuCtxSynchronize();
     disable_all();
-    cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    cupti::own().cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
     give_back(take_full_buffers());
     recorder_exists = false;
 }
@@ -348,10 +348,10 @@ void ActivityRecorder::launch(const std::function<void()>& submit) {
     struct Pop {
         ~Pop() {
             std::uint64_t last = 0;
-            cuptiActivityPopExternalCorrelationId(external_kind, &last);
+            cupti::own().cuptiActivityPopExternalCorrelationId(external_kind, &last);
         }
     };
-    check(cuptiActivityPushExternalCorrelationId(external_kind, next_id),
+    check(cupti::own().cuptiActivityPushExternalCorrelationId(external_kind, next_id),
           "cannot mark a launch's activity");
     ++next_id;
     ++launches_;
@@ -363,7 +363,7 @@ ActivityTrace ActivityRecorder::finish() {
     // The flush does not wait for the device: records of work that is still running would come late
     // or without times.
     check(driver().cuCtxSynchronize(), "work on the device failed");
-    check(cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED),
+    check(cupti::own().cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED),
           "cannot fetch the activity records");
 
     ActivityTrace trace;
@@ -372,13 +372,14 @@ ActivityTrace ActivityRecorder::finish() {
     for (const Buffer& buffer : full) {
         CUpti_Activity* record = nullptr;
         CUptiResult code = CUPTI_SUCCESS;
-        while ((code = cuptiActivityGetNextRecord(buffer.memory.get(), buffer.valid_bytes,
-                                                  &record)) == CUPTI_SUCCESS) {
+        while ((code = cupti::own().cuptiActivityGetNextRecord(
+                    buffer.memory.get(), buffer.valid_bytes, &record)) == CUPTI_SUCCESS) {
             parser.parse(record);
         }
         if (code != CUPTI_ERROR_MAX_LIMIT_REACHED) check(code, "cannot read the activity records");
         std::size_t dropped = 0;
-        check(cuptiActivityGetNumDroppedRecords(buffer.context, buffer.stream_id, &dropped),
+        check(cupti::own().cuptiActivityGetNumDroppedRecords(buffer.context, buffer.stream_id,
+                                                             &dropped),
               "cannot count the dropped activity records");
         trace.dropped += dropped;
     }

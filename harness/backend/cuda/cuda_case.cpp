@@ -45,14 +45,16 @@ model::Kernel to_model(const OpenDevice& device, const KernelFacts& facts,
     kernel.cluster = signed_dims(facts.cluster);
     if (facts.smem_carveout_percent >= 0) kernel.carveout = facts.smem_carveout_percent;
     kernel.cooperative = facts.cooperative;
-    LoadedFunction loaded = device.loaded_function(facts.symbol);
+    return kernel;
+}
+
+void set_code(LoadedFunction loaded, model::Kernel& kernel) {
     kernel.code = std::move(loaded.fingerprint);
     kernel.code_bytes = loaded.code_bytes;
     kernel.stack_bytes = loaded.stack_bytes;
     std::error_code no_folder;
     kernel.source =
         model::relative_to(std::filesystem::current_path(no_folder), std::move(loaded.place));
-    return kernel;
 }
 
 /// Local memory per thread, as compiled: kernel records report 0 if the driver has already
@@ -117,7 +119,7 @@ bool CudaCase::needs_reset() const {
 
 std::uint32_t CudaCase::given_stream_id() const {
     std::uint32_t id = 0;
-    check(cuptiGetStreamIdEx(device_.context().get(), device_.stream(), 0, &id),
+    check(cupti::own().cuptiGetStreamIdEx(device_.context().get(), device_.stream(), 0, &id),
           "cannot identify the stream");
     return id;
 }
@@ -200,11 +202,13 @@ measure::LaunchRecord CudaCase::record_launch() {
         const LaunchActivity& reset = trace.launches.at(0);
         const LaunchActivity& launch = trace.launches.at(1);
         require_records(launches, launch);
+        std::vector<std::string> symbols;
         for (const ActivityRecord& record : launch.records) {
             switch (record.kind) {
                 case ActivityKind::kernel:
                     result.kernels.push_back(
                         to_model(device_, trace.kernels.at(record.kernel), record));
+                    symbols.push_back(trace.kernels.at(record.kernel).symbol);
                     break;
                 case ActivityKind::copy:
                 case ActivityKind::memset:
@@ -213,7 +217,12 @@ measure::LaunchRecord CudaCase::record_launch() {
             }
         }
         // Graph nodes have no launch call; they keep what the record says.
-        if (launches.size() == result.kernels.size()) {
+        const bool launched_each = launches.size() == result.kernels.size();
+        for (std::size_t i = 0; i < symbols.size(); ++i) {
+            const CUfunction function = launched_each ? launches[i].function : nullptr;
+            set_code(device_.loaded_function(symbols[i], function), result.kernels[i]);
+        }
+        if (launched_each) {
             for (std::size_t i = 0; i < launches.size(); ++i) {
                 model::Kernel& kernel = result.kernels[i];
                 kernel.local_bytes =

@@ -149,12 +149,15 @@ std::vector<Diagnosis> diagnose(OpenDevice& device, const Nvml* nvml,
                                             device.facts().cc_major, names_of_processes()})) {
         found.push_back(std::move(entry));
     }
-    if (cupti::linked().version < cupti::required_version) {
-        found.push_back(problem("CUPTI", environment.cupti,
-                                fmt::format("install CUDA 13.0 update 1 or newer (CUPTI {})",
-                                            cupti::required_version)));
-    } else {
-        found.push_back(ok("CUPTI", environment.cupti));
+    try {
+        const cupti::Api& api = cupti::own();
+        found.push_back(
+            ok("CUPTI", fmt::format("{}, {}", cupti::version_text(api.version), api.path)));
+    } catch (const util::Error& error) {
+        found.push_back(
+            problem("CUPTI", error.what(),
+                    "install cuda-cupti-13-0 or newer (from 12.0 on times are measured, "
+                    "from 12.6 update 2 on counters, too)"));
     }
     if (!device.wants_cupti()) {
         found.push_back(warning("CUPTI subscriber", device.cupti_problem(), "drop --no-cupti"));

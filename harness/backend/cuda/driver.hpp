@@ -41,7 +41,7 @@ namespace perfgate::backend::cuda {
     X(cuModuleLoadData) X(cuModuleLoadDataEx) X(cuModuleUnload) X(cuModuleGetFunction) X(cuLaunchKernel) \
     X(cuStreamBeginCapture) X(cuStreamEndCapture) X(cuStreamIsCapturing) X(cuGraphGetNodes) X(cuGraphDestroy) \
     X(cuGraphInstantiate) X(cuGraphLaunch) X(cuGraphExecDestroy) \
-    X(cuFuncGetAttribute) X(cuFuncSetAttribute) X(cuFuncGetParamInfo) X(cuKernelGetFunction) X(cuPointerGetAttribute)
+    X(cuFuncGetAttribute) X(cuFuncSetAttribute) X(cuFuncGetParamInfo) X(cuFuncGetModule) X(cuKernelGetFunction) X(cuPointerGetAttribute)
 // clang-format on
 
 struct DriverApi {

@@ -69,8 +69,7 @@ model::Environment describe_environment(OpenDevice& device, const Nvml* nvml) {
     // Only if we hold CUPTI: under another tool this call crashes (seen with ncu).
     if (device.has_cupti()) {
         try {
-            chip =
-                cupti::chip_of(cupti::linked(), static_cast<std::size_t>(device.facts().ordinal));
+            chip = cupti::chip_of(cupti::own(), static_cast<std::size_t>(device.facts().ordinal));
         } catch (const util::Error&) {
             // A chip newer than this CUPTI: the name stays empty, and counters report why.
         }
@@ -80,7 +79,11 @@ model::Environment describe_environment(OpenDevice& device, const Nvml* nvml) {
     if (environment.driver.empty()) environment.driver = driver_version_from_proc();
     environment.cuda_driver = cuda_version_text(driver_cuda_version());
     environment.cuda_toolkit = cuda_version_text(CUDA_VERSION);
-    environment.cupti = std::to_string(cupti::linked().version);
+    try {
+        environment.cupti = std::to_string(cupti::own().version);
+    } catch (const util::Error&) {
+        // There is none: the device says so where it is needed.
+    }
     return environment;
 }
 

@@ -30,9 +30,9 @@ struct HostEvaluator::Probe {
 };
 
 std::vector<std::string> supported_chips() {
-    const cupti::Api& api = cupti::linked(true);
+    const cupti::Api& api = cupti::own_counters();
     PERFGATE_CUPTI_PARAMS(CUpti_Profiler_Host_GetSupportedChips_Params, params);
-    check(api, cuptiProfilerHostGetSupportedChips(&params),
+    check(api, cupti::own().cuptiProfilerHostGetSupportedChips(&params),
           "cannot list the chips that CUPTI knows");
     return copied(params.ppChipNames, params.numChips);
 }
@@ -44,7 +44,7 @@ HostEvaluator::HostEvaluator(std::string chip, std::vector<std::uint8_t> availab
       probe_(std::make_shared<Probe>()) {}
 
 std::unique_ptr<cupti::HostObject> HostEvaluator::new_object() const {
-    return std::make_unique<cupti::HostObject>(cupti::linked(true), chip_, availability_);
+    return std::make_unique<cupti::HostObject>(cupti::own_counters(), chip_, availability_);
 }
 
 bool HostEvaluator::metric_exists(const std::string& metric) const {
@@ -80,7 +80,7 @@ std::vector<std::string> HostEvaluator::base_metrics(CUpti_MetricType kind) cons
     PERFGATE_CUPTI_PARAMS(CUpti_Profiler_Host_GetBaseMetrics_Params, params);
     params.pHostObject = object_->get();
     params.metricType = kind;
-    check(cupti::linked(), cuptiProfilerHostGetBaseMetrics(&params),
+    check(cupti::own(), cupti::own().cuptiProfilerHostGetBaseMetrics(&params),
           fmt::format("cannot list the metrics of {}", chip_));
     return copied(params.ppMetricNames, params.numMetrics);
 }
@@ -92,7 +92,7 @@ std::vector<std::vector<std::string>> HostEvaluator::groups(
     require(metrics);
     const auto object_with = [this](const std::vector<std::string>& group) {
         auto object = new_object();
-        check(cupti::linked(), object->add(group),
+        check(cupti::own(), object->add(group),
               fmt::format("cannot schedule {}", fmt::join(group, ", ")));
         return object;
     };
@@ -135,7 +135,7 @@ CounterConfig HostEvaluator::configure(const std::vector<std::string>& metrics) 
     const std::unique_ptr<cupti::HostObject> object = new_object();
     if (const CUptiResult code = object->add(order); code != CUPTI_SUCCESS) {
         require(metrics);  // CUPTI does not report which name it refused
-        throw cupti::Error(cupti::linked(), code,
+        throw cupti::Error(cupti::own(), code,
                            fmt::format("cannot schedule these metrics together on {}: {}", chip_,
                                        fmt::join(metrics, ", ")));
     }

@@ -34,6 +34,14 @@ void keep_common(const LoadedFunction& other, LoadedFunction& known) {
     if (other.place != known.place) known.place = {};
 }
 
+void add_to(std::map<std::string, LoadedFunction>& place,
+            const std::map<std::string, LoadedFunction>& functions) {
+    for (const auto& [symbol, function] : functions) {
+        const auto [known, added] = place.try_emplace(symbol, function);
+        if (!added) keep_common(function, known->second);
+    }
+}
+
 }  // namespace
 
 void LoadedCode::add(std::span<const char> cubin) {
@@ -44,11 +52,41 @@ void LoadedCode::add(std::span<const char> cubin) {
         return;
     }
     const std::lock_guard lock(mutex_);
-    Functions& place = filled_ ? layers_[*filled_] : by_symbol_;
-    for (const auto& [symbol, function] : functions) {
-        const auto [known, added] = place.try_emplace(symbol, function);
-        if (!added) keep_common(function, known->second);
+    const auto loading = loading_.find(std::this_thread::get_id());
+    if (loading != loading_.end()) add_to(loading->second, functions);
+    add_to(filled_ ? layers_[*filled_] : by_symbol_, functions);
+}
+
+void LoadedCode::begin_module() {
+    const std::lock_guard lock(mutex_);
+    loading_[std::this_thread::get_id()].clear();
+}
+
+void LoadedCode::end_module(CUmodule module) {
+    const std::lock_guard lock(mutex_);
+    const auto loading = loading_.find(std::this_thread::get_id());
+    if (loading == loading_.end()) return;
+    if (module != nullptr && !loading->second.empty()) {
+        modules_[module] = std::move(loading->second);
     }
+    loading_.erase(loading);
+}
+
+void LoadedCode::forget_module(CUmodule module) {
+    const std::lock_guard lock(mutex_);
+    modules_.erase(module);
+}
+
+LoadedFunction LoadedCode::of(const std::string& symbol, CUmodule module) const {
+    {
+        const std::lock_guard lock(mutex_);
+        const auto known = modules_.find(module);
+        if (known != modules_.end()) {
+            const auto found = known->second.find(symbol);
+            if (found != known->second.end()) return found->second;
+        }
+    }
+    return of(symbol);
 }
 
 LoadedFunction LoadedCode::of(const std::string& symbol) const {

@@ -3,12 +3,15 @@
 // The machine code of all modules that the driver has loaded in this process, by symbol.
 #pragma once
 
+#include <cuda.h>
+
 #include <cstdint>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <string>
+#include <thread>
 
 #include "model/case.hpp"
 
@@ -30,9 +33,18 @@ class LoadedCode {
     /// An image that cannot be read adds nothing: its functions stay unknown.
     void add(std::span<const char> cubin);
 
+    /// Around a driver call that loads a module: what this thread adds meanwhile is the module's.
+    /// Null: the call failed.
+    void begin_module();
+    void end_module(CUmodule module);
+    /// Before a module is unloaded: another may get its handle.
+    void forget_module(CUmodule module);
+
     /// All unknown if no module has the function, or if two modules have different code of this
     /// name and the launched one is unknown.
     LoadedFunction of(const std::string& symbol) const;
+    /// The same of one module, if it is known which image it is.
+    LoadedFunction of(const std::string& symbol, CUmodule module) const;
 
     /// The functions of a module that is loaded for one case: they hide others of the same name. A
     /// new layer is the one that `add` fills.
@@ -46,6 +58,8 @@ class LoadedCode {
     mutable std::mutex mutex_;
     using Functions = std::map<std::string, LoadedFunction>;
     Functions by_symbol_;  ///< without a fingerprint: ambiguous
+    std::map<CUmodule, Functions> modules_;
+    std::map<std::thread::id, Functions> loading_;  ///< by the thread that loads a module
     std::map<Layer, Functions> layers_;
     std::optional<Layer> filled_;
     Layer next_layer_ = 0;

@@ -102,13 +102,6 @@ OpenDevice::OpenDevice(int ordinal, bool use_cupti)
         return;
     }
     try {
-        if (const std::uint32_t version = cupti::linked().version;
-            version < cupti::required_version) {
-            throw util::Error(fmt::format(
-                "CUPTI {} is too old: {} or newer is needed. Install CUDA 13.0 update 1 or newer, "
-                "and check that LD_LIBRARY_PATH does not put an older libcupti first",
-                version, cupti::required_version));
-        }
         subscriber_.emplace();
     } catch (const util::Error& error) {
         cupti_problem_ = error.what();
@@ -117,8 +110,25 @@ OpenDevice::OpenDevice(int ordinal, bool use_cupti)
 
 void OpenDevice::keep_code() {
     if (keeps_code_ || !has_cupti()) return;
-    subscriber_->on_module([this](std::span<const char> cubin) { code_.add(cubin); });
+    using Site = Subscriber::ModuleCall::Site;
+    subscriber_->on_module([this](std::span<const char> cubin) { code_.add(cubin); },
+                           [this](const Subscriber::ModuleCall& call) {
+                               if (call.site == Site::load_begins) code_.begin_module();
+                               if (call.site == Site::load_ends) code_.end_module(call.module);
+                               if (call.site == Site::unload_begins) {
+                                   code_.forget_module(call.module);
+                               }
+                           });
     keeps_code_ = true;
+}
+
+LoadedFunction OpenDevice::loaded_function(const std::string& symbol, CUfunction function) const {
+    CUmodule module = nullptr;
+    const CUfunction of_context = function_of_context(function);
+    if (of_context == nullptr || driver().cuFuncGetModule(&module, of_context) != CUDA_SUCCESS) {
+        return code_.of(symbol);
+    }
+    return code_.of(symbol, module);
 }
 
 L2Flush& OpenDevice::flush() {

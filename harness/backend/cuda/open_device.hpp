@@ -68,8 +68,9 @@ class OpenDevice {
     void keep_code();
     /// What keep_code() keeps.
     LoadedCode& code() { return code_; }
-    /// As LoadedCode::of, for code loaded since keep_code(); all unknown without CUPTI.
-    LoadedFunction loaded_function(const std::string& symbol) const { return code_.of(symbol); }
+    /// As LoadedCode::of, for code loaded since keep_code(); all unknown without CUPTI. Of the
+    /// function's module; null: not known.
+    LoadedFunction loaded_function(const std::string& symbol, CUfunction function) const;
 
     /// Created at the first call (0.2 s). Throws as RangeProfiler does; a failure is remembered.
     RangeProfiler& profiler();

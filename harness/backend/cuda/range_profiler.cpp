@@ -25,7 +25,7 @@ class RangeProfiler::Session final : public Pass {
         : owner_(owner),
           request_(request),
           config_(config),
-          session_(cupti::linked(true), owner.context_.get()) {
+          session_(cupti::own_counters(), owner.context_.get()) {
         session_.configure(request.metrics, config.image,
                            request.mode == RangeMode::kernel ? CUPTI_AutoRange : CUPTI_UserRange,
                            request.max_ranges, image_);
@@ -77,7 +77,7 @@ class RangeProfiler::Session final : public Pass {
             PERFGATE_CUPTI_PARAMS(CUpti_RangeProfiler_PushRange_Params, push);
             push.pRangeProfilerObject = session_.get();
             push.pRangeName = name.c_str();
-            check(cuptiRangeProfilerPushRange(&push), "cannot open a counter range");
+            check(cupti::own().cuptiRangeProfilerPushRange(&push), "cannot open a counter range");
             launches_.push_back({tag, {}});
         }
         submit();
@@ -87,7 +87,7 @@ class RangeProfiler::Session final : public Pass {
         } else {
             PERFGATE_CUPTI_PARAMS(CUpti_RangeProfiler_PopRange_Params, pop);
             pop.pRangeProfilerObject = session_.get();
-            check(cuptiRangeProfilerPopRange(&pop), "cannot close a counter range");
+            check(cupti::own().cuptiRangeProfilerPopRange(&pop), "cannot close a counter range");
         }
     }
 
@@ -156,7 +156,7 @@ class RangeProfiler::Session final : public Pass {
             info.counterDataImageSize = image_.size();
             info.rangeIndex = range;
             info.rangeDelimiter = "/";
-            check(cuptiRangeProfilerCounterDataGetRangeInfo(&info),
+            check(cupti::own().cuptiRangeProfilerCounterDataGetRangeInfo(&info),
                   "cannot read a counter range's name");
             range_named[info.rangeName != nullptr ? info.rangeName : ""] = range;
         }
@@ -186,9 +186,9 @@ class RangeProfiler::Session final : public Pass {
 
 RangeProfiler::RangeProfiler(const PrimaryContext& context, int ordinal, Subscriber& subscriber)
     : context_(context), subscriber_(subscriber) {
-    const cupti::Api& api = cupti::linked(true);
+    const cupti::Api& api = cupti::own_counters();
     PERFGATE_CUPTI_PARAMS(CUpti_Profiler_Initialize_Params, params);
-    check(cuptiProfilerInitialize(&params), "cannot initialise the counters");
+    check(cupti::own().cuptiProfilerInitialize(&params), "cannot initialise the counters");
     cupti::require_counters(api, context.device());
     std::vector<std::uint8_t> availability = cupti::availability_of(api, context.get());
     host_ = std::make_unique<HostEvaluator>(cupti::chip_of(api, static_cast<std::size_t>(ordinal)),
@@ -197,7 +197,7 @@ RangeProfiler::RangeProfiler(const PrimaryContext& context, int ordinal, Subscri
 
 RangeProfiler::~RangeProfiler() {
     PERFGATE_CUPTI_PARAMS(CUpti_Profiler_DeInitialize_Params, params);
-    cuptiProfilerDeInitialize(&params);
+    cupti::own().cuptiProfilerDeInitialize(&params);
 }
 
 const CounterConfig& RangeProfiler::config(const std::vector<std::string>& metrics) {
@@ -209,7 +209,7 @@ const CounterConfig& RangeProfiler::config(const std::vector<std::string>& metri
 std::size_t RangeProfiler::bytes_per_range(const std::vector<std::string>& metrics) {
     const auto known = bytes_per_range_.find(metrics);
     if (known != bytes_per_range_.end()) return known->second;
-    const cupti::RangeSession session(cupti::linked(true), context_.get());
+    const cupti::RangeSession session(cupti::own_counters(), context_.get());
     const std::size_t bytes = session.data_bytes(metrics, 9) - session.data_bytes(metrics, 1);
     return bytes_per_range_.emplace(metrics, bytes / 8).first->second;
 }

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -15,12 +17,59 @@ Subscriber::Launch launch_of(CUpti_CallbackId id, const CUpti_CallbackData& call
     return launch;
 }
 
+constexpr std::array module_calls{
+    CUPTI_DRIVER_TRACE_CBID_cuModuleLoad,        CUPTI_DRIVER_TRACE_CBID_cuModuleLoadData,
+    CUPTI_DRIVER_TRACE_CBID_cuModuleLoadDataEx,  CUPTI_DRIVER_TRACE_CBID_cuModuleLoadFatBinary,
+    CUPTI_DRIVER_TRACE_CBID_cuModuleGetFunction, CUPTI_DRIVER_TRACE_CBID_cuModuleUnload,
+};
+
+template <class Parameters>
+CUmodule loaded_by(const CUpti_CallbackData& call) {
+    const auto* parameters = static_cast<const Parameters*>(call.functionParams);
+    return parameters->module == nullptr ? nullptr : *parameters->module;
+}
+
+CUmodule module_of(CUpti_CallbackId id, const CUpti_CallbackData& call) {
+    switch (id) {
+        case CUPTI_DRIVER_TRACE_CBID_cuModuleLoad:
+            return loaded_by<cuModuleLoad_params>(call);
+        case CUPTI_DRIVER_TRACE_CBID_cuModuleLoadData:
+            return loaded_by<cuModuleLoadData_params>(call);
+        case CUPTI_DRIVER_TRACE_CBID_cuModuleLoadDataEx:
+            return loaded_by<cuModuleLoadDataEx_params>(call);
+        case CUPTI_DRIVER_TRACE_CBID_cuModuleLoadFatBinary:
+            return loaded_by<cuModuleLoadFatBinary_params>(call);
+        case CUPTI_DRIVER_TRACE_CBID_cuModuleGetFunction:
+            return static_cast<const cuModuleGetFunction_params*>(call.functionParams)->hmod;
+        case CUPTI_DRIVER_TRACE_CBID_cuModuleUnload:
+            return static_cast<const cuModuleUnload_params*>(call.functionParams)->hmod;
+        default:
+            return nullptr;
+    }
+}
+
+/// Nothing: the end of an unload.
+std::optional<Subscriber::ModuleCall> module_call_of(CUpti_CallbackId id,
+                                                     const CUpti_CallbackData& call) {
+    using Site = Subscriber::ModuleCall::Site;
+    if (call.functionParams == nullptr) return std::nullopt;
+    const bool begins = call.callbackSite == CUPTI_API_ENTER;
+    if (id == CUPTI_DRIVER_TRACE_CBID_cuModuleUnload) {
+        if (!begins) return std::nullopt;
+        return Subscriber::ModuleCall{Site::unload_begins, module_of(id, call)};
+    }
+    if (begins) return Subscriber::ModuleCall{Site::load_begins, nullptr};
+    const bool succeeded = call.functionReturnValue != nullptr &&
+                           *static_cast<const CUresult*>(call.functionReturnValue) == CUDA_SUCCESS;
+    return Subscriber::ModuleCall{Site::load_ends, succeeded ? module_of(id, call) : nullptr};
+}
+
 }  // namespace
 
 Subscriber::Subscriber() {
     std::string why;
     const CUptiResult code =
-        cupti::subscribe(cupti::linked(), &handle_, &Subscriber::callback, this, why);
+        cupti::subscribe(cupti::own(), &handle_, &Subscriber::callback, this, why);
     if (code == CUPTI_SUCCESS) return;
     const std::string_view advice = cupti::remedy(code);
     throw util::Error(
@@ -28,7 +77,7 @@ Subscriber::Subscriber() {
 }
 
 Subscriber::~Subscriber() {
-    if (handle_ != nullptr) cuptiUnsubscribe(handle_);
+    if (handle_ != nullptr) cupti::own().cuptiUnsubscribe(handle_);
 }
 
 void Subscriber::on_launch(LaunchHandler handler, FailureHandler failed) {
@@ -37,7 +86,7 @@ void Subscriber::on_launch(LaunchHandler handler, FailureHandler failed) {
     launch_failed_ = std::move(failed);
     const auto set = [&](const auto& ids) {
         for (const auto id : ids) {
-            check(cuptiEnableCallback(enable, handle_, CUPTI_CB_DOMAIN_DRIVER_API, id),
+            check(cupti::own().cuptiEnableCallback(enable, handle_, CUPTI_CB_DOMAIN_DRIVER_API, id),
                   "cannot watch kernel launches");
         }
     };
@@ -46,13 +95,24 @@ void Subscriber::on_launch(LaunchHandler handler, FailureHandler failed) {
     if (enable == 0) launch_ = nullptr;
 }
 
-void Subscriber::on_module(ModuleHandler handler) {
+void Subscriber::watch_module_calls(bool enable) {
+    for (const auto id : module_calls) {
+        check(cuptiEnableCallback(enable ? 1 : 0, handle_, CUPTI_CB_DOMAIN_DRIVER_API, id),
+              "cannot watch module loads");
+    }
+}
+
+void Subscriber::on_module(ModuleHandler handler, ModuleCallHandler calls) {
     const std::uint32_t enable = handler ? 1 : 0;
     if (enable != 0) module_ = std::move(handler);
-    check(cuptiEnableCallback(enable, handle_, CUPTI_CB_DOMAIN_RESOURCE,
-                              CUPTI_CBID_RESOURCE_MODULE_LOADED),
+    check(cupti::own().cuptiEnableCallback(enable, handle_, CUPTI_CB_DOMAIN_RESOURCE,
+                                           CUPTI_CBID_RESOURCE_MODULE_LOADED),
           "cannot watch module loads");
     if (enable == 0) module_ = nullptr;
+    const bool watches = static_cast<bool>(calls);
+    if (watches) module_call_ = std::move(calls);
+    watch_module_calls(watches);
+    if (!watches) module_call_ = nullptr;
 }
 
 void Subscriber::on_call(CallHandler handler) {
@@ -65,10 +125,12 @@ void Subscriber::on_call(CallHandler handler) {
     };
     set(std::move(handler));
     for (const auto domain : {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_CB_DOMAIN_RUNTIME_API}) {
-        const CUptiResult result = cuptiEnableDomain(enable, handle_, domain);
+        const CUptiResult result = cupti::own().cuptiEnableDomain(enable, handle_, domain);
         if (result != CUPTI_SUCCESS) set({});
         check(result, "cannot watch API calls");
     }
+    // Ending the watch of all calls has ended that of these.
+    if (enable == 0 && module_call_) watch_module_calls(true);
 }
 
 void Subscriber::note_call(const CUpti_CallbackData& call) {
@@ -91,9 +153,15 @@ void CUPTIAPI Subscriber::callback(void* self, CUpti_CallbackDomain domain, CUpt
             domain == CUPTI_CB_DOMAIN_DRIVER_API || domain == CUPTI_CB_DOMAIN_RUNTIME_API;
         if (is_call && subscriber->counts_calls_) {
             subscriber->note_call(*static_cast<const CUpti_CallbackData*>(data));
-        } else if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
+        }
+        if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
             const auto* call = static_cast<const CUpti_CallbackData*>(data);
-            if (!subscriber->launch_) return;
+            if (cupti::contains(module_calls, static_cast<CUpti_driver_api_trace_cbid>(id))) {
+                const auto module = module_call_of(id, *call);
+                if (subscriber->module_call_ && module) subscriber->module_call_(*module);
+                return;
+            }
+            if (!subscriber->launch_ || subscriber->counts_calls_) return;
             if (call->callbackSite == CUPTI_API_ENTER) {
                 subscriber->launch_(launch_of(id, *call));
             } else if (subscriber->launch_failed_ && call->functionReturnValue != nullptr &&

@@ -93,6 +93,8 @@ class HostCase : public measure::Case {
 
     model::Work work() override { return instance_->work(); }
 
+    std::optional<measure::Prepared> prepared() override { return instance_->prepared(); }
+
     measure::Verified verify(std::uint64_t seed, const measure::Checks& checks) override {
         HostExecutor executor;
         return backend::verify(*instance_, executor, seed, checks);

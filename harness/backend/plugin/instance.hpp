@@ -4,9 +4,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "backend/plugin/output.hpp"
+#include "measure/backend.hpp"
 #include "model/run.hpp"
 #include "perfgate.h"
 
@@ -31,6 +33,8 @@ class Instance {
     virtual std::vector<Output> outputs() = 0;
     /// Of a launch, if the instance states it. Callable after a fill.
     virtual model::Work work() { return {}; }
+    /// What preparing took and chose so far. Nothing: there is nothing to prepare.
+    virtual std::optional<measure::Prepared> prepared() { return std::nullopt; }
 };
 
 }  // namespace perfgate::backend

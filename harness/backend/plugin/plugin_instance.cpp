@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
+#include <utility>
 
 #include "backend/plugin/descriptors.hpp"
 #include "util/text.hpp"
@@ -54,6 +57,25 @@ void PluginInstance::check(pg_status status, const char* what) {
 
 void PluginInstance::fill(std::uint64_t seed) {
     check(variant_->fill(instance_, seed), "fill");
+    prepare();
+}
+
+void PluginInstance::prepare() {
+    const auto prepare = known_part(variant_).prepare;
+    if (prepare == nullptr) return;
+    measure::Prepared now;
+    const pg_choices chosen{sizeof(pg_choices), &now.choices,
+                            [](void* choices, const char* name, const char* value) {
+                                model::add_choice(text_or_empty(name), text_or_empty(value),
+                                                  *static_cast<model::Choices*>(choices));
+                            }};
+    const auto start = std::chrono::steady_clock::now();
+    check(prepare(instance_, &chosen), "prepare");
+    now.time_ns =
+        std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
+    // What the first one compiled, later ones find.
+    if (prepared_) now.time_ns = std::max(now.time_ns, prepared_->time_ns);
+    prepared_ = std::move(now);
 }
 
 void PluginInstance::launch(void* stream) {

@@ -2,6 +2,7 @@
 // A case of a plugin, set up, and the host table that its functions report errors to.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,14 +37,17 @@ class PluginInstance final : public Instance {
     model::Verification verify() override;
     std::vector<Output> outputs() override;
     model::Work work() override;
+    std::optional<measure::Prepared> prepared() override { return prepared_; }
 
   private:
     void check(pg_status status, const char* what);
+    void prepare();
 
     pg_host host_{};
     std::string error_;
     const pg_variant* variant_;
     pg_instance* instance_ = nullptr;
+    std::optional<measure::Prepared> prepared_;
 };
 
 }  // namespace perfgate::backend

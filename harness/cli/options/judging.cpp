@@ -149,6 +149,18 @@ runner::JudgingChoice judging_of(const GateOptions& options) {
     return {options.baselines, options.policy, options.prove};
 }
 
+/// "suite.yaml", or "suite.yaml/bench" for one of its benchmarks. False: it names no file.
+static bool take_suite_file(const std::string& text, runner::ImportChoice& choice) {
+    const std::size_t end = text.rfind('/');
+    if (runner::is_suite_file(text)) {
+        choice.suite_file = text;
+    } else if (end != std::string::npos && runner::is_suite_file(text.substr(0, end))) {
+        choice.suite_file = text.substr(0, end);
+        choice.entry = text.substr(end + 1);
+    }
+    return !choice.suite_file.empty();
+}
+
 CLI::Option* add_format_option(CLI::App& app, runner::ImportChoice& choice) {
     std::vector<std::string> formats;
     for (const benchmark::Format& format : benchmark::formats()) {
@@ -177,6 +189,7 @@ void add_result_options(CLI::App& app, runner::ImportChoice& choice) {
     app.add_option_function<std::string>(
            "--suite",
            [&choice](const std::string& text) {
+               if (take_suite_file(text, choice)) return;
                const std::size_t end = text.find('/');
                choice.suite = text.substr(0, end);
                if (end != std::string::npos) choice.name = text.substr(end + 1);
@@ -184,8 +197,10 @@ void add_result_options(CLI::App& app, runner::ImportChoice& choice) {
                    throw util::InputError("--suite: expected NAME or NAME/FIRST");
                }
            },
-           "Name of the suite of results, and the first part of its case ids")
-        ->type_name("NAME[/FIRST]")
+           "How results are read and gated: a suite's file, with the name of its benchmark if it "
+           "has "
+           "several; or else only the suite's name and the first part of the case ids")
+        ->type_name("FILE[/NAME]|NAME[/FIRST]")
         ->default_str(choice.suite + '/' + choice.name);
 }
 

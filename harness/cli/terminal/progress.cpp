@@ -32,16 +32,21 @@ void ProgressLine::end() {
     shown_ = false;
 }
 
+void ProgressLine::say(const std::string& line) {
+    end();
+    std::fputs(("perfgate: " + line + "\n").c_str(), stderr);
+}
+
 void ProgressLine::show(const measure::Progress& progress) {
+    if (!begun_) begun_ = progress.done;
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
     if (!terminal_.there) {
         // A failed write of progress must not end a measurement: fputs does not throw.
-        const std::string line = log_.line(progress);
+        const std::string line = log_.line(progress, *begun_, elapsed.count());
         if (!line.empty()) std::fputs((line + "\n").c_str(), stderr);
         return;
     }
     shown_ = true;
-    if (!begun_) begun_ = progress.done;
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
     const std::string text = live_text(progress, *begun_, elapsed.count());
     std::fputs(("\r\x1b[K" + util::printable(text, terminal_.width - 1)).c_str(), stderr);
     std::fflush(stderr);

@@ -29,6 +29,7 @@ class ProgressLine final : public runner::ProgressObserver {
     void begin() override;
     void show(const measure::Progress& progress) override;
     void end() override;  ///< leaves the live line empty
+    void say(const std::string& line) override;
 
   private:
     Terminal terminal_;

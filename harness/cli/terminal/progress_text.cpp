@@ -39,7 +39,8 @@ std::string recording_text(double elapsed_s, std::uint64_t bytes) {
                        model::quantity_text(static_cast<double>(bytes), "bytes"));
 }
 
-std::string ProgressLog::line(const measure::Progress& progress) {
+std::string ProgressLog::line(const measure::Progress& progress, std::size_t begun,
+                              double elapsed_s) {
     const bool counters = progress.phase == "counters";
     const std::string group = fmt::format("{}: {}{}", progress.suite,
                                           progress.case_id.substr(0, progress.case_id.find('/')),
@@ -48,7 +49,10 @@ std::string ProgressLog::line(const measure::Progress& progress) {
     const bool further = tenth > tenth_;
     tenth_ = std::max(tenth_, tenth);
     if (!groups_.insert(group).second && !further) return "";
-    return fmt::format("{} {}", place(progress), util::printable(group));
+    // Of what takes seconds, there is nothing to wait for.
+    constexpr double least_s = 5;
+    return fmt::format("{} {}{}", place(progress), util::printable(group),
+                       elapsed_s < least_s ? "" : time_left(progress, begun, elapsed_s));
 }
 
 }  // namespace perfgate::cli

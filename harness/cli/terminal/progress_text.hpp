@@ -22,8 +22,9 @@ std::string recording_text(double elapsed_s, std::uint64_t bytes);
 /// one workload, and their counters), and one for each tenth of the run.
 class ProgressLog {
   public:
-    /// The line for this step; empty: nothing to add.
-    std::string line(const measure::Progress& progress);
+    /// The line for this step; empty: nothing to add. With the time left, as live_text has it.
+    std::string line(const measure::Progress& progress, std::size_t begun = 0,
+                     double elapsed_s = 0);
 
   private:
     std::set<std::string> groups_;

@@ -38,6 +38,8 @@ std::string plan_text(const model::Plan& plan, const std::vector<suite::Suite>& 
 // What a refresh has done (verbs/baseline_refresh.cpp).
 
 std::string refreshes_text(const std::vector<runner::RefreshedSuite>& refreshed, bool add_board);
+/// The exit code: 0, or 4 if not all cases were stored.
+int refresh_code(const std::vector<runner::RefreshedSuite>& refreshed);
 
 // What `baseline refresh --dry-run` shows (baseline_diff_text.cpp).
 

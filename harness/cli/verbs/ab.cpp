@@ -46,7 +46,7 @@ Body add_ab(CLI::App& verb) {
     verb.add_option("SUITE", request.suites, "Suite files")->required()->type_name("FILE");
     add_repeatable(verb, "--base", options->base,
                    "What to compare with: build:PATH (plugins), rev:REF (a git revision), dir:DIR "
-                   "(a checkout), env:NAME=VALUE (of programs); repeatable",
+                   "(a checkout), env:NAME=VALUE (of programs and Python kernels); repeatable",
                    "SIDE")
         ->group(measure_group);
     add_repeatable(verb, "--head", options->head,

@@ -14,6 +14,7 @@
 #include "runner/baselines.hpp"
 #include "runner/devices.hpp"
 #include "runner/run_file.hpp"
+#include "suite/plan.hpp"
 #include "suite/suite.hpp"
 #include "util/error.hpp"
 #include "util/file.hpp"
@@ -41,6 +42,8 @@ runner::CasesOfSuites cases_of(const std::vector<std::string>& files, const Prun
                 known.reported.push_back({suite_case.spec, ""});
             } else {
                 known.ids.insert(suite_case.id);
+                // Its baseline may have it by its former name, which a refresh changes.
+                known.ids.insert(suite::former_id(suite_case));
             }
         }
     }

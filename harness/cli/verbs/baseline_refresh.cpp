@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstddef>
 #include <filesystem>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "cli/options/options.hpp"
 #include "cli/terminal/texts.hpp"
 #include "cli/verbs/verb.hpp"
+#include "model/quantity.hpp"
 #include "model/selection.hpp"
 #include "runner/baselines.hpp"
 #include "suite/profile.hpp"
@@ -26,6 +28,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Of a baseline with cases missing: the policy of a run decides about those, as here.
+constexpr int not_all_stored = 4;
+
 struct RefreshOptions {
     runner::RefreshRequest request;
     model::Selection selection;
@@ -37,10 +42,19 @@ struct RefreshOptions {
 
 std::string refreshed_text(const baseline::Refreshed& result, const fs::path& file) {
     constexpr std::size_t most_names = 20;
-    std::string text =
-        fmt::format("{}: {} accepted, {} unchanged, {} kept, {} removed\n",
-                    util::printable(file.string()), result.accepted.size(), result.unchanged.size(),
-                    result.kept.size() + result.better_known.size(), result.removed.size());
+    std::string text = fmt::format(
+        "{}: {} accepted, {} unchanged, {} kept, {} removed{}\n", util::printable(file.string()),
+        result.accepted.size(), result.unchanged.size(),
+        result.kept.size() + result.better_known.size(), result.removed.size(),
+        result.refused.empty() ? "" : fmt::format(", {} not stored", result.refused.size()));
+    for (std::size_t i = 0; i < result.refused.size(); ++i) {
+        if (i == most_names) {
+            text += fmt::format("  and {} more\n", result.refused.size() - i);
+            break;
+        }
+        text += fmt::format("  not stored: {}: {}\n", util::printable(result.refused[i].id),
+                            util::printable(result.refused[i].why, 1000));
+    }
     for (std::size_t i = 0; i < result.removed.size(); ++i) {
         if (i == most_names) {
             text += fmt::format("  and {} more\n", result.removed.size() - i);
@@ -54,6 +68,12 @@ std::string refreshed_text(const baseline::Refreshed& result, const fs::path& fi
             "  {} kept: the run passes and has fewer processes than the baseline; 'perfgate "
             "baseline refresh SUITE' measures a new baseline\n",
             util::counted(result.better_known.size(), "case"));
+    }
+    if (!result.pooled.empty()) {
+        text += fmt::format(
+            "  {} with more processes: the run launches what the baseline's did, and its processes "
+            "joined them\n",
+            util::counted(result.pooled.size(), "case"));
     }
     if (result.fewer > 0) {
         text += fmt::format(
@@ -117,6 +137,19 @@ std::string findings_text(const baseline::PoolingFindings& findings, bool add_bo
                             util::printable(unshown.id), util::printable(unshown.metric),
                             amount(unshown.tolerance, unshown.points), advice(unshown));
     }
+    for (std::size_t i = 0; i < findings.tiny.size(); ++i) {
+        if (i == most_names) {
+            text += fmt::format("  and {} more\n", findings.tiny.size() - i);
+            break;
+        }
+        const baseline::TinyKernel& tiny = findings.tiny[i];
+        text += fmt::format(
+            "  note: {} also matches {}, which takes {} beside {} of {}: measure it apart, with a "
+            "tolerance of at least {}\n",
+            util::printable(tiny.id), util::printable(tiny.kernel),
+            model::quantity_text(tiny.time_ns, "ns"), model::quantity_text(tiny.longest_ns, "ns"),
+            util::printable(tiny.longest), amount(tiny.tolerance, false));
+    }
     for (std::size_t i = 0; i < findings.demotions.size(); ++i) {
         if (i == most_names) {
             text += fmt::format("  and {} more\n", findings.demotions.size() - i);
@@ -177,7 +210,7 @@ int refresh(const CLI::App& verb, RefreshOptions& options) {
     const auto refreshed = runner::refresh_baselines(request);
     if (!refreshed) return 130;
     util::write_file_atomically("-", refreshes_text(*refreshed, options.add_board));
-    return 0;
+    return refresh_code(*refreshed);
 }
 
 }  // namespace
@@ -186,8 +219,19 @@ std::string refreshes_text(const std::vector<runner::RefreshedSuite>& refreshed,
     std::string text;
     for (const runner::RefreshedSuite& suite : refreshed) {
         text += refreshed_text(suite.result, suite.file) + findings_text(suite.findings, add_board);
+        for (const runner::WantedTolerance& raised : suite.raised) {
+            text += fmt::format("  {}.{}: the suite's tolerance is now {}\n",
+                                util::printable(raised.id), util::printable(raised.metric),
+                                runner::tolerance_text(raised));
+        }
     }
     return text;
+}
+
+int refresh_code(const std::vector<runner::RefreshedSuite>& refreshed) {
+    const bool all = std::all_of(refreshed.begin(), refreshed.end(),
+                                 [](const auto& suite) { return suite.result.refused.empty(); });
+    return all ? 0 : not_all_stored;
 }
 
 Body add_baseline_refresh(CLI::App& verb) {
@@ -195,8 +239,8 @@ Body add_baseline_refresh(CLI::App& verb) {
     options->request.baselines = "baselines";
     verb.add_option(
             "FILE", options->request.inputs,
-            "Run documents (perfgate-out/run.json) of the same cases, or suite files (.yaml) to be "
-            "measured now")
+            "Suite files (.yaml) to be measured now, or run documents (perfgate-out/run.json) of "
+            "the same cases, with suite files for the gates that they have now")
         ->required()
         ->type_name("FILE");
     add_baselines_option(verb, options->request.baselines, BaselinesFolder::created);
@@ -211,6 +255,9 @@ Body add_baseline_refresh(CLI::App& verb) {
     verb.add_flag("--add-board", options->add_board,
                   "Add the times of another board to a baseline of the same code, or replace "
                   "those of one of its boards");
+    verb.add_flag("--tolerances", options->request.tolerances,
+                  "Raise tolerances that are smaller than the spread allows in the suite files; "
+                  "all else in these stays as it is");
     verb.add_flag(
         "--dry-run", options->dry_run,
         "Show what a run document, or another baseline file, would change; write nothing");
@@ -221,11 +268,12 @@ Body add_baseline_refresh(CLI::App& verb) {
         ->capture_default_str();
     add_measuring_options(verb, options->request.measuring);
     verb.footer(
-        "Incorrect, failed and incomplete cases are refused, and those whose processes disagree by "
-        "more than the tolerance; nothing is written then. With --filter or --tag the other cases "
+        "Incorrect, failed and incomplete cases are not stored, nor those whose processes disagree "
+        "by more than the tolerance; each is named, and what the baseline has of it stays. With "
+        "--filter or --tag the other cases "
         "stay as they are. Cases that the suite no longer has are removed. Unchanged cases stay "
-        "identical to the byte. Exit code: 0 accepted; 2 refused; 3 could not measure or write; "
-        "130 interrupted.");
+        "identical to the byte. Exit code: 0 all stored; 2 refused, nothing stored; 3 could not "
+        "measure or write; 4 stored, but not all; 130 interrupted.");
     return [options, &verb] { return refresh(verb, *options); };
 }
 

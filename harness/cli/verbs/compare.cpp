@@ -42,6 +42,12 @@ void refuse(const CLI::App& verb, std::initializer_list<const char*> names, cons
     }
 }
 
+/// The suite says how results are read, and the gates.
+void refuse_beside_suite(const CLI::App& verb, const CompareOptions& options) {
+    if (options.results.suite_file.empty()) return;
+    refuse(verb, {"--format", "--tolerance"}, "is the suite's to say");
+}
+
 bool is_profile(const std::string& file) {
     return runner::schema_of(file) == "perfgate.profile";
 }
@@ -53,8 +59,9 @@ int judge_by_baselines(const CLI::App& verb, CompareOptions& options) {
     if (is_profile(options.files.front())) {
         throw util::InputError("two profiles are compared with --base FILE --head FILE");
     }
-    const bool results =
-        !options.results.format.empty() || runner::schema_of(options.files.front()).empty();
+    refuse_beside_suite(verb, options);
+    const bool results = !options.results.format.empty() || !options.results.suite_file.empty() ||
+                         runner::schema_of(options.files.front()).empty();
     if (!results) {
         refuse(verb, {"--format", "--tolerance", "--suite", "--device-key"},
                "is for results of benchmarks");
@@ -121,6 +128,7 @@ int judge_by_base(const CLI::App& verb, CompareOptions& options) {
     if (is_profile(options.base.front()) || is_profile(options.head.front())) {
         return compare_profiles(verb, options);
     }
+    refuse_beside_suite(verb, options);
     refuse(verb, {"--baselines", "--prove"},
            "has no meaning with --base, which takes the "
            "baselines' place");

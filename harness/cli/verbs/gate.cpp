@@ -82,7 +82,7 @@ int first_baseline(const ProgramGate& options, const std::string& suite) {
         fmt::format("{0}{1}:\n\n{2}\nCommit {1} and {3}; the same command judges from now on.\n",
                     refreshes_text(*refreshed, false), util::printable(suite), suite_lines(suite),
                     util::printable(options.gate.baselines)));
-    return 0;
+    return refresh_code(*refreshed);
 }
 
 int gate_program(const CLI::App& verb, ProgramGate& options) {

@@ -34,6 +34,8 @@ int write_project(const std::string& folder, const std::string& from) {
     if (!project.instead.empty()) {
         text += fmt::format("\nWithout CMake, in place of the first:\n  {}\n", project.instead);
     }
+    text += fmt::format("\nTo gate pull requests, in the root of its git repository:\n  {}\n",
+                        project.adopt);
     util::write_file_atomically("-", text);
     return 0;
 }

@@ -2,97 +2,66 @@
 // The hidden verb that coordinators start: a guard that starts itself again with --serve. That
 // process loads one backend and the plugins, reads requests from stdin and replies on file
 // descriptor 3. The guard never runs code of plugins and ends the processes that they leave behind.
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
-#include <fstream>
+#include <cstdlib>
 #include <memory>
-#include <utility>
+#include <string>
+#include <vector>
 
-#include "backend/host/host_backend.hpp"
 #include "cli/options/options.hpp"
 #include "cli/verbs/verb.hpp"
 #include "measure/process_tree.hpp"
-#include "measure/worker.hpp"
 #include "measure/worker_process.hpp"
 #include "runner/installation.hpp"
 #include "util/error.hpp"
+#include "worker/serving.hpp"
 
 namespace perfgate::cli {
 namespace {
 
-measure::BackendSource backend_source(const std::string& backend,
-                                      measure::BackendOptions& options) {
-    if (backend == "host") {
-        return {[](const std::string&) {
-                    return std::vector<measure::ListedDevice>{{"", backend::host_device()}};
-                },
-                [&options](auto loading) {
-                    options.loading = std::move(loading);
-                    return backend::make_host_backend(options);
-                }};
+struct Serving {
+    std::string interpreter;             ///< absolute path; empty: this binary serves
+    std::vector<std::string> variables;  ///< "NAME=VALUE", of the process that serves
+    bool serve = false;
+};
+
+/// What serves: this binary, or the interpreter with the worker in it.
+std::vector<std::string> serving_command(const Serving& options,
+                                         const std::vector<std::string>& words) {
+    std::vector<std::string> command = {runner::own_binary().string(), "worker", "--serve"};
+    if (!options.interpreter.empty()) {
+        command = {options.interpreter, runner::python_worker().string(),
+                   runner::worker_library().string()};
     }
-    return {[](const std::string& wanted) {
-                std::vector<measure::ListedDevice> devices;
-                runner::cuda_function<measure::ListDevices>(measure::list_devices_symbol)(wanted,
-                                                                                          devices);
-                return devices;
-            },
-            [&options](auto loading) {
-                options.loading = std::move(loading);
-                const auto create =
-                    runner::cuda_function<measure::CreateBackend>(measure::create_backend_symbol);
-                return std::unique_ptr<measure::Backend>(create(options));
-            }};
+    command.insert(command.end(), words.begin(), words.end());
+    return command;
 }
 
-/// This process's command line, with --serve; with an interpreter, the worker that runs in it.
-std::vector<std::string> serving_command(const std::string& interpreter) {
-    std::ifstream file("/proc/self/cmdline", std::ios::binary);
-    std::vector<std::string> command;
-    for (std::string word; std::getline(file, word, '\0');) command.push_back(word);
-    if (command.empty()) throw util::Error("worker: cannot read /proc/self/cmdline");
-    if (interpreter.empty()) {
-        command.front() = runner::own_binary().string();
-        command.emplace_back("--serve");
-        return command;
-    }
-    std::vector<std::string> hosted = {interpreter, runner::python_worker().string(),
-                                       runner::worker_library().string()};
-    for (std::size_t i = 2; i < command.size(); ++i) {  // behind "worker"
-        if (command[i] == "--interpreter") {
-            ++i;
-        } else {
-            hosted.push_back(command[i]);
+void set_variables(const std::vector<std::string>& variables) {
+    for (const std::string& variable : variables) {
+        const std::size_t end = variable.find('=');
+        if (end == std::string::npos || end == 0) {
+            throw util::InputError("worker: --env takes NAME=VALUE");
         }
+        setenv(variable.substr(0, end).c_str(), variable.c_str() + end + 1, 1);
     }
-    return hosted;
 }
 
 }  // namespace
 
 Body add_worker(CLI::App& verb) {
-    struct Options {
-        std::string backend = "host";
-        measure::BackendOptions backend_options;
-        std::string interpreter;  ///< absolute path
-        bool no_cupti = false, serve = false;
-    };
-    const auto options = std::make_shared<Options>();
-    verb.add_option("--backend", options->backend)->check(one_of({"cuda", "host"}));
-    verb.add_option("--device", options->backend_options.device);
-    verb.add_option("--plugin", options->backend_options.plugins);
-    verb.add_option("--bundled", options->backend_options.bundled);
+    const auto options = std::make_shared<Serving>();
     verb.add_option("--interpreter", options->interpreter);
-    verb.add_flag("--no-cupti", options->no_cupti);
+    verb.add_option("--env", options->variables)->allow_extra_args(false);
     verb.add_flag("--serve", options->serve);
-    return [options] {
+    verb.allow_extras();  // as worker::read_options takes them
+    return [options, &verb] {
+        const std::vector<std::string> words = verb.remaining();
         if (!options->serve) {
-            measure::guard(serving_command(options->interpreter), measure::reply_fd);
+            set_variables(options->variables);
+            measure::guard(serving_command(*options, words), measure::reply_fd);
         }
-        options->backend_options.cupti = !options->no_cupti;
-        return measure::serve(backend_source(options->backend, options->backend_options),
-                              STDIN_FILENO, measure::reply_fd);
+        return worker::serve(worker::read_options(words), runner::cuda_backend_module());
     };
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <system_error>
 #include <utility>
 
@@ -50,6 +51,17 @@ std::string read_output(const fs::path& file) {
     return util::read_file(file, most_bytes, "results");
 }
 
+std::string read_stream(const fs::path& file, std::string_view what) {
+    std::error_code error;
+    if (fs::file_size(file, error) > program::Capture::head_bytes) {
+        throw Failure{
+            fmt::format("the benchmark wrote more than 1 MiB to its {}: let it write to '{{out}}'",
+                        what),
+            ""};
+    }
+    return read_output(file);
+}
+
 /// Runs one process of the benchmark and reads its results.
 Results run_once(const ProgramRuns& programs, const Benchmark& benchmark, const std::string& name) {
     const Layout& reading = benchmark.layout();
@@ -61,16 +73,15 @@ Results run_once(const ProgramRuns& programs, const Benchmark& benchmark, const 
         fs::remove_all(file.native() + std::string(format.folder_suffix), error);
     }
     programs.run({command.words, name, "benchmark", {}, command.exit_status, "the benchmark"});
-    if (!writes_file(command)) {
-        file = programs.folder() / (name + ".stdout");
-        if (fs::file_size(file, error) > program::Capture::head_bytes) {
-            throw Failure{
-                "the benchmark wrote more than 1 MiB to its standard output: let it "
-                "write to '{out}'",
-                ""};
-        }
+    if (writes_file(command)) {
+        return read_results(read_output(file), file.filename().native(), reading,
+                            file.parent_path());
     }
-    return read_results(read_output(file), file.filename().native(), reading, file.parent_path());
+    std::string text = read_stream(programs.folder() / (name + ".stdout"), "standard output");
+    if (format.is_printed) {
+        text += read_stream(programs.folder() / (name + ".stderr"), "standard error");
+    }
+    return read_results(text, name + ".stdout", reading, programs.folder());
 }
 
 const model::MetricDefinition& definition_of(const Layout& reading, const std::string& metric) {
@@ -115,6 +126,7 @@ void take_values(const measure::ProgramRequest& request, const model::PlannedCas
                                 gate.metric));
     }
     result.notes = all.notes;
+    result.notes.insert(result.notes.end(), found.notes.begin(), found.notes.end());
     if (!request.first) return;
     const std::string_view more = find_format(reading.format)->more_samples;
     if (most == 1 && !more.empty()) {
@@ -123,7 +135,42 @@ void take_values(const measure::ProgramRequest& request, const model::PlannedCas
     }
 }
 
+void take_all(const measure::ProgramRequest& request, const Results& all,
+              std::vector<model::CaseResult>& results) {
+    std::map<std::string, const Result*> by_id;
+    for (const Result& found : all.results) by_id.emplace(id_of(found), &found);
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        const model::PlannedCase& planned = *request.cases[i];
+        const auto found = by_id.find(benchmark_of(*planned.subject).result());
+        if (found == by_id.end()) {
+            model::set_error(
+                results[i], "the benchmark does not report it, as another process or the base did");
+        } else {
+            take_values(request, planned, all, *found->second, results[i]);
+        }
+    }
+}
+
+std::vector<model::DiscoveredCase> discovered_in(const Results& all) {
+    std::vector<model::DiscoveredCase> cases;
+    for (const Result& found : all.results) {
+        cases.push_back({found.name, found.params, found.skipped});
+    }
+    return cases;
+}
+
 }  // namespace
+
+kinds::StoredResults read_stored(const model::Subject& subject, const fs::path& file) {
+    const auto all = std::make_shared<const Results>(
+        read_results(util::read_file(file, most_bytes, "results"), util::printable(file.native()),
+                     benchmark_of(subject).layout(), fs::absolute(file).parent_path()));
+    return {discovered_in(*all), all->machine, all->device,
+            [all](const measure::ProgramRequest& request, std::vector<model::CaseResult>& results) {
+                take_all(request, *all, results);
+                command::conclude(true, results);
+            }};
+}
 
 model::Discovered find_results(const kinds::Machine& machine, const model::Subject& subject) {
     command::require_no_other_tools();
@@ -132,10 +179,7 @@ model::Discovered find_results(const kinds::Machine& machine, const model::Subje
     const ProgramRuns programs(machine, benchmark.command());
     machine.tell(benchmark.command().name + ": first run, which shows its cases");
     try {
-        for (Result& found : run_once(programs, benchmark, "first").results) {
-            discovered.cases.push_back(
-                {std::move(found.name), std::move(found.params), std::move(found.skipped)});
-        }
+        discovered.cases = discovered_in(run_once(programs, benchmark, "first"));
     } catch (const command::Stopped&) {
         discovered.stopped = true;
     } catch (const Failure& failure) {
@@ -178,23 +222,7 @@ void Measurement::take(const measure::ProgramRequest& request,
         observe("check");
         correct = programs.check(request.process, results);
     }
-    if (correct && !request.verify_only) {
-        std::map<std::string, const Result*> by_id;
-        for (const Result& found : all.results) {
-            by_id.emplace(id_of(found), &found);
-        }
-        for (std::size_t i = 0; i < results.size(); ++i) {
-            const model::PlannedCase& planned = *request.cases[i];
-            const auto found = by_id.find(benchmark_of(*planned.subject).result());
-            if (found == by_id.end()) {
-                model::set_error(
-                    results[i],
-                    "the benchmark does not report it, as another process or the base did");
-            } else {
-                take_values(request, planned, all, *found->second, results[i]);
-            }
-        }
-    }
+    if (correct && !request.verify_only) take_all(request, all, results);
     command::conclude(correct, results);
 }
 

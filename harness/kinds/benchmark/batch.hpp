@@ -3,6 +3,7 @@
 // reads what it wrote.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -15,6 +16,9 @@ namespace perfgate::benchmark {
 
 /// Runs the benchmark once to learn its cases.
 model::Discovered find_results(const kinds::Machine& machine, const model::Subject& subject);
+
+/// Reads what the benchmark wrote into a file elsewhere.
+kinds::StoredResults read_stored(const model::Subject& subject, const std::filesystem::path& file);
 
 class Measurement final : public measure::Programs {
   public:

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "kinds/benchmark/formats/formats.hpp"
 #include "kinds/benchmark/formats/results.hpp"
 #include "model/benchmark_instance.hpp"
 
@@ -17,7 +18,12 @@ std::string layout_text(const Layout& reading) {
     for (const Value& value : reading.values) {
         text += fmt::format(", {} in {} times {}, better {}", value.definition.name, value.from,
                             value.factor, to_text(value.definition.direction));
+        if (!value.unit_from.empty()) text += ", unit in " + value.unit_from;
+        for (const auto& [place, wanted] : value.where) {
+            text += fmt::format(", where {} is {}", place, wanted);
+        }
     }
+    for (const std::string& place : reading.samples) text += ", samples by " + place;
     return text;
 }
 
@@ -33,6 +39,11 @@ std::vector<model::MetricDefinition> Benchmark::own_metrics() const {
     own.reserve(layout_.values.size());
     for (const Value& value : layout_.values) own.push_back(value.definition);
     return own;
+}
+
+bool Benchmark::needs_gpu() const {
+    const Format* format = find_format(layout_.format);
+    return command().recorded || (format != nullptr && format->of_gpu);
 }
 
 std::string Benchmark::group_identity() const {

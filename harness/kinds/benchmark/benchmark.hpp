@@ -30,6 +30,7 @@ class Benchmark final : public command::CommandSubject {
     std::string_view in_words() const override { return "a benchmark"; }
     void describe(model::CaseResult& result) const override;
     std::vector<model::MetricDefinition> own_metrics() const override;
+    bool needs_gpu() const override;
     std::string group_identity() const override;
     std::string identity() const override;
     std::shared_ptr<const model::Subject> placed(const model::Placement& placement) const override;

@@ -137,6 +137,7 @@ std::string CommandSubject::group_identity() const {
     for (const auto& [name, value] : command.environment) {
         text += fmt::format(", {}={}", name, value);
     }
+    if (!command.code) text += ", without machine code";
     if (command.capture.is_stated()) text += ", captured " + model::in_words(command.capture);
     return text + files_text(command.words, command) + files_text(command.check, command);
 }

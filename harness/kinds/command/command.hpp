@@ -33,6 +33,8 @@ struct Command {
     int warm_up_runs = 0;                      ///< before the first one that counts
     int gpus = 1;                              ///< that it sees
     double max_overhead = usual_max_overhead;  ///< as CaseResult has it
+    /// Fingerprints of its kernels' machine code are taken, by which unchanged launches are known.
+    bool code = true;
     /// The part of its recorded activity that its cases are about.
     model::CaptureRange capture{};  // NOLINT(readability-redundant-member-init)
     /// How the file ends that takes the place of `{out}`, which a benchmark writes, recorded or

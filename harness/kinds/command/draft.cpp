@@ -147,6 +147,24 @@ std::optional<Gate> gate_of(const RangeSummary& range, bool calls_on_record,
     return gate;
 }
 
+/// A range without GPU work that takes much of the program is only reported: it shows where the
+/// host is.
+std::optional<Gate> reported(const RangeSummary& range, const Profile& profile,
+                             std::set<std::string>& labels) {
+    constexpr double least_share = 0.1;
+    if (range.instances.empty() || range.total.gpu_time_ns != 0 ||
+        range.name.size() > model::longest_pattern ||
+        static_cast<double>(range.host_time.total_ns) <
+            least_share * static_cast<double>(profile.window.length())) {
+        return std::nullopt;
+    }
+    Gate gate;
+    gate.nvtx = true;
+    gate.pattern = range.name;
+    gate.label = label_for(range.name, labels);
+    return gate;
+}
+
 /// Launches of several sizes have no time that one tolerance fits, so each size has its own.
 std::optional<Gate> gate_of(const KernelSummary& kernel, const activity::SizeSummary& launches,
                             const Profile& profile, std::set<std::string>& labels) {
@@ -160,7 +178,10 @@ std::optional<Gate> gate_of(const KernelSummary& kernel, const activity::SizeSum
     gate.pattern = *pattern;
     if (kernel.sizes.size() > 1) gate.size = launches.size;
     gate.label = label_for(model::brief_kernel_name(kernel.name), labels);
-    gate.tolerances.emplace_back("gpu_time", percent(5));
+    // What ticks of the GPU's clock are of a short one.
+    constexpr double tick_ns = 32;
+    const double median = static_cast<double>(std::max<std::uint64_t>(launches.time.median_ns, 1));
+    gate.tolerances.emplace_back("gpu_time", percent(std::max(5.0, 300 * tick_ns / median)));
     return gate;
 }
 
@@ -174,9 +195,9 @@ std::vector<Gate> gates_of(const Profile& profile) {
     std::vector<Gate> gates;
     for (const RangeSummary* range : ranges) {
         if (gates.size() == most_ranges) break;
-        if (auto gate = gate_of(*range, !profile.calls.empty(), labels)) {
-            gates.push_back(std::move(*gate));
-        }
+        auto gate = gate_of(*range, !profile.calls.empty(), labels);
+        if (!gate) gate = reported(*range, profile, labels);
+        if (gate) gates.push_back(std::move(*gate));
     }
     const std::size_t with_ranges = gates.size();
     for (const KernelSummary& kernel : profile.kernels) {

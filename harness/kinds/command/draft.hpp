@@ -17,9 +17,9 @@ void check_suite_words(const std::vector<std::string>& words);
 std::string suite_name(const std::vector<std::string>& words);
 
 /// YAML of a suite that gates the program: the NVTX ranges and kernels with most GPU time, with
-/// tolerances of ranges from their spread within the run (2 % to 25 %), 5 % for kernels and the
-/// program, and expectations that hold in the run. `folder` is written as `cwd`; empty: none.
-/// Throws util::InputError if the program ran no kernel.
+/// tolerances of ranges from their spread within the run (2 % to 25 %), 5 % for the program and for
+/// kernels, or three ticks of the GPU's clock, and expectations that hold in the run. `folder` is
+/// written as `cwd`; empty: none. Throws util::InputError if the program ran no kernel.
 std::string suite_draft(const std::vector<std::string>& words, const std::string& folder,
                         const std::vector<activity::Profile>& profiles);
 

@@ -19,6 +19,7 @@
 #include "kinds/command/program_runs.hpp"
 #include "kinds/command/recorder.hpp"
 #include "metrics/catalogue.hpp"
+#include "model/host_time.hpp"
 #include "stats/quantiles.hpp"
 #include "util/error.hpp"
 #include "util/text.hpp"
@@ -28,9 +29,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
-
-/// In so many processes the program also runs bare: enough for an interval of the overhead.
-constexpr std::int64_t bare_batches = 3;
 
 const model::Method recorded_method{model::activity_source, "callbacks"};
 const model::Method api_method{model::activity_source, "api"};
@@ -67,11 +65,14 @@ class BatchTaker {
         }
         std::optional<Bare> bare;
         if (needs_bare_run()) bare = run_bare();
+        double recorded_ns = 0;
+        std::unique_ptr<Recorded> recorded;
+        if (!request_.verify_only) recorded = record(recorded_ns);
         if (request_.first && !command_.check.empty()) {
             observe_("check");
             correct_ = programs_.check(request_.process, results_);
         }
-        if (!request_.verify_only && correct_) measure(bare);
+        if (recorded != nullptr && correct_) measure(bare, *recorded, recorded_ns);
         conclude(correct_, results_);
     }
 
@@ -99,7 +100,7 @@ class BatchTaker {
 
     /// For the overhead's interval, or because what only bare runs tell is gated.
     [[nodiscard]] bool needs_bare_run() const {
-        if (request_.first || request_.verify_only || request_.process < bare_batches) return true;
+        if (request_.overhead || request_.verify_only) return true;
         return std::any_of(
             request_.cases.begin(), request_.cases.end(), [](const model::PlannedCase* planned) {
                 return std::any_of(planned->gates.begin(), planned->gates.end(),
@@ -135,22 +136,25 @@ class BatchTaker {
         return bare;
     }
 
-    [[nodiscard]] Variables environment_of(inject::Level level,
-                                           const RecordingFolder& folder) const {
+    [[nodiscard]] Variables environment_of(inject::Level level, const RecordingFolder& folder,
+                                           bool waits = false) const {
         inject::Settings settings;
         settings.folder = folder.path();
         settings.level = level;
+        settings.waits = waits;
+        settings.code = command_.code;
         return inject::environment_for(settings, machine_.library);
     }
 
-    /// The time that the program took while it was recorded goes to `wall_ns`.
-    std::unique_ptr<Recorded> record(inject::Level level, double& wall_ns) {
-        const std::string kind = inject::to_text(level);
+    /// The time that the program took while it was recorded goes to `wall_ns`. In the first batch
+    /// the calls that are counted once are on record, too: few beside the launches.
+    std::unique_ptr<Recorded> record(double& wall_ns) {
+        const std::string kind = inject::to_text(inject::Level::callbacks);
         observe_(kind);
         const RecordingFolder folder("");
         DeviceWatch watch;
-        wall_ns = run(kind, environment_of(level, folder),
-                      level == inject::Level::callbacks ? &watch : nullptr);
+        wall_ns =
+            run(kind, environment_of(inject::Level::callbacks, folder, request_.first), &watch);
         std::vector<activity::Recording> recordings = recordings_of(folder);
         for (const activity::Recording& recording : recordings) {
             const std::vector<std::string>& why = recording.incomplete;
@@ -159,7 +163,7 @@ class BatchTaker {
                               ""};
             }
         }
-        if (level == inject::Level::callbacks) unrecorded_ = watch.unrecorded(recordings);
+        unrecorded_ = watch.unrecorded(recordings);
         return std::make_unique<Recorded>(std::move(recordings), command_.capture);
     }
 
@@ -179,17 +183,22 @@ class BatchTaker {
         return recordings;
     }
 
-    void measure(const std::optional<Bare>& bare) {
-        double recorded_ns = 0;
-        const auto recorded = record(inject::Level::callbacks, recorded_ns);
-        const model::Method method = method_of(recorded_method, *recorded, of_benchmark());
-        const std::vector<std::string> notes = recorded->notes();
+    void measure(const std::optional<Bare>& bare, const Recorded& recorded, double recorded_ns) {
+        const model::Method method = method_of(recorded_method, recorded, of_benchmark());
+        const std::vector<std::string> notes = recorded.notes();
         for (std::size_t i = 0; i < results_.size(); ++i) {
             results_[i].notes.insert(results_[i].notes.end(), notes.begin(), notes.end());
-            PieceValues values = values_of(*recorded, piece_of(i));
+            PieceValues values = values_of(recorded, piece_of(i));
             if (!values.problem.empty()) {
                 model::set_error(results_[i], values.problem);
                 continue;
+            }
+            if (!values.idle.empty()) {
+                if (!may_be_idle(i)) {
+                    model::set_error(results_[i], values.idle);
+                    continue;
+                }
+                results_[i].notes.push_back(values.idle);
             }
             if (!values.note.empty()) results_[i].notes.push_back(values.note);
             for (auto& [metric, samples] : values.samples) {
@@ -204,19 +213,29 @@ class BatchTaker {
                 add(i, metric, method, {count});
             }
             if (request_.first) {
-                results_[i].kernels = kernels_of(*recorded, piece_of(i));
+                results_[i].kernels = kernels_of(recorded, piece_of(i));
                 add_launch_facts(i);
             }
             if (!bare) continue;
             add(i, "wall_time", {model::wall_source, ""}, {bare->wall_ns});
-            add_overhead(i, *bare, *recorded, recorded_ns);
+            add_overhead(i, *bare, recorded, recorded_ns);
         }
         judge_unrecorded(recorded_ns);
         if (request_.first) {
-            count_once();
+            count_once(recorded);
             collect_counters();
         }
         for (std::size_t i = 0; i < results_.size(); ++i) note_missing(i);
+    }
+
+    /// Whether only the host's time in the range is gated, or nothing of it. Of what should work on
+    /// the device no count is right if it does nothing.
+    [[nodiscard]] bool may_be_idle(std::size_t index) const {
+        const std::vector<model::GateRule>& gates = request_.cases[index]->gates;
+        if (gates.empty()) return !request_.gated.empty() && !request_.gated[index];
+        return std::all_of(gates.begin(), gates.end(), [](const model::GateRule& gate) {
+            return model::contains_host_time(gate.metric);
+        });
     }
 
     /// What a process without a recording did on the GPU is in no value.
@@ -319,12 +338,10 @@ class BatchTaker {
             {100 * own.value_or(whole)});
     }
 
-    void count_once() {
-        double ignored = 0;
-        const auto recorded = record(inject::Level::api, ignored);
-        const model::Method method = method_of(api_method, *recorded, of_benchmark());
+    void count_once(const Recorded& recorded) {
+        const model::Method method = method_of(api_method, recorded, of_benchmark());
         for (std::size_t i = 0; i < results_.size(); ++i) {
-            for (auto& [metric, counted] : api_counts_of(*recorded, piece_of(i))) {
+            for (auto& [metric, counted] : api_counts_of(recorded, piece_of(i))) {
                 if (counted.count) add(i, metric, method, {*counted.count});
                 if (!counted.problem.empty() && is_gated(i, metric) &&
                     results_[i].status != model::CaseStatus::error) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Takes the batches of a suite's programs. A batch runs the program recorded with launch callbacks,
-// for what it did on the device. The first three batches, or all if a gate needs it, run it bare
-// before, for what recording costs and the time from start to end; NVTX ranges are then timed
-// without CUPTI. The first batch runs it once more with API calls on record, for what is counted
-// once, and, if counters are asked for, once for each pass of them.
+// for what it did on the device; in the first one the calls that wait, allocate or cannot be
+// captured are on record, too, for what is counted once. Where what recording costs is asked for
+// (ProgramRequest), or a gate needs the time from start to end, the program runs bare before; NVTX
+// ranges are then timed without CUPTI. If counters are asked for, the first batch runs it once more
+// for each pass of them.
 #pragma once
 
 #include <functional>

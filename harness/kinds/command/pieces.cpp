@@ -217,7 +217,7 @@ PieceValues of_range(const Recorded& recorded, const Piece& piece) {
     add_skew(communication_skew(recorded, found.counted), values);
     divide(values.counts, std::max<std::size_t>(1, values.instances));
     if (values.problem.empty() && !worked) {
-        values.problem = fmt::format(
+        values.idle = fmt::format(
             "no kernel, copy or memset was launched in any of {} NVTX ranges that match '{}'",
             values.instances, util::printable(piece.pattern, 100));
     }

@@ -19,8 +19,9 @@ namespace perfgate::command {
 
 /// What the instances of a piece gave.
 struct PieceValues {
-    /// Why there are no values: nothing matched, or what matched did nothing on the device.
+    /// Why there are no values: nothing matched, or the program did nothing on the device.
     std::string problem;
+    std::string idle;  ///< that what matched did nothing on the device: only the host's time counts
     std::string note;  ///< what a reader of the values should know
     std::size_t instances = 0;
     /// One value for each instance, by metric, in the metric's unit.

@@ -1,28 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kinds/plugin/plugin.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
+#include "model/offered.hpp"
 
 namespace perfgate::plugin {
 
 std::string Plugin::absent(const model::CaseSpec& spec,
                            const model::WorkloadCatalogue& offered) const {
-    const model::WorkloadInfo* workload = model::find_workload(offered, spec.workload);
-    if (!workload) return fmt::format("it has no workload '{}'", spec.workload);
-    const model::VariantInfo* variant = model::find_variant(*workload, spec.variant);
-    if (!variant) return fmt::format("its '{}' has no variant '{}'", spec.workload, spec.variant);
-    if (!variant->not_built.empty()) {
-        return fmt::format("its variant '{}' was not built: {}", spec.variant, variant->not_built);
-    }
-    for (const auto& [name, value] : spec.params) {
-        if (std::none_of(workload->params.begin(), workload->params.end(),
-                         [&name = name](const auto& param) { return param.name == name; })) {
-            return fmt::format("its '{}' has no parameter '{}'", spec.workload, name);
-        }
-    }
-    return {};
+    return model::why_not_offered(spec, offered);
 }
 
 }  // namespace perfgate::plugin

@@ -3,8 +3,12 @@
 // knows all about it by its name.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "model/choices.hpp"
+#include "model/offered.hpp"
 #include "model/subject.hpp"
 
 namespace perfgate::python {
@@ -13,6 +17,17 @@ class Kernel final : public model::Subject {
   public:
     std::string_view kind() const override { return "python"; }
     std::string_view in_words() const override { return "a Python kernel"; }
+    model::SideDifferences sides() const override {
+        return {.checkouts = true, .environments = true};
+    }
+    std::string absent(const model::CaseSpec& spec,
+                       const model::WorkloadCatalogue& offered) const override {
+        return model::why_not_offered(spec, offered);
+    }
+    /// Each process compiles and tunes anew.
+    std::vector<model::MetricDefinition> own_metrics() const override {
+        return {model::prepare_time_definition()};
+    }
 };
 
 }  // namespace perfgate::python

@@ -34,6 +34,16 @@ model::MetricDefinition gpu_time() {
     return definition;
 }
 
+/// Of the first look of `ab`, and of its rounds.
+std::size_t first_pairs() {
+    return runner::usual_pairs;
+}
+
+std::size_t round_of(const Setting& setting, std::int64_t round) {
+    return gate::round_size(round,
+                            setting.paired ? gate::Processes::paired : gate::Processes::alone);
+}
+
 /// A batch of one process. The rule takes a batch by one value, so the batch holds that alone: the
 /// verdicts are the same and the study is faster.
 model::Batch batch_of(const Process& process) {
@@ -73,6 +83,24 @@ Draw draw_processes(Processes processes, Random& random) {
     for (model::Batch& batch : draw.baseline) batch.run = 0;
     for (model::Batch& batch : draw.run) batch.run = 0;
     return draw;
+}
+
+/// Half of the processes for each side.
+Draw draw_pairs(Processes processes, Random& random) {
+    shuffle(processes, random);
+    const auto half = std::ptrdiff_t(processes.size() / 2);
+    Draw draw{batches_of({processes.begin(), processes.begin() + half}),
+              batches_of({processes.begin() + half, processes.begin() + 2 * half})};
+    for (model::Batch& batch : draw.baseline) batch.run = 0;
+    for (model::Batch& batch : draw.run) batch.run = 0;
+    return draw;
+}
+
+double tail_of(std::vector<double> samples, const Stalls& stalls, Random& random) {
+    for (double& sample : samples) sample *= random.uniform() < stalls.share ? stalls.factor : 1;
+    model::Batch batch;
+    batch.samples = std::move(samples);
+    return gate::tail_of(batch)->slowest_tenth;
 }
 
 /// The held-out processes against the others.
@@ -157,11 +185,12 @@ class Play {
         if (suite.begin) suite.begin(random);
         for (const Source& source : suite.cases) {
             draws_.push_back(source.draw(random));
-            std::size_t left = draws_.back().run.size() - first_processes;
+            const std::size_t drawn = draws_.back().run.size();
+            std::size_t left = drawn - std::min(drawn, first_look());
             std::int64_t rounds = 0;
             for (; rounds < policy_.rounds; ++rounds) {
-                if (left < std::min(gate::round_size(rounds + 1), first_processes)) break;
-                left -= std::min(left, gate::round_size(rounds + 1));
+                if (left < std::min(round_of(setting, rounds + 1), first_processes)) break;
+                left -= std::min(left, round_of(setting, rounds + 1));
             }
             policy_.rounds = rounds;
         }
@@ -169,8 +198,13 @@ class Play {
         outcomes_.resize(suite.cases.size());
         baselines_.resize(suite.cases.size());
         runs_.resize(suite.cases.size());
+        slow_.resize(suite.cases.size());
         for (std::size_t i = 0; i < draws_.size(); ++i) {
+            for (std::size_t n = 0; n < draws_[i].run.size(); ++n) {
+                slow_[i].push_back(setting.mode_share > 0 && random.uniform() < setting.mode_share);
+            }
             for (model::Batch batch : draws_[i].baseline) {
+                if (setting.paired) break;
                 batch.samples[0] = read(batch.samples[0], i);
                 baselines_[i].batches.push_back(std::move(batch));
             }
@@ -182,15 +216,18 @@ class Play {
     void first_round() {
         for (std::size_t i = 0; i < draws_.size(); ++i) {
             runs_[i].batches.clear();
+            if (setting_.paired) baselines_[i].batches.clear();
             taken_.assign(draws_.size(), 0);
         }
-        for (std::size_t i = 0; i < draws_.size(); ++i) take(i, settling_processes, 0);
+        const bool settles = !setting_.paired && setting_.processes == 0;
+        const std::size_t least = settles ? settling_processes : first_look();
+        for (std::size_t i = 0; i < draws_.size(); ++i) take(i, least, 0);
         judge();
         for (std::size_t i = 0; i < draws_.size(); ++i) {
-            outcomes_[i].settled = passes(judgements_[i]);
-            if (!outcomes_[i].settled) take(i, first_processes - settling_processes, 0);
+            outcomes_[i].settled = settles && passes(judgements_[i]);
+            if (!outcomes_[i].settled) take(i, first_look() - least, 0);
         }
-        judge();
+        if (settles) judge();
         for (std::size_t i = 0; i < draws_.size(); ++i) {
             outcomes_[i].claimed = judgements_[i].minimum_detectable_change.value_or(0);
         }
@@ -203,7 +240,7 @@ class Play {
                 if (!judgements_[i].measure_again) continue;
                 any = true;
                 outcomes_[i].measured_again = true;
-                take(i, gate::round_size(round), round);
+                take(i, round_of(setting_, round), round);
             }
             if (!any) break;
             judge();
@@ -213,6 +250,9 @@ class Play {
             outcomes_[i].fails =
                 outcomes_[i].verdict == model::Verdict::regressed || judgements_[i].beyond_spread;
             outcomes_[i].passes = passes(judgements_[i]);
+            outcomes_[i].processes = taken_[i];
+            const auto end = slow_[i].begin() + std::ptrdiff_t(taken_[i]);
+            outcomes_[i].slow_processes = std::size_t(std::count(slow_[i].begin(), end, true));
         }
         return outcomes_;
     }
@@ -225,10 +265,22 @@ class Play {
         return tick > 0 ? std::floor(time / tick) * tick : time;
     }
 
+    std::size_t first_look() const {
+        if (setting_.processes > 0) return setting_.processes;
+        return setting_.paired ? first_pairs() : first_processes;
+    }
+
     void take(std::size_t i, std::size_t count, std::int64_t round) {
         for (std::size_t n = 0; n < count && taken_[i] < draws_[i].run.size(); ++n) {
+            if (setting_.paired) {
+                model::Batch base = draws_[i].baseline[taken_[i]];
+                base.samples[0] = read(base.samples[0], i);
+                base.round = round;
+                baselines_[i].batches.push_back(std::move(base));
+            }
+            const double mode = slow_[i][taken_[i]] ? setting_.mode : 1;
             model::Batch batch = draws_[i].run[taken_[i]++];
-            batch.samples[0] = read(batch.samples[0] * (1 + slowdowns_[i]), i);
+            batch.samples[0] = read(batch.samples[0] * mode * (1 + slowdowns_[i]), i);
             batch.round = round;
             runs_[i].batches.push_back(std::move(batch));
         }
@@ -246,7 +298,8 @@ class Play {
                                    setting_.new_board,
                                    setting_.most_between_boards});
         }
-        judgements_ = gate::BatchRule(policy_).judge(comparisons);
+        judgements_ = setting_.paired ? gate::PairedRule(policy_).judge(comparisons)
+                                      : gate::BatchRule(policy_).judge(comparisons);
     }
 
     const model::MetricDefinition definition_ = gpu_time();
@@ -256,6 +309,7 @@ class Play {
     std::vector<Draw> draws_;
     std::vector<double> slowdowns_;
     std::vector<std::size_t> taken_;
+    std::vector<std::vector<bool>> slow_;  ///< by case: which of the run's processes are in a mode
     std::vector<model::MetricSeries> baselines_, runs_;
     std::vector<gate::Judgement> judgements_;
     std::vector<Outcome> outcomes_;
@@ -283,6 +337,59 @@ std::vector<Suite> suites_of(const std::vector<Kernel>& kernels, Apart apart, do
     for (const Kernel& kernel : kernels) add_sources(kernel, apart, least_ns, by_name);
     std::vector<Suite> suites;
     for (auto& [name, suite] : by_name) suites.push_back(std::move(suite));
+    return suites;
+}
+
+std::vector<Suite> tails_of(const std::vector<Kernel>& kernels, const Stalls& stalls) {
+    std::vector<Suite> suites;
+    for (const Kernel& kernel : kernels) {
+        Processes processes;
+        for (const Process& process : kernel.processes) processes.push_back(&process);
+        const bool enough =
+            std::all_of(processes.begin(), processes.end(), [](const Process* process) {
+                return process->samples.size() >= gate::least_samples_of_tail;
+            });
+        if (!enough || processes.size() < least_baseline + first_processes + gate::round_size(1)) {
+            continue;
+        }
+        Source source = source_of(kernel, processes);
+        source.draw = [processes, stalls](Random& random) {
+            Processes shuffled = processes;
+            shuffle(shuffled, random);
+            Draw draw;
+            const std::size_t run = first_processes + gate::round_size(1);
+            const std::size_t baseline = std::min(most_baseline, shuffled.size() - run);
+            for (std::size_t i = 0; i < shuffled.size(); ++i) {
+                const bool of_run = i >= baseline;
+                model::Batch batch = batch_of(*shuffled[i]);
+                batch.run = 0;
+                batch.samples = {tail_of(shuffled[i]->samples, of_run ? stalls : Stalls(), random)};
+                (of_run ? draw.run : draw.baseline).push_back(std::move(batch));
+            }
+            return draw;
+        };
+        suites.push_back({kernel.name, {std::move(source)}, {}, 1});
+    }
+    return suites;
+}
+
+std::vector<Suite> pairs_of(const std::vector<Kernel>& kernels, double least_ns) {
+    std::vector<Suite> suites;
+    Setting setting;
+    setting.paired = true;
+    for (const Kernel& kernel : kernels) {
+        std::map<std::string, Processes> boards;
+        for (const Process& process : kernel.processes) boards[process.board].push_back(&process);
+        for (const auto& [board, processes] : boards) {
+            if (processes.size() / 2 < first_pairs() + round_of(setting, 1)) continue;
+            Source source = source_of(kernel, processes);
+            if (source.value_ns <= least_ns) continue;
+            source.draw = [processes = processes](Random& random) {
+                return draw_pairs(processes, random);
+            };
+            suites.push_back({board + " " + kernel.name, {std::move(source)}, {}, 1});
+        }
+    }
     return suites;
 }
 

@@ -62,6 +62,20 @@ enum class Apart {
     few_boards,  ///< the same, with one or two others
 };
 
+/// A change of some of a process's samples, as a program that stalls has: each is longer by the
+/// factor with this probability.
+struct Stalls {
+    double share = 0, factor = 1;
+};
+
+/// The same processes, each with the mean of the slowest tenth of its samples as its value; a run
+/// is drawn with these stalls. Kernels with fewer than ten samples a process are left out.
+std::vector<Suite> tails_of(const std::vector<Kernel>& kernels, const Stalls& stalls);
+
+/// Pairs, as `ab` measures them: base and head are of other processes of one board. Kernels with
+/// too few processes for a first look and a round are left out.
+std::vector<Suite> pairs_of(const std::vector<Kernel>& kernels, double least_ns);
+
 /// The suites that the recorded kernels allow: by workload and board (and session). Kernels with
 /// too few processes for both groups are left out. `least_ns`: only kernels that take longer.
 std::vector<Suite> suites_of(const std::vector<Kernel>& kernels, Apart apart, double least_ns);
@@ -77,6 +91,10 @@ struct Setting {
     bool new_board = false;          ///< the baseline has no processes of the run's board
     double most_between_boards = 0;  ///< with new_board: as in gate::Comparison
     std::int64_t rounds = 1;         ///< fewer where a run has no processes left
+    bool paired = false;             ///< `ab`
+    /// Of a mode that only some of the run's processes are in: which share, how much slower.
+    double mode_share = 0, mode = 1;
+    std::size_t processes = 0;  ///< of the first look; 0: as by default
 };
 
 struct Outcome {
@@ -85,7 +103,9 @@ struct Outcome {
     bool passes = false;   ///< shown to be within the tolerance
     bool settled = false;  ///< with the first three processes
     bool measured_again = false;
-    double claimed = 0;  ///< minimum detectable change after the first round; 0: none
+    std::size_t processes = 0;       ///< that the run took
+    std::size_t slow_processes = 0;  ///< that are in the mode
+    double claimed = 0;              ///< minimum detectable change after the first round; 0: none
 };
 
 /// One replay of a suite whose cases are all slower by `slowdown`.

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comma-separated values with a header (RFC 4180): a result is a line. Lines of one name and
-// parameters are samples.
+// Comma-separated values with a header (RFC 4180), also with ';' or tabs: a row is a line. The
+// header is the first line that has all columns which the suite names; lines before it, empty lines
+// and lines that begin with '#' are no rows.
+#include "kinds/benchmark/formats/csv.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <map>
+#include <array>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "kinds/benchmark/formats/formats.hpp"
+#include "kinds/benchmark/formats/table.hpp"
 #include "util/error.hpp"
 #include "util/text.hpp"
 
@@ -19,30 +21,43 @@ namespace perfgate::benchmark {
 
 namespace {
 
-constexpr std::size_t most_columns = 1000;
+constexpr std::size_t most_columns = 20'000;  ///< counters of a profiler are columns
+constexpr std::array delimiters{',', ';', '\t'};
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 /// Takes the records of a text one after the other.
 class Records {
   public:
-    explicit Records(std::string_view text) : text_(text) {
-        if (text_.starts_with("\xEF\xBB\xBF")) text_.remove_prefix(3);
-    }
+    Records(std::string_view text, char delimiter, std::size_t line = 1,
+            std::string_view comment = "#")
+        : text_(text), delimiter_(delimiter), comment_(comment), lines_(line), line_(line) {}
 
     /// Where the last record began.
     [[nodiscard]] std::size_t line() const { return line_; }
 
+    /// Whether a line without a field is next, or a comment.
+    [[nodiscard]] bool is_at_empty_line() const {
+        const std::string_view line = text_.substr(0, text_.find('\n'));
+        return !text_.empty() && line.find_first_not_of(" \t\r") == std::string_view::npos;
+    }
+
     /// Nothing at the end.
     std::optional<std::vector<std::string>> next() {
-        while (text_.starts_with('\n') || text_.starts_with("\r\n")) end_line();
+        while (is_at_empty_line() || text_.starts_with(comment_)) skip_line();
         if (text_.empty()) return std::nullopt;
+        return record();
+    }
+
+    std::vector<std::string> record() {
         line_ = lines_;
         std::vector<std::string> fields;
         for (;;) {
             if (fields.size() == most_columns) {
                 refuse(fmt::format("more than {} columns", most_columns));
             }
+            skip_spaces();
             fields.push_back(text_.starts_with('"') ? quoted() : plain());
-            if (!text_.starts_with(',')) break;
+            if (!text_.starts_with(delimiter_)) break;
             text_.remove_prefix(1);
         }
         if (!text_.empty()) end_line();
@@ -54,18 +69,33 @@ class Records {
     }
 
   private:
+    void skip_line() {
+        text_.remove_prefix(std::min(text_.find('\n'), text_.size() - 1) + 1);
+        ++lines_;
+    }
+
+    void skip_spaces() {
+        while (text_.starts_with(' ') || (delimiter_ != '\t' && text_.starts_with('\t'))) {
+            text_.remove_prefix(1);
+        }
+    }
+
     void end_line() {
         if (text_.starts_with('\r')) text_.remove_prefix(1);
-        if (!text_.starts_with('\n')) refuse("text after a quoted field; expected ',' or its end");
+        if (!text_.starts_with('\n')) {
+            refuse(fmt::format("text after a quoted field; expected '{}' or its end", delimiter_));
+        }
         text_.remove_prefix(1);
         ++lines_;
     }
 
     std::string plain() {
-        const std::size_t size = std::min(text_.find_first_of(",\r\n\""), text_.size());
+        const std::size_t size =
+            std::min(text_.find_first_of(std::string{delimiter_, '\r', '\n', '"'}), text_.size());
         std::string field(text_.substr(0, size));
         text_.remove_prefix(size);
         if (text_.starts_with('"')) refuse("a quote in a field that does not begin with one");
+        field.erase(field.find_last_not_of(" \t") + 1);
         return field;
     }
 
@@ -79,123 +109,120 @@ class Records {
             lines_ += static_cast<std::size_t>(std::count(part.begin(), part.end(), '\n'));
             field += part;
             text_.remove_prefix(quote + 1);
-            if (!text_.starts_with('"')) return field;
+            if (!text_.starts_with('"')) break;
             field += '"';
             text_.remove_prefix(1);
         }
+        skip_spaces();
+        return field;
     }
 
     std::string_view text_;
+    char delimiter_;
+    std::string_view comment_;
     std::size_t lines_ = 1, line_ = 1;
 };
 
-/// The columns that are read.
-struct Columns {
-    std::size_t name = 0;
-    std::vector<std::size_t> axes, values;
-};
+using Fields = std::vector<std::string>;
 
-std::size_t column_of(const std::vector<std::string>& header, const std::string& name) {
-    const auto count = std::count(header.begin(), header.end(), name);
-    if (count == 1) {
-        return static_cast<std::size_t>(std::find(header.begin(), header.end(), name) -
-                                        header.begin());
-    }
-    throw util::InputError(fmt::format("line 1: {} columns are named '{}'; expected one{}", count,
-                                       util::printable(name, 80),
-                                       count == 0 ? util::did_you_mean(name, header) : ""));
+std::size_t count_of(const Fields& header, const std::string& column) {
+    return static_cast<std::size_t>(std::count(header.begin(), header.end(), column));
 }
 
-Columns columns_of(const std::vector<std::string>& header, const Layout& reading) {
-    Columns columns;
-    columns.name = column_of(header, reading.name);
-    for (const auto& [axis, column] : reading.axes) {
-        columns.axes.push_back(column_of(header, column));
-    }
-    for (const Value& value : reading.values) {
-        columns.values.push_back(column_of(header, value.from));
-    }
-    return columns;
+bool has_all(const Fields& header, const std::vector<std::string>& columns) {
+    return std::all_of(columns.begin(), columns.end(),
+                       [&](const std::string& column) { return count_of(header, column) > 0; });
 }
 
-/// Which of the values the lines of one result have.
-struct Presence {
-    std::vector<std::size_t> first_with, first_without;  ///< lines, by value; 0: none
-
-    explicit Presence(std::size_t values) : first_with(values), first_without(values) {}
-
-    /// The line's value `i` is there, or its field is empty.
-    void note(std::size_t i, bool there, std::size_t line) {
-        std::size_t& first = there ? first_with[i] : first_without[i];
-        if (first == 0) first = line;
+/// The line as a record; nothing if it is none.
+std::optional<Fields> fields_in(std::string_view line, char delimiter) {
+    try {
+        return Records(line, delimiter).record();
+    } catch (const util::InputError&) {
+        return std::nullopt;
     }
-};
-
-/// A result may lack a value, but not in some of its lines: the others may be the fast ones.
-void require_all_or_none(const Presence& presence, const Layout& reading, ResultBuilder& builder) {
-    for (std::size_t i = 0; i < reading.values.size(); ++i) {
-        if (presence.first_with[i] == 0 || presence.first_without[i] == 0) continue;
-        builder.fail(
-            fmt::format("line {}: no value in column {}, which line {} of the same case has: write "
-                        "it in each line, or tell the cases apart ('case', 'axes')",
-                        presence.first_without[i], util::printable(reading.values[i].from, 80),
-                        presence.first_with[i]));
-    }
-}
-
-double number_in(const std::string& field, const Records& records, const std::string& column) {
-    double number = 0;
-    const char* const end = field.data() + field.size();
-    const auto [stop, error] = std::from_chars(field.data(), end, number);
-    if (error != std::errc() || stop != end) {
-        records.refuse(fmt::format("'{}' in column {} is no number", util::printable(field, 40),
-                                   util::printable(column, 80)));
-    }
-    return number;
 }
 
 }  // namespace
 
-Results read_csv(std::string_view text, std::string_view /*source*/, const Layout& reading) {
-    Records records(text);
-    const auto header = records.next();
-    if (!header) throw util::InputError("it has no header");
-    const Columns columns = columns_of(*header, reading);
-    std::vector<ResultBuilder> builders;
-    std::vector<Presence> presences;  // of the builders
-    std::map<std::string, std::size_t> places;
-    while (const auto record = records.next()) {
-        if (record->size() != header->size()) {
+CsvHeader find_csv_header(std::string_view text, const std::vector<std::string>& columns) {
+    CsvHeader best;  // the longest, for the message if none has all columns
+    std::size_t line = 1;
+    if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
+    for (; !text.empty(); ++line) {
+        const std::size_t end = std::min(text.find('\n'), text.size() - 1);
+        std::string_view here = text.substr(0, end + 1);
+        text.remove_prefix(end + 1);
+        if (here.starts_with('#')) here.remove_prefix(1);
+        if (here.find_first_not_of(" \t\r\n") == std::string_view::npos) continue;
+        for (const char delimiter : delimiters) {
+            auto fields = fields_in(here, delimiter);
+            if (!fields) continue;
+            const bool all = has_all(*fields, columns);
+            if (!all && fields->size() <= best.fields.size()) continue;
+            best = {*std::move(fields), delimiter, line, text};
+            if (all) return best;
+        }
+    }
+    return best;
+}
+
+std::vector<std::string> first_csv_record(const CsvHeader& header) {
+    return Records(header.rest, header.delimiter, header.line + 1).next().value_or(Fields());
+}
+
+Results read_rows_of_csv(std::string_view text, const Layout& reading, const CsvForm& form) {
+    Table table(reading,
+                form.thousands ? Table::Numbers::are_text_with_thousands : Table::Numbers::are_text,
+                form.known);
+    const std::vector<std::string>& places = table.places().all();
+    const CsvHeader header = find_csv_header(text, places);
+    if (header.fields.empty()) throw util::InputError("it has no header");
+    constexpr std::size_t none = SIZE_MAX;
+    std::vector<std::size_t> place_of(header.fields.size(), none);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        const std::size_t count = count_of(header.fields, places[i]);
+        if (count != 1) {
+            throw util::InputError(
+                fmt::format("line {}: {} columns are named '{}'; expected one{}", header.line,
+                            count, util::printable(places[i], 80),
+                            count == 0 ? util::did_you_mean(places[i], header.fields) : ""));
+        }
+        const auto at = std::find(header.fields.begin(), header.fields.end(), places[i]);
+        place_of[static_cast<std::size_t>(at - header.fields.begin())] = i;
+    }
+    Records records(header.rest, header.delimiter, header.line + 1, form.comment);
+    std::optional<Fields> units;
+    if (form.units_row) units = records.next();
+    while (!table.is_full()) {
+        if (form.until_empty_line && records.is_at_empty_line()) break;
+        auto record = records.next();
+        if (!record) break;
+        if (record->size() != header.fields.size()) {
             records.refuse(fmt::format("{} fields; expected {} as in the header", record->size(),
-                                       header->size()));
+                                       header.fields.size()));
         }
-        ResultBuilder fresh((*record)[columns.name]);
-        for (std::size_t i = 0; i < columns.axes.size(); ++i) {
-            fresh.add_axis(reading.axes[i].first, axis_value((*record)[columns.axes[i]]));
+        Row row;
+        row.at = fmt::format("line {}", records.line());
+        row.cells.resize(places.size());
+        for (std::size_t i = 0; i < record->size(); ++i) {
+            std::string& field = (*record)[i];
+            if (place_of[i] != none) {
+                row.cells[place_of[i]].values.emplace_back(std::move(field));
+            } else if (!header.fields[i].empty()) {
+                const bool is_number = number_in(field, form.thousands).has_value();
+                row.others.push_back({header.fields[i], std::move(field), is_number});
+            }
         }
-        const auto [place, added] = places.try_emplace(fresh.words(), builders.size());
-        if (added) {
-            builders.push_back(std::move(fresh));
-            presences.emplace_back(reading.values.size());
-        }
-        if (builders.size() > most_results) break;
-        ResultBuilder& builder = builders[place->second];
-        for (std::size_t i = 0; i < columns.values.size(); ++i) {
-            const std::string& field = (*record)[columns.values[i]];
-            presences[place->second].note(i, !field.empty(), records.line());
-            if (field.empty()) continue;
-            const Value& value = reading.values[i];
-            builder.add(value.definition.name, {"csv", ""},
-                        value.factor * number_in(field, records, value.from),
-                        value.definition.metric_class == model::MetricClass::timing);
-        }
+        table.add(std::move(row));
     }
     Results results;
-    for (std::size_t i = 0; i < builders.size(); ++i) {
-        require_all_or_none(presences[i], reading, builders[i]);
-        results.results.push_back(builders[i].take());
-    }
+    results.results = table.take();
     return results;
+}
+
+Results read_csv(std::string_view text, std::string_view /*source*/, const Layout& reading) {
+    return read_rows_of_csv(text, reading, {});
 }
 
 }  // namespace perfgate::benchmark

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <set>
 
+#include "kinds/benchmark/formats/json_text.hpp"
 #include "kinds/benchmark/formats/sample_files.hpp"
 #include "util/error.hpp"
 #include "util/text.hpp"
@@ -21,12 +22,17 @@ constexpr std::array<std::string_view, 4> of_google_benchmark{
 constexpr std::array<std::string_view, 1> real_time{"real_time"};
 constexpr std::array<std::string_view, 3> of_nvbench{"real_time", "items_per_second",
                                                      "bytes_per_second"};
+constexpr std::array<std::string_view, 2> of_llama_bench{"real_time", "items_per_second"};
+constexpr std::array<std::string_view, 2> of_nccl_tests{"real_time", "bytes_per_second"};
+constexpr std::array<std::string_view, 5> of_serve{"time_to_first_token", "time_per_output_token",
+                                                   "inter_token_latency", "items_per_second",
+                                                   "requests_per_second"};
 
 constexpr std::array table{
     Format{.name = "google-benchmark",
            .read = read_google_benchmark,
            .metrics = of_google_benchmark,
-           .made_from = "Google Benchmark 1.7.1",
+           .made_from = "Google Benchmark 1.7.1 and 1.9.5",
            .recognised_by = "context",
            .more_samples = "--benchmark_repetitions"},
     Format{.name = "hyperfine",
@@ -41,27 +47,103 @@ constexpr std::array table{
            .made_from = "nvbench 0.1.0",
            .recognised_by = "meta",
            .more_samples = "--jsonbin in place of --json",
-           .folder_suffix = "-bin"},
+           .folder_suffix = "-bin",
+           .of_gpu = true},
     Format{.name = "pytest-benchmark",
            .read = read_pytest_benchmark,
            .metrics = real_time,
-           .made_from = "pytest-benchmark 3.2.2",
+           .made_from = "pytest-benchmark 3.2.2, 3.4.1, 4.0.0 and 5.2.3",
            .recognised_by = "machine_info",
            .more_samples = "--benchmark-json, which has the data of all rounds"},
+    Format{.name = "llama-bench",
+           .read = read_llama_bench,
+           .metrics = of_llama_bench,
+           .made_from = "llama-bench of llama.cpp, build 5163",
+           .places = PlaceKind::column,
+           .is_table = true,
+           .more_samples = "-o json, which has all repetitions"},
+    Format{.name = "vllm",
+           .read = read_serve,
+           .metrics = of_serve,
+           .made_from = "vllm bench serve",
+           .places = PlaceKind::column,
+           .is_table = true},
+    Format{.name = "sglang",
+           .read = read_serve,
+           .metrics = of_serve,
+           .made_from = "sglang.bench_serving",
+           .extension = ".jsonl",
+           .places = PlaceKind::column,
+           .is_table = true},
+    Format{.name = "nccl-tests",
+           .read = read_nccl_tests,
+           .metrics = of_nccl_tests,
+           .made_from = "nccl-tests 2.18.3, text",
+           .extension = ".txt",
+           .is_printed = true,
+           .of_gpu = true},
+    Format{.name = "cutlass-profiler",
+           .read = read_cutlass_profiler,
+           .metrics = real_time,
+           .made_from = "CUTLASS profiler, CSV",
+           .extension = ".csv",
+           .places = PlaceKind::column,
+           .is_table = true,
+           .of_gpu = true},
+    Format{.name = "nsys-stats",
+           .read = read_nsys_stats,
+           .metrics = real_time,
+           .made_from = "nsys stats, CSV of cuda_gpu_kern_sum",
+           .extension = ".csv",
+           .places = PlaceKind::column,
+           .is_table = true,
+           .of_gpu = true},
+    Format{.name = "ncu",
+           .read = read_ncu,
+           .metrics = real_time,
+           .made_from = "Nsight Compute 2025.3.1, --csv",
+           .extension = ".csv",
+           .places = PlaceKind::column,
+           .more_samples = "several launches",
+           .of_gpu = true},
+    Format{.name = "github-action-benchmark",
+           .read = read_github_action_benchmark,
+           .metrics = real_time,
+           .made_from = "custom JSON of github-action-benchmark",
+           .places = PlaceKind::path,
+           .is_table = true},
     Format{.name = "csv",
            .read = read_csv,
            .metrics = {},
            .made_from = "RFC 4180",
            .extension = ".csv",
-           .recognised_by = "",
+           .places = PlaceKind::column,
+           .is_table = true,
            .more_samples = "a line for each"},
     Format{.name = "json",
            .read = read_json,
            .metrics = {},
            .made_from = "RFC 8259, RFC 6901",
-           .recognised_by = "",
-           .has_rows = true,
+           .places = PlaceKind::path,
+           .is_table = true,
            .more_samples = "a path with '*'"},
+    Format{.name = "jsonl",
+           .read = read_json_lines,
+           .metrics = {},
+           .made_from = "a document of RFC 8259 on each line",
+           .extension = ".jsonl",
+           .places = PlaceKind::path,
+           .is_table = true,
+           .more_samples = "a path with '*'"},
+    Format{.name = "text",
+           .read = read_lines_of_text,
+           .metrics = {},
+           .made_from = "any text, by a regular expression of RE2",
+           .extension = ".txt",
+           .places = PlaceKind::group,
+           .is_table = true,
+           .more_samples = "a match for each",
+           .is_printed = true},
 };
 
 /// What a text that is not of the stated format is instead, as the end of a message.
@@ -93,6 +175,27 @@ const Format* find_format(std::string_view name) {
     const auto* const found = std::find_if(
         table.begin(), table.end(), [&](const Format& format) { return format.name == name; });
     return found == table.end() ? nullptr : &*found;
+}
+
+Value value_of(std::string_view metric, std::string from, double factor) {
+    Value value;
+    value.from = std::move(from);
+    value.factor = factor;
+    value.definition.name = metric;
+    // Times and rates: perfgate's own definitions of metrics are not known here.
+    value.definition.metric_class = model::MetricClass::timing;
+    return value;
+}
+
+Layout completed(Layout of_tool, const Layout& reading) {
+    of_tool.format = reading.format;
+    const auto append = [](auto& to, const auto& from) {
+        to.insert(to.end(), from.begin(), from.end());
+    };
+    append(of_tool.axes, reading.axes);
+    append(of_tool.values, reading.values);
+    append(of_tool.samples, reading.samples);
+    return of_tool;
 }
 
 std::vector<std::string> format_names() {
@@ -145,7 +248,7 @@ Results read_results(std::string_view text, std::string_view source, const Layou
 }
 
 const Format* recognised(std::string_view text, std::string_view source) {
-    const document::JsonDocument document(std::string(text), source);
+    const document::JsonDocument document = parse_json(text, source, RepeatedKeys::are_renamed);
     if (document.root().kind() != document::JsonKind::object) return nullptr;
     for (const Format& format : table) {
         if (!format.recognised_by.empty() && document.root().find(format.recognised_by)) {

@@ -8,6 +8,7 @@
 // formats.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -22,6 +23,9 @@ namespace perfgate::benchmark {
 
 using Reader = Results(std::string_view text, std::string_view source, const Layout& reading);
 
+/// What the keys of a suite name in files of the format.
+enum class PlaceKind : std::uint8_t { counter, column, path, group };
+
 struct Format {
     std::string_view name;
     Reader* read;
@@ -31,13 +35,23 @@ struct Format {
     std::string_view made_from;
     std::string_view extension = ".json";  ///< of its files
     /// A member at the top of the document by which files are recognised; empty: they are not.
-    std::string_view recognised_by;
-    /// A path to where rows are has to be stated.
-    bool has_rows = false;
+    std::string_view recognised_by = {};
+    PlaceKind places = PlaceKind::counter;
+    /// Whether suites may state parameters and samples: rows are a table.
+    bool is_table = false;
     /// How a result gets several samples; empty: it cannot.
-    std::string_view more_samples;
+    std::string_view more_samples = {};
     /// What is appended to the file's name for the folder of files beside it; empty: there is none.
     std::string_view folder_suffix = {};
+    /// Programs print it among other things, to either of their outputs.
+    bool is_printed = false;
+    bool of_gpu = false;  ///< what writes it measures GPUs alone
+
+    /// The suite says where names and values are.
+    [[nodiscard]] constexpr bool is_generic() const { return metrics.empty(); }
+    [[nodiscard]] constexpr bool has_rows() const {
+        return is_generic() && (places == PlaceKind::path || places == PlaceKind::group);
+    }
 };
 
 std::span<const Format> formats();
@@ -61,7 +75,14 @@ inline constexpr double ns_of_s = 1e9;
 /// util::InputError, with the place, for anything else.
 model::ParamValue axis_value(document::JsonValue value);
 
+/// The layout of a tool's format with what the suite adds to it.
+Layout completed(Layout of_tool, const Layout& reading);
+/// A value of a tool's format, as a metric of the catalogue.
+Value value_of(std::string_view metric, std::string from, double factor = 1);
+
 Reader read_google_benchmark, read_hyperfine, read_nvbench, read_pytest_benchmark, read_csv,
-    read_json;
+    read_json, read_json_lines, read_lines_of_text, read_cutlass_profiler,
+    read_github_action_benchmark, read_llama_bench, read_nccl_tests, read_ncu, read_nsys_stats,
+    read_serve;
 
 }  // namespace perfgate::benchmark

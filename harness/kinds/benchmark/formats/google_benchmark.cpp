@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `--benchmark_out_format=json`. Repetitions are samples; aggregates are read only where they are
 // all there is (--benchmark_report_aggregates_only), and then the median. A name
-// "copy/n:8/64/threads:2" is the case copy[arg0=64,n=8,threads=2].
+// "copy/n:8/64/threads:2" is the case copy[arg0=64,n=8,threads=2]. What a name says of measuring
+// ("repeats:3") is a note, and part of the case only where others of the file have none.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -16,6 +17,8 @@
 
 #include "document/json_reader.hpp"
 #include "kinds/benchmark/formats/formats.hpp"
+#include "kinds/benchmark/formats/json_text.hpp"
+#include "model/benchmark_settings.hpp"
 #include "model/quantity.hpp"
 #include "util/text.hpp"
 
@@ -68,7 +71,12 @@ std::optional<std::size_t> colon_of(std::string_view part) {
 
 /// The parts after the first that are arguments become parameters. A name that has other words
 /// between them is left whole.
-ResultBuilder builder_for(std::string_view name) {
+struct NameParts {
+    std::string name;
+    std::vector<std::pair<std::string, model::ParamValue>> params, settings;
+};
+
+NameParts parts_of_name(std::string_view name) {
     const std::vector<std::string_view> parts = parts_of(name);
     std::size_t words = 1;
     while (words < parts.size() && !is_argument(parts[words]) && !colon_of(parts[words]) &&
@@ -77,19 +85,41 @@ ResultBuilder builder_for(std::string_view name) {
     }
     std::size_t length = words - 1;
     for (std::size_t i = 0; i < words; ++i) length += parts[i].size();
-    ResultBuilder builder(name.substr(0, length));
+    NameParts found{std::string(name.substr(0, length)), {}, {}};
     int unnamed = 0;
     for (std::size_t i = words; i < parts.size(); ++i) {
         const std::string_view part = parts[i];
+        std::string axis;
+        model::ParamValue value = true;
         if (const auto colon = colon_of(part)) {
-            builder.add_axis(part.substr(0, *colon), axis_value(part.substr(*colon + 1)));
+            axis = part.substr(0, *colon);
+            value = axis_value(part.substr(*colon + 1));
         } else if (is_argument(part)) {
-            builder.add_axis(fmt::format("arg{}", unnamed++), axis_value(part));
+            axis = fmt::format("arg{}", unnamed++);
+            value = axis_value(part);
         } else if (part == "real_time" || part == "process_time" || part == "manual_time") {
-            builder.add_axis(part, true);
+            axis = part;
         } else {
-            return ResultBuilder(name);
+            return {std::string(name), {}, {}};
         }
+        (model::is_benchmark_setting(axis) ? found.settings : found.params)
+            .emplace_back(std::move(axis), std::move(value));
+    }
+    return found;
+}
+
+/// With the settings as parameters where the case would be another's without them.
+ResultBuilder builder_for(const NameParts& parts, bool with_settings) {
+    ResultBuilder builder(parts.name);
+    for (const auto& [axis, value] : parts.params) builder.add_axis(axis, value);
+    if (with_settings) {
+        for (const auto& [axis, value] : parts.settings) builder.add_axis(axis, value);
+    } else if (!parts.settings.empty()) {
+        std::vector<std::string> texts;
+        for (const auto& [axis, value] : parts.settings) {
+            texts.push_back(axis + ' ' + model::to_text(value));
+        }
+        builder.note(fmt::format("measured with {}", fmt::join(texts, ", ")));
     }
     return builder;
 }
@@ -98,15 +128,17 @@ void add_values(JsonValue entry, const model::Method& method, const Layout& read
                 ResultBuilder& builder) {
     const double factor = factor_of(entry.at("time_unit"));
     for (const char* time : {"real_time", "cpu_time"}) {
-        builder.add(time, method, factor * entry.at(time).number());
+        builder.add(time, method, factor * number_of(entry.at(time)));
     }
     for (const char* rate : {"items_per_second", "bytes_per_second"}) {
-        if (const auto value = entry.find(rate)) builder.add(rate, method, value->number());
+        if (const auto value = entry.find(rate)) builder.add(rate, method, number_of(*value));
     }
     for (const Value& value : reading.values) {
-        const auto found = entry.find(value.from);
+        // A counter may have the name of a key of the tool, which comes first.
+        auto found = entry.find(again(value.from));
+        if (!found) found = entry.find(value.from);
         if (!found) continue;
-        builder.add(value.definition.name, method, value.factor * found->number(),
+        builder.add(value.definition.name, method, value.factor * number_of(*found),
                     value.definition.metric_class == model::MetricClass::timing);
     }
 }
@@ -118,10 +150,35 @@ std::string_view text_or(JsonValue entry, std::string_view key, std::string_view
 
 class Reading {
   public:
-    explicit Reading(const Layout& reading) : reading_(reading) {}
+    Reading(const Layout& reading, JsonValue entries) : reading_(reading) {
+        std::set<std::string> names;
+        entries.elements([&](JsonValue entry) {
+            if (!names.insert(name_of(entry)).second) return;
+            ++with_id_[builder_for(parts_of_name(name_of(entry)), false).id()];
+        });
+        entries.elements([&](JsonValue entry) { add(entry); });
+    }
+
+    std::vector<Result> take() {
+        for (const auto& [name, entry] : medians_) {
+            if (!iterations_.insert(name).second) continue;
+            add_values(entry, by_median, reading_, builder(name));
+        }
+        std::vector<Result> results;
+        for (ResultBuilder& each : builders_) {
+            results.push_back(each.take());
+            complete(results.back());
+        }
+        return results;
+    }
+
+  private:
+    static std::string name_of(JsonValue entry) {
+        return std::string(text_or(entry, "run_name", entry.at("name").text()));
+    }
 
     void add(JsonValue entry) {
-        const std::string name(text_or(entry, "run_name", entry.at("name").text()));
+        const std::string name = name_of(entry);
         const std::string_view type = text_or(entry, "run_type", "iteration");
         if (type != "iteration" && type != "aggregate") {
             entry.at("run_type")
@@ -144,7 +201,7 @@ class Reading {
         }
         // 1.8 and later.
         if (entry.find("skipped") && entry.at("skipped").boolean()) {
-            result.fail(fmt::format("the benchmark skipped it: {}",
+            result.skip(fmt::format("the benchmark skips it: {}",
                                     util::printable(text_or(entry, "skip_message", ""), 300)));
             return;
         }
@@ -162,36 +219,36 @@ class Reading {
         if (stated && stated->integer() != 0) result.state_count("real_time", stated->integer());
     }
 
-    std::vector<Result> take() {
-        for (const auto& [name, entry] : medians_) {
-            if (iterations_.contains(name)) continue;
-            if (!iterations_.insert(name).second) continue;
-            add_values(entry, by_median, reading_, builder(name));
-        }
-        std::vector<Result> results;
-        for (ResultBuilder& each : builders_) {
-            results.push_back(each.take());
-            Result& result = results.back();
-            if (!result.problem.empty()) continue;
-            if (result.metrics.empty()) {
-                result.problem = "the file has neither its repetitions nor their median";
-                continue;
+    static void complete(Result& result) {
+        if (!result.problem.empty()) return;
+        if (!result.skipped.empty()) {
+            if (!result.metrics.empty()) {
+                result.problem =
+                    "some of its repetitions have values, and of others " + result.skipped;
+                result.skipped.clear();
             }
-            // The repetitions that have a counter may be the fast ones.
-            const std::size_t repetitions = result.metrics.at("real_time").values.size();
-            for (const auto& [metric, samples] : result.metrics) {
-                if (samples.values.size() == repetitions) continue;
-                result.problem = fmt::format("{} of {} repetitions have {}; expected it of all",
-                                             samples.values.size(), repetitions, metric);
-            }
+            return;
         }
-        return results;
+        if (result.metrics.empty()) {
+            result.problem = "the file has neither its repetitions nor their median";
+            return;
+        }
+        // The repetitions that have a counter may be the fast ones.
+        const std::size_t repetitions = result.metrics.at("real_time").values.size();
+        for (const auto& [metric, samples] : result.metrics) {
+            if (samples.values.size() == repetitions) continue;
+            result.problem = fmt::format("{} of {} repetitions have {}; expected it of all",
+                                         samples.values.size(), repetitions, metric);
+        }
     }
 
-  private:
     ResultBuilder& builder(const std::string& name) {
         const auto [known, added] = places_.try_emplace(name, builders_.size());
-        if (added) builders_.push_back(builder_for(name));
+        if (added) {
+            const NameParts parts = parts_of_name(name);
+            const bool unique = with_id_.at(builder_for(parts, false).id()) == 1;
+            builders_.push_back(builder_for(parts, !unique));
+        }
         return builders_[known->second];
     }
 
@@ -202,6 +259,8 @@ class Reading {
     }
 
     const Layout& reading_;
+    /// By the id without settings, how many names have it.
+    std::map<std::string, std::size_t> with_id_;
     std::map<std::string, std::size_t> places_;
     std::vector<ResultBuilder> builders_;
     std::set<std::pair<std::string, std::int64_t>> repetitions_;
@@ -229,7 +288,7 @@ std::string device_of(JsonValue context) {
 
 Results read_google_benchmark(std::string_view text, std::string_view source,
                               const Layout& reading) {
-    const JsonDocument document(std::string(text), source);
+    const JsonDocument document = parse_json(text, source, RepeatedKeys::are_renamed);
     const JsonValue context = document.root().at("context");
     // 1.9 and later.
     if (const auto schema = context.find("json_schema_version");
@@ -250,9 +309,7 @@ Results read_google_benchmark(std::string_view text, std::string_view source,
     }
     results.machine = text_or(context, "host_name", "");
     results.device = device_of(context);
-    Reading all(reading);
-    document.root().at("benchmarks").elements([&](JsonValue entry) { all.add(entry); });
-    results.results = all.take();
+    results.results = Reading(reading, document.root().at("benchmarks")).take();
     if (!debug) return results;
     for (Result& result : results.results) {
         for (auto& [metric, samples] : result.metrics) samples.method.debug_build = true;

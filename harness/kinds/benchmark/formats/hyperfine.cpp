@@ -5,6 +5,7 @@
 
 #include "document/json_reader.hpp"
 #include "kinds/benchmark/formats/formats.hpp"
+#include "kinds/benchmark/formats/json_text.hpp"
 
 namespace perfgate::benchmark {
 
@@ -30,7 +31,7 @@ Result result_of(JsonValue entry) {
         });
     }
     entry.at("times").elements([&](JsonValue time) {
-        builder.add("real_time", {"hyperfine", ""}, ns_of_s * time.number());
+        builder.add("real_time", {"hyperfine", ""}, ns_of_s * number_of(time));
     });
     if (codes) builder.state_count("real_time", static_cast<std::int64_t>(codes->size()));
     Result result = builder.take();
@@ -41,7 +42,7 @@ Result result_of(JsonValue entry) {
 }  // namespace
 
 Results read_hyperfine(std::string_view text, std::string_view source, const Layout& /*reading*/) {
-    const JsonDocument document(std::string(text), source);
+    const JsonDocument document = parse_json(text, source);
     Results results;
     document.root().at("results").elements(
         [&](JsonValue entry) { results.results.push_back(result_of(entry)); });

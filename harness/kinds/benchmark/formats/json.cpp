@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any JSON, by paths that the suite states: `rows` leads to the results, all others begin there. A
-// result without a name path has the name of its member.
+// Any JSON, by paths that the suite states: `rows` leads to the results, all others begin there.
+// Without `rows` the document is one result. A result without a name path has the name of its
+// member.
+#include "kinds/benchmark/formats/json.hpp"
+
 #include <fmt/format.h>
 
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "document/json_reader.hpp"
 #include "kinds/benchmark/formats/formats.hpp"
 #include "kinds/benchmark/formats/json_path.hpp"
+#include "kinds/benchmark/formats/json_text.hpp"
+#include "kinds/benchmark/formats/table.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::benchmark {
@@ -18,85 +23,113 @@ namespace perfgate::benchmark {
 namespace {
 
 using document::JsonDocument;
+using document::JsonKind;
 using document::JsonValue;
 
-/// The one value that the path leads to.
-JsonValue only_one(const JsonPath& path, const std::string& text, JsonValue row) {
-    std::vector<JsonValue> found;
-    path.each(row, [&](std::string_view, JsonValue value) { found.push_back(value); });
-    if (found.size() != 1) {
-        row.fail(fmt::format("'{}' leads to {} values; expected one", util::printable(text, 80),
-                             found.size()));
-    }
-    return found.front();
+std::string as_path(const std::string& place) {
+    return place.empty() || place.starts_with('/') ? place : '/' + place;
 }
 
-/// The paths of the suite, parsed once.
-struct Paths {
-    struct Named {
-        std::string text;
-        JsonPath path;
-    };
-    JsonPath rows;
-    Named name;
-    std::vector<std::pair<std::string, Named>> axes;
-    std::vector<JsonPath> values;
-
-    explicit Paths(const Layout& reading)
-        : rows(reading.rows), name{reading.name, JsonPath(reading.name)} {
-        for (const auto& [axis, path] : reading.axes) {
-            axes.emplace_back(axis, Named{path, JsonPath(path)});
+/// What the row has at the path, as text that is equal for equal values.
+std::string canonical(JsonValue value) {
+    switch (value.kind()) {
+        case JsonKind::null:
+            return "null";
+        case JsonKind::array: {
+            std::string text = "[";
+            value.elements([&](JsonValue each) { text += canonical(each) + ','; });
+            return text + ']';
         }
-        for (const Value& value : reading.values) values.emplace_back(value.from);
+        case JsonKind::object: {
+            std::string text = "{";
+            value.members([&](std::string_view key, JsonValue each) {
+                text += fmt::format("{}:{},", key, canonical(each));
+            });
+            return text + '}';
+        }
+        case JsonKind::text:
+            return std::string(value.text());
+        default:
+            return model::to_text(axis_value(value));
     }
-};
+}
 
-Result result_of(JsonValue row, std::string_view key, const Paths& paths, const Layout& reading) {
-    if (paths.name.text.empty() && key.empty()) {
-        row.fail("the rows have no names; expected 'case', a path to the name of each");
+/// The paths of a layout, parsed once.
+class Rows {
+  public:
+    explicit Rows(const Places& places) {
+        for (const std::string& place : places.all()) {
+            const std::string path = as_path(place);
+            paths_.emplace_back(path);
+            const std::size_t end = path.find('/', 1);
+            placed_.insert(path.empty() ? "*" : path.substr(1, end - 1));
+        }
     }
-    ResultBuilder builder(
-        paths.name.text.empty() ? key : only_one(paths.name.path, paths.name.text, row).text());
-    for (const auto& [axis, path] : paths.axes) {
-        builder.add_axis(axis, axis_value(only_one(path.path, path.text, row)));
+
+    [[nodiscard]] Row row(std::string_view key, JsonValue value) const {
+        Row row;
+        row.at = value.path();
+        if (row.at.empty()) row.at = "the document";
+        row.key = key;
+        for (const JsonPath& path : paths_) row.cells.push_back(cell(path, value));
+        if (value.kind() != JsonKind::object || placed_.contains("*")) return row;
+        value.members([&](std::string_view name, JsonValue member) {
+            if (placed_.contains(std::string(name))) return;
+            row.others.push_back(
+                {std::string(name), canonical(member), member.kind() != JsonKind::text});
+        });
+        return row;
     }
-    for (std::size_t i = 0; i < reading.values.size(); ++i) {
-        const Value& value = reading.values[i];
-        const bool positive = value.definition.metric_class == model::MetricClass::timing;
-        // A row may lack a value, but not some of its samples: the others may be the fast ones.
-        bool found = false;
-        std::optional<JsonValue> lacks;
-        paths.values[i].each(
+
+  private:
+    static Cell cell(const JsonPath& path, JsonValue row) {
+        Cell cell;
+        path.each(
             row,
-            [&](std::string_view, JsonValue number) {
-                found = true;
-                builder.add(value.definition.name, {"json", ""}, value.factor * number.number(),
-                            positive);
+            [&](std::string_view, JsonValue found) {
+                if (found.kind() == JsonKind::null) {
+                    if (cell.lacks.empty()) cell.lacks = found.path();
+                } else if (found.kind() == JsonKind::array || found.kind() == JsonKind::object) {
+                    found.number();  // says that it is none
+                } else {
+                    cell.values.push_back(axis_value(found));
+                }
             },
             [&](JsonValue at) {
-                if (!lacks) lacks = at;
+                if (cell.lacks.empty()) cell.lacks = at.path();
             });
-        if (found && lacks) {
-            lacks->fail(
-                fmt::format("'{}' has no value here, but has values elsewhere in the row: each "
-                            "sample needs one",
-                            util::printable(value.from, 80)));
-        }
+        return cell;
     }
-    return builder.take();
-}
+
+    std::vector<JsonPath> paths_;
+    std::set<std::string> placed_;  ///< members of a row
+};
 
 }  // namespace
 
-Results read_json(std::string_view text, std::string_view source, const Layout& reading) {
-    const JsonDocument document(std::string(text), source);
-    const Paths paths(reading);
-    Results results;
-    paths.rows.each(document.root(), [&](std::string_view key, JsonValue row) {
-        if (results.results.size() > most_results) return;
-        results.results.push_back(result_of(row, key, paths, reading));
+Results read_rows_of_json(const JsonDocument& document, const Layout& reading,
+                          const KnownRows* known) {
+    Table table(reading, Table::Numbers::are_numbers, known);
+    const Rows rows(table.places());
+    JsonPath(as_path(reading.rows)).each(document.root(), [&](std::string_view key, JsonValue row) {
+        if (!table.is_full()) table.add(rows.row(key, row));
     });
+    Results results;
+    results.results = table.take();
     return results;
+}
+
+Results read_json(std::string_view text, std::string_view source, const Layout& reading) {
+    if (has_json_lines(text)) {
+        return read_rows_of_json(parse_json_lines(text, source), reading);
+    }
+    return read_rows_of_json(parse_json(text, source), reading);
+}
+
+Results read_json_lines(std::string_view text, std::string_view source, const Layout& reading) {
+    Layout lines = reading;
+    if (lines.rows.empty()) lines.rows = "/*";
+    return read_rows_of_json(parse_json_lines(text, source), lines);
 }
 
 }  // namespace perfgate::benchmark

@@ -18,6 +18,7 @@
 
 #include "document/json_reader.hpp"
 #include "kinds/benchmark/formats/formats.hpp"
+#include "kinds/benchmark/formats/json_text.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::benchmark {
@@ -182,7 +183,10 @@ void note_skipped(JsonValue state, ResultBuilder& builder) {
 Result result_of(std::string_view name, std::size_t devices, JsonValue state,
                  const Layout& reading) {
     ResultBuilder builder(name);
-    if (devices > 1) builder.add_axis("device", state.at("device").integer());
+    // A second GPU that becomes visible renames nothing.
+    if (devices > 1 && state.at("device").integer() != 0) {
+        builder.add_axis("device", state.at("device").integer());
+    }
     if (const auto values = state.find("axis_values")) {
         values->elements([&](JsonValue axis) {
             builder.add_axis(axis_name(axis.at("name").text()),
@@ -201,8 +205,8 @@ Result result_of(std::string_view name, std::size_t devices, JsonValue state,
     return result;
 }
 
-/// The devices that the benchmarks use: "NVIDIA A100", "2 NVIDIA A100, 1 NVIDIA H100". The file
-/// lists others, too.
+/// The devices that the benchmarks use, several of one model as one: "NVIDIA A100", "1 NVIDIA A100,
+/// 1 NVIDIA H100". The file lists others, too.
 std::string device_of(JsonValue root, const std::set<std::int64_t>& used) {
     std::map<std::string, int> counts;
     if (const auto devices = root.find("devices")) {
@@ -212,7 +216,7 @@ std::string device_of(JsonValue root, const std::set<std::int64_t>& used) {
             }
         });
     }
-    if (counts.size() == 1 && counts.begin()->second == 1) return counts.begin()->first;
+    if (counts.size() == 1) return counts.begin()->first;
     std::string text;
     for (const auto& [name, count] : counts) {
         text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, name);
@@ -223,7 +227,7 @@ std::string device_of(JsonValue root, const std::set<std::int64_t>& used) {
 }  // namespace
 
 Results read_nvbench(std::string_view text, std::string_view source, const Layout& reading) {
-    const JsonDocument document(std::string(text), source);
+    const JsonDocument document = parse_json(text, source);
     const JsonValue root = document.root();
     const JsonValue version = root.at("meta").at("version").at("json");
     if (version.at("major").integer() != known_major) {

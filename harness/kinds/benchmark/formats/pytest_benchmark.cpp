@@ -3,10 +3,13 @@
 // them (--benchmark-autosave) has the median.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <string>
 
 #include "document/json_reader.hpp"
 #include "kinds/benchmark/formats/formats.hpp"
+#include "kinds/benchmark/formats/json_text.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::benchmark {
@@ -17,7 +20,8 @@ using document::JsonDocument;
 using document::JsonKind;
 using document::JsonValue;
 
-constexpr std::string_view known_version = "3.";
+/// Of the tool, which is also that of its files.
+constexpr std::array<std::string_view, 3> known_versions{"3.", "4.", "5."};
 
 /// It writes what JSON lacks as "UNSERIALIZABLE[…]": then its name says more.
 bool is_plain(JsonValue value) {
@@ -49,14 +53,14 @@ Result result_of(JsonValue entry) {
     const auto data = stats.find("data");
     if (data && data->size() > 0) {
         data->elements([&](JsonValue time) {
-            builder.add("real_time", {"pytest-benchmark", ""}, ns_of_s * time.number());
+            builder.add("real_time", {"pytest-benchmark", ""}, ns_of_s * number_of(time));
         });
         if (const auto rounds = stats.find("rounds")) {
             builder.state_count("real_time", rounds->integer());
         }
     } else {
         builder.add("real_time", {"pytest-benchmark", "median"},
-                    ns_of_s * stats.at("median").number());
+                    ns_of_s * number_of(stats.at("median")));
     }
     return builder.take();
 }
@@ -79,10 +83,13 @@ std::string device_of(JsonValue machine) {
 
 Results read_pytest_benchmark(std::string_view text, std::string_view source,
                               const Layout& /*reading*/) {
-    const JsonDocument document(std::string(text), source);
+    const JsonDocument document = parse_json(text, source);
     const JsonValue version = document.root().at("version");
-    if (!version.text().starts_with(known_version)) {
-        version.fail(fmt::format("version {} of the format; expected 3",
+    const bool known =
+        std::any_of(known_versions.begin(), known_versions.end(),
+                    [&](std::string_view each) { return version.text().starts_with(each); });
+    if (!known) {
+        version.fail(fmt::format("version {} of the format; expected 3, 4 or 5",
                                  util::printable(version.text(), 40)));
     }
     Results results;

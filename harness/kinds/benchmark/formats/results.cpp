@@ -12,6 +12,7 @@
 
 #include "model/unknown_cases.hpp"
 #include "util/error.hpp"
+#include "util/sha256.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::benchmark {
@@ -20,8 +21,23 @@ std::string id_of(const Result& result) {
     return model::case_id({"", result.name, result.params, model::Cache::cold}).substr(1);
 }
 
+std::string shortened(std::string_view text, std::size_t longest) {
+    if (text.size() > longest_text) {
+        throw util::InputError(fmt::format("the name {} has {} bytes; expected at most {}",
+                                           util::printable(text, 60), text.size(), longest_text));
+    }
+    if (text.size() <= longest) return std::string(text);
+    util::Sha256 all;
+    all.add(text);
+    const std::string mark = "..." + all.fingerprint();
+    std::size_t kept = longest - mark.size();
+    // A character of several bytes is not divided.
+    while (kept > 0 && (static_cast<unsigned char>(text[kept]) & 0xC0U) == 0x80U) --kept;
+    return std::string(text.substr(0, kept)) + mark;
+}
+
 ResultBuilder::ResultBuilder(std::string_view name) {
-    result_.name = name;
+    result_.name = shortened(name, longest_name);
 }
 
 void ResultBuilder::add_axis(std::string_view axis, model::ParamValue value) {
@@ -29,11 +45,8 @@ void ResultBuilder::add_axis(std::string_view axis, model::ParamValue value) {
         throw util::InputError(
             fmt::format("{}: more than {} parameters", util::printable(result_.name), most_axes));
     }
-    const auto* text = std::get_if<std::string>(&value);
-    if (text != nullptr && text->size() > longest_axis_value) {
-        throw util::InputError(fmt::format("{}: a parameter of {} bytes; expected at most {}",
-                                           util::printable(result_.name), text->size(),
-                                           longest_axis_value));
+    if (auto* text = std::get_if<std::string>(&value)) {
+        *text = shortened(*text, longest_axis_value);
     }
     if (!is_axis_name(axis)) {
         throw util::InputError(
@@ -85,8 +98,16 @@ void ResultBuilder::fail(std::string problem) {
     if (result_.problem.empty()) result_.problem = std::move(problem);
 }
 
+void ResultBuilder::note(std::string text) {
+    result_.notes.push_back(std::move(text));
+}
+
+std::string ResultBuilder::id() const {
+    return id_of(result_);
+}
+
 std::string ResultBuilder::words() const {
-    return util::printable(id_of(result_));
+    return util::printable(id());
 }
 
 model::ParamValue axis_value(std::string_view text) {
@@ -139,10 +160,6 @@ void check(const Results& results, std::string_view source) {
     std::set<std::string> ids;
     for (const Result& result : results.results) {
         if (result.name.empty()) refuse("a result has no name");
-        if (result.name.size() > longest_name) {
-            refuse(fmt::format("the name {} has {} bytes; expected at most {}",
-                               util::printable(result.name, 60), result.name.size(), longest_name));
-        }
         if (util::printable(result.name, longest_name + 1) != result.name) {
             refuse(fmt::format("the name {} has characters that are not printable",
                                util::printable(result.name, 80)));

@@ -20,9 +20,11 @@ namespace perfgate::benchmark {
 /// Limits of one file.
 inline constexpr std::size_t most_bytes = std::size_t{64} << 20;
 inline constexpr std::size_t most_results = 10'000;
-inline constexpr std::size_t longest_name = 300;  ///< bytes
+inline constexpr std::size_t longest_name = 300;  ///< bytes; longer ones are shortened
+/// Of a name or parameter as it is written.
+inline constexpr std::size_t longest_text = std::size_t{64} << 10;
 inline constexpr std::size_t most_axes = 32;
-inline constexpr std::size_t longest_axis_value = 200;  ///< bytes
+inline constexpr std::size_t longest_axis_value = 200;  ///< bytes; likewise
 /// Of one file and those beside it that have samples: as many as `most_bytes` hold.
 inline constexpr std::size_t most_samples = most_bytes / sizeof(float);
 
@@ -47,6 +49,7 @@ struct Result {
     std::map<std::string, Samples> metrics;
     std::string problem;  ///< why it has no values; empty: it has
     std::string skipped;  ///< why the benchmark left it out on purpose; empty: it did not
+    std::vector<std::string> notes = {};  ///< how it was measured
 };
 
 struct Results {
@@ -74,6 +77,10 @@ class ResultBuilder {
     void fail(std::string problem);
     void skip(std::string reason);
 
+    /// How it was measured, as far as that is no part of its name.
+    void note(std::string text);
+
+    [[nodiscard]] std::string id() const;
     /// "sort[n=100]", for messages.
     [[nodiscard]] std::string words() const;
     Result take() { return std::move(result_); }
@@ -84,6 +91,10 @@ class ResultBuilder {
 
 /// "sort[n=100]": what makes a result different from the others of its file.
 std::string id_of(const Result& result);
+
+/// A text that is too long for a case id: its beginning, and a fingerprint of all of it, so that
+/// equal texts stay equal and others differ. Throws util::InputError beyond `longest_text`.
+std::string shortened(std::string_view text, std::size_t longest);
 
 /// Integers as integers, so that 8 and "8" are one parameter; other text as text.
 model::ParamValue axis_value(std::string_view text);

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import ctypes
 from ctypes import CFUNCTYPE, POINTER, c_char, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
+from typing import Any
 
-MAJOR, MINOR = 1, 3
+MAJOR, MINOR = 1, 4
 OK, ERROR, OUT_OF_MEMORY, DEVICE_ERROR, UNSUPPORTED = range(5)
 BOOL, INT, REAL, TEXT = range(4)
 HOST, CUDA = range(2)
@@ -63,6 +64,13 @@ class Outputs(ctypes.Structure):
     _fields_ = [("size", c_size_t), ("context", c_void_p), ("add", AddOutput)]
 
 
+AddChoice = CFUNCTYPE(None, c_void_p, c_char_p, c_char_p)
+
+
+class Choices(ctypes.Structure):
+    _fields_ = [("size", c_size_t), ("context", c_void_p), ("add", AddChoice)]
+
+
 Create = CFUNCTYPE(c_int, c_void_p, POINTER(Host), POINTER(Values), POINTER(c_void_p))
 Destroy = CFUNCTYPE(None, c_void_p)
 Fill = CFUNCTYPE(c_int, c_void_p, c_uint64)
@@ -70,6 +78,7 @@ Launch = CFUNCTYPE(c_int, c_void_p, c_void_p)
 Verify = CFUNCTYPE(c_int, c_void_p, POINTER(Verification))
 NameOutputs = CFUNCTYPE(c_int, c_void_p, POINTER(Outputs))
 StateWork = CFUNCTYPE(c_int, c_void_p, POINTER(Work))
+Prepare = CFUNCTYPE(c_int, c_void_p, POINTER(Choices))
 
 
 class Variant(Struct):
@@ -77,7 +86,7 @@ class Variant(Struct):
                 ("submission", c_int), ("min_compute_capability", c_int32), ("needs_reset", c_int32),
                 ("supports", c_void_p), ("memory_bytes", c_void_p), ("create", Create), ("destroy", Destroy),
                 ("fill", Fill), ("launch", Launch), ("reset", Launch), ("verify", Verify), ("outputs", NameOutputs),
-                ("work", StateWork)]
+                ("work", StateWork), ("prepare", Prepare)]
 
 
 class Workload(Struct):
@@ -92,8 +101,8 @@ class Plugin(Struct):
 
 def array_of_pointers(structs: list) -> ctypes.Array:
     """NULL-terminated; keeps the structs alive."""
-    kind = POINTER(type(structs[0])) if structs else c_void_p
-    array = (kind * (len(structs) + 1))(*[ctypes.pointer(each) for each in structs])
+    kind: Any = POINTER(type(structs[0])) if structs else c_void_p
+    array: ctypes.Array[Any] = (kind * (len(structs) + 1))(*[ctypes.pointer(each) for each in structs])
     return array
 
 

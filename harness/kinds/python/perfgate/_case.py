@@ -31,6 +31,8 @@ class Case:
     flops:      arithmetic operations that the result needs; a multiply-add counts 2.
     bytes:      the least that must move: each input read once, each output written once.
     arithmetic: type of the operations: f32, tf32, f16, bf16 or fp8.
+    choices:    what was chosen for this case, by name ({"BLOCK": 128}). What the autotuners of
+                Triton and TorchInductor choose is recorded without it.
     """
 
     launch: Callable[..., Any]
@@ -42,6 +44,7 @@ class Case:
     flops: float = 0.0
     bytes: float = 0.0
     arithmetic: Optional[str] = None
+    choices: Optional[Mapping[str, Any]] = None
 
     def __post_init__(self) -> None:
         if not callable(self.launch):
@@ -79,6 +82,7 @@ class Workload:
         return self.make(*args, **kwargs)
 
     def case(self, variant: str, seed: int, values: Mapping[str, Value]) -> Case:
+        """The case of a variant, as a worker makes it."""
         arguments: dict[str, Any] = {**values, "seed": seed, "variant": variant}
         takes = inspect.signature(self.make).parameters
         made = self.make(**{name: value for name, value in arguments.items() if name in takes})

@@ -13,11 +13,12 @@ import itertools
 import os
 import sys
 import traceback
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable, Dict, List, TypeVar
 
 from . import _abi as abi
-from . import _arrays, _case
+from . import _arrays, _autotune, _case
 
+_Kept = TypeVar("_Kept")
 _OF_OUTPUT = 0xFF  # NaN in every floating-point type
 
 
@@ -71,11 +72,20 @@ class Instance:
             raise ValueError("Case has a reset: say so, @perfgate.workload(resets=True, …)" if case.reset
                              else "@perfgate.workload says resets=True, and Case has no reset")
         self._case = case
-        self._run()  # compiles and autotunes
-        if case.reset is not None:
-            case.reset()
+        self._poison()
+
+    def prepare(self) -> Dict[str, str]:
+        """Compiles and autotunes: the first launch. Returns what was chosen."""
+        with _autotune.Choices() as chosen:
+            self._run()
+        if self._case.reset is not None:
+            self._case.reset()
+        self._poison()
+        return {**chosen.found, **{str(name): str(value) for name, value in (self._case.choices or {}).items()}}
+
+    def _poison(self) -> None:
         self._wait()
-        for memory in self._outputs() if case.outputs is not None else []:
+        for memory in self._outputs() if self._case.outputs is not None else []:
             _arrays.access(memory).set_bytes(memory, _OF_OUTPUT)
         self._wait()
 
@@ -157,7 +167,7 @@ class Plugin:
     def address(self) -> int:
         return ctypes.addressof(self._table)
 
-    def _keep(self, what: Any) -> Any:
+    def _keep(self, what: _Kept) -> _Kept:
         self._kept.append(what)
         return what
 
@@ -205,7 +215,7 @@ class Plugin:
             reset=self._keep(abi.Launch(call(lambda one, stream: one.reset(stream or 0)))),
             verify=self._keep(abi.Verify(call(lambda one, result: one.verify(result.contents)))),
             outputs=self._keep(abi.NameOutputs(call(_name_outputs))),
-            work=self._keep(abi.StateWork(call(_state_work)))))
+            work=self._keep(abi.StateWork(call(_state_work))), prepare=self._keep(abi.Prepare(call(_prepare)))))
 
 
 def _name_outputs(instance: Instance, list_: Any) -> None:
@@ -220,6 +230,11 @@ def _state_work(instance: Instance, work: Any) -> None:
     case = instance.work()
     work.contents.flops, work.contents.bytes = float(case.flops), float(case.bytes)
     work.contents.arithmetic = abi.ARITHMETIC[case.arithmetic]
+
+
+def _prepare(instance: Instance, chosen: Any) -> None:
+    for name, value in sorted(instance.prepare().items()):
+        chosen.contents.add(chosen.contents.context, name.encode(errors="replace"), value.encode(errors="replace"))
 
 
 def _text(value: Any) -> str:
@@ -285,4 +300,4 @@ def main(library_file: str, arguments: List[str]) -> int:
         return loaded[0].address
 
     words = (ctypes.c_char_p * (len(arguments) + 1))(*[os.fsencode(word) for word in arguments], None)
-    return library.perfgate_worker(len(arguments), words, _LOAD(load_file))
+    return int(library.perfgate_worker(len(arguments), words, _LOAD(load_file)))

@@ -71,7 +71,7 @@ class Case(pytest.Item):
         if skipped is not None:
             pytest.skip(skipped.get("message") or "skipped")
 
-    def repr_failure(self, excinfo: Any, style: Any = None) -> str:
+    def repr_failure(self, excinfo: Any, style: Any = None) -> Any:
         if excinfo.errisinstance(AssertionError):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/options/options.hpp"
+#include "cli/verbs/verb.hpp"
+#include "runner/adoption.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
+
+namespace perfgate::cli {
+namespace {
+
+int write_pipelines(const runner::AdoptionChoice& choice) {
+    const runner::Adoption adoption = runner::adopt(choice);
+    std::string text;
+    for (const std::string& file : adoption.files) {
+        text += fmt::format("wrote {}\n", util::printable(file));
+    }
+    text += fmt::format("{}\n\n{} left:\n", adoption.found,
+                        util::counted(adoption.steps.size(), "step"));
+    std::size_t number = 0;
+    for (const std::string& step : adoption.steps)
+        text += fmt::format("  {}. {}\n", ++number, step);
+    for (const std::string& warning : adoption.warnings) {
+        fmt::print(stderr, "perfgate: warning: {}\n", warning);
+    }
+    util::write_file_atomically("-", text);
+    return 0;
+}
+
+}  // namespace
+
+Body add_adopt(CLI::App& verb) {
+    const auto choice = std::make_shared<runner::AdoptionChoice>();
+    const std::vector<std::string> all_ci = runner::known_ci();
+    choice->ci = all_ci.front();
+    verb.add_option("SUITE", choice->suites, "The suites to be measured (files or patterns)")
+        ->type_name("PATH")
+        ->capture_default_str();
+    verb.add_option("--config", choice->config,
+                    "The config to measure with (default: configs/ci.yaml, which is written if it "
+                    "is absent)")
+        ->type_name("FILE");
+    // It need not be there: a job builds it.
+    add_repeatable(verb, "--plugin", choice->plugins,
+                   "A plugin with workloads that the suites name", "FILE");
+    verb.add_option("--build", choice->build,
+                    "What builds plugins, programs and benchmarks, in a line of shell (default: "
+                    "CMake's commands if there is a CMakeLists.txt)")
+        ->type_name("COMMAND");
+    verb.add_option("--ci", choice->ci, "Which CI")->check(one_of(all_ci))->capture_default_str();
+    add_repeatable(verb, "--runner", choice->runners,
+                   "Label of the machines that measure (default: gpu, or quiet if no case needs a "
+                   "GPU); repeated, each measures",
+                   "LABEL");
+    verb.add_option("--from", choice->from,
+                    "Repository and commit of the release and its actions, as OWNER/perfgate@SHA "
+                    "(default: this release's)")
+        ->type_name("REPOSITORY");
+    verb.footer(
+        "Run it in the root of the repository. Checks the suites and the config without executing "
+        "anything of them, writes the CI pipelines, and lists what is left to do. Files that it "
+        "has not written are not replaced. Exit code: 0 written, else 2.");
+    return [choice] { return write_pipelines(*choice); };
+}
+
+}  // namespace perfgate::cli

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The custom JSON of github-action-benchmark: a list of {name, unit, value}. Rows in a unit of time
+// are read as such; others by `values` with `where`.
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "kinds/benchmark/formats/formats.hpp"
+#include "kinds/benchmark/formats/json.hpp"
+#include "kinds/benchmark/formats/json_text.hpp"
+
+namespace perfgate::benchmark {
+
+Results read_github_action_benchmark(std::string_view text, std::string_view source,
+                                     const Layout& reading) {
+    struct TimeUnit {
+        std::string_view text;
+        double ns;
+    };
+    static constexpr std::array<TimeUnit, 9> units{{{"ns", 1},
+                                                    {"us", 1e3},
+                                                    {"\xC2\xB5s", 1e3},
+                                                    {"\xCE\xBCs", 1e3},
+                                                    {"ms", 1e6},
+                                                    {"s", ns_of_s},
+                                                    {"ns/iter", 1},
+                                                    {"us/iter", 1e3},
+                                                    {"ms/iter", 1e6}}};
+    Layout layout;
+    layout.rows = "/*";
+    layout.name = "/name";
+    for (const TimeUnit& unit : units) {
+        Value value = value_of("real_time", "/value", unit.ns);
+        value.where = {{"/unit", std::string(unit.text)}};
+        layout.values.push_back(std::move(value));
+    }
+    const KnownRows known;
+    return read_rows_of_json(parse_json(text, source), completed(std::move(layout), reading),
+                             &known);
+}
+
+}  // namespace perfgate::benchmark

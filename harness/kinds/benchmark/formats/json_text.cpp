@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/benchmark/formats/json_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "util/error.hpp"
+
+namespace perfgate::benchmark {
+
+namespace {
+
+using document::JsonDocument;
+using document::JsonKind;
+using document::JsonValue;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr std::array<std::pair<std::string_view, double>, 3> no_numbers{
+    {{"NaN", std::numeric_limits<double>::quiet_NaN()},
+     {"Infinity", infinity},
+     {"-Infinity", -infinity}}};
+constexpr std::string_view spaces = " \t\r\n";
+
+/// Copies a text and mends what is no JSON. What it does not know it leaves as it is, so that the
+/// parser refuses it.
+class Mended {
+  public:
+    Mended(std::string_view text, RepeatedKeys repeated)
+        : text_(text), rename_(repeated == RepeatedKeys::are_renamed) {}
+
+    std::string take() {
+        out_.reserve(text_.size() + 64);
+        while (at_ < text_.size()) step();
+        return std::move(out_);
+    }
+
+  private:
+    void step() {
+        const char c = text_[at_];
+        if (c == '"') return copy_text();
+        for (const auto& [word, value] : no_numbers) {
+            if (!text_.substr(at_).starts_with(word) || continues(at_ + word.size())) continue;
+            out_.append("\"").append(word).append("\"");
+            at_ += word.size();
+            return;
+        }
+        // The parser refuses what is nested deeper.
+        if (rename_ && c == '{' && keys_.size() < 2 * document::json_depth_limit) {
+            keys_.emplace_back();
+        }
+        if (rename_ && c == '}' && !keys_.empty()) keys_.pop_back();
+        out_ += c;
+        ++at_;
+    }
+
+    [[nodiscard]] bool continues(std::size_t at) const {
+        return at < text_.size() &&
+               ((text_[at] >= 'a' && text_[at] <= 'z') || (text_[at] >= 'A' && text_[at] <= 'Z'));
+    }
+
+    void copy_text() {
+        std::size_t end = at_ + 1;
+        while (end < text_.size() && text_[end] != '"') end += text_[end] == '\\' ? 2 : 1;
+        end = std::min(end, text_.size());
+        const std::string key(text_.substr(at_ + 1, end - at_ - 1));
+        out_.append(text_.substr(at_, end - at_));
+        const std::size_t after = text_.find_first_not_of(spaces, std::min(end + 1, text_.size()));
+        const bool is_key = after != std::string_view::npos && text_[after] == ':';
+        if (rename_ && is_key && !keys_.empty() && !keys_.back().insert(key).second) {
+            out_.append(again(""));
+        }
+        if (end < text_.size()) out_ += '"';
+        at_ = std::min(end + 1, text_.size());
+    }
+
+    std::string_view text_;
+    bool rename_;
+    std::size_t at_ = 0;
+    std::vector<std::set<std::string>> keys_;
+    std::string out_;
+};
+
+std::string mended(std::string_view text, RepeatedKeys repeated) {
+    const bool plain = repeated == RepeatedKeys::are_refused &&
+                       text.find("NaN") == std::string_view::npos &&
+                       text.find("Infinity") == std::string_view::npos;
+    return plain ? std::string(text) : Mended(text, repeated).take();
+}
+
+}  // namespace
+
+std::string again(std::string_view key) {
+    return std::string(key) + " (again)";
+}
+
+JsonDocument parse_json(std::string_view text, std::string_view source, RepeatedKeys repeated) {
+    return {mended(text, repeated), source};
+}
+
+JsonDocument parse_json_lines(std::string_view text, std::string_view source) {
+    // A comma takes the place of each end of a line, and the line ends after it: lines keep their
+    // numbers.
+    std::string array = "[";
+    bool first = true;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        const std::string_view line = text.substr(0, end);
+        if (line.find_first_not_of(spaces) != std::string_view::npos) {
+            if (!first) array += ',';
+            array.append(line);
+            first = false;
+        }
+        if (end < text.size()) array += '\n';
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    array += ']';
+    return {mended(array, RepeatedKeys::are_refused), source};
+}
+
+bool has_json_lines(std::string_view text) {
+    const std::size_t begin = text.find_first_not_of(spaces);
+    if (begin == std::string_view::npos || text[begin] != '{') return false;
+    const std::size_t end = text.find('\n', begin);
+    if (end == std::string_view::npos ||
+        text.find_first_not_of(spaces, end) == std::string_view::npos) {
+        return false;
+    }
+    try {
+        parse_json(text.substr(begin, end - begin), "line");
+    } catch (const util::InputError&) {
+        return false;
+    }
+    return true;
+}
+
+double number_of(JsonValue value) {
+    if (value.kind() == JsonKind::text) {
+        for (const auto& [word, number] : no_numbers) {
+            if (value.text() == word) return number;
+        }
+    }
+    return value.number();
+}
+
+}  // namespace perfgate::benchmark

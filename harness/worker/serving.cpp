@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/serving.hpp"
+
+#include <unistd.h>
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+#include "backend/host/host_backend.hpp"
+#include "measure/backend_module.hpp"
+#include "measure/worker.hpp"
+#include "measure/worker_process.hpp"
+#include "util/error.hpp"
+
+namespace perfgate::worker {
+
+namespace {
+
+measure::BackendSource source_of(Options& options, const std::filesystem::path& cuda_backend) {
+    if (options.backend == "host") {
+        return {[](const std::string&) {
+                    return std::vector<measure::ListedDevice>{{"", backend::host_device()}};
+                },
+                [&options](auto loading) {
+                    options.of_backend.loading = std::move(loading);
+                    return backend::make_host_backend(options.of_backend);
+                }};
+    }
+    return {[cuda_backend](const std::string& wanted) {
+                std::vector<measure::ListedDevice> devices;
+                measure::backend_function<measure::ListDevices>(
+                    cuda_backend, measure::list_devices_symbol)(wanted, devices);
+                return devices;
+            },
+            [&options, cuda_backend](auto loading) {
+                options.of_backend.loading = std::move(loading);
+                const auto create = measure::backend_function<measure::CreateBackend>(
+                    cuda_backend, measure::create_backend_symbol);
+                return std::unique_ptr<measure::Backend>(create(options.of_backend));
+            }};
+}
+
+}  // namespace
+
+Options read_options(const std::vector<std::string>& words) {
+    Options options;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const auto value = [&]() -> const std::string& {
+            if (i + 1 == words.size()) {
+                throw util::InputError("worker: " + words[i] + " needs a value");
+            }
+            return words[++i];
+        };
+        if (words[i] == "--backend") {
+            options.backend = value();
+        } else if (words[i] == "--device") {
+            options.of_backend.device = value();
+        } else if (words[i] == "--plugin") {
+            options.of_backend.plugins.push_back(value());
+        } else if (words[i] == "--bundled") {
+            options.of_backend.bundled.push_back(value());
+        } else if (words[i] == "--no-cupti") {
+            options.of_backend.cupti = false;
+        } else {
+            throw util::InputError("worker: unknown argument " + words[i]);
+        }
+    }
+    if (options.backend != "host" && options.backend != "cuda") {
+        throw util::InputError("worker: --backend is cuda or host");
+    }
+    return options;
+}
+
+int serve(Options options, const std::filesystem::path& cuda_backend) {
+    return measure::serve(source_of(options, cuda_backend), STDIN_FILENO, measure::reply_fd);
+}
+
+}  // namespace perfgate::worker

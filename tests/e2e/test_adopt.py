@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`perfgate adopt` in a folder with suites: what it checks, what it writes for each CI, and what it leaves alone.
+tests/e2e/test_adopter.py plays what it writes for GitHub, test_setup.py what it writes for the others."""
+
+import os
+import re
+
+import yaml
+
+import tool
+
+SHA = "5eed" * 10
+FROM = f"tools/perfgate@{SHA}"
+HOST = """name: {name}
+defaults: {{metrics: [host_time], tolerances: {{host_time: 30%}}}}
+workloads:
+  - {{workload: gemm, variants: [reference], params: {{dtype: f32, m: 16, n: 16, k: 16}}}}
+"""
+GPU = """name: {name}
+defaults: {{metrics: [gpu_time], tolerances: {{gpu_time: 3%}}}}
+workloads:
+  - {{workload: gemm, variants: [naive], params: {{dtype: f32, m: 16, n: 16, k: 16}}}}
+"""
+PLUGIN = """name: {name}
+defaults: {{metrics: [host_time], tolerances: {{host_time: 30%}}}}
+workloads:
+  - {{workload: somebodys, variants: [plain], params: {{n: 16}}}}
+"""
+PROGRAM = "name: {name}\nworkloads:\n  - {{command: [./app], name: app, tolerances: {{program.gpu_time: 5%}}}}\n"
+BENCHMARK = """name: {name}
+workloads:
+  - {{benchmark: [./bench, "--benchmark_out={{out}}"], name: bench, format: {format}, tolerances: {{real_time: 5%}}}}
+"""
+FILES = {
+    "github": {f".github/workflows/{name}.yml" for name in
+               ("perfgate", "perfgate-accept", "perfgate-comment", "perfgate-nightly")},
+    "gitlab": {".gitlab/perfgate.yml"},
+    "buildkite": {".buildkite/perfgate.yml"},
+    "jenkins": {"Jenkinsfile.perfgate"},
+}
+
+
+class Adopt(tool.Case):
+    def setUp(self):
+        super().setUp()
+        (self.folder / ".git").mkdir()
+
+    def adopt(self, *words, code=0, given=("--from", FROM)):
+        return self.run_tool("adopt", *given, *words, code=code)
+
+    def suite(self, text, name="s", folder="suites", **values):
+        self.write(f"{folder}/{name}.yaml", text.format(name=name, **values))
+
+    def refused(self, *words, given=("--from", FROM)):
+        """Nothing is written then."""
+        before = self.everything()
+        done = self.adopt(*words, code=2, given=given)
+        self.assertEqual("", done.stdout)
+        self.assertEqual(before, self.everything())
+        return done.stderr
+
+    def everything(self):
+        return {path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file() and "locks" not in path.parts}
+
+    def workflow(self, name="perfgate"):
+        return yaml.safe_load((self.folder / f".github/workflows/{name}.yml").read_text())
+
+    def test_each_ci_gets_its_files_and_at_most_four_steps_are_left(self):
+        self.suite(GPU)
+        for ci, files in FILES.items():
+            with self.subTest(ci):
+                text = self.adopt("--ci", ci).stdout
+                wrote = set(re.findall(r"^wrote (.*)$", text, re.MULTILINE)) - {"configs/ci.yaml"}
+                self.assertEqual(files, wrote)
+                steps = re.findall(r"^  (\d)\. (.*)$", text, re.MULTILINE)
+                self.assertLessEqual(len(steps), 4)
+                self.assertIn(f"\n{len(steps)} steps left:\n", text)
+                self.assertTrue(any("equire" in step for _, step in steps), "which check is required")
+                self.assertTrue(any("first baselines" in step for _, step in steps))
+                self.assertIn("suites/*.yaml", (self.folder / sorted(files)[-1]).read_text())
+                for file in files:
+                    written = (self.folder / file).read_text()
+                    self.assertNotRegex(written, r"@[a-z_]+@|OWNER|another repository|SPDX")
+                    self.assertIn("perfgate adopt", written.splitlines()[0])
+                    self.assertIn("perfgate", written)
+        # The same again replaces its own files.
+        self.adopt("--ci", "github", "--runner", "h100")
+        self.assertEqual(["self-hosted", "h100"], self.workflow()["jobs"]["measure"]["runs-on"])
+
+    def test_the_machine_is_what_the_suites_need(self):
+        for text, values, label, backend in ((GPU, {}, "gpu", "cuda"), (HOST, {}, "quiet", "host"), (PROGRAM, {}, "gpu", "cuda"),
+                                             (BENCHMARK, {"format": "google-benchmark"}, "quiet", "host"),
+                                             (BENCHMARK, {"format": "nvbench"}, "gpu", "cuda")):
+            with self.subTest(text, **values):
+                self.suite(text, **values)
+                done = self.adopt()
+                self.assertEqual("", done.stderr)
+                self.assertEqual(["self-hosted", label], self.workflow()["jobs"]["measure"]["runs-on"])
+                config = (self.folder / "configs/ci.yaml").read_text()
+                self.assertEqual(backend, yaml.safe_load(config)["backend"])
+                self.assertNotRegex(config, "suites/gemm|config.schema")
+                self.assertEqual("fail", yaml.safe_load(config)["policy"]["no_baseline"])
+                (self.folder / "configs/ci.yaml").unlink()
+        # One case for a GPU among others is enough.
+        self.suite(HOST, "a")
+        self.suite(GPU, "b")
+        self.adopt()
+        self.assertEqual(["self-hosted", "gpu"], self.workflow()["jobs"]["measure"]["runs-on"])
+
+    def test_a_config_that_contradicts_the_suites_is_named(self):
+        self.suite(HOST)
+        self.write("configs/ci.yaml", "backend: cuda\n")
+        self.assert_one_line(self.refused(), "configs/ci.yaml", "no case of these suites is for a GPU", "'backend: host'")
+        self.suite(BENCHMARK, format="google-benchmark")
+        self.assert_one_line(self.adopt().stderr, "warning", "seem to need no GPU")
+        self.suite(GPU)
+        self.write("configs/ci.yaml", "policy: {no_baseline: fail}\n")
+        self.assert_one_line(self.adopt().stderr, "warning", "'backend: auto'", "'backend: cuda' fails instead")
+
+    def test_the_config_is_never_a_suite(self):
+        self.suite(HOST, "a", "perf")
+        self.write("perf/ci.yaml", "backend: host\nbaselines: perf/baselines\n")
+        for suites in (["perf/*.yaml"], ["perf/a.yaml", "perf/ci.yaml"]):  # a pattern, and what a shell makes of it
+            text = self.adopt(*suites, "--config", "perf/ci.yaml").stdout
+            self.assertIn("1 suite with 1 case, config perf/ci.yaml", text)
+            measured = self.workflow()["jobs"]["measure"]["steps"][-1]["with"]
+            self.assertEqual(("perf/ci.yaml", suites[0]), (measured["config"], measured["suites"]))
+        review = next(step["run"] for step in self.workflow()["jobs"]["review"]["steps"] if step.get("name") == "Review")
+        self.assertIn("'perf/a.yaml' --base rev:HEAD^1 --config perf/ci.yaml", review)
+        self.assertIn("perf/baselines", (self.folder / ".github/workflows/perfgate-accept.yml").read_text())
+        self.assertNotRegex((self.folder / ".github/workflows/perfgate-nightly.yml").read_text(), r"(?<!perf/)(?<!-)baselines$")
+        self.write("perf/other.yaml", "backend: host\n")
+        self.assert_one_line(self.refused("perf/*.yaml", "--config", "perf/ci.yaml"),
+                             "perf/other.yaml: is a config and no suite", "--config")
+
+    def test_what_is_absent_or_wrong_is_refused_with_its_place(self):
+        self.assertIn("no suite matches 'suites/*.yaml'", self.refused())
+        self.suite(HOST)
+        for words, parts in ((["none.yaml"], ["no suite matches 'none.yaml'"]),
+                             (["--config", "perf/none.yaml"], ["perf/none.yaml"]),
+                             (["../up.yaml"], ["SUITE '../up.yaml': expected a path below this folder"]),
+                             (["/etc/*.yaml"], ["SUITE '/etc/*.yaml'"]),
+                             (["suites/$(touch x).yaml"], ["expected a path"]),
+                             (["--plugin", "a b.so"], ["--plugin 'a b.so'"]),
+                             (["--plugin", "build/a.so"], ["how is build/a.so built", "--build COMMAND"]),
+                             (["--build", "a\nb"], ["--build: expected a command of one line"]),
+                             (["--runner", "a, b"], ["--runner a, b: expected a label"]),
+                             (["--runner", "a", "--runner", "a"], ["each label once"])):
+            with self.subTest(words):
+                self.assert_one_line(self.refused(*words), *parts)
+        self.write("suites/bad.yaml", "name: bad\nworkloads:\n  - {workload: gemm, vairants: [naive]}\n")
+        self.assertIn("suites/bad.yaml:3:", self.refused())
+        self.suite(HOST.replace("{name}", "s"), "bad")
+        self.assertIn("suites/s.yaml: the suite 's' is also in suites/bad.yaml", self.refused())
+        (self.folder / "suites/bad.yaml").unlink()
+        os.symlink("/etc/passwd", self.folder / "suites/bad.yaml")
+        self.assertIn("suites/bad.yaml: a link, which is not followed", self.refused())
+
+    def test_where_the_release_is_from_is_known_or_asked_for(self):
+        self.suite(HOST)
+        for given, part in (((), "--from OWNER/perfgate@SHA"), (("--from", "tools"), "expected OWNER/NAME"),
+                            (("--from", "tools/perfgate"), "40 hexadecimal digits"),
+                            (("--from", "tools/perfgate@main"), "40 hexadecimal digits"),
+                            (("--from", f"to'ols/perfgate@{SHA}"), "expected OWNER/NAME")):
+            with self.subTest(given):
+                self.assert_one_line(self.refused(given=given), part)
+
+    def test_a_plugin_is_named_and_built(self):
+        self.suite(PLUGIN)
+        self.assert_one_line(self.refused(), "suites/s.yaml:4:", "somebodys", "--plugin FILE")
+        self.write("CMakeLists.txt", "")
+        self.adopt("--plugin", "build/a.so", "--plugin", "build/b.so")
+        steps = self.workflow()["jobs"]["measure"]["steps"]
+        self.assertEqual("--plugin=build/a.so\n--plugin=build/b.so", steps[-1]["with"]["arguments"].strip())
+        self.assertIn("cmake --build build", steps[-2]["run"])
+        self.assertTrue(steps[-3]["uses"].startswith("actions/cache@"))
+        refresh = (self.folder / ".github/workflows/perfgate-nightly.yml").read_text()
+        self.assertIn("baseline refresh --plugin build/a.so --plugin build/b.so --config", refresh)
+        self.adopt("--plugin", "build/a.so", "--build", """printf '%s\\n' "a: {b}" && make -C bench""")
+        self.assertIn("""printf '%s\\n' "a: {b}" && make -C bench""", self.workflow()["jobs"]["measure"]["steps"][-2]["run"])
+
+    def test_each_kind_of_machine_measures(self):
+        self.suite(GPU)
+        words = ["--runner", "h100", "--runner", "b200"]
+        self.adopt(*words)
+        measure = self.workflow()["jobs"]["measure"]
+        self.assertEqual({"runner": ["h100", "b200"]}, measure["strategy"]["matrix"])
+        self.assertEqual(["self-hosted", "${{ matrix.runner }}"], measure["runs-on"])
+        self.assertIn("matrix.runner", measure["concurrency"]["group"])
+        for name in ("accept", "comment"):
+            self.assertIn("ARTIFACT: perfgate-h100 perfgate-b200",
+                          (self.folder / f".github/workflows/perfgate-{name}.yml").read_text())
+        self.adopt("--ci", "gitlab", *words)
+        jobs = yaml.safe_load((self.folder / ".gitlab/perfgate.yml").read_text())
+        self.assertEqual([{"RUNNER": ["h100", "b200"]}], jobs["perfgate"]["parallel"]["matrix"])
+        self.assertEqual(["$RUNNER"], jobs[".perfgate"]["tags"])
+        self.adopt("--ci", "buildkite", *words)
+        step, = yaml.safe_load((self.folder / ".buildkite/perfgate.yml").read_text())["steps"]
+        self.assertEqual((["h100", "b200"], "{{matrix}}"), (step["matrix"], step["agents"]["queue"]))
+        self.adopt("--ci", "jenkins", *words)
+        self.assertIn("values 'h100', 'b200'", (self.folder / "Jenkinsfile.perfgate").read_text())
+
+    def test_somebody_elses_file_is_not_replaced(self):
+        self.suite(HOST)
+        for ci, files in FILES.items():
+            for kind in ("a file", "a link"):
+                theirs = self.folder / sorted(files)[0]
+                theirs.parent.mkdir(parents=True, exist_ok=True)
+                if kind == "a file":
+                    theirs.write_text("name: perfgate\n")
+                else:
+                    os.symlink(self.write("elsewhere", "Written by 'perfgate adopt'\n"), theirs)
+                with self.subTest(ci, kind=kind):
+                    self.assert_one_line(self.refused("--ci", ci), f"{sorted(files)[0]} exists", "rename or remove it")
+                theirs.unlink()
+
+    def test_it_runs_in_the_root_of_a_repository(self):
+        (self.folder / ".git").rmdir()
+        self.suite(HOST)
+        self.assert_one_line(self.refused(), "no .git in this folder", "root of the repository")
+
+    def test_nothing_of_a_suite_is_executed(self):
+        pwned = self.folder / "pwned"
+        self.script("bench", f"#!/bin/sh\ntouch '{pwned}'\n")
+        self.write("suites/kernels.py", f"open({str(pwned)!r}, 'w')\nimport perfgate\n@perfgate.workload(n=[1])\ndef k(n):\n    pass\n")
+        self.suite("name: {name}\nworkloads:\n  - {{benchmark: [../bench, '{{out}}'], name: b, format: google-benchmark, "
+                   "tolerances: {{real_time: 5%}}}}\n")
+        self.adopt()
+        self.assertFalse(pwned.exists())
+
+
+if __name__ == "__main__":
+    tool.main()
