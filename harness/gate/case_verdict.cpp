@@ -327,20 +327,6 @@ void CaseVerdicts::compare(const ComparedCase& compared, CaseVerdict& verdict) {
     add_metrics(compared, verdict);
 }
 
-namespace {
-
-bool is_in_relations(const model::SuiteResult& suite, const std::string& id) {
-    return std::any_of(
-        suite.relations.begin(), suite.relations.end(), [&](const model::Relation& relation) {
-            return std::any_of(
-                relation.instances.begin(), relation.instances.end(), [&](const auto& instance) {
-                    return std::find(instance.begin(), instance.end(), id) != instance.end();
-                });
-        });
-}
-
-}  // namespace
-
 void CaseVerdicts::add_metrics(const ComparedCase& compared, CaseVerdict& verdict) {
     const CaseResult& result = *compared.result;
     std::set<std::string_view> uncollected;
@@ -368,10 +354,6 @@ void CaseVerdicts::add_metrics(const ComparedCase& compared, CaseVerdict& verdic
         verdict.reason =
             "no gated metric applies to this case: give the suite a tolerance for a metric that is "
             "measured here, or exclude the case";
-    }
-    if (expected_only && !is_in_relations(run_.suites[compared.at.suite], verdict.id)) {
-        verdict.verdict = Verdict::skipped;
-        verdict.reason = "reported, not gated: no tolerance and no expectation is about it";
     }
 }
 

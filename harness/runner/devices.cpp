@@ -502,6 +502,13 @@ model::WorkloadCatalogue load_workload_catalogue(const std::vector<std::string>&
     return workloads_of(choice);
 }
 
+model::WorkloadCatalogue load_workloads_of(const std::vector<std::string>& suites,
+                                           const std::vector<std::string>& plugins) {
+    BackendChoice choice;
+    choice.plugins = plugins;
+    return workloads_of(with_plugins(choice, suites));
+}
+
 std::vector<suite::Suite> read_suites(const std::vector<std::string>& files,
                                       const std::vector<std::string>& plugins) {
     std::string absent;

@@ -102,6 +102,10 @@ model::Ceilings measure_ceilings(measure::Workers& workers);
 /// The workloads that plugins offer, queried from a worker: the coordinator itself loads no plugin.
 /// The bundled plugins' workloads and those of `plugins`. Needs no GPU.
 model::WorkloadCatalogue load_workload_catalogue(const std::vector<std::string>& plugins);
+/// With the plugins that the suites name, for a verb that measures them; without the bundled ones
+/// if no suite has a workload of a plugin.
+model::WorkloadCatalogue load_workloads_of(const std::vector<std::string>& suites,
+                                           const std::vector<std::string>& plugins);
 
 /// The suites, for what executes nothing that they name. Throws util::InputError also for a plugin
 /// that a suite names and `plugins` lacks.

@@ -730,16 +730,6 @@ workloads:
         self.app(more="sync")
         self.run_suite(code=1)
 
-    def test_a_label_that_nothing_gates_is_reported_and_no_pass(self):
-        self.suite(("      flash.gpu_time: 5%\n", ""))
-        self.refresh()
-        self.run_suite(processes=5)
-        self.assertEqual(50000, self.value("flash", "gpu_time"))
-        verdict = self.verdicts()["flash"]
-        self.assertEqual(["skipped", "reported, not gated: no tolerance and no expectation is about it"],
-                         [verdict["verdict"], verdict["reason"]])
-        self.assertEqual("pass", self.verdicts()["step"]["verdict"])
-
     def test_without_a_check_nothing_is_verified(self):
         self.suite(("    check: [./check]\n", ""))
         self.refresh()

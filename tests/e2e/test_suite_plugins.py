@@ -74,6 +74,15 @@ class SuitePlugins(tool.Case):
         self.assertFalse(self.tool("compare", "perfgate-out/run.json")[0])
         self.assertFalse(self.tool("report", "perfgate-out/run.json")[0])
 
+    def test_a_baseline_is_refreshed_by_the_gates_of_a_suite_with_plugins(self):
+        self.make("build/scale.so")
+        self.write("scale.yaml", suite("scale", ("scale", "plain"), plugins=["build/scale.so"]))
+        measured = self.tool("baseline", "refresh", "--tolerances", "scale.yaml", *HOST, "--processes", 2)[1]
+        self.assertIn("1 accepted", measured.stdout)
+        self.tool("run", "scale.yaml", *HOST, "--processes", 2)
+        stored = self.tool("baseline", "refresh", "perfgate-out/run.json", "scale.yaml")[1]
+        self.assertNotIn("not stored", stored.stdout)
+
     def test_both_checkouts_of_ab_have_their_own(self):
         for side in ("base", "head"):
             self.make(f"{side}/build/scale.so")
