@@ -148,10 +148,11 @@ const std::vector<Row>& profile_keys() {
                 const auto [fewest, most] = processes_of(after);
                 return fewest < fewest_before || most < most_before;
             }),
-        {"plugins",
-         "Files with plugins that every run loads, as with `--plugin`; relative to the folder that "
-         "perfgate runs in.",
-         files("plugins"), &Profile::plugins, Weaker::any},
+        Row("plugins",
+            "Files with plugins that every run loads, as with `--plugin`; relative to the folder "
+            "that perfgate runs in.",
+            files("plugins"), &Profile::plugins)
+            .usually("none"),
         {"creep",
          "How much worse accepted changes may make a gated metric in all, since its anchor.",
          fraction(), &Profile::creep, Weaker::more,

@@ -46,19 +46,25 @@ measure::BackendSource source_of(Options& options, const std::filesystem::path& 
 Options read_options(const std::vector<std::string>& words) {
     Options options;
     for (std::size_t i = 0; i < words.size(); ++i) {
-        const auto value = [&]() -> const std::string& {
-            if (i + 1 == words.size()) {
-                throw util::InputError("worker: " + words[i] + " needs a value");
+        const std::size_t equals = words[i].find('=');
+        const std::string name = words[i].substr(0, equals);
+        const auto value = [&] {
+            std::string text;
+            if (equals != std::string::npos) {
+                text = words[i].substr(equals + 1);
+            } else if (i + 1 < words.size()) {
+                text = words[++i];
             }
-            return words[++i];
+            if (text.empty()) throw util::InputError("worker: " + name + " needs a value");
+            return text;
         };
-        if (words[i] == "--backend") {
+        if (name == "--backend") {
             options.backend = value();
-        } else if (words[i] == "--device") {
+        } else if (name == "--device") {
             options.of_backend.device = value();
-        } else if (words[i] == "--plugin") {
+        } else if (name == "--plugin") {
             options.of_backend.plugins.push_back(value());
-        } else if (words[i] == "--bundled") {
+        } else if (name == "--bundled") {
             options.of_backend.bundled.push_back(value());
         } else if (words[i] == "--no-cupti") {
             options.of_backend.cupti = false;

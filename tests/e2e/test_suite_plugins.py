@@ -60,7 +60,7 @@ class SuitePlugins(tool.Case):
     def test_what_measures_loads_the_plugins_of_a_suite_and_nothing_else_does(self):
         self.make("build/libscale.so")
         self.write("suites/scale.yaml", suite("scale", ("scale", "plain"), plugins=["../build/scale.so"]))
-        for words in (["run"], ["baseline", "refresh"], ["selftest", "--sizes", "50%"]):
+        for words in (["run"], ["baseline", "refresh"], ["selftest", "--sizes", "50"]):
             with self.subTest(words):
                 loaded, _ = self.tool(*words, "suites/scale.yaml", *HOST, "--processes", 2, code=(0, 3))
                 self.assertTrue(loaded)

@@ -97,7 +97,8 @@ void Subscriber::on_launch(LaunchHandler handler, FailureHandler failed) {
 
 void Subscriber::watch_module_calls(bool enable) {
     for (const auto id : module_calls) {
-        check(cuptiEnableCallback(enable ? 1 : 0, handle_, CUPTI_CB_DOMAIN_DRIVER_API, id),
+        check(cupti::own().cuptiEnableCallback(enable ? 1 : 0, handle_, CUPTI_CB_DOMAIN_DRIVER_API,
+                                               id),
               "cannot watch module loads");
     }
 }

@@ -42,6 +42,7 @@ int draft_suite(const ProgramGate& options, const std::string& suite) {
     runner::ProfileRequest request;
     request.words = options.words;
     request.suite = suite;
+    request.settings.level = inject::Level::api;
     request.time_limit_s = options.run.measuring.case_limit_s;
     const runner::ProfiledProgram program = runner::profile_program(request);
     for (const auto* lines : {&program.notes, &program.problems}) {
