@@ -58,6 +58,13 @@ std::string wrapped(std::string_view text, std::size_t indent) {
 /// A name in two columns with its text, which begins on the next line if the name is long.
 std::string entry(const std::string& name, const std::string& text) {
     std::string out = "  " + name;
+    // A long list of values.
+    for (std::size_t line = 0; out.size() - line > help_columns;) {
+        const std::size_t comma = out.rfind(',', line + help_columns - 1);
+        if (comma == std::string::npos || comma <= line) break;
+        out.insert(comma + 1, "\n      ");
+        line = comma + 2;
+    }
     std::string behind = wrapped(text, text_column);
     if (out.size() + 2 <= text_column) {
         behind.erase(0, std::min(out.size(), behind.size()));

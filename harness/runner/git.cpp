@@ -158,7 +158,7 @@ std::string git_revision(const std::filesystem::path& folder) {
 }
 
 bool git_is_clean(const std::filesystem::path& folder) {
-    const GitEnd end = git_in(folder, {"status", "--porcelain"}, for_output);
+    const GitEnd end = git_in(folder, {"--no-optional-locks", "status", "--porcelain"}, for_output);
     return end.succeeded && end.text.empty();
 }
 

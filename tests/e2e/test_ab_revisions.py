@@ -222,7 +222,8 @@ class Revisions(tool.Case):
             with self.subTest(name):
                 done = subprocess.run(
                     [tool.PERFGATE, "ab", "suites/mine.yaml", "--backend", "host", "--processes", "2", "--base",
-                     "rev:base"], cwd=self.folder / "repo", capture_output=True, text=True, timeout=tool.PATIENCE_S,
+                     "rev:base", "--head", "env:X=1"], cwd=self.folder / "repo", capture_output=True, text=True,
+                    timeout=tool.PATIENCE_S,
                     env={**os.environ, "TMPDIR": str(self.folder / "tmp"), name: value})
                 self.assertEqual(0, done.returncode, done.stdout + done.stderr)
                 self.assertEqual(index, (self.folder / "repo/.git/index").read_bytes())

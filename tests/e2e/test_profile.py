@@ -241,7 +241,8 @@ class Profile(tool.Case):
                 pass
             lines = [line.rstrip("\r") for line in shown.decode().split("\n")]
             begin = lines.index("kernels")
-            self.assertLessEqual(max(map(len, [lines[0], *lines[begin:begin + 12]])), columns)
+            for line in [lines[0], *lines[begin:begin + 12]]:
+                self.assertLessEqual(len(line), columns, line)
             heads = lines[begin + 1].split()
             self.assertEqual(columns == 200, "block" in heads)
             self.assertEqual(["time", "share", "count", "median"], heads[:4])

@@ -62,7 +62,7 @@ class SuitePlugins(tool.Case):
         self.write("suites/scale.yaml", suite("scale", ("scale", "plain"), plugins=["../build/scale.so"]))
         for words in (["run"], ["baseline", "refresh"], ["selftest", "--sizes", "50"]):
             with self.subTest(words):
-                loaded, _ = self.tool(*words, "suites/scale.yaml", *HOST, "--processes", 2, code=(0, 3))
+                loaded, _ = self.tool(*words, *HOST, "--processes", 2, "suites/scale.yaml", code=(0, 1, 3))
                 self.assertTrue(loaded)
         self.assertEqual(["scale/plain"], self.ids())
         for words in (["validate"], ["list"], ["baseline", "prune"]):

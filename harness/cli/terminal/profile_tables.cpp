@@ -89,8 +89,8 @@ class Text {
     /// Leaves out what tells least until the rows fit the terminal, then cuts their names.
     void fit(TableRows& rows) const {
         constexpr std::size_t least_name = 24;
-        constexpr std::array<std::string_view, 7> first_to_go{
-            "block", "grid", "regs", "min size", "max size", "min", "max"};
+        constexpr std::array<std::string_view, 9> first_to_go{
+            "block", "grid", "regs", "min size", "max size", "min", "max", "syncs", "copies"};
         const auto width_but_name = [&] {
             std::size_t width = 0;
             for (std::size_t i = 0; i + 1 < rows.front().size(); ++i)
