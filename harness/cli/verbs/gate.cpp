@@ -140,8 +140,9 @@ Body add_gate(CLI::App& verb) {
     verb.footer(
         "The first call records the program once, drafts a suite, measures a baseline and prints "
         "the suite; each later call is a run of it. Exit codes are those of run; the first call "
-        "exits with 0 if the baseline is stored, 2 if its times vary too much: then edit the "
-        "tolerances in the suite and call it again. With --set no_baseline=fail, as in CI, a call "
+        "exits with 0 if the baseline is stored, 4 if some cases vary too much for it and are "
+        "named, 2 if all do: then edit the tolerances in the suite, and call it again or store the "
+        "rest with 'perfgate baseline refresh'. With --set no_baseline=fail, as in CI, a call "
         "without a baseline exits with 4 and stores none.");
     return [options, &verb] { return gate_program(verb, *options); };
 }
