@@ -69,7 +69,11 @@ class Tables(Formats):
     tolerances: {real_time: 5%, memory: 1%}
 """)
         self.run_suite()
-        self.assertEqual({"b/rms[x=4096]": {"real_time": 532000, "memory": 512300000}}, self.values())
+        values = self.values()
+        self.assertEqual(["b/rms[x=4096]"], list(values))
+        self.assertEqual({"real_time", "memory"}, set(values["b/rms[x=4096]"]))
+        self.assertAlmostEqual(532000, values["b/rms[x=4096]"]["real_time"], places=6)
+        self.assertAlmostEqual(512300000, values["b/rms[x=4096]"]["memory"], places=6)
 
     def test_what_differs_is_named_in_samples_or_refused(self):
         self.suite(TABLE)
@@ -141,12 +145,12 @@ class Tables(Formats):
     format: ncu
     values:
       read: {from: dram__bytes_read.sum, unit: B, better: lower}
-      registers: {from: launch__registers_per_thread, better: lower}
-    tolerances: {real_time: 5%, read: 1%, registers: 0}
+      thread_registers: {from: launch__registers_per_thread, better: lower}
+    tolerances: {real_time: 5%, read: 1%, thread_registers: 0}
 """)
         self.run_suite()
         self.assertEqual(2, len(self.values()))
-        self.assertTrue(all({"real_time", "read", "registers"} == set(each) for each in self.values().values()))
+        self.assertTrue(all({"real_time", "read", "thread_registers"} == set(each) for each in self.values().values()))
         shutil.copy(DATA / "llama-bench.json", self.folder / "r.json")
         self.suite("""
   - benchmark: [cat, r.json]
@@ -272,10 +276,10 @@ class Names(Formats):
     def test_accepting_one_case_renames_that_case(self):
         words, stored = self.old_baseline()
         self.run_tool("compare", *self.files("slow", ["a/64/repeats:10", "b/8"], 1.3), *words, "--out", "perfgate-out", code=1)
-        self.run_tool("baseline", "accept", "perfgate-out/run.json", "--case", "bench/b*", "--reason", "why", "--reset-anchor")
+        self.run_tool("baseline", "accept", "perfgate-out/run.json", "--filter", "bench/b*", "--reason", "why", "--reset-anchor")
         self.assertIn("repeats=3", stored.read_text())
         self.run_tool("baseline", "verify")
-        self.run_tool("baseline", "accept", "perfgate-out/run.json", "--case", "bench/a*", "--reason", "why", "--reset-anchor")
+        self.run_tool("baseline", "accept", "perfgate-out/run.json", "--filter", "bench/a*", "--reason", "why", "--reset-anchor")
         self.assertNotIn("repeats=3", stored.read_text())
         self.run_tool("baseline", "verify")
 
