@@ -55,16 +55,22 @@ std::string wrapped(std::string_view text, std::size_t indent) {
     return out;
 }
 
+/// A list of words that is longer than a line, in several.
+std::string with_breaks(std::string list) {
+    constexpr std::string_view next_line = "\n      ";
+    std::size_t begin = 0;
+    while (list.size() - begin > help_columns) {
+        const std::size_t comma = list.rfind(',', begin + help_columns - 1);
+        if (comma == std::string::npos || comma < begin + next_line.size()) break;
+        list.insert(comma + 1, next_line);
+        begin = comma + 2;
+    }
+    return list;
+}
+
 /// A name in two columns with its text, which begins on the next line if the name is long.
 std::string entry(const std::string& name, const std::string& text) {
-    std::string out = "  " + name;
-    // A long list of values.
-    for (std::size_t line = 0; out.size() - line > help_columns;) {
-        const std::size_t comma = out.rfind(',', line + help_columns - 1);
-        if (comma == std::string::npos || comma <= line) break;
-        out.insert(comma + 1, "\n      ");
-        line = comma + 2;
-    }
+    std::string out = with_breaks("  " + name);
     std::string behind = wrapped(text, text_column);
     if (out.size() + 2 <= text_column) {
         behind.erase(0, std::min(out.size(), behind.size()));

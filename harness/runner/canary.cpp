@@ -14,6 +14,7 @@
 #include "gate/gate.hpp"
 #include "gate/machine_code.hpp"
 #include "gate/series.hpp"
+#include "gate/significance.hpp"
 #include "model/board.hpp"
 #include "model/case.hpp"
 #include "runner/devices.hpp"
@@ -104,12 +105,14 @@ std::optional<gate::Canary> choose_canary(const model::Run& run, const model::Po
             gate::times_the_claim * std::max(tolerance.worse, tolerance.abs / time.value);
         return canary;
     }
-    canary.processes = gate::processes_of_canary(own, policy.false_alarms);
+    const model::MetricDefinition& definition = run.metric_definitions.at(gate.metric);
+    const gate::Comparison itself{&definition, &time, &time, tolerance, 0};
+    const gate::Levels levels = gate::Levels(policy.false_alarms, 1, 0).of(itself);
+    canary.processes = gate::processes_of_canary(own, gate::deciding_level(itself, levels));
     if (canary.processes == 0) return canary;
     const model::MetricSeries again =
         gate::replayed(time, {canary.processes}, model::board_of(run, *quickest));
-    const gate::Comparison comparison{&run.metric_definitions.at(gate.metric), &time, &again,
-                                      tolerance, 0};
+    const gate::Comparison comparison{&definition, &time, &again, tolerance, 0};
     const auto claim = gate::BatchRule(deciding_at_once(policy))
                            .judge(std::span(&comparison, 1))
                            .front()

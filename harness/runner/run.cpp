@@ -57,6 +57,11 @@ model::Run frame_of(const model::Plan& plan, const OpenedBackend& backend,
         model::SuiteResult& suite = run.suites.emplace_back();
         suite.name = planned.name;
         suite.partial = planned.partial;
+        for (const model::PlannedCase& one : planned.cases) {
+            model::CaseResult& result = suite.cases.emplace_back();
+            result.spec = one.spec;
+            result.was = one.was;
+        }
     }
     return run;
 }

@@ -46,17 +46,19 @@ measure::BackendSource source_of(Options& options, const std::filesystem::path& 
 Options read_options(const std::vector<std::string>& words) {
     Options options;
     for (std::size_t i = 0; i < words.size(); ++i) {
-        const std::size_t equals = words[i].find('=');
-        const std::string name = words[i].substr(0, equals);
-        const auto value = [&] {
-            std::string text;
-            if (equals != std::string::npos) {
-                text = words[i].substr(equals + 1);
-            } else if (i + 1 < words.size()) {
-                text = words[++i];
+        // "--NAME VALUE" or "--NAME=VALUE"
+        const std::size_t sign = words[i].find('=');
+        const std::string name = words[i].substr(0, sign);
+        const auto value = [&]() -> std::string {
+            if (sign == std::string::npos && i + 1 == words.size()) {
+                throw util::InputError("worker: " + name + " needs a value");
             }
-            if (text.empty()) throw util::InputError("worker: " + name + " needs a value");
-            return text;
+            std::string found = sign == std::string::npos ? words[++i] : words[i].substr(sign + 1);
+            if (found.empty()) {
+                throw util::InputError("worker: " + name +
+                                       ": expected a value, found an empty one");
+            }
+            return found;
         };
         if (name == "--backend") {
             options.backend = value();

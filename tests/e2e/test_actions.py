@@ -1350,7 +1350,7 @@ print(json.dumps(answer))
         job = yaml.safe_load((self.workflows / "perfgate-comment.yml").read_text())["jobs"]["comment"]
         self.assertEqual({"contents": "read", "actions": "read", "pull-requests": "write"}, job["permissions"])
         self.assertEqual("ubuntu-latest", job["runs-on"])
-        self.assertNotIn("ref", job["steps"][0]["with"])
+        self.assertEqual({"repository": PERFGATE, "ref": SHA, "persist-credentials": False}, job["steps"][0]["with"])
         measuring = yaml.safe_load((self.workflows / "perfgate.yml").read_text())["jobs"].values()
         self.assertFalse([each for each in measuring if "write" in each.get("permissions", {}).values()])
 

@@ -174,12 +174,14 @@ class Manual(tool.Case):
                 for option in tool.options(verb):
                     entry = re.search(rf"^  (?:-\w,)?({re.escape(option)}(?: .*)?\n(?:   +.*\n)*)",
                                       listed, re.MULTILINE).group(1)
-                    # A long list of values is in several lines.
-                    entry = re.sub(r"\{[^}]*\}", lambda values: "".join(values.group().split()), entry)
+                    # A list that is longer than a line is in several.
+                    entry = re.sub(r"{[^}]*}", lambda found: re.sub(r"\s", "", found[0]), entry)
                     self.assertIn(" ".join(entry.split()), plain)
 
     def test_man_reads_them(self):
-        if not shutil.which("man"):
+        # A minimal Ubuntu has a script of that name, which says that there is no man.
+        version = shutil.which("man") and subprocess.run(["man", "--version"], capture_output=True, text=True).stdout
+        if not version or "minimized" in version:
             self.skipTest("needs man")
         self.run_tool("pages", "share")
         for page in sorted((self.folder / "share/man/man1").iterdir()):

@@ -68,7 +68,7 @@ class Database(tool.Case):
             ON outer.range_id = own.parent_id ORDER BY own.start_ns"""))
 
     def test_the_page_says_which_calls_are_on_record(self):
-        recorder = (tool.SOURCE / "harness" / "inject" / "recorder.cpp").read_text()
+        recorder = (tool.SOURCE / "harness" / "inject" / "decode.cpp").read_text()
         parts = re.findall(r'"(\w+)"', recorder.split("recorded_calls{")[1].split("}")[0])
         listed = PAGE.split("names contain")[1].split("Others")[0]
         self.assertGreater(len(parts), 20)

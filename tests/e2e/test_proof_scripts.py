@@ -78,7 +78,8 @@ class Scripts(tool.Case):
         self.run_tool("compare", RUNS / "nvidia-h200/softmax-1.run.json", "--baselines", tool.SOURCE / "baselines",
                       "--out", "perfgate-out")
         counts = board_proof.counts_of(self.read_json("perfgate-out/verdict.json"))
-        self.assertEqual({"pass": 34}, counts["cases"])
+        # Of the times, those that no unchanged code shows: there are too few boards.
+        self.assertEqual({"pass": 28, "inconclusive": 6}, counts["cases"])
         self.assertEqual(34, sum(counts["times"].values()))
         chosen = board_proof.slow_enough(sorted((RUNS / "nvidia-h200").glob("*-1.run.json")))
         self.assertEqual(board_proof.SLOWED, len(set(chosen)))

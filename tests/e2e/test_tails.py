@@ -48,9 +48,9 @@ class Fake(tool.Case):
     def suite(self, tolerance="5%"):
         self.write("suite.yaml", SUITE.replace("TOLERANCE", tolerance))
 
-    def refresh(self):
+    def refresh(self, *words):
         self.forget_starts()
-        self.run_tool("baseline", "refresh", "suite.yaml", *HOST)
+        self.run_tool("baseline", "refresh", "suite.yaml", *HOST, *words)
 
     def forget_starts(self):
         (self.folder / "started").unlink(missing_ok=True)
@@ -138,11 +138,15 @@ class SlowProcesses(Fake):
 
 class Starts(Fake):
     def test_half_as_slow_again_is_decided_by_the_first_look(self):
-        self.refresh()
+        self.refresh("--processes", 20)
         self.assertEqual(("regressed", 5), self.decided("1.5"))
         self.assertEqual(("regressed", 5), self.decided("1.06"))
         # One that is near the tolerance is measured again.
         self.assertGreater(self.decided("1.051", code=(0, 1))[1], 5)
+
+    def test_against_the_few_processes_of_a_first_baseline_a_round_decides(self):
+        self.refresh()
+        self.assertEqual(("regressed", 5 + 8), self.decided("1.5"))
 
     def decided(self, speed, code=1):
         time, processes = self.measure(code=code, SPEEDS=speed)

@@ -268,7 +268,11 @@ TEST(Accept, OtherCodeIsNotStoredBesideATimeThatIsNotShown) {
         }
         return std::string("not refused");
     };
-    const model::Run noisy = coded(pairs::processes(10'100, 0.08, 5), "2", 63);
+    const model::Run slow = coded(pairs::processes(10'100, 0.08, 5), "2", 63);
+    EXPECT_NE(refused(slow).find("1 of 5 processes is slower than each of the baseline's by more"),
+              std::string::npos)
+        << refused(slow);
+    const model::Run noisy = coded(pairs::processes(10'200, 0.04, 3), "2", 63);
     EXPECT_NE(refused(noisy).find("gemm/tiled[m=1] (gpu_time is not shown to be within its "
                                   "tolerance, and the code is not the baseline's: measure in more"),
               std::string::npos)

@@ -72,7 +72,7 @@ TEST(Gate, OnAnotherBoardTimingHasLeewayAndExactMetricsHaveNone) {
     EXPECT_EQ(document.suites[0].notes,
               std::vector<std::string>{"another board than the baseline's; it has 1 of "
                                        "the 3 boards from which the gate learns how much "
-                                       "boards differ ('perfgate baseline refresh --add-board')"});
+                                       "boards differ ('perfgate baseline refresh SUITE --add-board')"});
 
     pair.now().metrics["gpu_time"] = series({1051});
     EXPECT_EQ(only_case(pair.judged()).verdict, Verdict::regressed);

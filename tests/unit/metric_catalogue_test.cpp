@@ -28,9 +28,10 @@ TEST(Catalogue, NamesEveryMetricOnceAndDescribesIt) {
 }
 
 TEST(Catalogue, SpellsUnitsInOneWay) {
-    const std::set<std::string> units = {
-        "ns",      "bytes",   "Hz",        "%",         "count", "ratio", "flop",   "flop/s",
-        "bytes/s", "items/s", "flop/byte", "registers", "J",     "W",     "flop/J", "bytes/J"};
+    const std::set<std::string> units = {"ns",        "bytes",     "Hz",     "%",       "count",
+                                         "ratio",     "flop",      "flop/s", "bytes/s", "items/s",
+                                         "flop/byte", "registers", "J",      "W",       "flop/J",
+                                         "bytes/J",   "requests/s"};
     for (const Metric& metric : catalogue()) {
         EXPECT_EQ(units.count(metric.definition.unit), 1u)
             << metric.definition.name << ": " << metric.definition.unit;

@@ -260,9 +260,23 @@ TEST_F(Runner, WhatPassesEarlyIsMeasuredLessOften) {
     EXPECT_EQ(batches(stored().suites.at(0).cases.at(0)), 4U);
 }
 
-TEST_F(Runner, WhatIsSlowerIsMeasuredAgainBeforeItIsARegression) {
+TEST_F(Runner, TheUsualProcessesDecideWhatIsMuchSlower) {
     accept();
     EXPECT_EQ(run(request({"slow", "recompiled"})), 1);
+    EXPECT_EQ(verdict_of(0), Verdict::regressed);
+    EXPECT_EQ(verdict().exit_code, 1);
+    const model::Run measured = stored();
+    for (const model::CaseResult& result : measured.suites.at(0).cases) {
+        EXPECT_EQ(batches_after_the_first_round(result), 0U);
+        EXPECT_EQ(batches(result), usual_processes);
+    }
+}
+
+TEST_F(Runner, WhatIsSlowerInFewProcessesIsMeasuredAgainBeforeItIsARegression) {
+    accept();
+    RunRequest asked = request({"slow", "recompiled"});
+    asked.measuring.processes = 3;
+    EXPECT_EQ(run(asked), 1);
     EXPECT_EQ(verdict_of(0), Verdict::regressed);
     EXPECT_EQ(verdict().exit_code, 1);
     const model::Run measured = stored();
@@ -274,6 +288,7 @@ TEST_F(Runner, WhatIsSlowerIsMeasuredAgainBeforeItIsARegression) {
 TEST_F(Runner, TheFirstRoundDecidesWhereThePolicyAllowsNoMore) {
     accept();
     RunRequest asked = request({"slow", "recompiled"});
+    asked.measuring.processes = 3;
     asked.judging.policy.rounds = 0;
     run(asked);
     EXPECT_EQ(batches_after_the_first_round(stored().suites.at(0).cases.at(0)), 0U);

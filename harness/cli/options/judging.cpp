@@ -162,14 +162,10 @@ static bool take_suite_file(const std::string& text, runner::ImportChoice& choic
 }
 
 CLI::Option* add_format_option(CLI::App& app, runner::ImportChoice& choice) {
-    std::vector<std::string> formats;
-    for (const benchmark::Format& format : benchmark::formats()) {
-        if (!format.metrics.empty()) formats.emplace_back(format.name);
-    }
     return app
         .add_option("--format", choice.format,
                     "Format of results that benchmarks wrote (default: recognised)")
-        ->check(one_of(formats));
+        ->check(one_of(benchmark::format_names()));
 }
 
 void add_result_options(CLI::App& app, runner::ImportChoice& choice) {

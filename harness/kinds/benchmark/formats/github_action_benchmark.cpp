@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The custom JSON of github-action-benchmark: a list of {name, unit, value}. Rows in a unit of time
-// are read as such; others by `values` with `where`.
+// The custom JSON of github-action-benchmark ("customSmallerIsBetter"): a list of {name, unit,
+// value}, with range and extra if the author gives them, which are for a page and not read.
+// Rows in a unit of time are read as such; others by `values` with `where`.
 #include <array>
 #include <string>
 #include <string_view>
@@ -17,15 +18,24 @@ Results read_github_action_benchmark(std::string_view text, std::string_view sou
         std::string_view text;
         double ns;
     };
-    static constexpr std::array<TimeUnit, 9> units{{{"ns", 1},
-                                                    {"us", 1e3},
-                                                    {"\xC2\xB5s", 1e3},
-                                                    {"\xCE\xBCs", 1e3},
-                                                    {"ms", 1e6},
-                                                    {"s", ns_of_s},
-                                                    {"ns/iter", 1},
-                                                    {"us/iter", 1e3},
-                                                    {"ms/iter", 1e6}}};
+    // The action takes any text as the unit. These are the spellings of times that it writes for
+    // the tools that it reads, and that its users write.
+    static constexpr std::array<TimeUnit, 16> units{{{"ns", 1},
+                                                     {"us", 1e3},
+                                                     {"\xC2\xB5s", 1e3},
+                                                     {"\xCE\xBCs", 1e3},
+                                                     {"ms", 1e6},
+                                                     {"s", ns_of_s},
+                                                     {"sec", ns_of_s},
+                                                     {"seconds", ns_of_s},
+                                                     {"ns/iter", 1},
+                                                     {"us/iter", 1e3},
+                                                     {"ms/iter", 1e6},
+                                                     {"s/iter", ns_of_s},
+                                                     {"ns/op", 1},
+                                                     {"us/op", 1e3},
+                                                     {"ms/op", 1e6},
+                                                     {"s/op", ns_of_s}}};
     Layout layout;
     layout.rows = "/*";
     layout.name = "/name";
