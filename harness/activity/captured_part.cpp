@@ -2,11 +2,15 @@
 #include "activity/captured_part.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <string>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "util/text.hpp"
 
@@ -73,16 +77,28 @@ void behind_launches(const Timeline& timeline, std::uint64_t count, CapturedPart
                                util::counted(launches.size(), "kernel launch"), count);
 }
 
+constexpr std::size_t most_suggested = 64;
+
 void by_range(const Timeline& timeline, const std::string& name, CapturedPart& part) {
     std::optional<Interval> named;
+    std::set<std::string> others;
     for (const Range& range : timeline.ranges()) {
-        if (timeline.range_name(range) != name) continue;
+        if (timeline.range_name(range) != name) {
+            if (others.size() < most_suggested) others.emplace(timeline.range_name(range));
+            continue;
+        }
         if (!named) named = range.time;
         named->end = std::max(named->end, range.time.end);
     }
     if (named) return part.restrict_to({*named});
     part.restrict_to({});
-    part.missing = fmt::format("the program opened no NVTX range '{}'", util::printable(name));
+    const std::vector<std::string> opened(others.begin(), others.end());
+    std::string instead = util::did_you_mean(name, opened);
+    if (instead.empty() && !opened.empty()) {
+        instead = "; it opened " + util::printable(fmt::format("{}", fmt::join(opened, ", ")), 200);
+    }
+    part.missing =
+        fmt::format("the program opened no NVTX range '{}'{}", util::printable(name), instead);
 }
 
 }  // namespace

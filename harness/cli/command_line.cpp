@@ -196,6 +196,32 @@ constexpr Renamed renamed[] = {
     {"", "--costs", "left out: cases are dealt out to the shards in turn"},
 };
 
+/// What other tools call a command.
+struct Synonym {
+    std::string_view verb, word, meant;
+};
+constexpr Synonym usual_elsewhere[] = {
+    {"perfgate", "bench", "run"},
+    {"perfgate", "benchmark", "run"},
+    {"perfgate", "measure", "run"},
+    {"perfgate", "test", "run"},
+    {"perfgate", "check", "validate SUITE"},
+    {"perfgate", "lint", "validate SUITE"},
+    {"perfgate", "diff", "compare"},
+    {"perfgate", "record", "profile"},
+    {"perfgate", "new", "init"},
+    {"perfgate", "update", "baseline refresh"},
+    {"perfgate", "refresh", "baseline refresh"},
+    {"perfgate", "accept", "baseline accept"},
+    {"baseline", "update", "refresh"},
+    {"baseline", "save", "refresh"},
+    {"baseline", "record", "refresh"},
+    {"baseline", "create", "refresh"},
+    {"baseline", "delete", "prune"},
+    {"baseline", "remove", "prune"},
+    {"baseline", "list", "show"},
+};
+
 /// What was meant: the nearest name, or the only one that begins with the word.
 std::string suggestion(const std::string& word, const std::vector<std::string>& names) {
     std::string near = util::did_you_mean(word, names);
@@ -212,7 +238,11 @@ std::string unknown(std::string_view what, const std::string& word,
         if (word != each.word || (!each.verb.empty() && command.get_name() != each.verb)) continue;
         return fmt::format("{} is now {}", word, each.now);
     }
-    const std::string meant = suggestion(word, names);
+    std::string meant = suggestion(word, names);
+    for (const Synonym& each : usual_elsewhere) {
+        if (what != "command" || word != each.word || command.get_name() != each.verb) continue;
+        meant = fmt::format("; did you mean '{}'?", each.meant);
+    }
     return fmt::format("unknown {} '{}'{}", what, util::printable(word),
                        meant.empty() ? fmt::format("; '{} --help' lists them", path) : meant);
 }
@@ -221,6 +251,20 @@ std::string unknown(std::string_view what, const std::string& word,
 const CLI::App& innermost(const CLI::App& app) {
     const auto chosen = app.get_subcommands();
     return chosen.empty() ? app : innermost(*chosen.back());
+}
+
+/// Whether it runs a program, whose words come after "--".
+bool takes_program(const CLI::App& command) {
+    return command.get_option_no_throw("PROGRAM") != nullptr;
+}
+
+/// `program` is the place of the program's first word.
+std::string program_without_dashes(const std::string& path, const std::vector<std::string>& words,
+                                   std::size_t program) {
+    std::string line;
+    for (std::size_t i = program; i < words.size(); ++i) line += ' ' + util::shell_word(words[i]);
+    return fmt::format("{} takes a program's words after --: {} --{}", path, path,
+                       util::printable(line, 200));
 }
 
 std::string path_of(const CLI::App& app) {
@@ -293,6 +337,7 @@ std::vector<std::string> words_of(int argc, const char* const* argv) {
 
 std::string unknown_word(const CLI::App& app, const std::vector<std::string>& words) {
     const CLI::App* command = &app;
+    std::size_t program = 0;  // its first word; 0: there is none yet
     for (std::size_t i = 0; i < words.size(); ++i) {
         const std::string& word = words[i];
         if (word == "--") break;
@@ -300,6 +345,7 @@ std::string unknown_word(const CLI::App& app, const std::vector<std::string>& wo
         const bool has_commands =
             !command->get_subcommands([](const CLI::App*) { return true; }).empty();
         if (!word.starts_with('-')) {
+            if (program == 0 && takes_program(*command)) program = i;
             if (!has_commands) continue;
             const CLI::App* below = command_named(*command, word);
             if (!below) {
@@ -313,9 +359,12 @@ std::string unknown_word(const CLI::App& app, const std::vector<std::string>& wo
         } else if (word.starts_with("--")) {
             const std::string name = word.substr(0, word.find('='));
             const CLI::Option* option = command->get_option_no_throw(name);
+            if (!option && program > 0) return program_without_dashes(path, words, program);
             if (!option) return unknown("option", name, shown_options(*command), *command, path);
             // The next word is its value, whatever it looks like.
             if (option->get_items_expected_max() > 0 && word == name) ++i;
+        } else if (program > 0) {
+            return program_without_dashes(path, words, program);
         }
     }
     return {};

@@ -97,6 +97,11 @@ class Refusal {
                                    : "the JSON ends too early: the file is truncated");
         }
         const std::size_t last_read = position == 0 ? 0 : position - 1;
+        const std::size_t line = json_.rfind('\n', last_read) + 1;  // npos + 1 is 0
+        for (const std::string_view marker : {"<<<<<<<", "|||||||", "=======", ">>>>>>>"}) {
+            if (!json_.substr(std::min(line, json_.size())).starts_with(marker)) continue;
+            fail(line, "not JSON: a merge conflict that git left; resolve it");
+        }
         constexpr int number_out_of_range = 406;
         if (error.id == number_out_of_range) fail(last_read, "a number is too large for a double");
         fail(last_read, "not JSON: " + parser_message(error));

@@ -62,9 +62,13 @@ std::string percent(double fraction) {
 }
 
 /// Above 1000 % the number says no more than that the spread is too large.
+/// Beyond it a change has no meaningful number.
+constexpr double most_detected = 10;
+
 std::string detects_words(double minimum_detectable_change) {
-    return minimum_detectable_change > 10 ? "no change below 1000 %"
-                                          : fmt::format("≥ {}", percent(minimum_detectable_change));
+    return minimum_detectable_change > most_detected
+               ? "no change below 1000 %"
+               : fmt::format("≥ {}", percent(minimum_detectable_change));
 }
 
 /// ", 8 on each side are enough".
@@ -202,10 +206,10 @@ std::string one_process_note(std::string_view metric, std::size_t cases) {
 std::string finer_note(std::string_view metric, std::size_t cases, double minimum_detectable_change,
                        std::string_view id) {
     return fmt::format(
-        "{}: in {} case{} the spread hides changes as large as the tolerance: it detects at worst "
-        "{} ({})",
-        name_text(metric), cases, cases == 1 ? "" : "s", detects_words(minimum_detectable_change),
-        name_text(id));
+        "{}: in {} case{} the spread hides changes as large as the tolerance: it detects {}{} ({})",
+        name_text(metric), cases, cases == 1 ? "" : "s",
+        minimum_detectable_change > most_detected ? "" : "at worst ",
+        detects_words(minimum_detectable_change), name_text(id));
 }
 
 std::string name_list(const std::vector<std::string>& names) {

@@ -185,7 +185,9 @@ std::string_view to_text(Diagnosis::Level level);
 struct BackendOptions {
     std::string device;                ///< a device: "" the first; index, UUID or PCI bus id
     std::vector<std::string> plugins;  ///< files to load
-    bool cupti = true;                 ///< false: events only, other tools may attach
+    /// Loaded after them, without the workloads whose names these have.
+    std::vector<std::string> bundled{};
+    bool cupti = true;  ///< false: events only, other tools may attach
     /// Called with each plugin file before it is loaded, which runs its static initialisers, and
     /// with "" once all are loaded. May be empty.
     std::function<void(const std::string& file)> loading{};

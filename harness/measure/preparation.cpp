@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
@@ -195,8 +196,9 @@ void ask_facts(std::vector<Item>& items, Workers& workers, Shared& shared) {
             model::find_workload(shared.capabilities.workloads, spec.workload);
         model::set_error(
             *item.result,
-            fmt::format("plugin {}, asked what the case needs (supports, memory_bytes, work): {}",
-                        workload ? workload->plugin : "?", why),
+            fmt::format(
+                "plugin {}, asked what the case needs (supports, memory_bytes, work): {}",
+                workload ? std::filesystem::path(workload->plugin).filename().string() : "?", why),
             log);
         item.begun = true;
         shared.journal.add(*item.suite, *item.result);

@@ -117,6 +117,7 @@ void describe(Archive& archive, Described<Archive, model::WorkloadInfo>& info) {
     archive.required("name", info.name);
     archive.required("help", info.help);
     archive.required("plugin", info.plugin);
+    archive.required("bundled", info.bundled);
     archive.required("params", info.params);
     archive.required("variants", info.variants);
 }

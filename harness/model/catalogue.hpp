@@ -40,7 +40,8 @@ struct VariantInfo {
 struct WorkloadInfo {
     std::string name;
     std::string help;
-    std::string plugin;  ///< file name of the plugin it comes from
+    std::string plugin;    ///< the file that it comes from
+    bool bundled = false;  ///< it comes with perfgate
     std::vector<ParamInfo> params;
     std::vector<VariantInfo> variants;
 };

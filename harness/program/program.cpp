@@ -145,11 +145,14 @@ pid_t start(const Program& program, const std::string& mark, const Streams& stre
         // A relative path is one from the program's folder.
         const std::string& word = program.words.front();
         throw util::InputError(fmt::format(
-            "cannot run {}{}: {}", util::printable(word),
+            "cannot run {}{}: {}{}", util::printable(word),
             word.find('/') == std::string::npos || word.front() == '/' || program.folder.empty()
                 ? std::string()
                 : " in " + util::printable(program.folder),
-            std::strerror(error)));
+            std::strerror(error),
+            error == ENOENT && word.find(' ') != std::string::npos
+                ? "; its arguments are items of their own"
+                : ""));
     }
     return child;
 }

@@ -4,6 +4,7 @@
 // known about it. Cases without a baseline are listed with what was measured, so that the first run
 // shows numbers.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -84,10 +85,15 @@ class Console {
             text_.wrapped(log_line(document.summary));
             text_.append("\n");
         }
+        for (const model::SuiteVerdict& suite : document.suites) {
+            for (const std::string& note : suite.notes) ++suites_with_[note];
+        }
         for (const JoinedSuite& suite : join(document, run)) {
             write_suite(document, suite);
             text_.end_block();
         }
+        write_shared_notes();
+        write_folded();
         if (options_.list_all) write_ceilings(document.environment.ceilings);
         write_summary(document);
         write_commands(document);
@@ -248,6 +254,42 @@ class Console {
             }
         }
         text_.counted("skipped", skipped);
+        write_unshown(suite);
+        write_debug_builds(suite);
+    }
+
+    /// The counts say how many; these are cases whose gate needs more processes or a larger
+    /// tolerance.
+    void write_unshown(const JoinedSuite& suite) {
+        constexpr std::size_t most_shown = 8;
+        std::string text;
+        std::size_t count = 0;
+        for (const JoinedCase& joined : suite.cases) {
+            const model::CaseVerdict& verdict = *joined.verdict;
+            if (verdict.verdict != Verdict::inconclusive ||
+                verdict.doubt != model::Doubt::not_shown) {
+                continue;
+            }
+            if (++count > most_shown) continue;
+            text += (text.empty() ? "" : ", ") + log_line(verdict.id);
+        }
+        if (count == 0) return;
+        if (count > most_shown) text += fmt::format(" and {} more", count - most_shown);
+        text_.wrapped("not shown to be within the tolerance: " + text);
+    }
+
+    void write_debug_builds(const JoinedSuite& suite) {
+        const auto is_debug = [](const JoinedCase& joined) {
+            return joined.result != nullptr &&
+                   std::any_of(joined.result->metrics.begin(), joined.result->metrics.end(),
+                               [](const auto& metric) { return metric.second.method.debug_build; });
+        };
+        const auto count = static_cast<std::size_t>(
+            std::count_if(suite.cases.begin(), suite.cases.end(), is_debug));
+        if (count == 0) return;
+        text_.wrapped(fmt::format(
+            "warning: the benchmark library of {} is a debug build, which adds to their times",
+            util::counted(count, "case")));
     }
 
     /// Notes, and metrics that do not apply; folded to their number without --verbose.
@@ -269,17 +311,46 @@ class Console {
             return;
         }
         // What a note of the suite says of the gate is for everybody; those of cases are details.
-        const std::size_t shown = std::min(of_suite.size(), most_sentences);
-        for (std::size_t i = 0; i < shown; ++i) text_.wrapped("note: " + log_line(of_suite[i]));
-        const std::size_t folded = of_suite.size() - shown + of_cases.size();
-        if (folded + not_applicable.size() == 0) return;
-        std::string text;
-        if (folded > 0) text = util::counted(folded, "note");
-        if (!not_applicable.empty()) {
-            text += text.empty() ? "some metrics" : "; some metrics";
-            text += " do not apply to these cases";
+        std::size_t shown = 0;
+        for (const std::string& note : of_suite) {
+            if (suites_with_[note] > 1) continue;
+            if (++shown <= most_sentences) text_.wrapped("note: " + log_line(note));
         }
-        text_.append(text_.painted(Style::dim, text + " (--verbose shows them)") + '\n');
+        folded_notes_ += of_cases.size() + shown - std::min(shown, most_sentences);
+        const std::string name = log_line(suite.verdict->name);
+        if (!of_cases.empty() || shown > most_sentences) with_notes_.push_back(name);
+        if (!not_applicable.empty()) with_inapplicable_.push_back(name);
+    }
+
+    /// What several suites note is said once.
+    void write_shared_notes() {
+        if (options_.list_all) return;
+        std::size_t shown = 0;
+        for (const auto& [note, suites] : suites_with_) {
+            if (suites < 2 || ++shown > most_sentences) continue;
+            text_.wrapped(
+                fmt::format("note of {}: {}", util::counted(suites, "suite"), log_line(note)));
+        }
+        if (shown > 0) text_.end_block();
+    }
+
+    /// What --verbose shows more of, and of which suites.
+    void write_folded() {
+        std::string text;
+        if (!with_notes_.empty()) {
+            text = fmt::format("{} on cases of {}", util::counted(folded_notes_, "note"),
+                               fmt::join(with_notes_, ", "));
+        }
+        if (!with_inapplicable_.empty()) {
+            text += fmt::format("{}metrics that do not apply to cases of {}",
+                                text.empty() ? "" : "; ", fmt::join(with_inapplicable_, ", "));
+        }
+        if (text.empty()) return;
+        const std::size_t begin = text_.size();
+        text += " (--verbose shows them)";
+        text_.wrapped(text);
+        text_.paint_first(Style::dim, text, begin);
+        text_.end_block();
     }
 
     void write_summary(const model::VerdictDocument& document) {
@@ -318,6 +389,9 @@ class Console {
 
     const Options& options_;
     ConsoleText text_;
+    std::map<std::string, std::size_t> suites_with_;           ///< a note
+    std::vector<std::string> with_notes_, with_inapplicable_;  ///< names of suites
+    std::size_t folded_notes_ = 0;
 };
 
 }  // namespace

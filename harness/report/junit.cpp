@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <pugixml.hpp>
@@ -178,9 +179,15 @@ std::string metric_table(const model::CaseVerdict& verdict, Outcome outcome) {
     return text;
 }
 
-/// A value and its unit, with every digit: dashboards read numbers.
+/// A value and its unit. Counts have every digit, what is measured has as many as mean something.
 std::string property_value(double value, std::string_view unit) {
-    std::string text = util::number_text(value);
+    constexpr double digits = 1e7;
+    double rounded = value;
+    if (std::isfinite(value) && value != std::trunc(value)) {
+        const double scale = digits / std::pow(10, std::ceil(std::log10(std::fabs(value))));
+        rounded = scale >= 1 ? std::round(value * scale) / scale : std::round(value);
+    }
+    std::string text = util::number_text(rounded);
     if (!unit.empty()) text.append(" ").append(unit);
     return text;
 }

@@ -298,6 +298,11 @@ void compare(const Suite& before, const Suite& after, const std::set<std::string
         }
     }
     compare_relations(before, after, findings);
+    if (before.plugins != after.plugins) {
+        findings.add(Loosening::case_changed, {after.file, 0}, "plugins",
+                     fmt::format("{}", fmt::join(before.plugins, ", ")),
+                     fmt::format("{}", fmt::join(after.plugins, ", ")));
+    }
 }
 
 std::map<std::string, std::vector<std::string>> files_by_name(const std::vector<Suite>& suites) {

@@ -145,12 +145,28 @@ model::SideDifferences checked_sides(const AbRequest& request) {
     return {builds || own_plugins, base.has_place(), environments};
 }
 
+/// Throws util::InputError if the sides are one commit, and nothing else differs.
+void require_different_commits(const AbRequest& request, const Checkouts& checkouts) {
+    if (!request.base.build.empty() || !differing_variables(request).empty()) return;
+    const std::string base = git_revision(checkouts.base.root);
+    const std::string head = git_revision(checkouts.head.root);
+    if (base.empty() || base != head) return;
+    // Untracked files are in the working tree alone.
+    if (request.head.revision.empty() && !git_is_clean(checkouts.head.root)) return;
+    throw util::InputError(fmt::format(
+        "--base rev:{}: base and head are the same commit {}, and no file differs; name another "
+        "revision, as --base rev:{}~1",
+        util::printable(request.base.revision), base, util::printable(request.base.revision)));
+}
+
 /// The choice for one build: its own plugins and the shared ones, without the bundled plugins,
-/// which offer the same workloads if builds of perfgate's own are compared.
+/// which offer the same workloads if builds of perfgate's own are compared. `plugins` are those of
+/// the build, or else what the suites name.
 MeasuringChoice side_of(const MeasuringChoice& choice, const std::vector<std::string>& plugins,
                         const SharedProgress& progress, const std::string& name) {
     MeasuringChoice side = choice;
     side.backend.bundled = false;
+    side.backend.of_suites = false;
     side.backend.plugins.insert(side.backend.plugins.begin(), plugins.begin(), plugins.end());
     if (progress.shown) side.progress = std::make_shared<SideProgress>(progress, name);
     return side;
@@ -180,15 +196,21 @@ BothRuns measure_both(const AbRequest& request, const gate::Rule& rule) {
                                   ? revisions->working_tree()
                                   : revisions->check_out("--head", request.head.revision));
     }
-    const std::vector<std::string> base_plugins = plugins_of(request.base.build);
-    const std::vector<std::string> head_plugins = plugins_of(request.head.build);
+    if (revisions) require_different_commits(request, checkouts);
+    const bool builds = !request.base.build.empty();
+    const auto plugins = [&](const Side& side, const Checkout& checkout, const char* option) {
+        return builds ? plugins_of(side.build)
+                      : plugins_named_for(checkout, option, request.suites);
+    };
+    const auto base_plugins = plugins(request.base, checkouts.base, "--base");
+    const auto head_plugins = plugins(request.head, checkouts.head, "--head");
     MeasuringChoice choice = request.measuring;
     choice.processes = choice.processes.value_or(usual_pairs);
     choice.verify_seed = choice.verify_seed.value_or(fresh_seed());
     SharedProgress progress{choice.progress, {}};
 
     const MeasuringChoice of_head = side_of(choice, head_plugins, progress, "head");
-    OpenedBackend head = open_to_measure(of_head, request.suites, checkouts.head);
+    OpenedBackend head = open_to_measure(of_head, request.suites, {}, checkouts.head);
     if (!scripts.empty()) {
         require_differences(request.suites, request.measuring, sides, head.capabilities.workloads);
     }

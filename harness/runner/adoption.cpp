@@ -44,6 +44,7 @@ struct Needs {
     bool host_alone = true;  ///< every case is one of the host backend
     /// Cases of workloads that no plugin here has: on what machine is not known.
     bool plugin = false;
+    std::string own_plugin;  ///< the first that a suite names
 
     [[nodiscard]] bool may_use_gpu() const { return gpu || plugin; }
 };
@@ -208,7 +209,7 @@ Needs needs_of(const AdoptionChoice& choice, const std::string& config) {
         files_of_working_tree({.suites = choice.suites, .profiles = {config}, .baselines = {}});
     const model::WorkloadCatalogue bundled = load_workload_catalogue({});
     std::string problems;
-    std::vector<std::string> notes;
+    std::string unknown;  // the first workload that neither a suite's plugin nor --plugin may have
     std::map<std::string, std::string> file_of;  // by the suite's name
     Needs needs;
     for (const auto& [path, file] : files) {
@@ -218,6 +219,7 @@ Needs needs_of(const AdoptionChoice& choice, const std::string& config) {
             continue;
         }
         try {
+            std::vector<std::string> notes;
             const suite::Suite suite = suite::parse_known_part(file.content, path, bundled, notes);
             const auto [other, is_new] = file_of.emplace(suite.name, path);
             if (!is_new) {
@@ -226,8 +228,14 @@ Needs needs_of(const AdoptionChoice& choice, const std::string& config) {
             }
             ++needs.suites;
             needs.cases += suite.cases.size();
+            if (needs.own_plugin.empty() && !suite.plugins.empty()) {
+                needs.own_plugin = suite.plugins.front();
+            }
             for (const suite::SuiteCase& each : suite.cases) {
                 needs.plugin = needs.plugin || each.inferred;
+                if (each.inferred && suite.plugins.empty() && unknown.empty()) {
+                    unknown = notes.empty() ? "a workload is unknown" : notes.front();
+                }
                 needs.host_alone = needs.host_alone && each.target == model::Target::host;
                 const bool of_gpu = each.target == model::Target::program
                                         ? each.subject->needs_gpu()
@@ -249,9 +257,11 @@ Needs needs_of(const AdoptionChoice& choice, const std::string& config) {
                                           "repository; 'perfgate init' writes one",
                                           util::printable(place)));
     }
-    if (problems.empty() && needs.plugin && choice.plugins.empty()) {
-        add_problem(problems, fmt::format("{}; name the plugin that has it: --plugin FILE",
-                                          notes.empty() ? "a workload is unknown" : notes.front()));
+    if (problems.empty() && !unknown.empty() && choice.plugins.empty()) {
+        add_problem(problems,
+                    fmt::format("{}; name the plugin that has it: 'plugins' in the suite, or "
+                                "--plugin FILE",
+                                unknown));
     }
     if (!problems.empty()) throw util::InputError(problems);
     return needs;
@@ -396,10 +406,11 @@ Adopted adopted_by(const AdoptionChoice& choice, std::vector<std::string>& warni
         adopted.build = *choice.build;
     } else if (fs::exists("CMakeLists.txt", error)) {
         adopted.build = usual_build;
-    } else if (!choice.plugins.empty()) {
+    } else if (!choice.plugins.empty() || !adopted.needs.own_plugin.empty()) {
         throw util::InputError(
             fmt::format("how is {} built? There is no CMakeLists.txt here: give --build COMMAND",
-                        choice.plugins.front()));
+                        choice.plugins.empty() ? util::printable(adopted.needs.own_plugin)
+                                               : choice.plugins.front()));
     }
     if (std::any_of(adopted.build.begin(), adopted.build.end(),
                     [](unsigned char letter) { return letter < ' ' || letter == 0x7f; })) {

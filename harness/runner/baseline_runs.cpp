@@ -146,11 +146,11 @@ class BaselineMeasuring {
 model::Run measure_one(const std::vector<std::string>& suites, MeasuringChoice choice,
                        const model::Run* first, const std::string& baselines) {
     const std::optional<std::size_t> chosen = std::exchange(choice.processes, 1);
-    OpenedBackend backend = open_to_measure(choice, suites);
+    OpenedBackend backend =
+        open_to_measure(choice, suites, [&](const model::Device& device, const auto& names) {
+            baseline::load_baselines(baselines, device, names);
+        });
     const model::Plan plan = plan_for(suites, choice, backend);
-    std::vector<std::string> names;
-    for (const model::PlannedSuite& suite : plan.suites) names.push_back(suite.name);
-    baseline::load_baselines(baselines, backend.capabilities.environment.device, names);
     Execution execution(choice, backend, plan);
     if (first != nullptr) execution.session().keep_devices_of(*first);
     BaselineMeasuring(execution.session(), plan, choice, chosen).measure();

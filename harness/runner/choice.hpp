@@ -21,8 +21,10 @@ namespace perfgate::runner {
 struct BackendChoice {
     std::string backend{suite::usual_backend};  ///< "auto", "cuda" or "host"
     std::string devices;               ///< empty: the first one; "all", or a comma-separated list
-    std::vector<std::string> plugins;  ///< besides the bundled ones
+    std::vector<std::string> plugins;  ///< besides the bundled ones, whose names give way to theirs
     bool bundled = true;               ///< the plugins that come with perfgate
+    bool of_suites = true;             ///< the plugins that suites name
+    bool workers = true;               ///< cases are measured by them, not only by programs
     bool no_cupti = false;
     /// Python files of the suites, by what runs them: workers run in the interpreters. The first
     /// one's workers also have the plugins.

@@ -15,6 +15,8 @@
 
 #include "runner/installation.hpp"
 #include "runner/interruption.hpp"
+#include "suite/named_plugins.hpp"
+#include "suite/plan.hpp"
 #include "suite/python_reader.hpp"
 #include "util/error.hpp"
 #include "util/file.hpp"
@@ -89,7 +91,11 @@ std::vector<measure::DeviceLock> lock_all(std::vector<measure::ListedDevice> dev
     return locks;
 }
 
+/// In place of a bundled one of its name.
 void add_workload(const model::WorkloadInfo& workload, model::WorkloadCatalogue& known) {
+    std::erase_if(known, [&](const model::WorkloadInfo& other) {
+        return other.bundled && other.name == workload.name;
+    });
     if (const model::WorkloadInfo* other = model::find_workload(known, workload.name)) {
         throw util::InputError(fmt::format(
             "{}: the workload '{}' is one of {}, too; give it "
@@ -122,11 +128,15 @@ model::WorkloadCatalogue add_hosts(const BackendChoice& choice, OpenedBackend& o
 }
 
 OpenedBackend open_devices(const BackendChoice& choice, const std::string& name, Listed listed,
-                           const measure::DeviceLock::Waiting* lock) {
+                           const BeforeOpening* before) {
     OpenedBackend opened;
     opened.name = name;
+    opened.chosen = choice;
     require_one_key(listed.devices);
-    if (lock) opened.locks = lock_all(listed.devices, *lock);
+    if (before != nullptr) {
+        if (before->check) before->check(name, listed.devices.front().device);
+        opened.locks = lock_all(listed.devices, before->locking);
+    }
     if (const std::string& uuid = listed.devices.front().uuid; !uuid.empty()) {
         opened.visible = {uuid};
     }
@@ -148,8 +158,10 @@ OpenedBackend open_devices(const BackendChoice& choice, const std::string& name,
 
 std::vector<std::string> plugins_of(const BackendChoice& choice) {
     std::vector<std::string> plugins;
-    if (choice.bundled) plugins = bundled_plugins();
     for (const std::string& named : choice.plugins) plugins.push_back(plugin_file(named));
+    if (!choice.bundled) return plugins;
+    const std::vector<std::string> bundled = bundled_plugins();
+    plugins.insert(plugins.end(), bundled.begin(), bundled.end());
     return plugins;
 }
 
@@ -161,13 +173,20 @@ std::vector<std::string> worker_command(const BackendChoice& choice, const std::
         command.push_back(value);
     };
     if (!device.empty()) add("--device", device);
-    for (const std::string& plugin : plugins_of(choice)) {
-        add("--plugin", std::filesystem::absolute(plugin).string());
+    for (const std::string& plugin : choice.plugins) {
+        const std::filesystem::path file = std::filesystem::absolute(plugin_file(plugin));
+        add("--plugin", file.lexically_normal().string());
     }
-    if (!choice.interpreters.empty()) {
-        const BackendChoice::Interpreter& interpreter = choice.interpreters.front();
-        for (const std::string& script : interpreter.scripts) add("--plugin", script);
-        add("--interpreter", interpreter.file);
+    const BackendChoice::Interpreter* interpreter =
+        choice.interpreters.empty() ? nullptr : &choice.interpreters.front();
+    if (interpreter != nullptr) {
+        for (const std::string& script : interpreter->scripts) add("--plugin", script);
+    }
+    if (choice.bundled) {
+        for (const std::string& plugin : bundled_plugins()) add("--bundled", plugin);
+    }
+    if (interpreter != nullptr) {
+        add("--interpreter", interpreter->file);
         for (const auto& [name, value] : choice.variables) {
             add("--env", fmt::format("{}={}", name, value));
         }
@@ -185,20 +204,21 @@ bool has_nvidia_gpu(const std::filesystem::path& root) {
     return std::filesystem::exists(root / "dev/nvidia0", error);
 }
 
-OpenedBackend open_backend(const BackendChoice& choice, const measure::DeviceLock::Waiting* lock) {
-    if (choice.backend != "auto") {
-        OpenedBackend opened =
-            open_devices(choice, choice.backend, list_devices(choice, choice.backend), lock);
-        if (!opened.capabilities.timing) {
-            throw util::Error(fmt::format("backend '{}' cannot measure here: {}", choice.backend,
-                                          opened.capabilities.kernel_records_problem));
-        }
-        return opened;
-    }
-    std::string why;
+namespace {
+
+/// A backend by name, and its devices.
+struct Found {
+    std::string name;
     Listed listed;
+};
+
+/// `auto` takes the GPU if there is one.
+Found find_devices(const BackendChoice& choice) {
+    if (choice.backend != "auto") return {choice.backend, list_devices(choice, choice.backend)};
+    std::string why;
     try {
-        listed = list_devices(choice, "cuda");
+        // From here on a GPU exists, so its failure is an error.
+        return {"cuda", list_devices(choice, "cuda")};
     } catch (const util::InputError&) {
         throw;
     } catch (const measure::Interrupted&) {
@@ -206,21 +226,37 @@ OpenedBackend open_backend(const BackendChoice& choice, const measure::DeviceLoc
     } catch (const util::Error& error) {
         why = error.what();
     }
-    // From here on a GPU exists, so its failure is an error.
-    if (why.empty()) return open_devices(choice, "cuda", std::move(listed), lock);
     if (has_nvidia_gpu()) {
         throw util::Error(
             fmt::format("this machine has an NVIDIA GPU, and it cannot be measured: {}; --backend "
-                        "host measures "
-                        "host variants",
+                        "host measures host variants",
                         why));
     }
     static std::once_flag said;
-    std::call_once(said, [&] {
-        fmt::print(stderr, "perfgate: no GPU here ({}): the host backend measures host variants\n",
-                   why);
-    });
-    return open_devices(choice, "host", list_devices(choice, "host"), lock);
+    if (choice.workers) {
+        std::call_once(said, [&] {
+            fmt::print(stderr,
+                       "perfgate: no GPU here ({}): the host backend measures host variants\n",
+                       why);
+        });
+    }
+    return {"host", list_devices(choice, "host")};
+}
+
+}  // namespace
+
+OpenedBackend open_backend(const BackendChoice& choice, const BeforeOpening* before) {
+    Found found = find_devices(choice);
+    OpenedBackend opened = open_devices(choice, found.name, std::move(found.listed), before);
+    if (choice.backend != "auto" && !opened.capabilities.timing) {
+        throw util::Error(fmt::format("backend '{}' cannot measure here: {}", choice.backend,
+                                      opened.capabilities.kernel_records_problem));
+    }
+    return opened;
+}
+
+model::Device device_of(const BackendChoice& choice) {
+    return find_devices(choice).listed.devices.front().device;
 }
 
 void share_gpus(OpenedBackend& backend, const MeasuringChoice& choice, std::size_t count) {
@@ -305,39 +341,134 @@ Scripts add_scripts(const std::vector<std::string>& suites, const Checkout& chec
     return scripts;
 }
 
-OpenedBackend open_with_scripts(BackendChoice choice, const std::vector<std::string>& suites,
-                                const Checkout& checkout,
-                                const measure::DeviceLock::Waiting* lock) {
-    const Scripts scripts = add_scripts(suites, checkout, choice);
-    OpenedBackend backend = open_backend(choice, lock);
+OpenedBackend open_with_scripts(const BackendChoice& choice, const Scripts& scripts,
+                                const BeforeOpening* before) {
+    OpenedBackend backend = open_backend(choice, before);
     for (model::WorkloadInfo& workload : backend.capabilities.workloads) {
         const auto named = scripts.find(workload.plugin);
         if (named != scripts.end()) workload.plugin = named->second.named;
     }
-    backend.interpreters = choice.interpreters;
     return backend;
 }
 
+bool is_same_file(const std::string& left, const std::string& right) {
+    std::error_code ignored;
+    return std::filesystem::equivalent(left, right, ignored);
+}
+
+/// With what the suites name; the bundled plugins only if a suite measures workloads of plugins.
+BackendChoice with_plugins(BackendChoice choice, const std::vector<std::string>& suites) {
+    bool any_workload = false;
+    bool any_worker = false;
+    for (const std::string& suite_file : suites) {
+        const suite::NeedsOfSuite needs = suite::needs_of(suite_file);
+        any_workload = any_workload || !needs.workloads.empty();
+        any_worker = any_worker || needs.workers;
+        for (const suite::NamedInSuite& named : needs.plugins) {
+            if (!choice.of_suites) break;
+            const std::string file = plugin_file(suite::file_of_plugin(named.name, suite_file));
+            std::error_code ignored;
+            if (!std::filesystem::exists(file, ignored)) {
+                suite::name_in(suite_file);  // what is wrong with its list comes first
+                throw util::InputError(fmt::format("{}: there is no plugin {}; build it first",
+                                                   named.place, util::printable(file)));
+            }
+            const bool known = std::any_of(
+                choice.plugins.begin(), choice.plugins.end(),
+                [&](const std::string& other) { return is_same_file(plugin_file(other), file); });
+            if (!known) choice.plugins.push_back(file);
+        }
+    }
+    choice.bundled = choice.bundled && any_workload;
+    choice.workers = any_worker;
+    return choice;
+}
+
+model::WorkloadCatalogue workloads_of(const BackendChoice& choice) {
+    measure::Workers workers(worker_command(choice, "host", ""), interrupted);
+    return describe(workers).workloads;
+}
+
+/// What can be known of a run before it has its devices.
+class FirstLook {
+  public:
+    FirstLook(const MeasuringChoice& choice, const BackendChoice& chosen,
+              const std::vector<std::string>& files)
+        : choice_(choice) {
+        // Python's workloads may be known to its interpreter alone.
+        std::vector<std::string> others;
+        for (const std::string& file : files) {
+            const bool python = !suite::python_files({file}).empty();
+            has_python_ = has_python_ || python;
+            if (!python) others.push_back(file);
+            if (python) names_.push_back(suite::name_in(file));
+        }
+        const bool plugins = std::any_of(others.begin(), others.end(), [](const auto& file) {
+            return !suite::needs_of(file).workloads.empty();
+        });
+        BackendChoice without_python = chosen;
+        without_python.interpreters.clear();
+        suites_ = suite::load_suites(
+            others, plugins ? workloads_of(without_python) : model::WorkloadCatalogue());
+        for (const suite::Suite& suite : suites_) names_.push_back(suite.name);
+    }
+
+    void check(const std::string& backend, model::Device device,
+               const CheckBaselines& check_baselines) const {
+        suite::PlanOptions options;
+        options.target = backend == "cuda" ? model::Target::cuda : model::Target::host;
+        options.device_key = device.key;
+        options.compute_capability = device.compute_capability;
+        options.filters = choice_.filters;
+        options.tags = choice_.tags;
+        if (!has_python_ && !suites_.empty()) {
+            const std::vector<suite::CaseOfSuites> cases = suite::cases_to_run(suites_, options);
+            const auto gpus_of = [&](const suite::CaseOfSuites& at) {
+                return suites_[at.suite].cases[at.index].subject->gpus();
+            };
+            const int gpus = cases.empty() ? 1 : gpus_of(cases.front());
+            if (gpus > 1) device.key += fmt::format("-x{}", gpus);
+        }
+        if (check_baselines) check_baselines(device, names_);
+    }
+
+  private:
+    const MeasuringChoice& choice_;
+    std::vector<suite::Suite> suites_;
+    std::vector<std::string> names_;
+    bool has_python_ = false;
+};
+
 }  // namespace
 
-OpenedBackend open_to_measure(const MeasuringChoice& choice, const std::vector<std::string>& files,
-                              const Checkout& checkout) {
-    for (const std::string& file : files) {
+OpenedBackend open_to_measure(const MeasuringChoice& choice, const std::vector<std::string>& suites,
+                              const CheckBaselines& check_baselines, const Checkout& checkout) {
+    std::vector<std::string> needed = suites;
+    if (!choice.resume.empty()) needed.push_back(choice.resume);
+    for (const std::string& file : needed) {
         std::error_code ignored;
         if (std::filesystem::exists(file, ignored)) continue;
         throw util::InputError(fmt::format("{}: No such file or directory", util::printable(file)));
     }
     const auto since = std::chrono::steady_clock::now();
     catch_interruptions();
-    const measure::DeviceLock::Waiting waiting = waiting_of(choice);
-    OpenedBackend backend = open_with_scripts(choice.backend, files, checkout, &waiting);
+    BackendChoice chosen = with_plugins(choice.backend, suites);
+    const Scripts scripts = add_scripts(suites, checkout, chosen);
+    const FirstLook first_look(choice, chosen, suites);
+    const BeforeOpening before{waiting_of(choice),
+                               [&](const std::string& backend, const model::Device& device) {
+                                   first_look.check(backend, device, check_baselines);
+                               }};
+    OpenedBackend backend = open_with_scripts(chosen, scripts, &before);
     backend.since = since;
     return backend;
 }
 
-OpenedBackend open_beside(const MeasuringChoice& choice, const std::vector<std::string>& files,
+OpenedBackend open_beside(const MeasuringChoice& choice, const std::vector<std::string>& suites,
                           const Checkout& checkout) {
-    return open_with_scripts(choice.backend, files, checkout, nullptr);
+    BackendChoice chosen = choice.backend;
+    const Scripts scripts = add_scripts(suites, checkout, chosen);
+    return open_with_scripts(chosen, scripts, nullptr);
 }
 
 measure::Workers& first_workers(OpenedBackend& backend) {
@@ -367,9 +498,39 @@ model::Ceilings measure_ceilings(measure::Workers& workers) {
 
 model::WorkloadCatalogue load_workload_catalogue(const std::vector<std::string>& plugins) {
     BackendChoice choice;
-    choice.backend = "host";
     choice.plugins = plugins;
-    return open_backend(choice).capabilities.workloads;
+    return workloads_of(choice);
+}
+
+model::WorkloadCatalogue load_workloads_of(const std::vector<std::string>& suites,
+                                           const std::vector<std::string>& plugins) {
+    BackendChoice choice;
+    choice.plugins = plugins;
+    return workloads_of(with_plugins(choice, suites));
+}
+
+std::vector<suite::Suite> read_suites(const std::vector<std::string>& files,
+                                      const std::vector<std::string>& plugins) {
+    std::string absent;
+    for (const std::string& file : files) {
+        for (const suite::NamedInSuite& named : suite::needs_of(file).plugins) {
+            const std::string own = plugin_file(suite::file_of_plugin(named.name, file));
+            const auto is_own = [&](const std::string& other) {
+                return is_same_file(plugin_file(other), own);
+            };
+            if (std::any_of(plugins.begin(), plugins.end(), is_own)) continue;
+            suite::name_in(file);  // what is wrong with its list comes first
+            absent += fmt::format(
+                "{}{}: only a verb that measures loads the suite's plugin {}; add --plugin {}",
+                absent.empty() ? "" : "\n", named.place, util::printable(named.name),
+                util::shell_word(
+                    util::printable(std::filesystem::path(own)
+                                        .lexically_proximate(std::filesystem::current_path())
+                                        .native())));
+        }
+    }
+    if (!absent.empty()) throw util::InputError(absent);
+    return suite::load_suites(files, load_workload_catalogue(plugins));
 }
 
 }  // namespace perfgate::runner

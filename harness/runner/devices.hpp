@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "model/environment.hpp"
 #include "runner/checkout.hpp"
 #include "runner/choice.hpp"
+#include "suite/suite.hpp"
 
 namespace perfgate::runner {
 
@@ -23,7 +25,7 @@ namespace perfgate::runner {
 std::vector<std::string> worker_command(const BackendChoice& choice, const std::string& backend,
                                         const std::string& device);
 
-/// The files of the plugins that its workers load.
+/// The files of the plugins that its workers load, the bundled ones last.
 std::vector<std::string> plugins_of(const BackendChoice& choice);
 
 /// A backend whose worker has answered. The devices have one key.
@@ -44,34 +46,50 @@ struct OpenedBackend {
     /// up and tears down a device that is not open, and each worker would wait for that. None on
     /// the host.
     std::unique_ptr<measure::Workers> keeper;
-    std::chrono::steady_clock::time_point since;           ///< when it was requested
-    std::vector<BackendChoice::Interpreter> interpreters;  ///< as BackendChoice has them
+    std::chrono::steady_clock::time_point since;  ///< when it was requested
+    BackendChoice chosen;                         ///< with what the suites name
 };
 
 /// Whether the kernel's driver shows an NVIDIA GPU below `root` and CUDA_VISIBLE_DEVICES does not
 /// hide all of them. Needs neither CUDA nor the backend.
 bool has_nvidia_gpu(const std::filesystem::path& root = "/");
 
-/// `auto` takes the GPU if there is one, and otherwise says so in one line on stderr. With `lock`,
-/// the devices are locked before they are opened. Throws util::Error, with the remedy, if the
-/// chosen backend cannot measure, or `auto` cannot on a machine with a GPU.
-OpenedBackend open_backend(const BackendChoice& choice,
-                           const measure::DeviceLock::Waiting* lock = nullptr);
+/// What a run does before it opens devices.
+struct BeforeOpening {
+    measure::DeviceLock::Waiting locking;
+    /// Called with the backend's name and the first device, before any lock is waited for.
+    std::function<void(const std::string& backend, const model::Device& device)> check;
+};
+
+/// `auto` takes the GPU if there is one, and otherwise says so in one line on stderr. With
+/// `before`, the devices are locked before they are opened. Throws util::Error, with the remedy, if
+/// the chosen backend cannot measure, or `auto` cannot on a machine with a GPU.
+OpenedBackend open_backend(const BackendChoice& choice, const BeforeOpening* before = nullptr);
 
 /// Makes `count` GPUs of the first device's model visible to programs: those that `choice` names,
 /// else the first ones. Locks them if the backend's devices are locked, and appends the count to
 /// the device key. Throws util::InputError if there are too few.
 void share_gpus(OpenedBackend& backend, const MeasuringChoice& choice, std::size_t count);
 
-/// For a run: locks the devices, and from now on interruptions end it gracefully. `files` will be
-/// read later: if one is absent, nothing is opened or waited for (util::InputError). Their Python
-/// files are those of the checkout.
+/// The device that it would open, which stays closed and is not waited for. Throws as
+/// open_backend does.
+model::Device device_of(const BackendChoice& choice);
+
+/// Reads the baselines that suites of these names have on the device; throws util::InputError.
+using CheckBaselines =
+    std::function<void(const model::Device& device, const std::vector<std::string>& suites)>;
+
+/// For a run: locks the devices, and from now on interruptions end it gracefully. The suites, their
+/// plugins, the selection and the baselines are checked before any lock is waited for
+/// (util::InputError). Workers load the plugins that the suites name, and their Python files as the
+/// checkout has them.
 OpenedBackend open_to_measure(const MeasuringChoice& choice,
-                              const std::vector<std::string>& files = {},
+                              const std::vector<std::string>& suites = {},
+                              const CheckBaselines& check_baselines = {},
                               const Checkout& checkout = {});
 
 /// The other side of a comparison, whose devices are locked.
-OpenedBackend open_beside(const MeasuringChoice& choice, const std::vector<std::string>& files,
+OpenedBackend open_beside(const MeasuringChoice& choice, const std::vector<std::string>& suites,
                           const Checkout& checkout);
 
 measure::Workers& first_workers(OpenedBackend& backend);
@@ -84,5 +102,14 @@ model::Ceilings measure_ceilings(measure::Workers& workers);
 /// The workloads that plugins offer, queried from a worker: the coordinator itself loads no plugin.
 /// The bundled plugins' workloads and those of `plugins`. Needs no GPU.
 model::WorkloadCatalogue load_workload_catalogue(const std::vector<std::string>& plugins);
+/// With the plugins that the suites name, for a verb that measures them; without the bundled ones
+/// if no suite has a workload of a plugin.
+model::WorkloadCatalogue load_workloads_of(const std::vector<std::string>& suites,
+                                           const std::vector<std::string>& plugins);
+
+/// The suites, for what executes nothing that they name. Throws util::InputError also for a plugin
+/// that a suite names and `plugins` lacks.
+std::vector<suite::Suite> read_suites(const std::vector<std::string>& files,
+                                      const std::vector<std::string>& plugins);
 
 }  // namespace perfgate::runner

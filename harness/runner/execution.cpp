@@ -81,13 +81,13 @@ measure::Identity identity_of(const MeasuringChoice& choice, const OpenedBackend
         boards += (boards.empty() ? "" : " ") + device.device.board;
     }
     identity.emplace_back("--devices", boards);
-    for (const std::string& plugin : plugins_of(choice.backend)) {
+    for (const std::string& plugin : plugins_of(backend.chosen)) {
         for (const std::filesystem::path& module : modules_of(plugin)) {
             identity.emplace_back("plugin " + module.filename().string(),
                                   util::fingerprint_of_file(module));
         }
     }
-    for (const auto& [interpreter, scripts] : backend.interpreters) {
+    for (const auto& [interpreter, scripts] : backend.chosen.interpreters) {
         for (const std::string& script : scripts) {
             identity.emplace_back("Python " + script,
                                   interpreter + ' ' + util::fingerprint_of_file(script));

@@ -157,6 +157,11 @@ std::string git_revision(const std::filesystem::path& folder) {
     return end.succeeded ? end.text : std::string();
 }
 
+bool git_is_clean(const std::filesystem::path& folder) {
+    const GitEnd end = git_in(folder, {"--no-optional-locks", "status", "--porcelain"}, for_output);
+    return end.succeeded && end.text.empty();
+}
+
 std::optional<std::vector<GitFile>> git_files(const std::string& revision,
                                               const std::vector<std::string>& folders) {
     const std::string tree =

@@ -15,6 +15,9 @@ namespace perfgate::runner {
 /// is no repository or no git.
 std::string git_revision(const std::filesystem::path& folder);
 
+/// Whether the repository that `folder` is in has neither changed nor untracked files.
+bool git_is_clean(const std::filesystem::path& folder);
+
 /// A file of a commit, as stored: nothing is checked out, and no filter is run.
 struct GitFile {
     std::string path;    ///< below the current folder

@@ -71,6 +71,16 @@ void note_objections(const model::Run& run, model::VerdictDocument& document) {
 
 }  // namespace
 
+void check_baselines(const JudgingChoice& choice, const model::Device& device,
+                     std::vector<std::string> suites) {
+    if (choice.policy.complete) {
+        for (std::string& other : baseline::suites_with_baseline(choice.baselines, device.key)) {
+            suites.push_back(std::move(other));
+        }
+    }
+    baseline::load_baselines(choice.baselines, device, suites);
+}
+
 Judge::Judge(JudgingChoice choice, const model::Run& run)
     : choice_(std::move(choice)), rule_(choice_.policy) {
     const model::Device& device = run.environment.device;

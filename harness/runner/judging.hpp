@@ -15,6 +15,10 @@
 
 namespace perfgate::runner {
 
+/// Reads the baselines that a Judge of these suites will load on the device; throws as it does.
+void check_baselines(const JudgingChoice& choice, const model::Device& device,
+                     std::vector<std::string> suites);
+
 /// Judges the runs of one command by one policy and one set of baselines. A command that measures
 /// makes its judge first: a baseline that cannot be used ends it before anything is measured.
 class Judge {

@@ -16,6 +16,7 @@
 #include "runner/installation.hpp"
 #include "runner/interruption.hpp"
 #include "suite/discovered_cases.hpp"
+#include "suite/named_plugins.hpp"
 #include "suite/plan.hpp"
 #include "suite/python_reader.hpp"
 #include "suite/suite.hpp"
@@ -330,6 +331,30 @@ void require_differences(const std::vector<std::string>& files, const MeasuringC
             "an "
             "environment of their own");
     }
+}
+
+std::vector<std::string> plugins_named_for(const Checkout& checkout, std::string_view option,
+                                           const std::vector<std::string>& suites) {
+    std::vector<std::string> plugins;
+    for (const std::string& suite_file : suites) {
+        const model::Placement placement = placement_of(checkout, suite_file);
+        for (const suite::NamedInSuite& named : suite::needs_of(suite_file).plugins) {
+            const std::filesystem::path file = suite::file_of_plugin(named.name, suite_file);
+            const std::string placed =
+                plugin_file((std::filesystem::path(placement.folder(file.parent_path().native())) /
+                             file.filename())
+                                .native());
+            std::error_code ignored;
+            if (!std::filesystem::exists(placed, ignored)) {
+                throw util::InputError(fmt::format("{}: {} has no plugin {}; build it there",
+                                                   named.place, option, util::printable(placed)));
+            }
+            if (std::find(plugins.begin(), plugins.end(), placed) == plugins.end()) {
+                plugins.push_back(placed);
+            }
+        }
+    }
+    return plugins;
 }
 
 BothPlans plan_for_both(const std::vector<std::string>& files, const MeasuringChoice& choice,

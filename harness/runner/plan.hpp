@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kinds/kind.hpp"
@@ -48,6 +49,11 @@ struct BothPlans {
 void require_differences(const std::vector<std::string>& files, const MeasuringChoice& choice,
                          const model::SideDifferences& sides,
                          const model::WorkloadCatalogue& known);
+
+/// The plugins that the suites name, as this side has them. `option` names the side in messages.
+/// Throws util::InputError for one that is absent.
+std::vector<std::string> plugins_named_for(const Checkout& checkout, std::string_view option,
+                                           const std::vector<std::string>& suites);
 
 /// The same for both sides, whose plans have the same cases. Both are asked for cases that are
 /// discovered. A case that only the head has is skipped in the base, where `base_plugins` are

@@ -2,6 +2,7 @@
 #include "runner/record.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <chrono>
 #include <filesystem>
@@ -15,6 +16,7 @@
 #include "program/program.hpp"
 #include "runner/installation.hpp"
 #include "runner/interruption.hpp"
+#include "suite/suite.hpp"
 #include "util/error.hpp"
 #include "util/text.hpp"
 
@@ -168,6 +170,25 @@ ProfiledProgram profile_program(const ProfileRequest& request) {
     if (!result.problems.empty()) result.exit_code = 3;
     if (interrupted()) result.exit_code = 130;
     return result;
+}
+
+std::string suite_file_of(const std::vector<std::string>& words, const std::string& folder) {
+    const std::string file = (fs::path(folder) / (command::suite_name(words) + ".yaml")).native();
+    std::error_code error;
+    if (!fs::exists(file, error)) return file;
+    for (const suite::Suite& suite : suite::load_suites({file}, {})) {
+        for (const suite::SuiteCase& suite_case : suite.cases) {
+            model::CaseResult result;
+            suite_case.subject->describe(result);
+            if (result.command == words) continue;
+            throw util::InputError(fmt::format(
+                "{}:{}: it gates another command: '{}'; name another folder with --out, "
+                "or edit the suite and pass it to 'perfgate run'",
+                util::printable(file), suite_case.at.line,
+                util::printable(fmt::format("{}", fmt::join(result.command, " ")), 200)));
+        }
+    }
+    return file;
 }
 
 std::string suite_draft(const ProfileRequest& request, const ProfiledProgram& program) {

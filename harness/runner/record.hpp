@@ -43,6 +43,10 @@ struct ProfiledProgram {
 /// profiler or MPS is in use; Error without the injection library.
 ProfiledProgram profile_program(const ProfileRequest& request);
 
+/// The file of the program's suite in this folder. Throws util::InputError if the suite that is
+/// there is another command's, or cannot be read.
+std::string suite_file_of(const std::vector<std::string>& words, const std::string& folder);
+
 /// YAML for `request.suite`: see command/draft.hpp, which also says what it throws.
 std::string suite_draft(const ProfileRequest& request, const ProfiledProgram& program);
 

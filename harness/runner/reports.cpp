@@ -124,7 +124,10 @@ void require_writable(const Destination& destination) {
         if (parent == folder) break;
         folder = parent;
     }
-    if (!fs::is_directory(folder, ignored)) refuse(folder, "it is not a folder");
+    std::error_code unseen;
+    const fs::file_status found = fs::status(folder, unseen);
+    if (unseen) refuse(folder, unseen.message());
+    if (!fs::is_directory(found)) refuse(folder, "it is not a folder");
     // A full disk may have space again when the reports are written.
     const int error = try_folder(folder);
     if (error != 0 && error != ENOSPC && error != EDQUOT) refuse_errno(folder, error);

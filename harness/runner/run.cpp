@@ -104,9 +104,10 @@ JudgedRun measure_run(const RunRequest& request) {
     MeasuringChoice choice = request.measuring;
     const bool settles = !choice.processes;
     if (settles) choice.processes = settling_processes;
-    std::vector<std::string> files = request.suites;
-    if (!choice.resume.empty()) files.push_back(choice.resume);
-    OpenedBackend backend = open_to_measure(choice, files);
+    OpenedBackend backend = open_to_measure(choice, request.suites,
+                                            [&](const model::Device& device, const auto& suites) {
+                                                check_baselines(request.judging, device, suites);
+                                            });
     model::Plan plan = plan_for(request.suites, choice, backend);
     std::optional<model::Shard> shard;
     if (request.shard) shard = suite::take_shard(plan, *request.shard);

@@ -99,7 +99,7 @@ std::string tolerance_text(const WantedTolerance& wanted) {
 
 SuiteGates::SuiteGates(const std::vector<std::string>& files,
                        const std::vector<std::string>& plugins)
-    : workloads_(load_workload_catalogue(plugins)) {
+    : workloads_(load_workloads_of(files, plugins)) {
     suite::add_declared(suite::python_files(files), workloads_);
     for (const std::string& file : files) {
         std::string text = util::read_file(file, suite::most_yaml_bytes, "suite");

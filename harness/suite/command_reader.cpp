@@ -38,6 +38,15 @@ std::string word_of(const model::ParamValue& value) {
 /// Any scalar as it is written.
 std::optional<std::string> read_word(const YamlNode& node, std::string_view what,
                                      Problems& problems) {
+    const bool braces = node.kind == YamlNode::Kind::map && node.entries.size() == 1 &&
+                        node.entries.front().value->kind == YamlNode::Kind::null;
+    if (braces) {
+        problems.add(node.at, fmt::format("a map in {}; expected a word with {{ }} in quotes: "
+                                          "\"{{{}}}\"",
+                                          in_quotes(what),
+                                          util::printable(node.entries.front().key->text, 80)));
+        return std::nullopt;
+    }
     if (node.kind != YamlNode::Kind::scalar) {
         add_wrong_type(node, what, "text or a number", problems);
         return std::nullopt;
@@ -54,6 +63,26 @@ std::optional<std::string> read_word(const YamlNode& node, std::string_view what
         return std::nullopt;
     }
     return node.text;
+}
+
+/// Whether a program's name is a whole command line. A path may have spaces.
+bool is_command_line(const std::string& word) {
+    const std::size_t space = word.find(' ');
+    if (space == std::string::npos || space == 0) return false;
+    const std::size_t next = word.find_first_not_of(' ', space);
+    return word.find('/') > space || (next != std::string::npos && word[next] == '-');
+}
+
+std::string one_item_per_word(const std::string& line) {
+    std::string items;
+    for (std::size_t begin = 0; begin < line.size();) {
+        const std::size_t end = std::min(line.find(' ', begin), line.size());
+        if (end > begin) {
+            items += (items.empty() ? "" : ", ") + util::printable(line.substr(begin, end - begin));
+        }
+        begin = end + 1;
+    }
+    return items;
 }
 
 std::string words_of(const std::vector<std::string>& words) {
@@ -262,6 +291,11 @@ class CommandReader {
         for (const YamlNode* item : items) {
             const std::optional<std::string> word = read_word(*item, what, problems_);
             if (!word) continue;
+            if (words.empty() && is_command_line(*word)) {
+                problems_.add(item->at, fmt::format("no program is named {}; expected one item per "
+                                                    "word: [{}]",
+                                                    in_quotes(*word), one_item_per_word(*word)));
+            }
             if (words.empty() && word->empty()) {
                 problems_.add(item->at, fmt::format("{} begins with an empty word; expected a "
                                                     "program",
@@ -355,13 +389,16 @@ class CommandReader {
     void check_parameters() {
         std::vector<std::string> names;
         for (const model::ParamInfo& info : read_.workload.params) names.push_back(info.name);
+        std::vector<std::string> usable = names;
+        if (benchmark_) usable.emplace_back(out_parameter);
         std::set<std::string> used;
         for (const auto& [name, at] : used_) {
             used.insert(name);
             if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-            problems_.add(at,
-                          fmt::format("'{{{}}}' is not a parameter of 'matrix'; expected one{}",
-                                      util::printable(name, 80), util::did_you_mean(name, names)));
+            problems_.add(
+                at, fmt::format("'{{{}}}' is not a parameter of 'matrix'; expected {}{}",
+                                util::printable(name, 80), benchmark_ ? "one, or {out}" : "one",
+                                util::did_you_mean(name, usable)));
         }
         for (const std::string& name : names) {
             if (used.contains(name)) continue;

@@ -49,8 +49,8 @@ struct SuiteCase {
     std::optional<std::size_t> group = std::nullopt;  ///< as model::PlannedCase has it
     std::string problem = {}, log = {};               ///< likewise
     bool discovered = false;  ///< it is not in the suite's file: its program reports it
-    bool expected = false;    ///< gated by its entry's `expect`, if by nothing else
-    bool inferred = false;    ///< its workload is not known, nor therefore its target
+    bool expected = false;  ///< needs no tolerance: its entry's `expect` gates it, or nothing does
+    bool inferred = false;  ///< its workload is not known, nor therefore its target
     /// Overrides whose `match` matches, in the file's order: of the suite, then of the entry.
     std::vector<const Override*> overrides;
 };

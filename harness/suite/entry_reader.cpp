@@ -8,6 +8,8 @@
 #include <set>
 #include <utility>
 
+#include "util/text.hpp"
+
 namespace perfgate::suite {
 
 namespace {
@@ -231,6 +233,16 @@ class EntryReader {
     std::set<std::string> set_in_params_, set_by_axes_;
 };
 
+/// "gemm, softmax, or "
+std::string listed(const model::WorkloadCatalogue& workloads) {
+    constexpr std::size_t most_listed = 16;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(workloads.size(), most_listed); ++i) {
+        text += util::printable(workloads[i].name, 60) + ", ";
+    }
+    return text + (workloads.size() > most_listed ? "…, or " : "or ");
+}
+
 const model::WorkloadInfo* read_workload(const YamlNode& node,
                                          const model::WorkloadCatalogue& workloads,
                                          Problems& problems) {
@@ -241,8 +253,11 @@ const model::WorkloadInfo* read_workload(const YamlNode& node,
     }
     const model::WorkloadInfo* workload = model::find_workload(workloads, *name);
     if (workload == nullptr) {
-        problems.add_unknown(node.at, "workload", *name, names_of(workloads),
-                             workloads.empty() ? "a plugin that has it: none was found" : "");
+        problems.add(node.at,
+                     fmt::format("unknown workload {}; expected {}one of a plugin that --plugin or "
+                                 "'plugins' names{}",
+                                 in_quotes(*name), workloads.empty() ? "" : listed(workloads),
+                                 util::did_you_mean(*name, names_of(workloads))));
     }
     return workload;
 }

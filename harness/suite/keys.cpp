@@ -110,6 +110,41 @@ Sort<std::string> word(std::vector<std::string> choices) {
             std::identity()};
 }
 
+Sort<std::vector<std::string>> files(std::string_view what) {
+    static constexpr std::size_t most_files = 32, longest_path = 4096;
+    return {
+        fmt::format(R"("type": "array", "minItems": 1, "maxItems": {}, "uniqueItems": true, )"
+                    R"("items": {{"type": "string", "minLength": 1, "maxLength": {}}})",
+                    most_files, longest_path),
+        [what =
+             std::string(what)](const KeyValue& value) -> std::optional<std::vector<std::string>> {
+            const std::size_t before = value.problems.count();
+            std::vector<std::string> named;
+            for (const YamlNode* item : read_list(value.node, value.key, what, value.problems)) {
+                auto file =
+                    read_text(*item, value.key, "the name of a file", longest_path, value.problems);
+                if (!file) continue;
+                if (std::find(named.begin(), named.end(), *file) != named.end()) {
+                    value.problems.add(item->at,
+                                       fmt::format("{} is in {} twice; expected it once",
+                                                   in_quotes(*file), in_quotes(value.key)));
+                }
+                named.push_back(*std::move(file));
+            }
+            if (named.size() > most_files) {
+                value.problems.add(
+                    value.node.at,
+                    fmt::format("{} has {}; expected at most {}", in_quotes(value.key),
+                                util::counted(named.size(), "file"), most_files));
+            }
+            if (value.problems.count() != before) return std::nullopt;
+            return named;
+        },
+        [](const std::vector<std::string>& named) {
+            return fmt::format("{}", fmt::join(named, ", "));
+        }};
+}
+
 std::string defined(std::string_view name) {
     return fmt::format(R"("$ref": "#/definitions/{}")", name);
 }

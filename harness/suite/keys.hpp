@@ -55,6 +55,8 @@ Sort<std::string> slug();
 /// Any scalar: YAML reads a name such as 3 as a number.
 Sort<std::string> pattern(std::string_view what);
 Sort<std::string> word(std::vector<std::string> choices);
+/// Names of files, at most 32.
+Sort<std::vector<std::string>> files(std::string_view what);
 
 /// A word for each of several values.
 template <typename T>

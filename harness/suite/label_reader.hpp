@@ -23,7 +23,8 @@ struct Label {
     command::Piece piece;
     Settings settings;  ///< all metrics of such a piece, and the tolerances of the label
     Position at;
-    bool expected = false;  ///< a relation of `expect` or `health` uses it
+    /// A relation of `expect` or `health` uses it, or it is only reported: it needs no tolerance.
+    bool expected = false;
 };
 
 struct ReadLabels {

@@ -244,6 +244,28 @@ std::string selection_text(const PlanOptions& options) {
     return fmt::format("{}", fmt::join(parts, " and "));
 }
 
+/// "; did you mean …?", or some of the cases that there are to select.
+std::string selectable(const std::vector<Suite>& suites, const PlanOptions& options,
+                       const std::string& wanted) {
+    constexpr std::size_t most_shown = 3, most_compared = 500;
+    std::vector<std::string> ids;
+    std::size_t all = 0;
+    for (const Suite& suite : suites) {
+        for (const SuiteCase& suite_case : suite.cases) {
+            if (is_other(suite_case.target, options)) continue;
+            if (ids.size() < most_compared) ids.push_back(suite_case.id);
+            ++all;
+        }
+    }
+    if (std::string near = util::did_you_mean(wanted, ids); !near.empty()) return near;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(ids.size(), most_shown); ++i) {
+        text += (text.empty() ? "; there is " : ", ") + util::printable(ids[i], 100);
+    }
+    if (all > most_shown) text += fmt::format(" and {} more", all - most_shown);
+    return text;
+}
+
 std::string empty_message(const PlanCounts& counts, const PlanOptions& options) {
     std::string text = fmt::format("no case is left of {}", counts.total);
     if (counts.other_target > 0) {
@@ -255,18 +277,26 @@ std::string empty_message(const PlanCounts& counts, const PlanOptions& options) 
         text += fmt::format("{} {} not selected by {}", counts.other_target > 0 ? "," : ":",
                             counts.not_matched, selection_text(options));
     }
-    return text + "; perfgate list shows the cases and their tags";
+    return text;
 }
 
 /// A filter that selects nothing is a typo, even if others select something.
 void check_used(const std::vector<bool>& used, const std::vector<std::string>& wanted,
-                std::string_view option) {
+                std::string_view option, const std::string& instead) {
     for (std::size_t i = 0; i < wanted.size(); ++i) {
         if (used[i]) continue;
         throw util::InputError(
-            fmt::format("{} {} selects no case; perfgate list shows the cases and their tags",
-                        option, in_quotes(wanted[i])));
+            fmt::format("{} {} selects no case{}", option, in_quotes(wanted[i]), instead));
     }
+}
+
+std::string tags_text(const std::vector<Suite>& suites) {
+    std::set<std::string> tags;
+    for (const Suite& suite : suites) {
+        for (const Entry& entry : suite.entries) tags.insert(entry.tags.begin(), entry.tags.end());
+    }
+    if (tags.empty()) return "; no case has a tag";
+    return "; the tags are " + util::printable(fmt::format("{}", fmt::join(tags, ", ")), 300);
 }
 
 /// Metrics that suites define themselves: in a run, a name means one metric.
@@ -352,9 +382,19 @@ std::vector<CaseOfSuites> cases_to_run(const std::vector<Suite>& suites,
             if (skip_reason(suites[s].cases[index], options).empty()) cases.push_back({s, index});
         }
     }
-    if (counts.planned == 0) throw util::InputError(empty_message(counts, options));
-    check_used(used.filters, options.filters, "--filter");
-    check_used(used.tags, options.tags, "--tag");
+    const std::string wanted = options.filters.empty() ? "" : options.filters.front();
+    if (counts.planned == 0) {
+        throw util::InputError(empty_message(counts, options) +
+                               selectable(suites, options, wanted));
+    }
+    const auto unused = std::find(used.filters.begin(), used.filters.end(), false);
+    const std::string instead =
+        unused == used.filters.end()
+            ? ""
+            : selectable(suites, options,
+                         options.filters[static_cast<std::size_t>(unused - used.filters.begin())]);
+    check_used(used.filters, options.filters, "--filter", instead);
+    check_used(used.tags, options.tags, "--tag", tags_text(suites));
     return cases;
 }
 

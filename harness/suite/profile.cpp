@@ -2,6 +2,7 @@
 #include "suite/profile.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <utility>
@@ -148,6 +149,15 @@ const std::vector<Row>& profile_keys() {
                 const auto [fewest, most] = processes_of(after);
                 return fewest < fewest_before || most < most_before;
             }),
+        Row("plugins",
+            "Files with plugins that every run loads, as with `--plugin`; relative to the folder "
+            "that perfgate runs in.",
+            files("plugins"), &Profile::plugins)
+            .shows([](const Profile& of) {
+                return of.plugins.empty() ? std::string("none")
+                                          : fmt::format("{}", fmt::join(of.plugins, ", "));
+            })
+            .usually("none"),
         {"creep",
          "How much worse accepted changes may make a gated metric in all, since its anchor.",
          fraction(), &Profile::creep, Weaker::more,

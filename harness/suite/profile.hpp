@@ -35,6 +35,7 @@ struct Profile {
     std::optional<std::string> baselines;
     std::optional<std::string> out;
     std::optional<std::int64_t> processes = std::nullopt;
+    std::vector<std::string> plugins = {};
     std::optional<double> creep = std::nullopt;  ///< a fraction
     bool canary = false;
     bool prove = false;

@@ -169,13 +169,15 @@ void add_declared(const std::vector<PythonFile>& files, model::WorkloadCatalogue
         }
         for (python::DeclaredWorkload& one : declared) {
             const model::WorkloadInfo* other = model::find_workload(workloads, one.info.name);
-            if (other == nullptr && !one.open.empty()) {
+            if ((other == nullptr || other->bundled) && !one.open.empty()) {
                 throw util::InputError(fmt::format(
                     "{}: {}:{}: the cases of '{}' are known only to a run: {}; write literals",
                     python.place, util::printable(python.file), one.line, one.info.name, one.open));
             }
             if (other == nullptr) {
                 workloads.push_back(std::move(one.info));
+            } else if (other->bundled) {
+                workloads[static_cast<std::size_t>(other - workloads.data())] = std::move(one.info);
             } else if (other->plugin != python.file) {
                 throw util::InputError(fmt::format(
                     "{}: {}:{}: the workload '{}' is one of {}, too; give it another name "

@@ -172,15 +172,20 @@ std::optional<model::Tolerance> read_tolerance(const YamlNode& node, const metri
     }
     const std::string units = units_for(metric.definition.unit);
     const bool too_much = in_unit(*amount, metric.definition.unit).value_or(0) > most_leeway;
-    add_wrong_type(
-        node, name,
+    const bool bare = amount->unit.empty() && !too_much;
+    const bool time = metric.definition.metric_class == model::MetricClass::timing;
+    const std::string expected =
         amount->unit == "%" ? fmt::format("at most {}%", most_percent)
         : too_much
             ? fmt::format("at most {:g} of the metric's unit", most_leeway)
             : fmt::format("{}, a fraction below 1, {} or {{abs: {}}}", example_percentage(*amount),
                           units.empty() ? "none" : "an amount in " + units,
-                          amount->unit.empty() ? fmt::format("{:g}", amount->value) : "…"),
-        problems);
+                          bare ? fmt::format("{:g}", amount->value) : "…");
+    problems.add(
+        node.at,
+        fmt::format("wrong value for {}; expected {}, found {}{}", in_quotes(name), expected,
+                    describe(node),
+                    bare && time ? fmt::format("; did you mean {:g}%?", amount->value) : ""));
     return std::nullopt;
 }
 

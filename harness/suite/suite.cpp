@@ -3,9 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <map>
+#include <system_error>
 #include <utility>
 
+#include "suite/named_plugins.hpp"
 #include "suite/placed_text.hpp"
 #include "suite/python_reader.hpp"
 #include "suite/yaml_reader.hpp"
@@ -38,8 +41,18 @@ std::vector<Suite> load_suites(const std::vector<std::string>& files,
     const auto add_message = [&](const std::string& message) {
         messages += (messages.empty() ? "" : "\n") + message;
     };
+    for (const std::string& line : borrowed_workloads(files, workloads)) add_message(line);
+    if (!messages.empty()) throw util::InputError(messages);
     std::map<std::string, std::string> file_of_name;
     for (const std::string& file : files) {
+        std::error_code ignored;
+        if (std::filesystem::is_directory(file, ignored)) {
+            add_message(
+                fmt::format("{0}: expected suite files, found a folder; name those in it: {1}",
+                            util::printable(file),
+                            util::printable((std::filesystem::path(file) / "*.yaml").native())));
+            continue;
+        }
         try {
             Suite suite =
                 parse_suite(util::read_file(file, most_yaml_bytes, "suite"), file, workloads);

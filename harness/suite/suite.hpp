@@ -33,6 +33,7 @@ struct Suite {
     std::string name;
     std::string file;
     std::string description;
+    std::vector<std::string> plugins;  ///< files, as they are written
     Settings defaults;
     std::vector<Override> overrides;
     std::vector<Entry> entries;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <set>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "suite/entry_reader.hpp"
 #include "suite/inferred_workload.hpp"
 #include "suite/matrix.hpp"
+#include "suite/named_plugins.hpp"
 #include "suite/placed_text.hpp"
 #include "suite/problems.hpp"
 #include "suite/python_reader.hpp"
@@ -54,6 +56,12 @@ class SuiteParser {
                 .needed(),
             {"description", "What the suite is for.", text("text", longest_description),
              in(&SuiteParser::suite_, &Suite::description)},
+            {"plugins",
+             "Files with [plugins](../docs/plugins.md) of its own, relative to its folder; "
+             "`NAME.so` also finds `libNAME.so`. Their workloads are in this suite alone, and take "
+             "the place of bundled ones of the same name. Only what measures loads them; "
+             "`validate` and `list` need `--plugin` for each.",
+             files("plugins"), in(&SuiteParser::suite_, &Suite::plugins)},
             {"defaults", "[Settings](#settings) of every case.", defined("settings"),
              &SuiteParser::defaults},
             Row("workloads", "A list of [workload entries](#workload-entries).",
@@ -74,6 +82,7 @@ class SuiteParser {
         // What a block scalar ends with.
         suite_.description.erase(suite_.description.find_last_not_of(" \n") + 1);
         if (entries_ != nullptr) {
+            note_plugins_workloads(*entries_);
             for (const YamlNode* item :
                  read_list(*entries_, "workloads", "workload entries", problems_)) {
                 add_entry(*item);
@@ -119,6 +128,43 @@ class SuiteParser {
         Problems own(suite_.file);
         read_entry(entry, workloads_, own);
         return !notes(own, "; its entry is compared as it is written");
+    }
+
+    /// Which workloads of the catalogue the suite measures: others give way to its own names.
+    void note_plugins_workloads(const YamlNode& entries) {
+        const auto note = [&](const YamlNode::Entry& field) {
+            if (field.key->text == "workload") measured_.insert(field.value->text);
+            if (field.key->text != "python") return;
+            const std::string file = file_of_plugin(field.value->text, suite_.file);
+            for (const model::WorkloadInfo& workload : workloads_) {
+                if (workload.plugin == file) measured_.insert(workload.name);
+            }
+        };
+        for (const YamlNode* item : entries.items) {
+            for (const YamlNode::Entry& field : item->entries) note(field);
+        }
+    }
+
+    /// Takes a name for a workload of the suite's own, also from a plugin that it does not use. If
+    /// the name is taken, adds a problem with the remedy.
+    bool take_name(const std::string& name, Position at, std::string_view remedy) {
+        const model::WorkloadInfo* other = model::find_workload(workloads_, name);
+        if (other == nullptr) return true;
+        const bool plugins = !other->plugin.empty();
+        if (plugins && !measured_.contains(name)) {
+            std::erase_if(workloads_, [&](const auto& each) { return each.name == name; });
+            return true;
+        }
+        std::string of;
+        if (other->bundled) {
+            of = fmt::format(" in this suite, which perfgate's own {} has",
+                             std::filesystem::path(other->plugin).filename().string());
+        } else if (plugins) {
+            of = fmt::format(" in this suite, of {}", util::printable(other->plugin));
+        }
+        problems_.add(at, fmt::format("the name {} is another workload's{}; expected {}",
+                                      in_quotes(name), of, remedy));
+        return false;
     }
 
     /// What an item of `workloads` with this key is.
@@ -189,11 +235,7 @@ class SuiteParser {
         const std::size_t before = problems_.count();
         ReadCommand read = read_command(node, benchmark, problems_);
         const std::string& name = read.command.name;
-        if (model::find_workload(workloads_, name) != nullptr) {
-            problems_.add(read.at, fmt::format("the name {} is another workload's; expected one of "
-                                               "its own",
-                                               in_quotes(name)));
-        }
+        take_name(name, read.at, "one of its own");
         Matrix matrix;
         if (read.matrix != nullptr && problems_.count() == before) {
             matrix = read_matrix(*read.matrix, read.workload, {}, problems_);
@@ -274,19 +316,14 @@ class SuiteParser {
 
     void offer_source(const ReadSource& read) {
         const std::string& name = read.workload.name;
-        const auto known = std::find_if(workloads_.begin(), workloads_.end(),
-                                        [&](const auto& each) { return each.name == name; });
-        if (known == workloads_.end()) {
+        if (!source_workloads_.contains(name)) {
+            if (!take_name(name, read.entry.at, "'name' with one of its own")) return;
             source_workloads_.insert(name);
             workloads_.push_back(read.workload);
             return;
         }
-        if (!source_workloads_.contains(name)) {
-            problems_.add(read.entry.at, fmt::format("the name {} is another workload's; expected "
-                                                     "'name' with one of its own",
-                                                     in_quotes(name)));
-            return;
-        }
+        const auto known = std::find_if(workloads_.begin(), workloads_.end(),
+                                        [&](const auto& each) { return each.name == name; });
         if (names_of(known->params) != names_of(read.workload.params)) {
             problems_.add(read.entry.at, fmt::format("another entry has the workload {} with other "
                                                      "parameters; expected 'name' with another",
@@ -352,6 +389,7 @@ class SuiteParser {
     CaseBuilder cases_{suite_, work_, problems_};
     std::vector<bool> entry_is_good_;
     std::set<std::string> source_workloads_;
+    std::set<std::string> measured_;  ///< names of plugins' workloads
     std::set<std::string> inferred_;  ///< names of workloads
     bool settings_are_good_ = true;
     bool all_expanded_ = true;

@@ -69,6 +69,40 @@ std::int64_t line_with_tab(std::string_view text, std::int64_t near_line) {
     return 0;
 }
 
+std::string_view line_at(std::string_view text, std::int64_t number) {
+    for (std::int64_t line = 1; line < number; ++line) {
+        const std::size_t end = text.find('\n');
+        if (end == std::string_view::npos) return {};
+        text.remove_prefix(end + 1);
+    }
+    return text.substr(0, text.find('\n'));
+}
+
+/// The first word of a line that YAML takes for a map because of a `{name}` in it, though it is
+/// meant as text: "--out={out}". Empty: there is none.
+std::string_view word_with_braces(std::string_view line) {
+    char quote = '\0';
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+        if (quote != '\0') {
+            if (line[i] == quote) quote = '\0';
+            continue;
+        }
+        const bool starts = i == begin;
+        if (starts && (line[i] == '"' || line[i] == '\'')) quote = line[i];
+        if (std::string_view(" \t,[]").find(line[i]) != std::string_view::npos) begin = i + 1;
+        if (line[i] != '{' || starts) continue;
+        const std::size_t end = line.find('}', i);
+        const std::string_view name = line.substr(i + 1, end - i - 1);
+        if (end == std::string_view::npos || name.empty() ||
+            name.find_first_of(" :,{") != std::string_view::npos) {
+            continue;
+        }
+        return line.substr(begin, std::min(line.find_first_of(" ,]", end), line.size()) - begin);
+    }
+    return {};
+}
+
 /// Builds the tree from the library's events, so that every limit holds while it is built.
 class TreeBuilder : public YAML::EventHandler {
   public:
@@ -250,7 +284,19 @@ YamlDocument read_yaml(std::string_view text, Problems& problems) {
         }
         // Versions of the library differ in whether they add the name.
         if (error.msg.starts_with(YAML::ErrorMsg::UNKNOWN_ANCHOR)) {
-            problems.fail(at, "an alias without anchor; expected an anchor of that name before it");
+            const std::string_view line = line_at(text, at.line);
+            const auto begin = static_cast<std::size_t>(at.column - 1);
+            const std::string_view word =
+                begin < line.size() ? line.substr(begin, line.find_first_of(" ,]}#", begin) - begin)
+                                    : std::string_view();
+            problems.fail(at, fmt::format("YAML takes a word that begins with * for an alias; "
+                                          "expected a glob in quotes: \"{}\"",
+                                          util::printable(word, 80)));
+        }
+        if (const auto word = word_with_braces(line_at(text, at.line)); !word.empty()) {
+            problems.fail(at, fmt::format("no valid YAML; expected a word with {{ }} in quotes: "
+                                          "\"{}\"",
+                                          util::printable(word, 80)));
         }
         problems.fail(at, "no valid YAML: " + util::printable(error.msg, 200));
     }

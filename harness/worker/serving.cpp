@@ -66,6 +66,8 @@ Options read_options(const std::vector<std::string>& words) {
             options.of_backend.device = value();
         } else if (name == "--plugin") {
             options.of_backend.plugins.push_back(value());
+        } else if (name == "--bundled") {
+            options.of_backend.bundled.push_back(value());
         } else if (words[i] == "--no-cupti") {
             options.of_backend.cupti = false;
         } else {

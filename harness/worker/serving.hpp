@@ -16,7 +16,8 @@ struct Options {
     measure::BackendOptions of_backend;
 };
 
-/// From `--backend NAME --device ID --plugin FILE… --no-cupti`. Throws util::InputError.
+/// From `--backend NAME --device ID --plugin FILE… --bundled FILE… --no-cupti`. Throws
+/// util::InputError.
 Options read_options(const std::vector<std::string>& words);
 
 /// Answers requests on stdin until there are no more; returns the exit code. `cuda_backend` is its

@@ -75,12 +75,8 @@ class Revisions(tool.Case):
         self.assertEqual([], os.listdir(self.folder / "tmp"))
 
     def test_the_working_tree_is_judged_against_a_revision(self):
-        same = "base and head are the same commit"
-        self.assertIn(same, " ".join(self.ab("--base", "rev:base").stdout.split()))
-        self.assert_as_it_was()
         self.helper(2)  # not committed
         done = self.ab("--base", "rev:base", code=1)
-        self.assertNotIn(same, " ".join(done.stdout.split()))
         self.assertRegex(done.stdout, r"regressed .*\+100")
         self.assertIn("base base", done.stdout)
         self.assertEqual((1e9, 2e9), (self.real_time("base/"), self.real_time()))
@@ -90,7 +86,18 @@ class Revisions(tool.Case):
         self.assert_as_it_was(" M suites/helper.py\n")
         folders = set((self.folder / "log").read_text().split())
         self.assertIn(str(self.folder / "repo/suites"), folders)
-        self.assertEqual(3, len(folders), "the working tree, and a folder for each of two runs")
+        self.assertEqual(2, len(folders), "the working tree, and a folder for the base")
+
+    def test_one_commit_is_not_compared_with_itself(self):
+        same = "base and head are the same commit"
+        self.assert_one_line(self.ab("--base", "rev:base", code=2).stderr, "--base rev:base: " + same)
+        self.assert_one_line(self.ab("--base", "rev:base", "--head", "rev:HEAD", code=2).stderr, same)
+        self.assertFalse((self.folder / "log").exists())
+        self.assert_as_it_was()
+        # Other variables differ, and what git does not know is in the working tree alone.
+        self.ab("--base", "rev:base", "--head", "env:X=1")
+        self.write("repo/suites/extra", "")
+        self.assertIn(same, " ".join(self.ab("--base", "rev:base").stdout.split()))
 
     def test_two_revisions_and_not_what_is_worked_on(self):
         self.helper(2)
@@ -125,9 +132,10 @@ class Revisions(tool.Case):
             with self.subTest(sleep_s):
                 self.helper(1, sleep_s)
                 self.git("commit", "-q", "-a", "--allow-empty", "-m", "sleeps")
+                self.git("commit", "-q", "--allow-empty", "-m", "again")
                 running = subprocess.Popen(
                     [tool.PERFGATE, "ab", "suites/mine.yaml", "--backend", "host", "--processes", "1000",
-                     "--base", "rev:HEAD"], cwd=self.folder / "repo", stdout=subprocess.PIPE,
+                     "--base", "rev:HEAD~1"], cwd=self.folder / "repo", stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE, env={**os.environ, "TMPDIR": str(self.folder / "tmp")})
                 deadline = time.monotonic() + tool.PATIENCE_S
                 log = self.folder / "log"
@@ -214,7 +222,8 @@ class Revisions(tool.Case):
             with self.subTest(name):
                 done = subprocess.run(
                     [tool.PERFGATE, "ab", "suites/mine.yaml", "--backend", "host", "--processes", "2", "--base",
-                     "rev:base"], cwd=self.folder / "repo", capture_output=True, text=True, timeout=tool.PATIENCE_S,
+                     "rev:base", "--head", "env:X=1"], cwd=self.folder / "repo", capture_output=True, text=True,
+                    timeout=tool.PATIENCE_S,
                     env={**os.environ, "TMPDIR": str(self.folder / "tmp"), name: value})
                 self.assertEqual(0, done.returncode, done.stdout + done.stderr)
                 self.assertEqual(index, (self.folder / "repo/.git/index").read_bytes())

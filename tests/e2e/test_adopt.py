@@ -179,6 +179,16 @@ class Adopt(tool.Case):
         self.adopt("--plugin", "build/a.so", "--build", """printf '%s\\n' "a: {b}" && make -C bench""")
         self.assertIn("""printf '%s\\n' "a: {b}" && make -C bench""", self.workflow()["jobs"]["measure"]["steps"][-2]["run"])
 
+    def test_a_suite_may_name_its_plugins_itself(self):
+        self.suite(PLUGIN + "plugins: [../build/somebodys.so]\n")
+        self.assert_one_line(self.refused(), "how is ../build/somebodys.so built", "--build COMMAND")
+        self.write("CMakeLists.txt", "")
+        self.adopt()
+        self.assertNotIn("arguments", self.workflow()["jobs"]["measure"]["steps"][-1]["with"])
+        # Another suite's plugin is not this one's.
+        self.suite(PLUGIN, "other")
+        self.assert_one_line(self.refused(), "suites/other.yaml:4:", "'plugins' in the suite", "--plugin FILE")
+
     def test_each_kind_of_machine_measures(self):
         self.suite(GPU)
         words = ["--runner", "h100", "--runner", "b200"]

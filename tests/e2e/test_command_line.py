@@ -19,7 +19,7 @@ class EmptyValues(tool.Case):
     def test_each_option_of_each_verb_refuses_one_with_its_name(self):
         tried = 0
         # The internal verb is in no help.
-        worker = {"--backend": "TEXT", "--device": "TEXT", "--plugin": "TEXT"}
+        worker = {"--backend": "TEXT", "--device": "TEXT", "--plugin": "TEXT", "--bundled": "TEXT"}
         for verb in [*tool.verbs(), ["worker"]]:
             options = worker if verb == ["worker"] else tool.options(verb)
             for name, value in options.items():

@@ -2,12 +2,15 @@
 """`perfgate profile`, from the recorded program to tables, documents, a suite and a comparison: with the mocks
 of driver and CUPTI instead of a GPU."""
 
+import fcntl
 import os
 import pathlib
 import pty
 import shlex
 import signal
+import struct
 import subprocess
+import termios
 import time
 import unittest
 
@@ -218,6 +221,31 @@ class Profile(tool.Case):
         self.assertRegex(shown, r"\x1b\[K\x1b8$")
         self.assertEqual("", self.on_a_terminal("--quiet"))
         self.assertEqual("", self.profile(program=[*ATTENTION, "sleep", "1200"]).stderr)
+
+    def test_tables_fit_the_terminal(self):
+        name = "a_kernel_of_a_template_library_" * 5
+        ours, theirs = pty.openpty()
+        self.addCleanup(os.close, ours)
+        for columns in (80, 200):
+            fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+            process = subprocess.Popen(
+                [tool.PERFGATE, "profile", "--quiet", "--", PROGRAM, *steps(2, "kernels", "4", name, "copy", "64")],
+                cwd=self.folder, stdout=theirs, stderr=theirs, env={**os.environ, **MOCKS})
+            self.assertEqual(0, process.wait(timeout=tool.PATIENCE_S))
+            os.set_blocking(ours, False)
+            shown = b""
+            try:
+                while chunk := os.read(ours, 65536):
+                    shown += chunk
+            except BlockingIOError:
+                pass
+            lines = [line.rstrip("\r") for line in shown.decode().split("\n")]
+            begin = lines.index("kernels")
+            for line in [lines[0], *lines[begin:begin + 12]]:
+                self.assertLessEqual(len(line), columns, line)
+            heads = lines[begin + 1].split()
+            self.assertEqual(columns == 200, "block" in heads)
+            self.assertEqual(["time", "share", "count", "median"], heads[:4])
 
     def test_two_profiles_are_compared_kernel_by_kernel(self):
         self.profile("--report", "before.json")

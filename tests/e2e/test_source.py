@@ -50,7 +50,7 @@ class Source(tool.Case):
         self.assertIn("    a[0] = missing;", done.stderr)
         self.assertEqual("", done.stdout)
         done = self.validate(entry("k.cu", "other"), "--architecture", "90", code=2)
-        self.assertIn("k.cu has no kernel 'other': identifier", done.stderr)
+        self.assertIn("k.cu has no kernel 'other'; expected one of ", done.stderr)
         self.assertEqual([], os.listdir(self.folder / "tmp"))
 
     @unittest.skipUnless(tool.has_nvrtc(), "needs NVRTC")

@@ -91,7 +91,10 @@ TEST(CapturedPart, what_leaves_nothing_says_why) {
             util::Error);
         return captured.missing;
     };
-    EXPECT_EQ(why({.range = "Measured"}), "the program opened no NVTX range 'Measured'");
+    EXPECT_EQ(why({.range = "Measured"}),
+              "the program opened no NVTX range 'Measured'; did you mean 'measured'?");
+    EXPECT_EQ(why({.range = "warm-up"}),
+              "the program opened no NVTX range 'warm-up'; it opened measured");
     // The kernels of a graph are one launch.
     EXPECT_EQ(why({.after_launches = 3}),
               "the program made 3 kernel launches, which leaves none after the first 3");

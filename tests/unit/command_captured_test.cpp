@@ -176,7 +176,7 @@ TEST(Captured, NothingInsideIsAProblemThatSaysWhy) {
         EXPECT_EQ(values(silent, after_three, piece).problem,
                   "the program made 1 kernel launch, which leaves none after the first 3");
         EXPECT_EQ(values(silent, {.range = "x"}, piece).problem,
-                  "the program opened no NVTX range 'x'");
+                  "the program opened no NVTX range 'x'; it opened step");
     }
     silent.profiler(ProfilerCallKind::start, 12).profiler(ProfilerCallKind::stop, 14);
     EXPECT_EQ(values(silent, profiler_api, {}).problem,

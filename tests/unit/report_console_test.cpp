@@ -82,7 +82,7 @@ TEST(Console, FitsEightyColumnsWhereThereIsNoTerminal) {
 
 TEST(Console, FoldsNotesOfCasesUnlessAskedAndShowsThoseOfSuites) {
     Options options;
-    EXPECT_LT(line_with(console_lines(every_verdict(), options), "1 note (--verbose shows them)"),
+    EXPECT_LT(line_with(console_lines(every_verdict(), options), "1 note on cases of"),
               console_lines(every_verdict()).size());
     EXPECT_LT(line_with(console_lines(every_verdict()), "note: driver changed"),
               console_lines(every_verdict()).size());
@@ -141,8 +141,7 @@ TEST(Console, TheLineThatAcceptsNamesJustTheCasesThatAcceptTakes) {
     options.commands.run_file = "run.json";
     const auto accepting = [&](const Documents& documents) {
         const std::vector<std::string> lines = console_lines(documents, options);
-        const std::size_t at =
-            std::min(line_with(lines, "accept:"), line_with(lines, "refresh:"));
+        const std::size_t at = std::min(line_with(lines, "accept:"), line_with(lines, "refresh:"));
         return at + 1 < lines.size() ? lines[at + 1] : std::string();
     };
     const std::string line = accepting(every_verdict());

@@ -504,6 +504,7 @@ TEST(Review, FindsAWeakerValueOfEveryKeyOfAProfile) {
         {"baselines", {"here", "there"}},
         {"out", {"here", "there"}},
         {"processes", {"5", "4"}},
+        {"plugins", {"[a.so]", "[b.so]"}},
         {"creep", {"10%", "11%"}},
         {"canary", {"true", "false"}},
         {"prove", {"true", "false"}},

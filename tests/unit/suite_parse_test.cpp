@@ -170,10 +170,10 @@ TEST(SuiteParse, TellsAllProblemsAtOnceInTheFilesOrder) {
         "tags, overrides, metrics, tolerances, cross_board_tolerance, cache, precision, "
         "time_budget, seed, deterministic; did you mean 'tags'?\n"
         "s.yaml:12:5: a workload entry has no 'variants'; expected that key\n"
-        "s.yaml:12:15: unknown workload 'gem'; expected one of gemm, copy; did you mean "
-        "'gemm'?\n"
-        "s.yaml:13:1: unknown key 'workload'; expected one of name, description, defaults, "
-        "workloads, overrides, expect; did you mean 'workloads'?");
+        "s.yaml:12:15: unknown workload 'gem'; expected gemm, copy, or one of a plugin that "
+        "--plugin or 'plugins' names; did you mean 'gemm'?\n"
+        "s.yaml:13:1: unknown key 'workload'; expected one of name, description, plugins, "
+        "defaults, workloads, overrides, expect; did you mean 'workloads'?");
 }
 
 TEST(SuiteParse, TellsFiftyProblemsAndCountsTheRest) {
@@ -185,12 +185,12 @@ TEST(SuiteParse, TellsFiftyProblemsAndCountsTheRest) {
 }
 
 TEST(SuiteParse, SaysThatThereIsNoPluginWhereThereIsNone) {
-    EXPECT_EQ(
-        test::refusal([] {
-            parse_suite("name: s\nworkloads: [{workload: gemm, variants: [naive]}]\n", "s.yaml",
-                        {});
-        }),
-        "s.yaml:2:24: unknown workload 'gemm'; expected a plugin that has it: none was found");
+    EXPECT_EQ(test::refusal([] {
+                  parse_suite("name: s\nworkloads: [{workload: gemm, variants: [naive]}]\n",
+                              "s.yaml", {});
+              }),
+              "s.yaml:2:24: unknown workload 'gemm'; expected one of a plugin that --plugin or "
+              "'plugins' names");
 }
 
 TEST(SuiteParse, KeepsControlCharactersOutOfMessages) {
@@ -337,11 +337,12 @@ TEST_F(SuiteLoad, TellsTheProblemsOfAllFiles) {
                   load_suites({a, b, none, folder_}, test::workloads());
               }),
               a + ":1:1: a suite has no 'name'; expected that key\n" + a +
-                  ":1:1: unknown key 'nam'; expected one of name, description, defaults, "
-                  "workloads, overrides, expect; did you mean 'name'?\n" +
+                  ":1:1: unknown key 'nam'; expected one of name, description, plugins, "
+                  "defaults, workloads, overrides, expect; did you mean 'name'?\n" +
                   b + ":1:2: no valid YAML: end of sequence flow not found\n" + "suite " + none +
-                  ": No such file or directory\n" + "suite " + folder_.string() +
-                  ": expected a file, found a directory");
+                  ": No such file or directory\n" + folder_.string() +
+                  ": expected suite files, found a folder; name those in it: " +
+                  (folder_ / "*.yaml").string());
 }
 
 TEST_F(SuiteLoad, RefusesAHugeFileByItsSize) {

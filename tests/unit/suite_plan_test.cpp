@@ -314,28 +314,28 @@ std::vector<Suite> one(const char* yaml) {
 
 TEST(SuitePlans, SayWhereTheCasesWentWhenNoneIsLeft) {
     const std::vector<Suite> suites = one(copies);
-    const std::string hint = "; perfgate list shows the cases and their tags";
     PlanOptions options;
     options.filters = {"gemm/*"};
     EXPECT_EQ(test::refusal([&] { plan_suites(suites, options); }),
-              "no case is left of 7: 7 not selected by --filter 'gemm/*'" + hint);
+              "no case is left of 7: 7 not selected by --filter 'gemm/*'; there is " +
+                  suites[0].cases[0].id + ", " + suites[0].cases[1].id + ", " +
+                  suites[0].cases[2].id + " and 4 more");
     options.target = Target::host;
     options.tags = {"large"};
     EXPECT_EQ(
         test::refusal([&] { plan_suites(suites, options); }),
         "no case is left of 7: 5 of CUDA variants, which the host backend does not run, 2 not "
-        "selected by --filter 'gemm/*' and --tag 'large'" +
-            hint);
+        "selected by --filter 'gemm/*' and --tag 'large'; there is copy/memcpy[bytes=1], "
+        "copy/memcpy[bytes=2]");
 
     const std::vector<Suite> cuda_only =
         one("name: s\n"
             "workloads: [{workload: copy, variants: [plain], metrics: [gpu_time], "
             "tolerances: {gpu_time: 1%}}]\n");
-    EXPECT_EQ(
-        test::refusal([&] {
-            plan_suites(cuda_only, {Target::host, "", "", {}, {}});
-        }),
-        "no case is left of 1: 1 of CUDA variants, which the host backend does not run" + hint);
+    EXPECT_EQ(test::refusal([&] {
+                  plan_suites(cuda_only, {Target::host, "", "", {}, {}});
+              }),
+              "no case is left of 1: 1 of CUDA variants, which the host backend does not run");
 }
 
 TEST(SuitePlans, RefuseAFilterOrTagThatSelectsNothingInAnySuite) {
@@ -352,16 +352,20 @@ TEST(SuitePlans, RefuseAFilterOrTagThatSelectsNothingInAnySuite) {
     EXPECT_EQ(plan.suites[0].cases.size(), 7U);
     EXPECT_EQ(plan.suites[1].cases.size(), 1U);
     options.filters = {"copy/*", "copy/plane*"};
+    EXPECT_TRUE(test::refusal([&] { plan_suites(suites, options); })
+                    .starts_with("--filter 'copy/plane*' selects no case; there is " +
+                                 suites[0].cases[0].id + ", "));
+    options.filters = {"copy/*", "gemm/native[k=1,m=1,n=1]"};
     EXPECT_EQ(test::refusal([&] { plan_suites(suites, options); }),
-              "--filter 'copy/plane*' selects no case; perfgate list shows the cases and their "
-              "tags");
+              "--filter 'gemm/native[k=1,m=1,n=1]' selects no case; did you mean "
+              "'gemm/naive[k=1,m=1,n=1]'?");
     options.filters = {"copy/plane*", "copy/*"};
     EXPECT_NE(test::refusal([&] { plan_suites(suites, options); }).find("'copy/plane*'"),
               std::string::npos);
     options.filters.clear();
     options.tags = {"small", "fp23"};
     EXPECT_EQ(test::refusal([&] { plan_suites(suites, options); }),
-              "--tag 'fp23' selects no case; perfgate list shows the cases and their tags");
+              "--tag 'fp23' selects no case; the tags are fp32, large, slow, small");
 }
 
 TEST(SuitePlans, AreNotEmptyWhereEveryCaseIsSkipped) {

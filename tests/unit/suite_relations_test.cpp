@@ -247,8 +247,8 @@ TEST(SuiteRelations, WithAnUnknownWorkloadOnlyTheSyntaxIsChecked) {
                       "expect: {gemm/tiled.gpu_time: \"<= gemm/naive.gpu_time)\"}\n",
                       "s.yaml", test::workloads());
               }),
-              "s.yaml:2:24: unknown workload 'gem'; expected one of gemm, copy; did you mean "
-              "'gemm'?\n"
+              "s.yaml:2:24: unknown workload 'gem'; expected gemm, copy, or one of a plugin that "
+              "--plugin or 'plugins' names; did you mean 'gemm'?\n"
               "s.yaml:3:54: unexpected ')'; expected '*', '/' or the end");
 }
 

@@ -98,9 +98,15 @@ TEST(SuiteYamlReader, RefusesWithPlaceAndReason) {
         {"a: 1\n...\nb: 2\n", "f.yaml:3:1: a second document; expected one per file"},
         {"a:\n\tb: 1\n", "f.yaml:2:1: a tab in the indentation; expected spaces"},
         {"a: *b\n",
-         "f.yaml:1:4: an alias without anchor; expected an anchor of that name before it"},
+         "f.yaml:1:4: YAML takes a word that begins with * for an alias; expected a glob in "
+         "quotes: "
+         "\"*b\""},
         {"a: &x [*x]\n", "f.yaml:1:8: an alias that names the value it stands in"},
         {"a: &x {b: [*x]}\n", "f.yaml:1:12: an alias that names the value it stands in"},
+        {"a: [./b, --out={out}]\n",
+         "f.yaml:1:16: no valid YAML; expected a word with { } in quotes: \"--out={out}\""},
+        {"a: [./b, \"--out={out}\"\n",
+         "f.yaml:1:23: no valid YAML: end of sequence flow not found"},
         {"a: [1, 2\n", "f.yaml:1:9: no valid YAML: end of sequence flow not found"},
         {"a: 'x\n", "f.yaml:1:6: no valid YAML: illegal EOF in scalar"},
         {"a: \"x\nb: 1\n", "f.yaml:2:5: no valid YAML: illegal EOF in scalar"},

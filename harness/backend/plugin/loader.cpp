@@ -150,11 +150,13 @@ std::string absent(const std::filesystem::path& file, const std::filesystem::pat
 
 PluginSet::PluginSet(const measure::BackendOptions& options) {
     note_own_libraries();
-    for (const std::string& file : options.plugins) load(file, options);
+    for (const std::string& file : options.plugins) load(file, options, false);
+    for (const std::string& file : options.bundled) load(file, options, true);
     if (options.loading) options.loading("");
 }
 
-void PluginSet::load(const std::filesystem::path& file, const measure::BackendOptions& options) {
+void PluginSet::load(const std::filesystem::path& file, const measure::BackendOptions& options,
+                     bool bundled) {
     if (options.loading) options.loading(file.string());
     const pg_plugin plugin = known_part(entry_of(file, options));
     modules_.push_back(file);
@@ -163,7 +165,7 @@ void PluginSet::load(const std::filesystem::path& file, const measure::BackendOp
         cuda = load_cuda_module(file, text_or_empty(plugin.cuda_module), options);
     }
     for (auto* workload = plugin.workloads; workload && *workload; ++workload) {
-        add(*workload, file, cuda);
+        add(*workload, file, cuda, bundled);
     }
 }
 
@@ -185,7 +187,7 @@ PluginSet::CudaModule PluginSet::load_cuda_module(const std::filesystem::path& f
 }
 
 void PluginSet::add(const pg_workload* table, const std::filesystem::path& file,
-                    const CudaModule& cuda) {
+                    const CudaModule& cuda, bool bundled) {
     const pg_workload workload = known_part(table);
     model::WorkloadInfo info;
     info.name = text_or_empty(workload.name);
@@ -194,11 +196,14 @@ void PluginSet::add(const pg_workload* table, const std::filesystem::path& file,
     if (!is_name(info.name)) {
         throw util::InputError(where + " is not a valid workload name ([a-z][a-z0-9_]*)");
     }
-    if (model::find_workload(catalogue_, info.name)) {
-        throw util::InputError(where + " is already offered by another plugin");
+    if (const model::WorkloadInfo* other = model::find_workload(catalogue_, info.name)) {
+        if (bundled) return;
+        throw util::InputError(fmt::format("{} is already offered by {}; load one of them", where,
+                                           util::printable(other->plugin)));
     }
     info.help = text_or_empty(workload.help);
-    info.plugin = is_script(file) ? file.string() : file.filename().string();
+    info.plugin = file.string();
+    info.bundled = bundled;
     for (auto* param = workload.params; param && *param; ++param) {
         info.params.push_back(describe(known_part(*param), where));
     }

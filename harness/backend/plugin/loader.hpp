@@ -23,7 +23,7 @@ namespace perfgate::backend {
 class PluginSet {
   public:
     /// Throws InputError naming the file: not a shared library, no plugin entry, another ABI, names
-    /// that are malformed or taken.
+    /// that are malformed or taken. A bundled plugin's workload gives way to another of its name.
     explicit PluginSet(const measure::BackendOptions& options);
 
     const model::WorkloadCatalogue& catalogue() const { return catalogue_; }
@@ -62,10 +62,12 @@ class PluginSet {
         const pg_plugin* plugin = nullptr;  ///< null: not loaded
     };
 
-    void load(const std::filesystem::path& file, const measure::BackendOptions& options);
+    void load(const std::filesystem::path& file, const measure::BackendOptions& options,
+              bool bundled);
     CudaModule load_cuda_module(const std::filesystem::path& file, const std::string& name,
                                 const measure::BackendOptions& options);
-    void add(const pg_workload* table, const std::filesystem::path& file, const CudaModule& cuda);
+    void add(const pg_workload* table, const std::filesystem::path& file, const CudaModule& cuda,
+             bool bundled);
     Found find(const model::CaseSpec& spec) const;
     const std::string& fingerprint(const std::filesystem::path& file) const;
     std::string module_code(const Found& found) const;

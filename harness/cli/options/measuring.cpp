@@ -12,16 +12,34 @@
 #include "cli/options/options.hpp"
 #include "cli/terminal/progress.hpp"
 #include "runner/installation.hpp"
+#include "util/error.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::cli {
 
-CLI::Validator one_of(const std::vector<std::string>& words) {
-    return {[words](std::string& text) {
+namespace {
+
+std::string meant_word(const std::string& text, const std::vector<std::string>& words,
+                       const std::map<std::string, std::string>& synonyms) {
+    std::string nearest = util::did_you_mean(text, words);
+    if (!nearest.empty()) return nearest;
+    const auto synonym = synonyms.find(text);
+    if (synonym != synonyms.end()) return "; did you mean '" + synonym->second + "'?";
+    const auto part = std::find_if(words.begin(), words.end(), [&](const std::string& word) {
+        return word.size() > 2 && text.find(word) != std::string::npos;
+    });
+    return part == words.end() ? "" : "; did you mean '" + *part + "'?";
+}
+
+}  // namespace
+
+CLI::Validator one_of(const std::vector<std::string>& words,
+                      const std::map<std::string, std::string>& synonyms) {
+    return {[words, synonyms](std::string& text) {
                 if (std::find(words.begin(), words.end(), text) != words.end())
                     return std::string();
-                return fmt::format("expected {}, found '{}'", fmt::join(words, ", "),
-                                   util::printable(text));
+                return fmt::format("expected {}, found '{}'{}", fmt::join(words, ", "),
+                                   util::printable(text), meant_word(text, words, synonyms));
             },
             fmt::format("{{{}}}", fmt::join(words, ","))};
 }
@@ -66,7 +84,7 @@ void add_backend_options(CLI::App& app, runner::BackendChoice& choice) {
     app.add_option("--backend", choice.backend,
                    "What measures: cuda, host (CPU, host variants only), or auto: cuda, or host if "
                    "there is no NVIDIA GPU")
-        ->check(one_of({"auto", "cuda", "host"}))
+        ->check(one_of({"auto", "cuda", "host"}, {{"gpu", "cuda"}, {"cpu", "host"}}))
         ->capture_default_str()
         ->group(measure_group);
     app.add_option("--devices", choice.devices,
@@ -118,8 +136,20 @@ void add_measuring_options(CLI::App& app, runner::MeasuringChoice& choice) {
         ->group(report_group);
 }
 
+void add_config_plugins(const suite::Profile& profile, runner::BackendChoice& choice) {
+    for (const std::string& named : profile.plugins) {
+        std::error_code ignored;
+        if (!std::filesystem::exists(runner::plugin_file(named), ignored)) {
+            throw util::InputError(fmt::format("the config's plugin {}: No such file or directory",
+                                               util::printable(named)));
+        }
+        choice.plugins.push_back(named);
+    }
+}
+
 void apply_measuring_profile(const CLI::App& verb, const suite::Profile& profile,
                              runner::MeasuringChoice& choice) {
+    add_config_plugins(profile, choice.backend);
     if (profile.backend && verb.count("--backend") == 0) choice.backend.backend = *profile.backend;
     if (profile.processes && !choice.processes) {
         choice.processes = static_cast<std::size_t>(*profile.processes);

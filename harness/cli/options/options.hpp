@@ -32,8 +32,10 @@ inline constexpr const char* judge_group = "Judge";
 inline constexpr const char* report_group = "Report";
 inline constexpr const char* more_group = "More";
 
-/// One of these words; help and completion list them.
-CLI::Validator one_of(const std::vector<std::string>& words);
+/// One of these words; help and completion list them. `synonyms`: what people type, and the word
+/// that a message names then.
+CLI::Validator one_of(const std::vector<std::string>& words,
+                      const std::map<std::string, std::string>& synonyms = {});
 /// A number in this range, ends included.
 CLI::Validator in_range(double least, double most);
 inline constexpr double most_seconds = 1e9;
@@ -52,7 +54,9 @@ void add_backend_options(CLI::App& app, runner::BackendChoice& choice);
 /// All options for measuring suites, except --filter, --tag and --out. Progress goes to standard
 /// error.
 void add_measuring_options(CLI::App& app, runner::MeasuringChoice& choice);
-/// Uses the config for options that are not given.
+/// Adds the config's plugins. Throws util::InputError for one that is absent.
+void add_config_plugins(const suite::Profile& profile, runner::BackendChoice& choice);
+/// Uses the config for options that are not given, and its plugins.
 void apply_measuring_profile(const CLI::App& verb, const suite::Profile& profile,
                              runner::MeasuringChoice& choice);
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <vector>
 
@@ -54,6 +55,7 @@ class Text {
             if (shown_rows++ == options_.rows) break;
             rows.push_back(row(item));
         }
+        fit(rows);
         // The last column is a name, the others are numbers.
         const report::TableLayout layout{
             .align = std::vector(rows.front().size() - 1, report::Align::right)};
@@ -64,6 +66,9 @@ class Text {
     }
 
     void line(const std::string& text) { text_ += text + '\n'; }
+    void fitted(const std::string& text) {
+        line(options_.terminal == 0 ? text : report::cut_middle(text, options_.terminal));
+    }
 
     [[nodiscard]] std::string name(std::string_view name) const {
         return report::cut_middle(util::printable(name, 2000),
@@ -73,6 +78,40 @@ class Text {
     std::string take() { return std::move(text_); }
 
   private:
+    using TableRows = std::vector<std::vector<std::string>>;
+
+    static std::size_t width_of(const TableRows& rows, std::size_t column) {
+        std::size_t width = 0;
+        for (const auto& row : rows) width = std::max(width, report::display_width(row[column]));
+        return width;
+    }
+
+    /// Leaves out what tells least until the rows fit the terminal, then cuts their names.
+    void fit(TableRows& rows) const {
+        constexpr std::size_t least_name = 24;
+        constexpr std::array<std::string_view, 9> first_to_go{
+            "block", "grid", "regs", "min size", "max size", "min", "max", "syncs", "copies"};
+        const auto width_but_name = [&] {
+            std::size_t width = 0;
+            for (std::size_t i = 0; i + 1 < rows.front().size(); ++i)
+                width += 2 + width_of(rows, i);
+            return width + 2;
+        };
+        if (options_.terminal == 0) return;
+        for (const std::string_view title : first_to_go) {
+            const std::size_t name = std::min(width_of(rows, rows.front().size() - 1), least_name);
+            if (width_but_name() + name <= options_.terminal) break;
+            const auto found = std::find(rows.front().begin(), rows.front().end(), title);
+            const auto column = found - rows.front().begin();
+            if (found == rows.front().end()) continue;
+            for (auto& row : rows) row.erase(row.begin() + column);
+        }
+        const std::size_t taken = width_but_name();
+        const std::size_t left = options_.terminal > taken ? options_.terminal - taken : 0;
+        for (auto& row : rows)
+            row.back() = report::cut_middle(row.back(), std::max(left, least_name));
+    }
+
     const ProfileTables& options_;
     std::string text_;
 };
@@ -84,7 +123,7 @@ void add_head(Text& text, const Profile& profile) {
     };
     std::string head = fmt::format("process {}", field("pid"));
     if (!field("rank").empty()) head += fmt::format(", rank {}", field("rank"));
-    text.line(fmt::format("{}: {}", head, field("command")));
+    text.fitted(fmt::format("{}: {}", head, field("command")));
     for (const std::string& reason : profile.incomplete) {
         text.line(fmt::format("INCOMPLETE: {}", util::printable(reason)));
     }

@@ -21,6 +21,8 @@ namespace perfgate::cli {
 struct ProfileTables {
     std::size_t rows = 10;    ///< at most, in each table
     std::size_t width = 100;  ///< columns; names are cut in the middle
+    /// Of a terminal: tables lose columns until they fit. 0: not limited.
+    std::size_t terminal = 0;
 };
 
 /// Everything from outside in it is printable.
@@ -32,6 +34,12 @@ std::string difference_text(const activity::ProfileDifference& difference,
 
 /// `suites` are those of the plan, in its order.
 std::string plan_text(const model::Plan& plan, const std::vector<suite::Suite>& suites);
+
+// What a refresh has done (verbs/baseline_refresh.cpp).
+
+std::string refreshes_text(const std::vector<runner::RefreshedSuite>& refreshed, bool add_board);
+/// The exit code: 0, or 4 if not all cases were stored.
+int refresh_code(const std::vector<runner::RefreshedSuite>& refreshed);
 
 // What `baseline refresh --dry-run` shows (baseline_diff_text.cpp).
 

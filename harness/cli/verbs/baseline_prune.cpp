@@ -35,8 +35,7 @@ struct PruneOptions {
 
 runner::CasesOfSuites cases_of(const std::vector<std::string>& files, const PruneOptions& options) {
     runner::CasesOfSuites cases;
-    for (const suite::Suite& suite :
-         suite::load_suites(files, runner::load_workload_catalogue(options.plugins))) {
+    for (const suite::Suite& suite : runner::read_suites(files, options.plugins)) {
         baseline::KnownCases& known = cases[suite.name];
         for (const suite::SuiteCase& suite_case : suite.cases) {
             if (model::stands_for_cases(suite_case.spec)) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstddef>
 #include <filesystem>
 #include <memory>
@@ -200,6 +201,7 @@ int refresh(const CLI::App& verb, RefreshOptions& options) {
     take_unless_given(verb, "--backend", profile.backend, request.measuring.backend.backend);
     take_unless_given(verb, "--out", profile.out, request.measuring.out);
     if (options.dry_run) return show_changes(options);
+    add_config_plugins(profile, request.measuring.backend);
     request.measuring.filters = options.selection.filters;
     request.measuring.tags = options.selection.tags;
     request.acceptance = acceptance_of(options.acceptance, profile);
@@ -207,23 +209,30 @@ int refresh(const CLI::App& verb, RefreshOptions& options) {
     request.policy = profile.policy;
     const auto refreshed = runner::refresh_baselines(request);
     if (!refreshed) return 130;
+    util::write_file_atomically("-", refreshes_text(*refreshed, options.add_board));
+    return refresh_code(*refreshed);
+}
+
+}  // namespace
+
+std::string refreshes_text(const std::vector<runner::RefreshedSuite>& refreshed, bool add_board) {
     std::string text;
-    bool all = true;
-    for (const runner::RefreshedSuite& suite : *refreshed) {
-        text += refreshed_text(suite.result, suite.file) +
-                findings_text(suite.findings, options.add_board);
+    for (const runner::RefreshedSuite& suite : refreshed) {
+        text += refreshed_text(suite.result, suite.file) + findings_text(suite.findings, add_board);
         for (const runner::WantedTolerance& raised : suite.raised) {
             text += fmt::format("  {}.{}: the suite's tolerance is now {}\n",
                                 util::printable(raised.id), util::printable(raised.metric),
                                 runner::tolerance_text(raised));
         }
-        all = all && suite.result.refused.empty();
     }
-    util::write_file_atomically("-", text);
-    return all ? 0 : not_all_stored;
+    return text;
 }
 
-}  // namespace
+int refresh_code(const std::vector<runner::RefreshedSuite>& refreshed) {
+    const bool all = std::all_of(refreshed.begin(), refreshed.end(),
+                                 [](const auto& suite) { return suite.result.refused.empty(); });
+    return all ? 0 : not_all_stored;
+}
 
 Body add_baseline_refresh(CLI::App& verb) {
     const auto options = std::make_shared<RefreshOptions>();

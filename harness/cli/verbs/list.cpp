@@ -84,8 +84,7 @@ int list_cases(const ListOptions& options) {
     plan_options.filters = options.selection.filters;
     plan_options.tags = options.selection.tags;
 
-    const std::vector<suite::Suite> suites =
-        suite::load_suites(options.suites, runner::load_workload_catalogue(options.plugins));
+    const std::vector<suite::Suite> suites = runner::read_suites(options.suites, options.plugins);
     const model::Plan plan = suite::plan_suites(suites, plan_options);
     if (!options.json.empty()) {
         util::write_file_atomically(options.json, document::write_plan(plan));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
@@ -99,6 +100,7 @@ int profile(Options& options) {
     }
     settings.limit_bytes = options.limit_mib << 20;
     const runner::ProfiledProgram program = recorded(options);
+    if (isatty(STDOUT_FILENO) != 0) options.tables.terminal = Terminal().width;
     if (json != "-" && trace != "-" && html != "-") {
         const char* separator = "";
         for (const activity::Profile& process : program.profiles) {

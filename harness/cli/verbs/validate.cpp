@@ -68,7 +68,7 @@ Body add_validate(CLI::App& verb) {
     return [options] {
         std::string text;
         const std::vector<suite::Suite> suites =
-            suite::load_suites(options->suites, runner::load_workload_catalogue(options->plugins));
+            runner::read_suites(options->suites, options->plugins);
         const auto warn = [](const std::string& line) {
             fmt::print(stderr, "perfgate: warning: {}\n", line);
         };

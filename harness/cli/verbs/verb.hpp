@@ -19,9 +19,9 @@ namespace perfgate::cli {
 using Body = std::function<int()>;
 using AddVerb = Body(CLI::App& verb);
 
-AddVerb add_init, add_adopt, add_run, add_ab, add_selftest, add_profile, add_compare, add_report,
-    add_review, add_validate, add_list, add_doctor, add_demo, add_completion, add_complete,
-    add_pages, add_worker, add_compile;
+AddVerb add_init, add_adopt, add_gate, add_run, add_ab, add_selftest, add_profile, add_compare,
+    add_report, add_review, add_validate, add_list, add_doctor, add_demo, add_completion,
+    add_complete, add_pages, add_worker, add_compile;
 AddVerb add_baseline_refresh, add_baseline_accept, add_baseline_show, add_baseline_verify,
     add_baseline_prune;
 
@@ -45,10 +45,11 @@ inline constexpr Verb baseline_verbs[] = {
 
 /// In the order of the help text.
 inline constexpr Verb verbs[] = {
-    {"init", "Writes a project that works: something to measure and its suite",
-     add_init},
+    {"init", "Writes a project that works: something to measure and its suite", add_init},
     {"adopt", "Writes the CI pipelines of a repository with suites, and says what is left to do",
      add_adopt},
+    {"gate", "Gates a program in one line: drafts a suite, keeps a baseline, then judges each call",
+     add_gate},
     {"run", "Measures suites, compares with the baselines, writes reports", add_run},
     {"ab", "Measures two builds, git revisions, checkouts or environments back to back", add_ab},
     {"compare",

@@ -211,16 +211,6 @@ std::vector<Gate> gates_of(const Profile& profile) {
     return gates;
 }
 
-/// A script's name says more than its interpreter's.
-std::string name_of(const std::vector<std::string>& words) {
-    const auto is_script = [](const std::string& word) {
-        return (word.ends_with(".py") || word.ends_with(".sh")) && !word.starts_with('-');
-    };
-    const auto script = std::find_if(words.begin() + 1, words.end(), is_script);
-    const std::string& word = script == words.end() ? words.front() : *script;
-    return identifier_from(std::filesystem::path(word).stem().string());
-}
-
 const Profile& busiest(const std::vector<Profile>& profiles) {
     const auto most =
         std::max_element(profiles.begin(), profiles.end(), [](const Profile& a, const Profile& b) {
@@ -292,11 +282,20 @@ void check_suite_words(const std::vector<std::string>& words) {
     }
 }
 
+std::string suite_name(const std::vector<std::string>& words) {
+    const auto is_script = [](const std::string& word) {
+        return (word.ends_with(".py") || word.ends_with(".sh")) && !word.starts_with('-');
+    };
+    const auto script = std::find_if(words.begin() + 1, words.end(), is_script);
+    const std::string& word = script == words.end() ? words.front() : *script;
+    return identifier_from(std::filesystem::path(word).stem().string());
+}
+
 std::string suite_draft(const std::vector<std::string>& words, const std::string& folder,
                         const std::vector<Profile>& profiles) {
     const Profile& profile = busiest(profiles);
     const std::vector<Gate> gates = gates_of(profile);
-    const std::string name = name_of(words);
+    const std::string name = suite_name(words);
 
     YAML::Emitter yaml;
     yaml.SetOutputCharset(YAML::EscapeNonAscii);  // names come from the program

@@ -13,6 +13,9 @@ namespace perfgate::command {
 /// `{name}`, which suites replace.
 void check_suite_words(const std::vector<std::string>& words);
 
+/// The name of its suite: the program's, or that of the script which an interpreter gets.
+std::string suite_name(const std::vector<std::string>& words);
+
 /// YAML of a suite that gates the program: the NVTX ranges and kernels with most GPU time, with
 /// tolerances of ranges from their spread within the run (2 % to 25 %), 5 % for the program and for
 /// kernels, or three ticks of the GPU's clock, and expectations that hold in the run. `folder` is

@@ -2,6 +2,7 @@
 #include "kinds/source/compiler.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -73,10 +74,73 @@ std::string first_error(const std::string& messages) {
 /// NVRTC looks kernels up in a file of its own.
 constexpr std::string_view names_file = "__nv_name_map(";
 
-/// Why a source with these messages has no code.
+/// The names behind `__global__` in a source's text, as far as they can be seen without compiling.
+std::vector<std::string> kernels_in(std::string_view text) {
+    constexpr std::string_view keyword = "__global__";
+    const auto in_name = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '_';
+    };
+    std::set<std::string> names;
+    for (std::size_t at = text.find(keyword); at != std::string_view::npos;
+         at = text.find(keyword, at + 1)) {
+        std::string name;
+        int depth = 0;
+        for (std::size_t i = at + keyword.size(); i < text.size(); ++i) {
+            const char c = text[i];
+            if (c == ')') --depth;
+            if (depth == 0 && (c == ';' || c == '{' || c == '#')) break;
+            if (depth == 0 && in_name(c)) {
+                std::size_t end = i;
+                while (end < text.size() && in_name(text[end])) ++end;
+                name = text.substr(i, end - i);
+                i = end - 1;
+            }
+            if (c != '(') continue;
+            // Attributes such as __launch_bounds__(256) come before the name.
+            const bool attribute = name.starts_with("__");
+            if (depth == 0 && !name.empty() && !attribute) {
+                names.insert(name);
+                break;
+            }
+            ++depth;
+        }
+    }
+    return {names.begin(), names.end()};
+}
+
+/// If the file has no kernel of a name that is wanted: that, and those which it has.
+std::string absent_kernel(const model::SourceKernel& kernel) {
+    std::vector<std::string> found;
+    try {
+        found = kernels_in(util::read_file(path_of(kernel), most_source_bytes, "source"));
+    } catch (const util::InputError&) {
+        return {};
+    }
+    for (const std::string& wanted : kernels_of(kernel)) {
+        const std::string name = wanted.substr(0, wanted.find('<'));
+        const std::string own = name.substr(name.rfind(':') + 1);  // npos + 1 is 0
+        if (found.empty() || std::find(found.begin(), found.end(), own) != found.end()) continue;
+        return fmt::format("{} has no kernel '{}'; expected one of {}{}",
+                           util::printable(kernel.file), util::printable(wanted),
+                           util::printable(fmt::format("{}", fmt::join(found, ", ")), 300),
+                           util::did_you_mean(own, found));
+    }
+    return {};
+}
+
+/// Why a source with these messages has no code. Clears messages that say nothing more.
 std::string refusal(const model::SourceKernel& kernel, const std::string& architecture,
-                    const std::string& messages) {
+                    std::string& messages) {
     const std::string error = first_error(messages);
+    const bool unknown = error.find("undefined") != std::string::npos ||
+                         error.find("has no member") != std::string::npos;
+    if (error.starts_with(names_file) && unknown) {
+        if (std::string absent = absent_kernel(kernel); !absent.empty()) {
+            messages.clear();
+            return absent;
+        }
+    }
     if (!error.starts_with(names_file)) {
         return fmt::format("{} does not compile for sm_{}: {}", util::printable(kernel.file),
                            architecture, util::printable(error));

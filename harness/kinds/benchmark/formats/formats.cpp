@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <optional>
 #include <set>
 
 #include "kinds/benchmark/formats/json_text.hpp"
@@ -146,6 +147,25 @@ constexpr std::array table{
            .is_printed = true},
 };
 
+/// The text's first line, if it cannot be the JSON that the format is.
+std::optional<std::string> line_of_no_json(std::string_view text, const Format& stated) {
+    if (stated.extension != ".json") return std::nullopt;
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+    if (text.starts_with('{') || text.starts_with('[')) return std::nullopt;
+    return util::printable(text.substr(0, text.find('\n')), 60);
+}
+
+/// The end of a message about a text that is not of the stated format.
+std::string other_format(std::string_view text, std::string_view source, const Format& stated) {
+    try {
+        const Format* other = recognised(text, source);
+        if (other == nullptr || other == &stated) return {};
+        return fmt::format("; this looks like '{}': name it as the format", other->name);
+    } catch (const util::InputError&) {
+        return {};
+    }
+}
+
 }  // namespace
 
 std::span<const Format> formats() {
@@ -211,9 +231,14 @@ Results read_text(std::string_view text, std::string_view source, const Layout& 
     try {
         results = format->read(text, source, reading);
     } catch (const util::InputError& error) {
-        const std::string_view why = error.what();
-        if (why.starts_with(source)) throw;
-        throw util::InputError(fmt::format("{}: {}", source, why));
+        if (const auto line = line_of_no_json(text, *format)) {
+            throw util::InputError(fmt::format("{}: expected the JSON of '{}', found '{}'", source,
+                                               format->name, *line));
+        }
+        const std::string why = error.what();
+        throw util::InputError(fmt::format("{}{}{}", why.starts_with(source) ? "" : source,
+                                           why.starts_with(source) ? why : ": " + why,
+                                           other_format(text, source, *format)));
     }
     check(results, source);
     require_stated_counts(results);

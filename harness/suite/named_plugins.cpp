@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suite/named_plugins.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <set>
+
+#include "suite/placed_text.hpp"
+#include "suite/python_reader.hpp"
+#include "suite/yaml_reader.hpp"
+#include "util/error.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
+
+namespace perfgate::suite {
+
+namespace fs = std::filesystem;
+
+NeedsOfSuite needs_of(const std::string& suite_file) {
+    NeedsOfSuite needs;
+    const auto named = [&](const YamlNode& node) {
+        return NamedInSuite{node.text, fmt::format("{}:{}:{}", util::printable(suite_file),
+                                                   node.at.line, node.at.column)};
+    };
+    try {
+        Problems problems(suite_file);
+        const std::string yaml = util::read_file(suite_file, most_yaml_bytes, "suite");
+        const YamlDocument document = read_yaml(yaml, problems);
+        for (const YamlNode::Entry& key : document.root->entries) {
+            for (const YamlNode* item : key.value->items) {
+                if (key.key->text == "plugins" && !item->text.empty()) {
+                    needs.plugins.push_back(named(*item));
+                }
+                if (key.key->text != "workloads") continue;
+                for (const YamlNode::Entry& field : item->entries) {
+                    const std::string& kind = field.key->text;
+                    needs.workers = needs.workers || kind == "source" || kind == "python";
+                    if (kind != "workload") continue;
+                    needs.workers = true;
+                    needs.workloads.push_back(named(*field.value));
+                }
+            }
+        }
+    } catch (const util::InputError&) {
+        // Said with its place where the suite is read.
+    }
+    return needs;
+}
+
+std::string file_of_plugin(const std::string& named, const std::string& suite_file) {
+    return (fs::absolute(suite_file).parent_path() / named).lexically_normal().native();
+}
+
+std::vector<std::string> borrowed_workloads(const std::vector<std::string>& suite_files,
+                                            const model::WorkloadCatalogue& workloads) {
+    std::vector<NeedsOfSuite> needs;
+    std::vector<std::set<std::string>> own(suite_files.size());
+    std::set<std::string> all;
+    for (std::size_t i = 0; i < suite_files.size(); ++i) {
+        const std::string& file = suite_files[i];
+        needs.push_back(needs_of(file));
+        for (const NamedInSuite& plugin : needs[i].plugins) {
+            const fs::path found = file_of_plugin(plugin.name, file);
+            own[i].insert(found.native());
+            own[i].insert((found.parent_path() / ("lib" + found.filename().native())).native());
+        }
+        for (const PythonFile& python : python_files({file})) own[i].insert(python.file);
+        all.insert(own[i].begin(), own[i].end());
+    }
+    std::vector<std::string> lines;
+    for (std::size_t i = 0; i < suite_files.size(); ++i) {
+        for (const NamedInSuite& named : needs[i].workloads) {
+            const model::WorkloadInfo* found = model::find_workload(workloads, named.name);
+            if (found == nullptr || found->bundled) continue;
+            const std::string file = fs::path(found->plugin).lexically_normal().native();
+            if (own[i].contains(file) || !all.contains(file)) continue;
+            lines.push_back(
+                fmt::format("{}: the workload {} is one of {}, which another suite names; name it "
+                            "here too, or measure the suites in separate runs",
+                            named.place, in_quotes(named.name), util::printable(file)));
+        }
+    }
+    return lines;
+}
+
+}  // namespace perfgate::suite

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What suites say of plugins, read from their text before any plugin is loaded.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/catalogue.hpp"
+
+namespace perfgate::suite {
+
+/// A plugin that a suite names, or a workload of one of its entries.
+struct NamedInSuite {
+    std::string name;   ///< a plugin's file, as it is written; a workload
+    std::string place;  ///< "suites/a.yaml:3:5"
+};
+
+struct NeedsOfSuite {
+    std::vector<NamedInSuite> plugins, workloads;
+    bool workers = false;  ///< perfgate's own processes measure an entry; programs do not need them
+};
+
+/// Nothing if the file cannot be read as a suite: what is wrong is said when it is.
+NeedsOfSuite needs_of(const std::string& suite_file);
+
+/// A plugin's file, relative to the folder of its suite, from anywhere; `libNAME.so` for an absent
+/// `NAME.so` is not tried.
+std::string file_of_plugin(const std::string& named, const std::string& suite_file);
+
+/// A line for each workload of a suite that is another suite's: what its plugin or Python file
+/// declares belongs to the suites that name that file. `workloads` are those of all suites.
+std::vector<std::string> borrowed_workloads(const std::vector<std::string>& suite_files,
+                                            const model::WorkloadCatalogue& workloads);
+
+}  // namespace perfgate::suite
