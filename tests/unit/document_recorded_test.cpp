@@ -24,6 +24,7 @@ namespace fs = std::filesystem;
 
 std::string written_again(const std::string& text, const std::string& name) {
     if (name.ends_with(".jsonl")) return write_ledger(parse_ledger(text, name));
+    if (text.starts_with('[')) return "";  // a report that another tool reads
     const JsonDocument document(text, name);
     const auto schema = document.root().find("schema");
     if (!schema) return "";  // the golden data of the HTML page
@@ -40,6 +41,8 @@ std::vector<fs::path> recorded() {
         for (const auto& entry :
              fs::recursive_directory_iterator(fs::path(PERFGATE_SOURCE_DIR) / folder)) {
             const fs::path& path = entry.path();
+            // Results of other tools.
+            if (path.parent_path().filename() == "benchmarks") continue;
             if (path.extension() == ".json" || path.extension() == ".jsonl") files.push_back(path);
         }
     }
