@@ -25,7 +25,7 @@ using activity::Profile;
 using activity::RangeInstance;
 using activity::RangeSummary;
 
-constexpr std::size_t most_ranges = 5, most_kernels = 3;
+constexpr std::size_t most_drafted_ranges = 5, most_drafted_kernels = 3;
 /// Kernels with less of the kernel time are not worth a case of their own.
 constexpr double least_kernel_share = 0.1;
 /// The first instances are left out while they differ from later ones by more than this.
@@ -194,7 +194,7 @@ std::vector<Gate> gates_of(const Profile& profile) {
     });
     std::vector<Gate> gates;
     for (const RangeSummary* range : ranges) {
-        if (gates.size() == most_ranges) break;
+        if (gates.size() == most_drafted_ranges) break;
         auto gate = gate_of(*range, !profile.calls.empty(), labels);
         if (!gate) gate = reported(*range, profile, labels);
         if (gate) gates.push_back(std::move(*gate));
@@ -202,7 +202,7 @@ std::vector<Gate> gates_of(const Profile& profile) {
     const std::size_t with_ranges = gates.size();
     for (const KernelSummary& kernel : profile.kernels) {
         for (const activity::SizeSummary& launches : kernel.sizes) {
-            if (gates.size() == with_ranges + most_kernels) return gates;
+            if (gates.size() == with_ranges + most_drafted_kernels) return gates;
             if (auto gate = gate_of(kernel, launches, profile, labels)) {
                 gates.push_back(std::move(*gate));
             }
