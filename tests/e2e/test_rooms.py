@@ -120,6 +120,21 @@ def throwing_callbacks(text):
     return [name for name in found if name != "*"]
 
 
+def hidden_constants(files):
+    def names(text):
+        return {name for line in re.findall(r"^(?:inline |static )*constexpr [^;]*;", text, re.MULTILINE)
+                for name in re.findall(r"(?<!:)\b(\w+)(?: =|\{)", line)}
+
+    def namespace(text):
+        return (re.findall(r"^namespace (perfgate[\w:]*) \{", text, re.MULTILINE) or [None])[0]
+    files = list(files)
+    declared = {(namespace(text), constant): name for name, text in files if name.endswith(".hpp") for constant in names(text)}
+    return [f"{name}: {constant} is also in {declared[namespace(text), constant]}"
+            for name, text in files if name.endswith(".cpp")
+            for nameless in re.findall(r"^namespace \{\n(.*?)^\}  // namespace$", text, re.MULTILINE | re.DOTALL)
+            for constant in sorted(names(nameless)) if (namespace(text), constant) in declared]
+
+
 def circles(files):
     """Files that include each other, each with its header as one; sorted lists of their names."""
     uses = {}
@@ -185,6 +200,13 @@ class Rooms(unittest.TestCase):
         self.assertEqual([], [(name, found) for name, text in files for found in throwing_callbacks(text)])
         self.assertEqual(["called"], throwing_callbacks("void CUPTIAPI called(void* self) {"))
         self.assertEqual([], throwing_callbacks("void CUPTIAPI Own::called(void* self,\n int) noexcept {"))
+
+    def test_no_constant_of_a_source_hides_one_of_a_header(self):
+        """Sources that are compiled together would silently take the one in the nameless namespace."""
+        self.assertEqual([], hidden_constants(self.sources("harness")))
+        header = ("a/x.hpp", "namespace perfgate::a {\ninline constexpr int most = 1000;\n}\n")
+        source = "namespace perfgate::a {\nnamespace {\nconstexpr int few = 5, most = 3;\n}  // namespace\n}\n"
+        self.assertEqual(["a/y.cpp: most is also in a/x.hpp"], hidden_constants([header, ("a/y.cpp", source)]))
 
     def test_cubins_are_read_without_cuda(self):
         for name, text in self.sources("harness/elf"):
