@@ -352,7 +352,7 @@ class Measured(Given):
     def test_what_is_so_for_all_of_it_is_said_once(self):
         done = self.run_tool("baseline", "refresh", "suite.yaml", "--processes", 6, "--runs", 3,
                              env={"CUDA_VISIBLE_DEVICES": ""})
-        self.assertEqual(1, done.stderr.count("no GPU here"))
+        self.assertNotIn("no GPU here", done.stderr)  # nothing of this suite is measured by perfgate's backend
         shutil.rmtree(self.folder / "baselines")
         # In the summary, and what to do about it.
         text = " ".join(self.run_suite().stdout.split())
