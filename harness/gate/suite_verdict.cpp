@@ -178,6 +178,22 @@ void add_missing(const model::Run& run, const model::SuiteResult& suite,
     }
 }
 
+/// A base run's cases that could not be read, where the run has them not either: nothing was
+/// compared.
+void add_unreadable(const StoredBaseline& stored, SuiteVerdict& verdict) {
+    std::set<std::string> present;
+    for (const CaseVerdict& case_verdict : verdict.cases) present.insert(case_verdict.id);
+    for (const auto& [id, base] : stored.base) {
+        if (base.status != CaseStatus::error || present.contains(id)) continue;
+        CaseVerdict& lost = verdict.cases.emplace_back();
+        lost.workload = id.substr(0, id.find('/'));
+        lost.id = id;
+        lost.verdict = Verdict::error;
+        lost.reason = "not in the run, and the base could not measure it: " +
+                      util::printable(base.reason, 1000);
+    }
+}
+
 }  // namespace
 
 void finish_suite(const model::Run& run, const model::SuiteResult& suite,
@@ -194,6 +210,7 @@ void finish_suite(const model::Run& run, const model::SuiteResult& suite,
             "the run was interrupted: cases that it did not reach are not judged");
     } else if (baseline != nullptr) {
         add_missing(run, suite, *baseline, verdict);
+        if (!is_partial(run, suite)) add_unreadable(*stored, verdict);
     }
     for (std::string& note : overhead_notes(suite)) verdict.notes.push_back(std::move(note));
 }

@@ -72,8 +72,8 @@ void note_objections(const model::Run& run, model::VerdictDocument& document) {
 }  // namespace
 
 void check_baselines(const JudgingChoice& choice, const model::Device& device,
-                     std::vector<std::string> suites) {
-    if (choice.policy.complete) {
+                     std::vector<std::string> suites, bool whole) {
+    if (choice.policy.complete && whole) {
         for (std::string& other : baseline::suites_with_baseline(choice.baselines, device.key)) {
             suites.push_back(std::move(other));
         }

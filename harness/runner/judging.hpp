@@ -16,8 +16,9 @@
 namespace perfgate::runner {
 
 /// Reads the baselines that a Judge of these suites will load on the device; throws as it does.
+/// `whole`: the suites are measured whole, so that a complete policy needs those of all suites.
 void check_baselines(const JudgingChoice& choice, const model::Device& device,
-                     std::vector<std::string> suites);
+                     std::vector<std::string> suites, bool whole);
 
 /// Judges the runs of one command by one policy and one set of baselines. A command that measures
 /// makes its judge first: a baseline that cannot be used ends it before anything is measured.

@@ -104,10 +104,11 @@ JudgedRun measure_run(const RunRequest& request) {
     MeasuringChoice choice = request.measuring;
     const bool settles = !choice.processes;
     if (settles) choice.processes = settling_processes;
-    OpenedBackend backend = open_to_measure(choice, request.suites,
-                                            [&](const model::Device& device, const auto& suites) {
-                                                check_baselines(request.judging, device, suites);
-                                            });
+    const bool whole = choice.filters.empty() && choice.tags.empty() && !request.shard;
+    OpenedBackend backend = open_to_measure(
+        choice, request.suites, [&](const model::Device& device, const auto& suites) {
+            check_baselines(request.judging, device, suites, whole);
+        });
     model::Plan plan = plan_for(request.suites, choice, backend);
     std::optional<model::Shard> shard;
     if (request.shard) shard = suite::take_shard(plan, *request.shard);

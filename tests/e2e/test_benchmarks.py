@@ -1182,6 +1182,9 @@ json.dump(document, open(sys.argv[1], "w"))
         self.assertEqual("regressed", self.verdicts()["bench/copy[N=8]"])
         # A process that measured one GPU less is not a process of the same side.
         self.compare(two, (one, two), code=(1, 2, 3))
+        # Nor where the head never had it: what the base could not measure is not left out.
+        self.compare((one, two), one, code=3)
+        self.assertEqual("error", self.verdicts()["bench/copy[N=8,device=1]"])
 
     def test_a_stored_baseline_of_another_device_is_refused(self):
         for side, device in (("base", "NVIDIA A"), ("head", "NVIDIA H")):

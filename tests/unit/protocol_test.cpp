@@ -151,7 +151,7 @@ TEST(Protocol, CapabilitiesComeBackAsTheyWere) {
     capabilities.kernel_records = true;
     capabilities.kernel_records_problem = "no permission";
     capabilities.libraries = {{"libhelper.so", "11b"}};
-    model::WorkloadInfo workload{"gemm", "help", "gemm.so", {}, {}};
+    model::WorkloadInfo workload{"gemm", "help", "gemm.so", false, {}, {}};
     workload.params.push_back(
         {"m", "rows", model::ParamType::integer, -5, 1 << 20, {}, std::int64_t{12}});
     workload.params.push_back(

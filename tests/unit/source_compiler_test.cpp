@@ -192,7 +192,7 @@ TEST_F(SourceCompiler, AnErrorHasItsLine) {
 
 TEST_F(SourceCompiler, AKernelThatIsNotThereIsNamed) {
     EXPECT_EQ(compile(good_source, "scael<3>").problem,
-              "k.cu has no kernel 'scael<3>'; expected one of scale; did you mean 'scale'?");
+              "k.cu has no kernel 'scael<3>'; expected one of plain, scale; did you mean 'scale'?");
 }
 
 TEST_F(SourceCompiler, AnUnknownArchitectureIsAnError) {
