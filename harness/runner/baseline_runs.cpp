@@ -117,8 +117,7 @@ class BaselineMeasuring {
     /// `start_s`: of all programs and, with the counters, of all other cases.
     void say_after(double start_s, std::size_t programs, std::size_t workers) const {
         if (programs_.empty()) {
-            say(fmt::format("{}, {} of about {:.2g} s: {}",
-                            util::counted(workers_.size(), "case"),
+            say(fmt::format("{}, {} of about {:.2g} s: {}", util::counted(workers_.size(), "case"),
                             util::counted(workers, "process"), start_s,
                             duration(start_s * static_cast<double>(workers))));
             return;

@@ -69,10 +69,11 @@ TEST(Gate, OnAnotherBoardTimingHasLeewayAndExactMetricsHaveNone) {
     EXPECT_EQ(only_case(document).verdict, Verdict::pass);
     EXPECT_EQ(metric(only_case(document), "gpu_time").tolerance,
               "3 % and 2 % more for another board");
-    EXPECT_EQ(document.suites[0].notes,
-              std::vector<std::string>{"another board than the baseline's; it has 1 of "
-                                       "the 3 boards from which the gate learns how much "
-                                       "boards differ ('perfgate baseline refresh SUITE --add-board')"});
+    EXPECT_EQ(
+        document.suites[0].notes,
+        std::vector<std::string>{"another board than the baseline's; it has 1 of "
+                                 "the 3 boards from which the gate learns how much "
+                                 "boards differ ('perfgate baseline refresh SUITE --add-board')"});
 
     pair.now().metrics["gpu_time"] = series({1051});
     EXPECT_EQ(only_case(pair.judged()).verdict, Verdict::regressed);

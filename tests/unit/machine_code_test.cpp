@@ -460,9 +460,15 @@ TEST(MachineCode, AProgramThatLaunchesTheSameRunsTheSame) {
 TEST(MachineCode, AProgramThatLaunchesAnythingElseDoesNotRunTheSame) {
     using Change = void (*)(CaseResult&, model::Run&);
     const Change changes[] = {
-        [](CaseResult& now, model::Run&) { now.kernels[0].grid = {9, 1, 1}; },
-        [](CaseResult& now, model::Run&) { now.kernels[0].block = {64, 2, 1}; },
-        [](CaseResult& now, model::Run&) { now.kernels[0].cluster = {2, 1, 1}; },
+        [](CaseResult& now, model::Run&) {
+            now.kernels[0].grid = {9, 1, 1};
+        },
+        [](CaseResult& now, model::Run&) {
+            now.kernels[0].block = {64, 2, 1};
+        },
+        [](CaseResult& now, model::Run&) {
+            now.kernels[0].cluster = {2, 1, 1};
+        },
         [](CaseResult& now, model::Run&) { now.kernels[0].dynamic_smem = 1; },
         [](CaseResult& now, model::Run&) { now.kernels[0].launches = 12.5; },
         [](CaseResult& now, model::Run&) { now.kernels[0].code = "0ther"; },
