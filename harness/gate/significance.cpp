@@ -24,8 +24,8 @@ using model::Verdict;
 constexpr double flagging_level = 0.05;
 // The shares of a test's budget; see Levels.
 constexpr double spent_at_first_look = 0.2;
-constexpr double spent_in_rounds = 0.3;
-constexpr double spent_on_drift = 0.45;
+constexpr double spent_in_rounds = 0.35;
+constexpr double spent_on_drift = 0.4;
 constexpr double spent_on_slow_processes = 0.05;
 static_assert(spent_at_first_look + spent_in_rounds + spent_on_drift + spent_on_slow_processes <=
               1 + 1e-9);

@@ -34,8 +34,8 @@ stats::PooledSpread cautious_spread(const model::MetricDefinition& definition,
                                     double factor);
 
 /// Levels and rounds, the same for each test of a run. What may end in a false alarm shares one
-/// test's share of the budget: the first look a fifth, later rounds three tenths together, what
-/// sessions and boards differ by nine twentieths, slow processes the last twentieth. Pairs have no
+/// test's share of the budget: the first look a fifth, later rounds seven twentieths together, what
+/// sessions and boards differ by two fifths, slow processes the last twentieth. Pairs have no
 /// drift, and their rounds its part.
 struct Levels {
     double single = 0;  ///< one test's share of the budget

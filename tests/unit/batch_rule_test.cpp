@@ -164,12 +164,12 @@ TEST(BatchRule, TheBudgetIsSharedByAllThatIsJudged) {
         comparisons[0].measured = &measured;
         return BatchRule(Policy()).judge(comparisons).at(0);
     };
-    // Three tenths of 0.1 %, and of that half for the second round.
+    // Seven twentieths of 0.1 %, and of that half for the second round.
     const Judgement alone = among(1);
     EXPECT_EQ(alone.verdict, Verdict::regressed);
     const double probability = alone.probability.value();
-    EXPECT_LE(probability, 0.00015);
-    const auto many = static_cast<std::size_t>(0.00015 / probability);
+    EXPECT_LE(probability, 0.000175);
+    const auto many = static_cast<std::size_t>(0.000175 / probability);
     ASSERT_LT(many, 2000U);
     EXPECT_EQ(among(many).verdict, Verdict::regressed);
     EXPECT_EQ(among(many + 1).verdict, Verdict::inconclusive);

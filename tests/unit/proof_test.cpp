@@ -344,7 +344,7 @@ TEST(Proof, ALoneTestHasTheWholeLevel) {
                             0.01, {0.03, {}, 0}, 5);
     const double least = stats::rank_sum_least(5, round_size(1) + round_size(2));
     model::Policy policy;
-    const double shares = static_cast<double>(policy.rounds) / 0.3;
+    const double shares = static_cast<double>(policy.rounds) / 0.35;
     policy.false_alarms = 1.5 * shares * least;
     EXPECT_TRUE(proved(one, policy).problems.empty());
     policy.false_alarms = 0.9 * shares * least;
