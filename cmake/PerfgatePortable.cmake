@@ -66,9 +66,7 @@ add_link_options("LINKER:--undefined=arc4random")
 file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/linked")
 add_link_options("LINKER:--dependency-file,${PROJECT_BINARY_DIR}/linked/$<TARGET_PROPERTY:NAME>.d")
 
-# CUPTI comes from the machine: from lib/, the toolkit's usual folders or the loader's search path.
 set(CMAKE_INSTALL_RPATH_USE_LINK_PATH OFF)
-list(APPEND CMAKE_INSTALL_RPATH "/usr/local/cuda/lib64" "/usr/local/cuda/extras/CUPTI/lib64")
 
 # The same bytes from any folder.
 foreach(language CXX CUDA)

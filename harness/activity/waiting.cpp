@@ -102,7 +102,7 @@ class Submissions {
         const auto at =
             std::partition_point(waiting_.begin(), waiting_.end(),
                                  [&](const Interval& each) { return each.end < gap.end; });
-        // What was submitted before the gap waited for something else.
+        // Work that was submitted before the gap waited for something else.
         const bool submitted_in_it =
             at != waiting_.end() && at->end == gap.end && at->begin >= gap.begin;
         return submitted_in_it ? *at : Interval{};

@@ -82,7 +82,7 @@ constexpr std::array versions_of_12{
     Numbered{18, "12.0 or 12.1"}, Numbered{20, "12.2"}, Numbered{21, "12.3"}, Numbered{22, "12.4"},
     Numbered{23, "12.5"},         Numbered{24, "12.6"}, Numbered{26, "12.8"}, Numbered{28, "12.9"},
 };
-constexpr std::uint32_t first_of_12 = 18, first_of_13 = 130000;
+constexpr std::uint32_t first_of_12 = 18;
 
 }  // namespace
 

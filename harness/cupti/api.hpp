@@ -17,6 +17,9 @@
 
 namespace perfgate::cupti {
 
+/// The first of CUDA 13; CUDA 12's are 18 to 28.
+inline constexpr std::uint32_t first_of_13 = 130000;
+
 /// Why CUPTI of this version cannot be used; empty if it can. From 12.0 on, records begin with the
 /// fields that we read, in the same places; later versions append to them.
 std::string_view refusal(std::uint32_t version);
@@ -29,7 +32,7 @@ std::string version_text(std::uint32_t version);
     X(cuptiGetCallbackName) X(cuptiSubscribe) X(cuptiEnableCallback) \
     X(cuptiSetThreadIdType) X(cuptiActivityRegisterCallbacks) X(cuptiActivityEnable) \
     X(cuptiActivityDisable) X(cuptiActivityFlushAll) X(cuptiActivityGetNextRecord) \
-    X(cuptiActivityGetNumDroppedRecords)
+    X(cuptiActivityGetNumDroppedRecords) X(cuptiGetDeviceId) X(cuptiDeviceGetChipName)
 // From 13.0, 12.5 and 12.5 on; null in older versions.
 #define PERFGATE_CUPTI_NEWER_FUNCTIONS(X) \
     X(cuptiSubscribe_v2) X(cuptiActivityEnableDriverApi) X(cuptiActivityEnableRuntimeApi)
@@ -39,7 +42,6 @@ std::string version_text(std::uint32_t version);
     X(cuptiActivityPushExternalCorrelationId) X(cuptiActivityPopExternalCorrelationId)
 // From 12.6 update 2 on.
 #define PERFGATE_CUPTI_COUNTER_FUNCTIONS(X) \
-    X(cuptiGetDeviceId) X(cuptiDeviceGetChipName) \
     X(cuptiProfilerInitialize) X(cuptiProfilerDeviceSupported) X(cuptiProfilerGetCounterAvailability) \
     X(cuptiProfilerHostInitialize) X(cuptiProfilerHostDeinitialize) \
     X(cuptiProfilerHostConfigAddMetrics) X(cuptiProfilerHostGetMetricProperties) \
@@ -78,7 +80,7 @@ struct Api {
     }
     /// Whether a range must be open for launches to be counted, in automatic mode too.
     [[nodiscard]] bool counts_in_pushed_ranges() const {
-        return version < 130000;
+        return version < first_of_13;
     }
 };
 

@@ -84,9 +84,16 @@ std::vector<std::string> candidates(const std::string& named) {
     return paths;
 }
 
-#define PERFGATE_CUPTI_LOOK_UP(name)                                            \
-    api.name = reinterpret_cast<decltype(api.name)>(dlsym(api.library, #name)); \
+#define PERFGATE_CUPTI_FIND(name) \
+    api.name = reinterpret_cast<decltype(api.name)>(dlsym(api.library, #name));
+#define PERFGATE_CUPTI_LOOK_UP(name) \
+    PERFGATE_CUPTI_FIND(name)        \
     if (api.name == nullptr) missing = #name;
+
+std::string incomplete(const Api& api, const char* missing) {
+    return "CUPTI " + version_text(api.version) + " (" + api.path + ") has no " + missing +
+           ": install another, or set LD_LIBRARY_PATH to its folder";
+}
 
 }  // namespace
 
@@ -102,8 +109,7 @@ bool load(const std::string& named, Api& api, std::string& why) {
     if (api.library == nullptr) {
         why =
             "libcupti.so.13 or .12 was not found: install cuda-cupti, or set LD_LIBRARY_PATH to "
-            "its "
-            "folder";
+            "its folder";
         return false;
     }
     if (const auto* place = dlsym(api.library, "cuptiGetVersion"); place != nullptr) {
@@ -111,17 +117,16 @@ bool load(const std::string& named, Api& api, std::string& why) {
         if (dladdr(place, &info) != 0 && info.dli_fname != nullptr) api.path = info.dli_fname;
     }
     const char* missing = nullptr;
-    PERFGATE_CUPTI_NEWER_FUNCTIONS(PERFGATE_CUPTI_LOOK_UP)
-    missing = nullptr;
     PERFGATE_CUPTI_FUNCTIONS(PERFGATE_CUPTI_LOOK_UP)
+    PERFGATE_CUPTI_NEWER_FUNCTIONS(PERFGATE_CUPTI_FIND)
     if (api.cuptiGetVersion != nullptr) api.cuptiGetVersion(&api.version);
-    std::string_view refused = refusal(api.version);
-    if (refused.empty() && missing != nullptr) refused = "it is incomplete";
-    if (refused.empty()) return true;
-    why = "CUPTI " + version_text(api.version) + " of this process (" + api.path +
-          ") cannot be used: " + std::string(refused);
-    if (missing != nullptr) why += ", without " + std::string(missing);
-    return false;
+    if (const std::string_view refused = refusal(api.version); !refused.empty()) {
+        why = "CUPTI " + version_text(api.version) + " of this process (" + api.path +
+              ") cannot be used: " + std::string(refused);
+        return false;
+    }
+    if (missing != nullptr) why = incomplete(api, missing);
+    return missing == nullptr;
 }
 
 bool load_counters(Api& api, std::string& why) {
@@ -146,10 +151,10 @@ struct Own {
         const char* missing = nullptr;
         if (!load({}, api, why)) return;
         PERFGATE_CUPTI_WORKER_FUNCTIONS(PERFGATE_CUPTI_LOOK_UP)
-        if (missing != nullptr) why = "CUPTI (" + api.path + ") has no " + missing;
+        if (missing != nullptr) why = incomplete(api, missing);
         if (!load_counters(api, why_no_counters)) return;
         PERFGATE_CUPTI_WORKER_COUNTER_FUNCTIONS(PERFGATE_CUPTI_LOOK_UP)
-        if (missing != nullptr) why_no_counters = "CUPTI (" + api.path + ") has no " + missing;
+        if (missing != nullptr) why_no_counters = incomplete(api, missing);
     }
 };
 

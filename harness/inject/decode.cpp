@@ -123,11 +123,8 @@ activity::StringId Decoder::name_of(CUpti_CallbackDomain domain, CUpti_CallbackI
     auto& names = names_[domain == CUPTI_CB_DOMAIN_DRIVER_API ? 0 : 1];
     if (id < names.size() && names[id] != 0) return names[id];
     const char* name = nullptr;
-    if (api_.cuptiGetCallbackName(domain, id, &name) != CUPTI_SUCCESS || name == nullptr) {
-        name = nullptr;
-    }
     activity::StringId known = not_recorded;
-    if (name == nullptr) {
+    if (api_.cuptiGetCallbackName(domain, id, &name) != CUPTI_SUCCESS || name == nullptr) {
         known = writer_.string("a call without a name");
     } else if (is_recorded(name, submissions_)) {
         known = writer_.string(name);

@@ -33,6 +33,7 @@
 #else
 #define EXPORT extern "C" __attribute__((visibility("default")))
 #endif
+#define EXPORT_ALWAYS extern "C" __attribute__((visibility("default")))
 #define REQUIRE_SIZE(type)                                                    \
     if (params->structSize != type##_STRUCT_SIZE || params->pPriv != nullptr) \
     return CUPTI_ERROR_INVALID_PARAMETER
@@ -111,12 +112,12 @@ void note_synchronised() {
     pending = false;
 }
 
-EXPORT CUptiResult cuptiGetDeviceId(CUcontext context, std::uint32_t* device) {
+EXPORT_ALWAYS CUptiResult cuptiGetDeviceId(CUcontext context, std::uint32_t* device) {
     *device = reinterpret_cast<std::uintptr_t>(context) == 3 ? 1 : 0;
     return CUPTI_SUCCESS;
 }
 
-EXPORT CUptiResult cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params* params) {
+EXPORT_ALWAYS CUptiResult cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params* params) {
     REQUIRE_SIZE(CUpti_Device_GetChipName_Params);
     params->pChipName = "GH100";
     return CUPTI_SUCCESS;

@@ -43,7 +43,7 @@ class LoadedCode {
     /// All unknown if no module has the function, or if two modules have different code of this
     /// name and the launched one is unknown.
     LoadedFunction of(const std::string& symbol) const;
-    /// The same of one module, if it is known which image it is.
+    /// Looks in the module's image alone, if it is known which one that is.
     LoadedFunction of(const std::string& symbol, CUmodule module) const;
 
     /// The functions of a module that is loaded for one case: they hide others of the same name. A

@@ -68,8 +68,8 @@ class OpenDevice {
     void keep_code();
     /// What keep_code() keeps.
     LoadedCode& code() { return code_; }
-    /// As LoadedCode::of, for code loaded since keep_code(); all unknown without CUPTI. Of the
-    /// function's module; null: not known.
+    /// As LoadedCode::of, for code loaded since keep_code(); all unknown without CUPTI. `function`
+    /// says in which module to look; null: in all.
     LoadedFunction loaded_function(const std::string& symbol, CUfunction function) const;
 
     /// Created at the first call (0.2 s). Throws as RangeProfiler does; a failure is remembered.

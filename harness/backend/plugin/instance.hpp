@@ -33,7 +33,7 @@ class Instance {
     virtual std::vector<Output> outputs() = 0;
     /// Of a launch, if the instance states it. Callable after a fill.
     virtual model::Work work() { return {}; }
-    /// What preparing took and chose so far. Nothing: there is nothing to prepare.
+    /// How long preparing took so far, and what it chose; nothing if there is nothing to prepare.
     virtual std::optional<measure::Prepared> prepared() { return std::nullopt; }
 };
 

@@ -73,7 +73,7 @@ void PluginInstance::prepare() {
     check(prepare(instance_, &chosen), "prepare");
     now.time_ns =
         std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
-    // What the first one compiled, later ones find.
+    // Later calls find what the first one compiled.
     if (prepared_) now.time_ns = std::max(now.time_ns, prepared_->time_ns);
     prepared_ = std::move(now);
 }
