@@ -134,8 +134,9 @@ CUptiResult enable_driver_callbacks(const Api& api, CUpti_SubscriberHandle handl
     CUptiResult first = CUPTI_SUCCESS;
     for (const CUpti_CallbackId id : ids) {
         const char* name = nullptr;
-        if (api.cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) != CUPTI_SUCCESS)
+        if (api.cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) != CUPTI_SUCCESS) {
             continue;
+        }
         const CUptiResult code = api.cuptiEnableCallback(1, handle, CUPTI_CB_DOMAIN_DRIVER_API, id);
         if (first == CUPTI_SUCCESS) first = code;
     }
