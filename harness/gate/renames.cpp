@@ -61,16 +61,6 @@ void add_former_params(const model::SuiteResult& suite, const model::Baseline& b
     }
 }
 
-template <typename Map>
-void rename(const Renamed& renamed, Map& map) {
-    for (const auto& [now, was] : renamed) {
-        auto node = map.extract(was);
-        if (node.empty()) continue;
-        node.key() = now;
-        map.insert(std::move(node));
-    }
-}
-
 }  // namespace
 
 std::string without_former_params(const std::string& id, const model::BaselineCase& expected) {

@@ -18,6 +18,7 @@
 
 #include "gate/machine_code.hpp"
 #include "gate/provenance_change.hpp"
+#include "gate/renames.hpp"
 #include "gate/rule.hpp"
 #include "model/measured_as.hpp"
 #include "model/quantity.hpp"
@@ -517,16 +518,6 @@ std::map<std::string, std::string> renames(const Expectations& after, const mode
     return renamed;
 }
 
-template <typename Map>
-void rename(const std::map<std::string, std::string>& renamed, Map& map) {
-    for (const auto& [now, was] : renamed) {
-        auto node = map.extract(was);
-        if (node.empty()) continue;
-        node.key() = now;
-        map.insert(std::move(node));
-    }
-}
-
 }  // namespace
 
 void compare_baselines(const Expectations& before, const Expectations& after, Findings& findings) {
@@ -544,18 +535,20 @@ void compare_baselines(const Expectations& before, const Expectations& after, Fi
         const std::map<std::string, std::string> renamed =
             renames(after, old_baseline, found->second);
         model::Baseline with_new_names = old_baseline;
-        rename(renamed, with_new_names.cases);
-        rename(renamed, gates);
+        gate::rename(renamed, with_new_names.cases);
+        gate::rename(renamed, gates);
         BaselineComparison(path, with_new_names, found->second, gates, later_gates, findings)
             .compare();
     }
     // A new baseline may already contain acknowledgements.
     for (const auto& [path, baseline] : after.baselines) {
         const auto old_baseline = before.baselines.find(path);
+        const bool is_new = old_baseline == before.baselines.end();
+        const std::map<std::string, std::string> renamed =
+            is_new ? std::map<std::string, std::string>()
+                   : renames(after, old_baseline->second, baseline);
         for (const auto& [id, new_case] : baseline.cases) {
-            if (old_baseline != before.baselines.end() &&
-                (old_baseline->second.cases.contains(id) ||
-                 renames(after, old_baseline->second, baseline).contains(id))) {
+            if (renamed.contains(id) || (!is_new && old_baseline->second.cases.contains(id))) {
                 continue;
             }
             for (const auto& [name, acknowledgement] : new_case.acknowledged) {
