@@ -106,7 +106,7 @@ class Tables(Formats):
         self.suite(one.replace("json\n    rows: \"\"", "jsonl"))
         self.run_suite()
         self.assertEqual({"b/a", "b/b"}, set(self.values()))
-        self.write("say", "#!/bin/sh\necho 'pp 512 10.5 ms (480.5 tok/s)'\necho 'tg 128 20 ms (99 tok/s)' >&2\n").chmod(0o755)
+        self.write("say", "#!/bin/sh\nprintf 'pp 512 10.5 ms (480.5 tok/s)'\necho 'tg 128 20 ms (99 tok/s)' >&2\n").chmod(0o755)
         self.suite(r"""
   - benchmark: [./say]
     name: b

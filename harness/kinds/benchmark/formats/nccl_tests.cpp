@@ -23,16 +23,17 @@ constexpr std::string_view number = "[0-9.e+]+";
 /// "  1048576  262144  float  sum  -1  33.10  31.68  59.40  0  33.34  31.45  58.97  0": size,
 /// count, type, operation, root, and twice time, algorithm and bus bandwidth and wrong results.
 std::string pattern(bool in_place) {
-    const std::string skipped = fmt::format(" +{0} +{0} +{0} +[0-9N/A]+", number);
+    const std::string wrong = fmt::format("{}|N/A", number);  // "1.04858e+06" of a million
+    const std::string skipped = fmt::format(" +{0} +{0} +{0} +({1})", number, wrong);
     const std::string read =
-        fmt::format(" +(?P<time>{0}) +{0} +(?P<bus>{0}) +(?P<wrong>[0-9N/A]+)", number);
+        fmt::format(" +(?P<time>{0}) +{0} +(?P<bus>{0}) +(?P<wrong>{1})", number, wrong);
     return fmt::format(
         "^ *(?P<size>[0-9]+) +[0-9]+ +(?P<type>[a-z0-9_]+) +(?P<redop>[a-z]+)"
         "( +(?P<root>-?[0-9]+))?{}{}\\s*$",
         in_place ? skipped : read, in_place ? read : skipped);
 }
 
-/// Of the program, from "# Collective test starting: all_reduce_perf"; older ones do not say it.
+/// The program's name, from "# Collective test starting: all_reduce_perf"; old ones do not say it.
 std::string name_in(std::string_view text) {
     constexpr std::string_view before = "# Collective test starting: ";
     const std::size_t begin = text.find(before);
