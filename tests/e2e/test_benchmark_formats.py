@@ -310,6 +310,10 @@ class Names(Formats):
         self.run_suite(code=(0, 3))
         self.assertEqual({"c/old[n=1]", "c/old[n=2]"}, set(self.verdicts()))
         self.assertFalse({"no_baseline", "missing"} & set(self.verdicts().values()))
+        # Nor is one that a filter leaves out.
+        self.suite(TABLE + TABLE.replace("name: b", "name: c") + 'overrides: [{match: "c/*", was: b}]\n')
+        done = self.run_tool("baseline", "refresh", "suite.yaml", *HOST, "--processes", 4, "--filter", "c/*")
+        self.assertIn("2 accepted, 0 unchanged, 2 kept, 0 removed", done.stdout)
 
 
 class Written(Formats):
