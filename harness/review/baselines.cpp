@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <compare>
 #include <cstddef>
 #include <iterator>
 #include <limits>
@@ -13,6 +12,7 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -166,7 +166,9 @@ struct Circumstance {
 struct ProcessFacts {
     std::string board, clock;
 
-    auto operator<=>(const ProcessFacts&) const = default;
+    bool operator<(const ProcessFacts& other) const {
+        return std::tie(board, clock) < std::tie(other.board, other.clock);
+    }
 };
 
 ProcessFacts facts_of(const model::Batch& batch) {
@@ -235,8 +237,9 @@ std::string code_difference(const BaselineCase& before, const BaselineCase& afte
     gate::Code was = gate::code_of(before);
     gate::Code is = gate::code_of(after);
     const std::string unknown = "-";
-    if (before.host_code.empty() && after.host_code.empty())
+    if (before.host_code.empty() && after.host_code.empty()) {
         was.host_code = is.host_code = &unknown;
+    }
     const gate::CodeComparison code = gate::compare_code(is, was);
     if (code.change != model::CodeChange::unknown) return code.difference;
     const bool same = before.kernels == after.kernels && before.host_code == after.host_code &&
@@ -264,8 +267,9 @@ std::vector<Circumstance> changed_circumstances(const BaselineCase& before,
     if (other_cycles(before, after)) changed.push_back({"number of cycles", "", "changed"});
     // What a baseline does not know is no change to the gate.
     const auto compare = [&](const char* name, const std::string& was, const std::string& is) {
-        if (!was.empty() && was != is)
+        if (!was.empty() && was != is) {
             changed.push_back({name, was, is.empty() ? "not known" : is});
+        }
     };
     compare("driver", before.provenance.driver, after.provenance.driver);
     compare("CUDA toolkit", before.provenance.cuda_toolkit, after.provenance.cuda_toolkit);
@@ -301,9 +305,9 @@ class Refreshed {
     }
 
     void add(const std::string& id, const std::vector<Circumstance>& changed) {
-        std::set<std::string> names;  // each once for a case
-        for (const Circumstance& each : changed) names.insert(each.name);
-        for (const std::string& name : names) ++changed_[name];
+        std::set<std::string> once;  // for a case
+        for (const Circumstance& each : changed) once.insert(each.name);
+        for (const std::string& name : once) ++changed_[name];
         if (!changed.empty()) ids_.insert(id);
     }
 

@@ -114,9 +114,9 @@ class BenchmarkReader {
                 &BenchmarkReader::tolerances),
             {"cross_board_tolerance", "As for workloads.", fraction(),
              in(&BenchmarkReader::label_, &Label::settings, &Settings::cross_board)},
-        };  // namespace
+        };
         return keys;
-    }  // namespace perfgate::suite
+    }
 
     /// A value as it is written.
     struct ValueText {

@@ -148,12 +148,9 @@ class LabelReader {
         static const std::vector<Row> keys{
             {"nvtx", "Glob on the names of NVTX ranges; of a domain: `domain:name`.",
              pattern("a glob"), in(&LabelText::piece, &command::Piece::pattern)},
-            {
-                "kernel",
-                "Glob on the names of kernels, as in C++ (demangled) or as in the machine code.",
-                pattern("a glob"), in(&LabelText::piece, &command::Piece::pattern)  // namespace
-            }  // namespace perfgate::suite
-            ,
+            {"kernel",
+             "Glob on the names of kernels, as in C++ (demangled) or as in the machine code.",
+             pattern("a glob"), in(&LabelText::piece, &command::Piece::pattern)},
             {"grid",
              "Only launches with this grid: blocks in x, y and z; what is left out is 1, as in "
              "CUDA's `dim3`.",
