@@ -3,44 +3,20 @@
 
 #include <algorithm>
 
+#include "util/word_of.hpp"
+
 namespace perfgate::model {
 
 std::string_view to_text(ParamType type) {
-    switch (type) {
-        case ParamType::boolean:
-            return "boolean";
-        case ParamType::integer:
-            return "integer";
-        case ParamType::real:
-            return "real";
-        case ParamType::text:
-            return "text";
-    }
-    return "unknown";
+    return util::word_of<ParamType::text>(type, {"boolean", "integer", "real", "text"});
 }
 
 std::string_view to_text(Target target) {
-    switch (target) {
-        case Target::host:
-            return "host";
-        case Target::cuda:
-            return "cuda";
-        case Target::program:
-            return "program";
-    }
-    return "unknown";
+    return util::word_of<Target::program>(target, {"host", "cuda", "program"});
 }
 
 std::string_view to_text(Submission submission) {
-    switch (submission) {
-        case Submission::async:
-            return "async";
-        case Submission::synchronous:
-            return "synchronous";
-        case Submission::graph:
-            return "graph";
-    }
-    return "unknown";
+    return util::word_of<Submission::graph>(submission, {"async", "synchronous", "graph"});
 }
 
 const WorkloadInfo* find_workload(const WorkloadCatalogue& catalogue, const std::string& name) {

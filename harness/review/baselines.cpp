@@ -18,6 +18,7 @@
 
 #include "gate/machine_code.hpp"
 #include "gate/provenance_change.hpp"
+#include "gate/renames.hpp"
 #include "gate/rule.hpp"
 #include "model/measured_as.hpp"
 #include "model/quantity.hpp"
@@ -504,9 +505,9 @@ void compare_ledgers(const std::string& path, std::string_view before, std::stri
 
 /// By id: what the case was, of those that are new in the baseline and whose suites state it. Ids
 /// of former versions of perfgate are left: `baseline refresh` renames these.
-std::map<std::string, std::string> renames(const Expectations& after, const model::Baseline& before,
-                                           const model::Baseline& now) {
-    std::map<std::string, std::string> renamed;
+gate::Renamed renames(const Expectations& after, const model::Baseline& before,
+                      const model::Baseline& now) {
+    gate::Renamed renamed;
     std::set<std::string> taken;
     for (const suite::Suite& suite : after.suites) {
         if (suite.name != now.suite) continue;
@@ -519,16 +520,6 @@ std::map<std::string, std::string> renames(const Expectations& after, const mode
         }
     }
     return renamed;
-}
-
-template <typename Map>
-void rename(const std::map<std::string, std::string>& renamed, Map& map) {
-    for (const auto& [now, was] : renamed) {
-        auto node = map.extract(was);
-        if (node.empty()) continue;
-        node.key() = now;
-        map.insert(std::move(node));
-    }
 }
 
 }  // namespace
@@ -545,11 +536,10 @@ void compare_baselines(const Expectations& before, const Expectations& after, Fi
         }
         std::map<std::string, CaseGates> gates = gates_of(before, old_baseline);
         const std::map<std::string, CaseGates> later_gates = gates_of(after, found->second);
-        const std::map<std::string, std::string> renamed =
-            renames(after, old_baseline, found->second);
+        const gate::Renamed renamed = renames(after, old_baseline, found->second);
         model::Baseline with_new_names = old_baseline;
-        rename(renamed, with_new_names.cases);
-        rename(renamed, gates);
+        gate::rename(renamed, with_new_names.cases);
+        gate::rename(renamed, gates);
         BaselineComparison(path, with_new_names, found->second, gates, later_gates, findings)
             .compare();
     }

@@ -15,6 +15,7 @@
 #include "model/command_words.hpp"
 #include "suite/amount.hpp"
 #include "util/text.hpp"
+#include "util/word_of.hpp"
 
 namespace perfgate::suite {
 
@@ -59,15 +60,8 @@ std::vector<std::string> metrics_of(command::Piece::Kind kind, bool of_benchmark
 }
 
 std::string_view in_words(command::Piece::Kind kind) {
-    switch (kind) {
-        case command::Piece::Kind::program:
-            return "the program";
-        case command::Piece::Kind::range:
-            return "a range";
-        case command::Piece::Kind::kernels:
-            return "a label of kernels";
-    }
-    return "";
+    return util::word_of<command::Piece::Kind::kernels>(
+        kind, {"the program", "a range", "a label of kernels"});
 }
 
 /// "nvtx 'step*', skip 1"; empty: the whole program.
