@@ -80,7 +80,7 @@ bool is_time(const MetricVerdict& metric) {
     return metric.unit == "ns";
 }
 
-/// Of a change, as a fraction; from nothing to something is more than any.
+/// The change as a fraction; from nothing to something is more than any.
 double size_of_change(const MetricVerdict& metric) {
     if (metric.change) return std::fabs(*metric.change);
     return metric.baseline && metric.measured && *metric.baseline != *metric.measured ? INFINITY

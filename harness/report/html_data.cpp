@@ -336,7 +336,7 @@ class CaseMaker {
         return value;
     }
 
-    /// Of a gated time: the values between which its tolerance lies.
+    /// The least and the most that the tolerance of a gated time allows.
     static void add_limits(const MetricRow& row, const std::vector<model::GateRule>& gates,
                            page::Value& value) {
         if (row.verdict == nullptr || !row.verdict->baseline || row.unit != "ns") return;
@@ -356,7 +356,7 @@ class CaseMaker {
         value.most = before + allowed(tolerance.worse);
     }
 
-    /// Of timings, and of other metrics that were judged by their spread.
+    /// Timings have one, and other metrics that were judged by their spread.
     bool has_spread(const MetricRow& row) const {
         if (row.verdict != nullptr &&
             (!row.verdict->baseline_batches.empty() || !row.verdict->measured_batches.empty())) {

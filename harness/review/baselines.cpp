@@ -219,7 +219,7 @@ class KeptTimes {
     /// Another gated metric of the case was replaced.
     void note_replacement() { most_ = false; }
 
-    /// Of each metric: `accept` replaces those that changed, with the code.
+    /// Whether most batches of each metric stayed: `accept` replaces those that changed.
     bool keeps_most() const { return any_ && most_; }
     const std::vector<Circumstance>& changed() const { return changed_; }
 
@@ -266,7 +266,7 @@ std::vector<Circumstance> changed_circumstances(const BaselineCase& before,
         changed.push_back({"code", "", std::move(code)});
     }
     if (other_cycles(before, after)) changed.push_back({"number of cycles", "", "changed"});
-    // What a baseline does not know is no change to the gate.
+    // The gate ignores what the baseline does not know, so that is no change.
     const auto compare = [&](const char* name, const std::string& was, const std::string& is) {
         if (!was.empty() && was != is) {
             changed.push_back({name, was, is.empty() ? "not known" : is});

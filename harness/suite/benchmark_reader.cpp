@@ -52,7 +52,7 @@ class BenchmarkReader {
 
     static const std::vector<Key<BenchmarkReader, Program>>& keys() {
         using Row = Key<BenchmarkReader, Program>;
-        /// Of a case that is a result.
+        /// What the suite states about a case that is a result.
         const auto stated = [](std::string BenchmarkReading::*place) {
             return [place](const Program& of) {
                 return of.layout ? (*of.layout).*place : std::string();
@@ -164,7 +164,7 @@ class BenchmarkReader {
     }
 
   private:
-    /// Of a metric that the suite defines, which way is better, too; the catalogue's never changes.
+    /// A metric that the suite defines has its direction, too; the catalogue's never changes.
     static void add_values(const Program& of, model::MeasuredAs& to) {
         if (!of.layout) return;
         for (const BenchmarkValue& value : of.layout->values) {

@@ -313,7 +313,7 @@ model::MeasuredAs measured_as(const Program& program);
 /// are judged.
 model::MeasuredAs measured_as(const model::SourceKernel& kernel);
 
-/// Of two of one kind; of others none.
+/// The keys of two subjects of one kind; none if their kinds differ.
 std::vector<WeakerKey> weaker_keys(const model::Subject& before, const model::Subject& after);
 std::vector<WeakerKey> weaker_keys(const Program& before, const Program& after);
 std::vector<WeakerKey> weaker_keys(const model::SourceKernel& before,

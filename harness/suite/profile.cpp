@@ -36,7 +36,7 @@ std::pair<std::int64_t, std::int64_t> processes_of(const Profile& profile) {
 
 using Row = Key<Profile>;
 
-/// Of the policy: `fail` or another word, which depends on the verdict.
+/// A key of the policy: `fail`, or the word for what else becomes of that verdict.
 template <auto member>
 Row fails(std::string_view name, const std::string& other, std::string_view help) {
     return {name, help, choice<bool>({{"fail", true}, {other, false}}), in_policy<member>,

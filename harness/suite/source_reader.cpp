@@ -28,7 +28,7 @@ using Fill = SourceArgument::Fill;
 constexpr std::size_t most_items = 100;  ///< of `include`, `define` and `architectures`
 constexpr std::size_t longest_kernel = 256;
 
-/// Of compiling; other files are machine code already, or nearly.
+/// Keys for files that are compiled; other files are machine code already, or nearly.
 constexpr std::array<std::string_view, 5> compile_keys{"include", "define", "std", "fast_math",
                                                        "architectures"};
 
