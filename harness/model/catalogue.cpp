@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/catalogue.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "util/word_of.hpp"
@@ -29,6 +31,23 @@ const VariantInfo* find_variant(const WorkloadInfo& workload, const std::string&
     const auto found = std::find_if(workload.variants.begin(), workload.variants.end(),
                                     [&](const VariantInfo& info) { return info.name == name; });
     return found == workload.variants.end() ? nullptr : &*found;
+}
+
+std::string why_not_offered(const CaseSpec& spec, const WorkloadCatalogue& offered) {
+    const WorkloadInfo* workload = find_workload(offered, spec.workload);
+    if (!workload) return fmt::format("it has no workload '{}'", spec.workload);
+    const VariantInfo* variant = find_variant(*workload, spec.variant);
+    if (!variant) return fmt::format("its '{}' has no variant '{}'", spec.workload, spec.variant);
+    if (!variant->not_built.empty()) {
+        return fmt::format("its variant '{}' was not built: {}", spec.variant, variant->not_built);
+    }
+    for (const auto& [name, value] : spec.params) {
+        if (std::none_of(workload->params.begin(), workload->params.end(),
+                         [&name = name](const auto& param) { return param.name == name; })) {
+            return fmt::format("its '{}' has no parameter '{}'", spec.workload, name);
+        }
+    }
+    return {};
 }
 
 }  // namespace perfgate::model
