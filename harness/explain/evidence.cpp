@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "util/text.hpp"
+#include "util/word_of.hpp"
 
 namespace perfgate::explain {
 
@@ -256,23 +257,9 @@ namespace {
 using model::KernelChangeKind;
 
 std::string_view rule_of(KernelChangeKind kind) {
-    switch (kind) {
-        case KernelChangeKind::replaced:
-            return "kernel_replaced";
-        case KernelChangeKind::added:
-            return "kernel_added";
-        case KernelChangeKind::removed:
-            return "kernel_removed";
-        case KernelChangeKind::more_often:
-            return "kernel_more_often";
-        case KernelChangeKind::less_often:
-            return "kernel_less_often";
-        case KernelChangeKind::longer:
-            return "kernel_longer";
-        case KernelChangeKind::shorter:
-            return "kernel_shorter";
-    }
-    return "";
+    return util::word_of<KernelChangeKind::shorter>(
+        kind, {"kernel_replaced", "kernel_added", "kernel_removed", "kernel_more_often",
+               "kernel_less_often", "kernel_longer", "kernel_shorter"});
 }
 
 std::vector<model::KernelUse> uses_of(const std::vector<model::Kernel>& kernels) {

@@ -43,8 +43,7 @@ const model::MetricVerdict* moved_time(const model::CaseVerdict& verdict);
 /// out: the verdict has no baseline for them.
 Evidence gather(const model::CaseVerdict& verdict, const model::CaseResult& result);
 
-// Of what a value consists of in the baseline and in this run (MetricSeries::detail): the parts
-// that differ.
+// The parts of a value (MetricSeries::detail) that differ between the baseline and this run.
 
 /// "cudaMalloc 0 → 2, cudaMemcpyAsync 1 → 3" of two lists such as "cudaMemcpyAsync 1" and
 /// "cudaMalloc 2, cudaMemcpyAsync 3": the largest changes first. Empty if nothing differs, or if

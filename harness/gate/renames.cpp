@@ -18,9 +18,6 @@ namespace perfgate::gate {
 
 namespace {
 
-/// By id now, the id in the baseline.
-using Renamed = std::map<std::string, std::string>;
-
 Renamed stated(const model::SuiteResult& suite, const model::Baseline& baseline) {
     std::set<std::string> ids;
     for (const model::CaseResult& result : suite.cases) ids.insert(model::case_id(result.spec));

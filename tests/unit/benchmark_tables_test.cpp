@@ -13,7 +13,7 @@
 #include "util/error.hpp"
 
 namespace perfgate::benchmark {
-namespace {
+namespace benchmark_tables_test {
 
 Value metric(const std::string& name, const std::string& from, const std::string& unit = "ns",
              double factor = 1) {
@@ -478,5 +478,5 @@ TEST(Results, LongNamesAreShortenedAndStayDifferent) {
         << "no character is divided";
 }
 
-}  // namespace
+}  // namespace benchmark_tables_test
 }  // namespace perfgate::benchmark

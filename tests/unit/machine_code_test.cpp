@@ -13,7 +13,7 @@
 #include "unit/golden_sentence.hpp"
 
 namespace perfgate::gate {
-namespace {
+namespace machine_code_test {
 
 using documents::measured_case;
 using documents::run_of;
@@ -737,5 +737,5 @@ TEST(MachineCode, CodeThatRunsDoNotShareIsNotKnown) {
     EXPECT_EQ(same.suites[0].cases[0].kernels, coded_case().kernels);
 }
 
-}  // namespace
+}  // namespace machine_code_test
 }  // namespace perfgate::gate

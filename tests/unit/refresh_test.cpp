@@ -19,7 +19,7 @@
 #include "util/error.hpp"
 
 namespace perfgate::baseline {
-namespace {
+namespace refresh_test {
 
 using namespace gate;
 
@@ -720,5 +720,5 @@ TEST(Refresh, OfACaseThatMeasuresSomethingElseNothingIsKept) {
               "./app 5");
 }
 
-}  // namespace
+}  // namespace refresh_test
 }  // namespace perfgate::baseline

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "model/catalogue.hpp"
 #include "model/choices.hpp"
-#include "model/offered.hpp"
 #include "model/subject.hpp"
 
 namespace perfgate::python {
