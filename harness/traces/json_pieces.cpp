@@ -14,6 +14,10 @@ namespace {
 
 constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
 
+std::string too_long() {
+    return fmt::format("a value is longer than {} bytes", JsonPieces::longest_value);
+}
+
 bool is_space(char c) {
     return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
@@ -37,7 +41,7 @@ bool JsonPieces::more() {
         end_ -= begin_;
         begin_ = 0;
     }
-    if (end_ > longest_value) fail(fmt::format("a value is longer than {} bytes", longest_value));
+    if (end_ > longest_value) fail(too_long());
     if (before_ + end_ > most_bytes) {
         fail(fmt::format("the text is longer than {} bytes: record less", most_bytes));
     }
@@ -155,6 +159,7 @@ std::string_view JsonPieces::value() {
     keep_ = true;
     pass_value();
     keep_ = false;
+    if (at_ - begin_ > longest_value) fail(too_long());
     return {buffer_.data() + begin_, at_ - begin_};
 }
 

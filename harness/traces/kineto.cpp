@@ -127,6 +127,10 @@ class EventReader {
 
     static bool sizes(Value& value, std::array<std::uint32_t, 3>& to) {
         simdjson::ondemand::array array;
+        simdjson::ondemand::json_type type{};
+        if (value.type().get(type) != simdjson::SUCCESS) return false;
+        // Triton's operators have a text there.
+        if (type != simdjson::ondemand::json_type::array) return true;
         if (value.get_array().get(array) != simdjson::SUCCESS) return false;
         std::size_t place = 0;
         for (auto each : array) {

@@ -21,7 +21,7 @@ RecordingBuilder::RecordingBuilder(std::string source, std::string tool)
 }
 
 bool RecordingBuilder::has_time(std::uint64_t begin_ns, std::uint64_t end_ns) {
-    if (begin_ns == 0 || end_ns == 0) {
+    if (end_ns == 0) {
         ++recording_.counts.without_time;
     } else if (end_ns < begin_ns) {
         ++recording_.counts.reversed_time;

@@ -23,7 +23,7 @@ class RecordingBuilder {
     /// `source` names the file in messages.
     RecordingBuilder(std::string source, std::string tool);
 
-    /// What comes without an end, or ends before it begins, is only counted.
+    /// What comes without an end (0), or ends before it begins, is only counted.
     bool has_time(std::uint64_t begin_ns, std::uint64_t end_ns);
 
     /// Cut where it is longer than any text of a recording.
