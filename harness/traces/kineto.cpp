@@ -362,7 +362,13 @@ class TraceReader {
         return builder_.has_time(whole ? *event.begin_ns : 0, whole ? event.end_ns() : 0);
     }
 
-    static activity::Place place(const Event& event) {
+    /// Other programs write traces of this format, too.
+    [[nodiscard]] activity::Place place(const Event& event) const {
+        if (!event.device || !event.stream || !event.correlation) {
+            pieces_.fail(
+                "a kernel, copy or memset without device, stream or correlation: no trace "
+                "of torch.profiler");
+        }
         return {number32(event.device), number32(event.context), number32(event.stream),
                 number32(event.correlation)};
     }

@@ -87,8 +87,9 @@ TEST(Kineto, KernelsHaveTheirTimesPlaceAndSize) {
 TEST(Kineto, TimesKeepTheirNanosecondsHoweverLargeTheyAre) {
     const auto begin_of = [](const std::string& time) {
         const Recording recording = read(
-            trace(event("kernel", "k", R"("dur": 0, "args": {}, "ts": )" + time) + "," + call));
-        return recording.records.kernels.empty() ? 0 : recording.records.kernels[0].start_ns;
+            trace(event("cuda_sync", "k", R"("dur": 0, "args": {}, "ts": )" + time) + "," + call));
+        const auto& waits = recording.records.synchronisations;
+        return waits.empty() ? 0 : waits.front().start_ns;
     };
     EXPECT_EQ(begin_of("1719853884000000.123"), 1719853884000000123U);
     EXPECT_EQ(begin_of("1719853884000001"), 1719853884000001000U);
@@ -103,7 +104,7 @@ TEST(Kineto, TimesKeepTheirNanosecondsHoweverLargeTheyAre) {
 
 TEST(Kineto, CopiesMemsetsWaitsAndAnnotationsAreRead) {
     const std::string args = R"("ts": 5, "dur": 1, "tid": 4, "pid": 1, "args": {"bytes": 64,
-        "correlation": 9, "stream": 20, "context": 1, "cuda_sync_kind": "Stream Sync"})";
+        "correlation": 9, "stream": 20, "device": 0, "context": 1, "cuda_sync_kind": "Stream Sync"})";
     const Recording recording = read(trace(
         event("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", args) + "," +
         event("gpu_memcpy", "Memcpy DtoH (Device Static -> Pinned)", args) + "," +
@@ -136,7 +137,8 @@ TEST(Kineto, WorkOfAGraphIsKnownByItsNodeOrByTheCallThatLaunchedIt) {
                                      R"("pid": 1, "tid": 1, "ts": 1, "dur": 1,
                                         "args": {"correlation": 5})");
     const auto kernel_of = [](const std::string& args) {
-        return event("kernel", "k", R"("ts": 3, "dur": 1, "args": {)" + args + "}");
+        return event("kernel", "k",
+                     R"("ts": 3, "dur": 1, "args": {"device": 0, "stream": 7, )" + args + "}");
     };
     const Recording recording = read(trace(
         launch + "," + kernel_of(R"("correlation": 5)") + "," + kernel_of(R"("correlation": 6)") +
@@ -164,9 +166,9 @@ TEST(Kineto, WhatWasLostMakesTheRecordingIncomplete) {
     const auto incomplete = [](const std::string& events, const std::string& more = "") {
         return read(trace(call + events, more)).incomplete;
     };
-    EXPECT_EQ(incomplete("," + event("kernel", "k", R"("ts": 3, "args": {})")).size(), 1U);
-    EXPECT_EQ(incomplete("," + event("kernel", "k", R"("dur": 3, "args": {})")).size(), 1U);
-    EXPECT_EQ(incomplete("," + event("kernel", "k", R"("ts": 3, "dur": -1)")).size(), 1U);
+    EXPECT_EQ(incomplete("," + event("cuda_sync", "k", R"("ts": 3, "args": {})")).size(), 1U);
+    EXPECT_EQ(incomplete("," + event("cuda_sync", "k", R"("dur": 3, "args": {})")).size(), 1U);
+    EXPECT_EQ(incomplete("," + event("cuda_sync", "k", R"("ts": 3, "dur": -1)")).size(), 1U);
     EXPECT_EQ(incomplete("", R"("ERROR": ["CUPTI failed"],)").size(), 1U);
     EXPECT_EQ(incomplete("", R"("WARNING": ["Dropped 7 activity records"],)").size(), 1U);
     EXPECT_TRUE(incomplete("", R"("WARNING": ["slow"], "INFO": ["x"],)").empty());
@@ -183,6 +185,10 @@ TEST(Kineto, WhatIsNoWholeTraceIsRefused) {
     EXPECT_NE(refusal(trace(call + ",")).find("value is missing"), std::string::npos);
     EXPECT_NE(refusal(trace(call, R"("deviceProperties": nonsense,)")).find("no JSON"),
               std::string::npos);
+    EXPECT_NE(refusal(trace(event("kernel", "k", R"("ts": 1, "dur": 1, "args": {"stream": 7})")))
+                  .find("byte 17: a kernel"),
+              std::string::npos)
+        << "another program's trace";
     EXPECT_NE(refusal(R"({"traceEvents": 3})").find("traceEvents"), std::string::npos);
     EXPECT_NE(refusal(R"({"a": 3})").find("traceEvents"), std::string::npos);
     EXPECT_NE(refusal("[]").find("traceEvents"), std::string::npos);
