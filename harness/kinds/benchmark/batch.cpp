@@ -163,10 +163,11 @@ std::vector<model::DiscoveredCase> discovered_in(const Results& all) {
 }  // namespace
 
 kinds::StoredResults read_stored(const model::Subject& subject, const fs::path& file) {
+    std::string text = util::read_file(file, most_bytes, "results");
     const auto all = std::make_shared<const Results>(
-        read_results(util::read_file(file, most_bytes, "results"), util::printable(file.native()),
-                     benchmark_of(subject).layout(), fs::absolute(file).parent_path()));
-    return {discovered_in(*all), all->machine, all->device,
+        read_results(text, util::printable(file.native()), benchmark_of(subject).layout(),
+                     fs::absolute(file).parent_path()));
+    return {discovered_in(*all), all->machine, all->device, std::move(text),
             [all](const measure::ProgramRequest& request, std::vector<model::CaseResult>& results) {
                 take_all(request, *all, results);
                 command::conclude(true, results);

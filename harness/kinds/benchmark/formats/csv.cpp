@@ -214,7 +214,7 @@ Results read_rows_of_csv(std::string_view text, const Layout& reading, const Csv
                 row.others.push_back({header.fields[i], std::move(field), is_number});
             }
         }
-        table.add(std::move(row));
+        table.add(row);
     }
     Results results;
     results.results = table.take();

@@ -243,15 +243,16 @@ void Table::require_good(const Row& row, Pending& result) const {
     for (const auto& [place, texts] : known_->good) {
         for (const model::ParamValue& value : row.cells[places_.index_of(place)].values) {
             const std::string text = plain_text(value);
-            if (text.empty() || std::find(texts.begin(), texts.end(), text) != texts.end())
+            if (text.empty() || std::find(texts.begin(), texts.end(), text) != texts.end()) {
                 continue;
+            }
             result.builder.fail(fmt::format("{}: {} is '{}'; expected {}", row.at, place,
                                             util::printable(text, 80), fmt::join(texts, " or ")));
         }
     }
 }
 
-void Table::add(Row row) {
+void Table::add(const Row& row) {
     const std::vector<std::size_t> values = values_of(row);
     if (values.empty()) return;
     if (known_ == nullptr) note_texts(row);
