@@ -81,6 +81,11 @@ class Python(tool.Case):
             self.assertTrue(case["verification"]["passed"])
             self.assertEqual(8 * int(case["id"].rpartition("=")[2][:-1]), case["work"]["bytes"])
 
+    def test_each_process_of_a_run_runs_the_file_once(self):
+        self.write("kernels.py", "open('ran', 'a').write('x')\n" + KERNELS)
+        self.run_suite("--filter", "double/copy*")
+        self.assertEqual("xx", (self.folder / "ran").read_text())
+
     def test_a_wrong_element_is_incorrect(self):
         self.write("kernels.py", KERNELS.replace("# MARK", "out[n - 1] = 7"))
         self.run_suite(code=1)
