@@ -220,7 +220,7 @@ Needs needs_of(const AdoptionChoice& choice, const std::string& config) {
         }
         try {
             std::vector<std::string> notes;
-            const suite::Suite suite = suite::parse_known_part(file.content, path, bundled, notes);
+            const suite::Suite suite = review::read_suite(path, files, bundled, notes);
             const auto [other, is_new] = file_of.emplace(suite.name, path);
             if (!is_new) {
                 add_problem(

@@ -9,6 +9,7 @@
 #include "model/catalogue.hpp"
 #include "model/plan.hpp"
 #include "model/run.hpp"
+#include "suite/suite.hpp"
 
 namespace perfgate::runner {
 
@@ -49,6 +50,7 @@ class SuiteGates {
         std::string read;  ///< what the file had
     };
 
+    suite::Suite parsed(const Text& suite, const model::Run& run) const;
     model::PlannedSuite planned(const Text& suite, const model::Run& run) const;
     void raise(Text& suite, const std::vector<WantedTolerance>& wanted,
                const model::Run& run) const;
