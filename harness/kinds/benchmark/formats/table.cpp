@@ -252,7 +252,7 @@ void Table::require_good(const Row& row, Pending& result) const {
     }
 }
 
-void Table::add(const Row& row) {
+void Table::add(Row row) {
     const std::vector<std::size_t> values = values_of(row);
     if (values.empty()) return;
     if (known_ == nullptr) note_texts(row);

@@ -78,7 +78,7 @@ class Table {
 
     /// Throws util::InputError, which begins with the row's place, for a row that lacks its name or
     /// a parameter, has another unit, or differs from the others of its result.
-    void add(const Row& row);
+    void add(Row row);
     /// Throws util::InputError if rows differ in a text that the layout does not place.
     std::vector<Result> take();
 
