@@ -38,6 +38,9 @@ constexpr std::size_t most_logs = 100;
 /// Pairs are tested by the ranks of their differences, and both sides by theirs, which need fewer
 /// pairs where the processes of a pair have nothing in common. They share a level.
 constexpr double share_of_signed_ranks = 0.75;
+/// What is known of a class weighs so much, in degrees of freedom, beside a spread that many cases
+/// tell.
+constexpr double df_beside_learned = 2;
 /// Processes that agree to this are close enough, however small the tolerance.
 constexpr double finest_agreement = 0.01;
 
@@ -205,7 +208,11 @@ stats::PooledSpread spread_to_trust(const Comparison& comparison, const Evidence
     if (evidence.collections) {
         const stats::PooledSpread learned{size * evidence.collections->deviation,
                                           evidence.collections->df};
-        return cautious_spread(*comparison.definition, learned, size, 1);
+        stats::PooledSpread known = cautious_spread(*comparison.definition, {}, size, 1);
+        if (learned.df >= prior_df) known.df = df_beside_learned;
+        stats::PooledSpread spread = stats::moderated(learned, known);
+        spread.deviation = std::max(spread.deviation, learned.deviation);
+        return spread;
     }
     return cautious_spread(*comparison.definition, measured_spread(evidence), size,
                            evidence.paired ? std::sqrt(2.0) : 1);
