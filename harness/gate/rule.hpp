@@ -113,6 +113,11 @@ struct Allowance {
 /// tolerance in per cent is a factor; `abs`, or a baseline that is not positive, is a shift.
 Allowance allowance_of(const Comparison& comparison, double baseline, bool rises);
 
+/// What `abs` allows, as a fraction of the baseline, where that is more than the tolerance's own
+/// fraction; else 0, and for shares, whose `abs` is in points.
+double share_by_abs(const model::MetricDefinition& definition, const model::MetricSeries& baseline,
+                    const model::Tolerance& tolerance);
+
 /// The change from one value to the other by the comparison's direction and tolerance. A change
 /// exactly at the tolerance does not count, even if its decimal text has no exact double.
 Change change_between(const Comparison& comparison, double baseline, double measured);

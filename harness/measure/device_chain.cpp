@@ -77,6 +77,28 @@ std::vector<std::vector<Item*>> by_group(const std::vector<Item*>& items) {
     return groups;
 }
 
+model::CaseResult without_counters(const Item& item) {
+    model::CaseResult result = *item.result;
+    for (const std::string& name : counter_metrics(item.planned->metrics)) {
+        result.metrics.erase(name);
+    }
+    return result;
+}
+
+/// The counters of a case that were collected again, and nothing else of it.
+model::CaseResult counters_alone(const Item& item, const model::CaseResult& collected,
+                                 std::int64_t round) {
+    model::CaseResult more;
+    more.spec = item.result->spec;
+    for (const std::string& name : counter_metrics(item.planned->metrics)) {
+        const auto found = collected.metrics.find(name);
+        if (found == collected.metrics.end()) continue;
+        model::MetricSeries& series = more.metrics.emplace(name, found->second).first->second;
+        for (model::Batch& batch : series.batches) batch.round = round;
+    }
+    return more;
+}
+
 }  // namespace
 
 Item* CaseQueue::take(std::size_t chain) {
@@ -101,7 +123,7 @@ void DeviceChain::begin(CaseQueue& queue) {
         }
     });
     if (!shared_.interrupted && !shared_.options.verify_only) {
-        timed(phase_s_["counters"], [&] { collect_counters(); });
+        timed(phase_s_["counters"], [&] { collect_counters(items_, std::nullopt); });
     }
     workers_.end();
     if (!shared_.options.verify_only) {
@@ -297,10 +319,11 @@ Workers::Answer DeviceChain::ask(Workers& workers,
 
 /// The counters of all measured cases: in sessions of many cases, halved if a worker dies, until
 /// the case that kills it is isolated.
-void DeviceChain::collect_counters() {
+void DeviceChain::collect_counters(const std::vector<Item*>& items,
+                                   std::optional<std::int64_t> again) {
     std::vector<Item*> wanting;
-    for (Item* item : items_) {
-        if (!measured(*item) || item->counted) continue;
+    for (Item* item : items) {
+        if (!measured(*item) || item->planned->group || (!again && item->counted)) continue;
         if (item->planned->target != model::Target::cuda) continue;
         if (counter_metrics(item->planned->metrics).empty()) continue;
         wanting.push_back(item);
@@ -310,7 +333,7 @@ void DeviceChain::collect_counters() {
     };
     std::vector<Item*> session;
     const auto flush = [&] {
-        if (!session.empty()) collect_session(session);
+        if (!session.empty()) collect_session(session, again);
         session.clear();
     };
     double bytes = 0;
@@ -332,7 +355,13 @@ void DeviceChain::collect_counters() {
     flush();
 }
 
-void DeviceChain::collect_session(std::vector<Item*> session) {
+void DeviceChain::collect_again(const std::vector<Item*>& items, std::int64_t round) {
+    workers_.end();
+    timed(phase_s_["counters"], [&] { collect_counters(items, round); });
+    workers_.end();
+}
+
+void DeviceChain::collect_session(std::vector<Item*> session, std::optional<std::int64_t> again) {
     if (shared_.interrupted || session.empty()) return;
     const double limit = shared_.options.case_limit_s * static_cast<double>(session.size());
     const auto answer = ask(
@@ -340,8 +369,8 @@ void DeviceChain::collect_session(std::vector<Item*> session) {
         [&](std::int64_t process) {
             CountersRequest request;
             for (const Item* item : session) {
-                request.jobs.push_back(
-                    {*item->result, settings_of(*item, shared_.options, process)});
+                request.jobs.push_back({again ? without_counters(*item) : *item->result,
+                                        settings_of(*item, shared_.options, process)});
             }
             return request;
         },
@@ -354,6 +383,12 @@ void DeviceChain::collect_session(std::vector<Item*> session) {
     if (collected && std::equal(session.begin(), session.end(), collected->results.begin(),
                                 collected->results.end(), same_case)) {
         for (std::size_t i = 0; i < session.size(); ++i) {
+            if (again) {
+                model::CaseResult more = counters_alone(*session[i], collected->results[i], *again);
+                shared_.journal.add_batches(*session[i]->suite, more);
+                join_batches(*session[i]->result, std::move(more));
+                continue;
+            }
             *session[i]->result = collected->results[i];
             shared_.journal.add(*session[i]->suite, *session[i]->result);
         }
@@ -361,10 +396,11 @@ void DeviceChain::collect_session(std::vector<Item*> session) {
     }
     if (session.size() > 1) {
         const auto middle = session.begin() + static_cast<std::ptrdiff_t>(session.size() / 2);
-        collect_session({session.begin(), middle});
-        collect_session({middle, session.end()});
+        collect_session({session.begin(), middle}, again);
+        collect_session({middle, session.end()}, again);
         return;
     }
+    if (again) return;
     const auto* failed = answer.reply ? std::get_if<FailedReply>(&*answer.reply) : nullptr;
     const Item& alone = *session.front();
     note_no_counters(*alone.result, alone.planned->metrics,

@@ -52,6 +52,10 @@ class DeviceChain {
     /// One more batch, in a fresh process, of each of the cases that is measured so far.
     void pass(const std::vector<Item*>& items, std::int64_t round);
 
+    /// Collects the counters of these cases once more, in a process of their own. What cannot be
+    /// collected again keeps the values that it has.
+    void collect_again(const std::vector<Item*>& items, std::int64_t round);
+
     /// Seconds spent, by phase.
     const std::map<std::string, double>& phase_s() const { return phase_s_; }
 
@@ -62,8 +66,9 @@ class DeviceChain {
     void untraced_pass(const std::vector<Item*>& items, std::int64_t round, bool only_first);
     void take_untraced(Item& item, std::int64_t round, Workers& workers);
     void take_batch(const std::vector<Item*>& cases, std::int64_t round);
-    void collect_counters();
-    void collect_session(std::vector<Item*> session);
+    /// `again`: the round of cases that have counters.
+    void collect_counters(const std::vector<Item*>& items, std::optional<std::int64_t> again);
+    void collect_session(std::vector<Item*> session, std::optional<std::int64_t> again);
     Workers::Answer ask(Workers& workers,
                         const std::function<Request(std::int64_t process)>& request, double limit_s,
                         const Item& item);

@@ -259,6 +259,18 @@ void Session::replace_excluded() {
     on_devices([](DeviceChain& chain, std::size_t /*i*/) { chain.replace_excluded(); });
 }
 
+void Session::collect_again(const std::vector<model::CaseIndex>& cases, std::int64_t round,
+                            std::size_t times) {
+    if (options_.verify_only) return;
+    const std::vector<Item*> items = items_at(cases);
+    if (items.empty()) return;
+    for (std::size_t n = 0; n < times && !shared_.interrupted; ++n) {
+        on_devices([&](DeviceChain& chain, std::size_t i) {
+            chain.collect_again(of_chain(items, i), round);
+        });
+    }
+}
+
 void Session::pass(const std::vector<model::CaseIndex>& cases, std::int64_t round) {
     pass(items_at(cases), round);
 }

@@ -119,6 +119,24 @@ std::vector<model::CaseIndex> Judge::unsettled(const model::Run& run) const {
     return found;
 }
 
+std::vector<model::CaseIndex> Judge::failing_counters(const model::Run& run) const {
+    if (run.interrupted || run.verify_only) return {};
+    const model::VerdictDocument verdict = gate::judge(run, baselines_, choice_.policy, rule_);
+    const auto fails = [](const model::MetricVerdict& each) {
+        const auto metric = metrics::find_metric(each.metric);
+        return each.verdict == model::Verdict::regressed && metric &&
+               metric->source == metrics::Source::counter;
+    };
+    std::vector<model::CaseIndex> found;
+    for (std::size_t s = 0; s < run.suites.size(); ++s) {
+        for (std::size_t c = 0; c < run.suites[s].cases.size(); ++c) {
+            const std::vector<model::MetricVerdict>& of_case = verdict.suites[s].cases[c].metrics;
+            if (std::any_of(of_case.begin(), of_case.end(), fails)) found.push_back({s, c});
+        }
+    }
+    return found;
+}
+
 int Judge::report(const model::VerdictDocument& document, const model::Run& run,
                   OutputOptions reports) const {
     if (!reports.commands.run_file.empty()) {

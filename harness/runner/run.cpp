@@ -133,6 +133,9 @@ JudgedRun measure_run(const RunRequest& request) {
     session.replace_excluded();
     confirm(session,
             [&](const model::Run& so_far) { return judge.flagged(execution.rated(so_far)); });
+    // Only the fresh values decide: the first ones were selected for being high.
+    constexpr std::size_t collections = 2;
+    session.collect_again(judge.failing_counters(execution.rated(session.run())), 1, collections);
 
     model::Run run = execution.finish(request.suites.front());
     run.shard = std::move(shard);

@@ -786,6 +786,45 @@ TEST_F(CountersTest, ASessionThatFailsIsHalvedUntilTheCaseStandsAlone) {
     EXPECT_EQ(journaled(2).not_collected, cases[2].not_collected);
 }
 
+TEST_F(CountersTest, CollectedAgainJoinTheFirstAndFailuresLeaveThem) {
+    add_counted({10, 10});
+    measure_all_first();
+    const auto counts = [&](double first, double second) {
+        CountersReply answer{{measured(0, 0), measured(1, 0)}};
+        double value = first;
+        for (CaseResult& result : answer.results) {
+            model::MetricSeries& series = result.metrics["instructions"];
+            series.unit = "count";
+            series.value = value;
+            series.batches = {{0, "b1", 1, {value}}};
+            value = second;
+        }
+        reply(answer);
+    };
+    counts(40, 50);
+    counts(41, 51);
+    reply(FailedReply{"boom", false, false});
+    reply(FailedReply{"boom", false, false});
+    reply(FailedReply{"boom", false, false});
+    const model::Run finished = run([](Session& session) {
+        session.collect_again({{0, 0}, {0, 1}}, 1, 2);
+    });
+    EXPECT_EQ(counter_sessions(), (Sizes{2, 2, 2, 1, 1}));
+    for (std::size_t i = 0; i < 2; ++i) {
+        const CaseResult& result = finished.suites[0].cases[i];
+        EXPECT_TRUE(result.not_collected.empty());
+        const std::vector<model::Batch>& batches = result.metrics.at("instructions").batches;
+        ASSERT_EQ(batches.size(), 2U);
+        EXPECT_EQ(batches[0].round, 0);
+        EXPECT_EQ(batches[1].round, 1);
+        EXPECT_EQ(batches[1].samples, std::vector<double>{i == 0 ? 41.0 : 51.0});
+        EXPECT_EQ(result.metrics.at("gpu_time"), measured(i, 0).metrics.at("gpu_time"));
+        EXPECT_EQ(last_round(result), 0) << "times have no round yet";
+    }
+    const auto again = std::get<CountersRequest>(asked().at(4));
+    EXPECT_FALSE(again.jobs[0].result.metrics.contains("instructions"));
+}
+
 TEST_F(CountersTest, OfOtherCasesAreRefused) {
     add_counted({10, 10});
     measure_all_first();
