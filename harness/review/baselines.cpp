@@ -546,10 +546,12 @@ void compare_baselines(const Expectations& before, const Expectations& after, Fi
     // A new baseline may already contain acknowledgements.
     for (const auto& [path, baseline] : after.baselines) {
         const auto old_baseline = before.baselines.find(path);
+        const bool is_new = old_baseline == before.baselines.end();
+        const std::map<std::string, std::string> renamed =
+            is_new ? std::map<std::string, std::string>()
+                   : renames(after, old_baseline->second, baseline);
         for (const auto& [id, new_case] : baseline.cases) {
-            if (old_baseline != before.baselines.end() &&
-                (old_baseline->second.cases.contains(id) ||
-                 renames(after, old_baseline->second, baseline).contains(id))) {
+            if (renamed.contains(id) || (!is_new && old_baseline->second.cases.contains(id))) {
                 continue;
             }
             for (const auto& [name, acknowledgement] : new_case.acknowledged) {

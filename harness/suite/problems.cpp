@@ -15,7 +15,7 @@ namespace {
 /// not help.
 constexpr std::size_t most_suggestions = 500;
 /// Nobody reads a longer list of candidates.
-constexpr std::size_t most_listed = 16;
+constexpr std::size_t most_listed = 20;
 
 std::string listed(const std::vector<std::string>& candidates) {
     const std::size_t shown = candidates.size() > most_listed ? most_listed : candidates.size();
