@@ -547,9 +547,8 @@ void compare_baselines(const Expectations& before, const Expectations& after, Fi
     for (const auto& [path, baseline] : after.baselines) {
         const auto old_baseline = before.baselines.find(path);
         const bool is_new = old_baseline == before.baselines.end();
-        const std::map<std::string, std::string> renamed =
-            is_new ? std::map<std::string, std::string>()
-                   : renames(after, old_baseline->second, baseline);
+        const gate::Renamed renamed =
+            is_new ? gate::Renamed() : renames(after, old_baseline->second, baseline);
         for (const auto& [id, new_case] : baseline.cases) {
             if (renamed.contains(id) || (!is_new && old_baseline->second.cases.contains(id))) {
                 continue;
