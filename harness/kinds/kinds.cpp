@@ -8,6 +8,7 @@
 
 #include "kinds/benchmark/batch.hpp"
 #include "kinds/command/measurement.hpp"
+#include "kinds/python/checking.hpp"
 #include "kinds/source/preparing.hpp"
 
 namespace perfgate::kinds {
@@ -21,7 +22,7 @@ std::unique_ptr<measure::Programs> measured_by(const Machine& machine) {
 
 constexpr std::array<Kind, 5> table{{
     {.name = "plugin"},
-    {.name = "python"},
+    {.name = "python", .check = python::check_kernels},
     {.name = "source", .prepare = source::compile_sources, .check = source::check_sources},
     {.name = "program",
      .stored = command::read_stored,

@@ -30,7 +30,7 @@
 #include "util/file.hpp"
 
 namespace perfgate::benchmark {
-namespace {
+namespace benchmark_formats_test {
 
 const std::string folder = std::string(PERFGATE_TEST_DATA_DIR) + "/benchmarks/";
 
@@ -558,5 +558,5 @@ TEST(JsonPath, IsAPointerWithStars) {
     EXPECT_THROW(JsonPath{'/' + std::string(300, 'a')}, util::InputError);
 }
 
-}  // namespace
+}  // namespace benchmark_formats_test
 }  // namespace perfgate::benchmark

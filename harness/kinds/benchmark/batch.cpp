@@ -79,7 +79,8 @@ Results run_once(const ProgramRuns& programs, const Benchmark& benchmark, const 
     }
     std::string text = read_stream(programs.folder() / (name + ".stdout"), "standard output");
     if (format.is_printed) {
-        text += read_stream(programs.folder() / (name + ".stderr"), "standard error");
+        // What is printed last has no end of a line, perhaps.
+        text += '\n' + read_stream(programs.folder() / (name + ".stderr"), "standard error");
     }
     return read_results(text, name + ".stdout", reading, programs.folder());
 }

@@ -237,8 +237,9 @@ class BatchTaker {
             for (auto& [metric, samples] : values.samples) {
                 // Between another number of processes it is not comparable.
                 model::Method of_metric = method;
-                if (metric == "communication_skew")
+                if (metric == "communication_skew") {
                     of_metric.communicating = static_cast<int>(values.communicating);
+                }
                 add(i, metric, of_metric, thinned(std::move(samples)));
             }
             for (const auto& [metric, why] : values.not_known) note_unknown(i, metric, why);

@@ -214,7 +214,7 @@ Results read_rows_of_csv(std::string_view text, const Layout& reading, const Csv
                 row.others.push_back({header.fields[i], std::move(field), is_number});
             }
         }
-        table.add(row);
+        table.add(std::move(row));
     }
     Results results;
     results.results = table.take();

@@ -28,9 +28,10 @@ constexpr std::string_view number = "[0-9.e+]+";
 /// count, type, operation, root, and twice time, algorithm and bus bandwidth and wrong results. The
 /// bandwidth of a few bytes is printed as 0.00, which is none.
 std::string pattern(bool in_place) {
-    const std::string skipped = fmt::format(" +{0} +{0} +{0} +[0-9N/A]+", number);
+    const std::string wrong = fmt::format("{}|N/A", number);  // "1.04858e+06" of a million
+    const std::string skipped = fmt::format(" +{0} +{0} +{0} +({1})", number, wrong);
     const std::string read =
-        fmt::format(" +(?P<time>{0}) +{0} +(?:0\\.00|(?P<bus>{0})) +(?P<wrong>[0-9N/A]+)", number);
+        fmt::format(" +(?P<time>{0}) +{0} +(?:0\\.00|(?P<bus>{0})) +(?P<wrong>{1})", number, wrong);
     return fmt::format(
         "^ *(?P<size>[0-9]+) +[0-9]+ +(?P<type>[a-z0-9_]+) +(?P<redop>[a-z]+)"
         "( +(?P<root>-?[0-9]+))?{}{}\\s*$",

@@ -141,7 +141,7 @@ Results read_matches(std::string_view text, const Layout& reading, const KnownRo
             row.cells.push_back(
                 {{std::string(piece.data() == nullptr ? "" : piece.data(), piece.size())}});
         }
-        table.add(row);
+        table.add(std::move(row));
         at = begin + std::max<std::size_t>(found.front().size(), 1);
     }
     Results results;
