@@ -40,8 +40,7 @@ std::string pattern(bool in_place) {
 
 struct Test {
     std::string name;  ///< of the program, which old ones do not print
-    std::string
-        text;  ///< behind as many empty lines as were in front of it: lines keep their numbers
+    std::string text;  ///< behind empty lines, so that its lines keep their numbers
 };
 
 /// Each begins with "# Collective test starting: all_reduce_perf".
