@@ -35,15 +35,4 @@ std::string without_former_params(const std::string& id, const model::BaselineCa
 /// are said to have been one.
 void follow_renames(const model::Run& run, BaselineSet& baselines);
 
-/// Moves what the map has under former ids. `renamed` has them by the id now.
-template <typename Map>
-void rename(const std::map<std::string, std::string>& renamed, Map& map) {
-    for (const auto& [now, was] : renamed) {
-        auto node = map.extract(was);
-        if (node.empty()) continue;
-        node.key() = now;
-        map.insert(std::move(node));
-    }
-}
-
 }  // namespace perfgate::gate
