@@ -102,8 +102,8 @@ SuiteGates::SuiteGates(const std::vector<std::string>& files,
     : workloads_(load_workloads_of(files, plugins)) {
     suite::add_declared(suite::python_files(files), workloads_);
     for (const std::string& file : files) {
-        std::string text = util::read_file(file, suite::most_yaml_bytes, "suite");
-        suites_.push_back({file, std::move(text), suite::name_in(file)});
+        const std::string text = util::read_file(file, suite::most_yaml_bytes, "suite");
+        suites_.push_back({file, text, suite::name_in(file), text});
     }
 }
 
@@ -233,7 +233,6 @@ void SuiteGates::raise(Text& suite, const std::vector<WantedTolerance>& wanted,
     for (const auto& [id, tolerances] : overrides) {
         suite.text = suite::with_override(suite.text, id, tolerances);
     }
-    suite.changed = true;
     if (!is_what_was_meant(first, gates_of(planned(suite, run)), wanted, wanted)) {
         throw util::InputError(
             fmt::format("{}: the tolerance of {}.{} cannot be set to {} there: write it by hand",
@@ -244,7 +243,15 @@ void SuiteGates::raise(Text& suite, const std::vector<WantedTolerance>& wanted,
 
 void SuiteGates::write() const {
     for (const Text& suite : suites_) {
-        if (suite.changed) util::write_file_atomically(suite.file, suite.text);
+        if (suite.text == suite.read) continue;
+        // Measuring takes long.
+        if (util::read_file(suite.file, suite::most_yaml_bytes, "suite") != suite.read) {
+            throw util::InputError(
+                fmt::format("{}: it was changed while this measured; nothing was stored: refresh "
+                            "from the stored run, with this file and --tolerances",
+                            util::printable(suite.file)));
+        }
+        util::write_file_atomically(suite.file, suite.text);
     }
 }
 

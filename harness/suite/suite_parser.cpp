@@ -72,9 +72,9 @@ class SuiteParser {
              defined("overrides"), &SuiteParser::overrides},
             {"expect", "[Relations](#relations): conditions between the suite's own cases.",
              defined("expect"), node_of, &SuiteParser::expect_},
-        };  // namespace
+        };
         return keys;
-    }  // namespace perfgate::suite
+    }
 
     Suite parse(const YamlNode& root) {
         const Fields fields(root, "a suite", key_names(keys()), problems_);

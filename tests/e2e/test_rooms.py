@@ -16,7 +16,7 @@ ALLOWED = {  # and util, which all may use
     "kinds/plugin": {"model"},
     "kinds/python": {"model", "kinds"},
     "kinds/source": {"model", "program", "sdk", "kinds", "measure"},
-    "kinds/command": {"measure", "activity", "inject", "program", "metrics", "stats", "model", "kinds"},
+    "kinds/command": {"measure", "activity", "traces", "inject", "program", "metrics", "stats", "model", "kinds"},
     "kinds/benchmark": {"model", "document", "metrics", "stats", "measure", "program", "kinds",
                         "kinds/command"},
     "worker": {"measure", "backend/host", "kinds/source", "model", "sdk"},
@@ -33,13 +33,14 @@ ALLOWED = {  # and util, which all may use
     "baseline": {"gate", "document", "model", "stats"},
     "review": {"gate", "model", "document", "stats", "metrics", "suite", "kinds/python", "report"},
     "activity": {"model", "document"},
+    "traces": {"activity"},
     "inject": {"activity", "elf", "cupti", "model"},
     "program": {"model"},
     "explain": {"model"},
     "report": {"model", "document"},
     "runner": {"gate", "baseline", "kinds/benchmark", "review", "document", "measure", "kinds", "kinds/command",
-               "suite", "metrics", "explain", "report", "inject", "activity", "program", "kinds/source", "stats",
-               "model"},
+               "suite", "metrics", "explain", "report", "inject", "activity", "traces", "program", "kinds/source",
+               "stats", "model"},
     "cli": None,  # all
 }
 # What runs inside a user's program uses nothing else of these rooms.

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "model/catalogue.hpp"
 #include "model/choices.hpp"
-#include "model/offered.hpp"
 #include "model/subject.hpp"
 
 namespace perfgate::python {
