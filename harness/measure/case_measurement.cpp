@@ -224,6 +224,7 @@ void CaseMeasurement::measure(model::CaseResult& result, const CaseSettings& set
             }
         }
         if (!settings.verify_only) {
+            observe("fill");
             opened->fill(settings.seed);
             if (!settings.untraced) {
                 add_preparation(*opened, capabilities_.environment.device.board, settings, result);
@@ -239,10 +240,15 @@ void CaseMeasurement::measure(model::CaseResult& result, const CaseSettings& set
                                     : device_warm_up);
                 device_warm_ = true;
             }
+            if (!settings.times_only) {
+                observe("record");
+                record_code(*opened, result, settings);
+            }
             observe("time");
             const Range phase(backend_, "time");
             time_case(*opened, result, settings);
         }
+        observe("tear-down");
         opened.reset();
         if (info.target == model::Target::cuda && !settings.times_only && !settings.verify_only) {
             add_readings(When::case_closed, backend_, nullptr,
@@ -281,7 +287,6 @@ void CaseMeasurement::time_case(Case& opened, model::CaseResult& result,
     const std::string& board = capabilities_.environment.device.board;
     const model::Target target = variant(result, settings).target;
 
-    if (!settings.times_only) record_code(opened, result, settings);
     if (settings.arguments_too && capabilities_.kernel_records) {
         result.kernels = opened.record_launch().kernels;
     }
