@@ -27,8 +27,9 @@ using Seconds = std::chrono::duration<double>;
 
 /// An idle GPU needs this long under load to raise its clocks.
 constexpr Seconds device_warm_up{0.3};
+/// At least one launch, which loads the code: a long one is as warm as several short ones.
 constexpr Seconds case_warm_up{0.005};
-constexpr int case_warm_up_launches = 3;
+constexpr int case_warm_up_launches = 1;
 
 /// Added to every launch of a self-test, so that a slowdown changes only the length of the added
 /// work, not whether there is any. A separate kernel cannot be much shorter.

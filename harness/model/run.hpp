@@ -258,6 +258,8 @@ struct Run {
     /// How its cases were selected; each selection applies to the result of the one before. Empty:
     /// all.
     std::vector<Selection> selections = {};
+    /// With which a command repeats it, as typed: {"--plugin", "mine.so", "--config", "ci.yaml"}.
+    std::vector<std::string> options = {};
 
     bool operator==(const Run&) const = default;
 };

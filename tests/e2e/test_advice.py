@@ -24,8 +24,13 @@ HEADED = re.compile(r"^(?:# ([\w ]+)|([\w ]+):)\n *(perfgate .*)$", re.MULTILINE
 OF_HELP = ("perfgate help COMMAND", "perfgate --help", "perfgate run --help-all")
 
 
+def unfolded(text):
+    return text.replace(" \\\n   ", "")
+
+
 def advised(text):
     """The commands in a text, each once."""
+    text = unfolded(text)
     found = dict.fromkeys(QUOTED.findall(text) + LINE.findall(text) + NEXT.findall(text))
     return [each for each in found if each not in OF_HELP and not each.startswith("perfgate: ")]
 
@@ -73,7 +78,7 @@ class Advised(tool.Case):
         text = self.read_everything(done)
         commands = advised(text)
         self.assertGreaterEqual(len(commands), least, text)
-        for purpose, of_console, command in HEADED.findall(text):
+        for purpose, of_console, command in HEADED.findall(unfolded(text)):
             with self.subTest(command):
                 verb = [word for word in command.split()[1:3] if word != "baseline"][0]
                 self.assertEqual(verb, (purpose or of_console).split()[0])
