@@ -579,7 +579,7 @@ std::vector<std::string> gitlab_steps(const Adopted& adopted) {
             : "Commit a .gitlab-ci.yml with `include: .gitlab/perfgate.yml` and these files, and "
               "push them",
         "Start the job 'perfgate-baselines' in a pipeline of the default branch, and commit its "
-        "artifact, or, with PERFGATE_TOKEN, merge what it opens: the first baselines",
+        "artifact, or, with a protected PERFGATE_TOKEN, merge what it opens: the first baselines",
         "Require the job 'perfgate': Settings, Merge requests, Pipelines must succeed"};
 }
 
