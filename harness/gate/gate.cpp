@@ -194,7 +194,7 @@ class Judging {
         if (decision.judgement.measure_again && !known) flagged_.push_back(at);
         limits_.add(at.suite, id, *pending.comparison.definition, decision.judgement);
         if (pending.compared->code.of_program && pending.compared->code.runs_the_same &&
-            metric.metric == "gpu_time") {
+            metric.metric == "gpu_time" && metric.verdict == Verdict::pass) {
             shown_programs_[at.suite].insert(at.index);
         }
     }

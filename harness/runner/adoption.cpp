@@ -18,6 +18,7 @@
 #include "runner/devices.hpp"
 #include "runner/installation.hpp"
 #include "runner/reviewed_files.hpp"
+#include "suite/named_plugins.hpp"
 #include "suite/profile.hpp"
 #include "suite/python_reader.hpp"
 #include "suite/suite.hpp"
@@ -211,29 +212,24 @@ bool is_built(const std::string& program, const std::string& suite) {
     if (program.find('/') == std::string::npos) return false;
     const fs::path places[] = {fs::path(suite).parent_path() / program, program};
     return std::none_of(std::begin(places), std::end(places), [](const fs::path& place) {
+        std::error_code error;
+        if (!fs::is_regular_file(place, error)) return false;
         std::ifstream file(place, std::ios::binary);
         char first[2] = {};
         return file.read(first, sizeof first) && first[0] == '#' && first[1] == '!';
     });
 }
 
-/// The bundled workloads, and those that the suite's Python files declare. False: only a run knows
-/// some of them.
-bool add_workloads_of(const std::string& path, model::WorkloadCatalogue& workloads) {
-    const std::vector<suite::PythonFile> files = suite::python_files({path});
-    for (const suite::PythonFile& python : files) {
+/// The Python files that a suite names, which must be there.
+std::size_t scripts_of(const std::string& text, const std::string& path) {
+    const std::vector<suite::PythonFile> scripts = suite::needs_of_text(text, path).scripts;
+    for (const suite::PythonFile& python : scripts) {
         std::error_code error;
-        if (!fs::exists(python.file, error)) {
-            throw util::InputError(
-                fmt::format("{}: there is no file {}", python.place, util::printable(python.file)));
-        }
+        if (fs::exists(python.file, error)) continue;
+        throw util::InputError(
+            fmt::format("{}: there is no file {}", python.place, util::printable(python.file)));
     }
-    try {
-        suite::add_declared(files, workloads);
-    } catch (const util::InputError&) {
-        return false;
-    }
-    return true;
+    return scripts.size();
 }
 
 /// Reads every suite without its plugins, and executes nothing.
@@ -253,16 +249,18 @@ Needs needs_of(const AdoptionChoice& choice, const std::string& config) {
         }
         try {
             std::vector<std::string> notes;
-            model::WorkloadCatalogue workloads = bundled;
-            const bool known = add_workloads_of(path, workloads);
-            needs.plugin = needs.plugin || !known;
-            needs.host_alone = needs.host_alone && known;
-            const suite::Suite suite =
-                suite::parse_known_part(file.content, path, workloads, notes);
+            const std::size_t scripts = scripts_of(file.content, path);
+            const suite::Suite suite = review::read_suite(path, files, bundled, notes);
+            // What only a run knows of them may be for any machine.
+            const bool open = scripts > 0 && !notes.empty();
+            needs.plugin = needs.plugin || open;
+            needs.host_alone = needs.host_alone && !open;
             const auto [other, is_new] = file_of.emplace(suite.name, path);
             if (!is_new) {
-                add_problem(problems, fmt::format("{}: the suite '{}' is also in {}", path,
-                                                  util::printable(suite.name), other->second));
+                add_problem(
+                    problems,
+                    fmt::format("{}: the suite '{}' is also in {}", util::printable(path),
+                                util::printable(suite.name), util::printable(other->second)));
             }
             ++needs.suites;
             needs.cases += suite.cases.size();
@@ -289,7 +287,7 @@ Needs needs_of(const AdoptionChoice& choice, const std::string& config) {
                         is_profile(file.content, path)
                             ? fmt::format("{}: is a config and no suite; name the suites alone, or "
                                           "this file with --config",
-                                          path)
+                                          util::printable(path))
                             : problem.what());
         }
     }

@@ -31,8 +31,7 @@ BENCHMARK = """name: {name}
 workloads:
   - {{benchmark: [./bench, "--benchmark_out={{out}}"], name: bench, format: {format}, tolerances: {{real_time: 5%}}}}
 """
-PYTHON = "name: {name}\nworkloads:\n  - {{python: kernels.py, metrics: [gpu_time], tolerances: {{gpu_time: 5%}}}}\n"
-PYTHON_HOST = PYTHON.replace("gpu_time", "host_time")
+PYTHON = "name: {name}\nworkloads:\n  - {{python: ../{target}.py, tolerances: {{{metric}: 5%}}}}\n"
 SOURCE = """name: {name}
 workloads:
   - {{source: k.cu, kernel: k, launch: {{grid: 1, block: 32}}, arguments: [{{out: f32, size: 32}}], check: none,
@@ -95,9 +94,13 @@ class Adopt(tool.Case):
         self.assertEqual(["self-hosted", "h100"], self.workflow()["jobs"]["measure"]["runs-on"])
 
     def test_the_machine_is_what_the_suites_need(self):
+        for target in ("cuda", "host"):
+            self.write(f"{target}.py", f"import perfgate\n\n@perfgate.workload(target='{target}')\ndef add(seed):\n    pass\n")
         for text, values, label, backend in ((GPU, {}, "gpu", "cuda"), (HOST, {}, "quiet", "host"), (PROGRAM, {}, "gpu", "cuda"),
                                              (BENCHMARK, {"format": "google-benchmark"}, "quiet", "host"),
-                                             (BENCHMARK, {"format": "nvbench"}, "gpu", "cuda")):
+                                             (BENCHMARK, {"format": "nvbench"}, "gpu", "cuda"),
+                                             (PYTHON, {"target": "cuda", "metric": "gpu_time"}, "gpu", "cuda"),
+                                             (PYTHON, {"target": "host", "metric": "host_time"}, "quiet", "host")):
             with self.subTest(text, **values):
                 self.suite(text, **values)
                 self.write("suites/app", "#!/bin/sh\n")
@@ -202,26 +205,29 @@ class Adopt(tool.Case):
     def test_what_needs_no_build_is_not_built(self):
         """Sources, Python and scripts are measured as they are, whatever else the repository builds."""
         self.write("CMakeLists.txt", "")
-        self.write("suites/kernels.py", "import perfgate\n@perfgate.workload(n=[1, 2])\ndef k(n):\n    pass\n")
         self.write("suites/bench", "#!/bin/sh\n")
-        for text, cases, label in ((PYTHON, 2, "gpu"), (PYTHON_HOST, 2, "quiet"), (SOURCE, 1, "gpu"),
-                                   (BENCHMARK.replace("./bench", "python3, bench.py"), 1, "quiet"), (BENCHMARK, 1, "quiet")):
-            with self.subTest(text):
-                self.write("suites/kernels.py", "import perfgate\n@perfgate.workload(n=[1, 2]"
-                           + (", target='host'" if text == PYTHON_HOST else "") + ")\ndef k(n):\n    pass\n")
-                self.suite(text, format="google-benchmark")
+        workload = "import perfgate\n@perfgate.workload(n={}, target='{}')\ndef k(n):\n    pass\n"
+        self.write("cuda.py", workload.format("[1, 2]", "cuda"))
+        self.write("host.py", workload.format("[1, 2]", "host"))
+        self.write("open.py", workload.format("sizes()", "cuda"))
+        gpu, host = {"target": "cuda", "metric": "gpu_time"}, {"target": "host", "metric": "host_time"}
+        google = {"format": "google-benchmark"}
+        for text, values, cases, label in ((PYTHON, gpu, 2, "gpu"), (PYTHON, host, 2, "quiet"), (SOURCE, {}, 1, "gpu"),
+                                           (PYTHON, {**gpu, "target": "open"}, 0, "gpu"), (BENCHMARK, google, 1, "quiet"),
+                                           (BENCHMARK.replace("./bench", "python3, bench.py"), google, 1, "quiet")):
+            with self.subTest(text, **values):
+                self.suite(text, **values)
                 done = self.adopt()
                 self.assertEqual("", done.stderr)
                 self.assertRegex(done.stdout, rf"1 suite with {cases} cases?, .* runner {label}, nothing is built")
                 self.assertNotIn("cmake", str(self.workflow()))
                 (self.folder / "configs/ci.yaml").unlink()
-        self.suite(BENCHMARK, format="google-benchmark")
+        self.suite(BENCHMARK, **google)
         (self.folder / "suites/bench").unlink()
         self.assertIn("built by: cmake", self.adopt().stdout)
         (self.folder / "CMakeLists.txt").unlink()
         self.assert_one_line(self.adopt().stderr, "warning", "./bench is no script", "--build COMMAND")
-        self.suite(PYTHON)
-        (self.folder / "suites/kernels.py").unlink()
+        self.suite(PYTHON, target="none", metric="gpu_time")
         self.assert_one_line(self.refused(), "suites/s.yaml:3:5: there is no file")
 
     def test_each_kind_of_machine_measures(self):
