@@ -173,8 +173,8 @@ std::vector<std::string_view> words_of(std::string_view command) {
     std::vector<std::string_view> words;
     bool quoted = false;
     std::size_t begin = 0;
-    for (std::size_t i = 0; i <= command.size(); ++i) {
-        if (i == command.size() || (command[i] == ' ' && !quoted)) {
+    for (std::size_t i = 0; i < command.size(); ++i) {
+        if (command[i] == ' ' && !quoted) {
             if (i > begin) words.push_back(command.substr(begin, i - begin));
             begin = i + 1;
         } else if (command[i] == '\'') {
@@ -183,6 +183,7 @@ std::vector<std::string_view> words_of(std::string_view command) {
             ++i;
         }
     }
+    if (begin < command.size()) words.push_back(command.substr(begin));
     return words;
 }
 
