@@ -229,6 +229,7 @@ void describe(Archive& archive, Described<Archive, model::Run>& run) {
     archive.always("metric_definitions", run.metric_definitions, lines, name_them);
     archive.optional("shard", run.shard);
     archive.optional("selections", run.selections);
+    archive.optional("options", run.options);
     archive.required("suites", run.suites, lines, refuse_duplicate_suites);
 }
 

@@ -246,7 +246,7 @@ struct Run {
     std::string git_revision;  ///< of the folder the suites are in; empty: none
     std::string started_at;    ///< UTC, "2026-11-21T10:00:00Z"
     double wall_s = 0;
-    /// What the phases cost, start to end: "timing" (verification included) and "counters".
+    /// Seconds by phase (measure/case_measurement.hpp), "start" of processes, "programs", "between".
     std::map<std::string, double> phase_s;
     bool interrupted = false;
     bool verify_only = false;  ///< results were checked; nothing was measured, nothing is judged
@@ -258,6 +258,8 @@ struct Run {
     /// How its cases were selected; each selection applies to the result of the one before. Empty:
     /// all.
     std::vector<Selection> selections = {};
+    /// With which a command repeats it, as typed: {"--plugin", "mine.so", "--config", "ci.yaml"}.
+    std::vector<std::string> options = {};
 
     bool operator==(const Run&) const = default;
 };

@@ -139,6 +139,7 @@ JudgedRun measure_run(const RunRequest& request) {
 
     model::Run run = execution.finish(request.suites.front());
     run.shard = std::move(shard);
+    run.options = request.reports.commands.again_words;
     return {std::move(judge), std::move(run)};
 }
 

@@ -121,6 +121,7 @@ Run awkward_run(unsigned seed) {
     run.verify_only = any.coin();
     if (any.coin()) run.phase_s = {{any.text(), any.positive()}, {"timing", any.positive()}};
     run.selections = any.list([&] { return Selection{any.texts(), any.texts()}; });
+    run.options = any.texts();
     if (any.coin()) {
         const auto index = static_cast<std::int64_t>(1 + any.below(3));
         run.shard = Shard{index, 3, any.list([&] {
