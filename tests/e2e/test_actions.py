@@ -736,6 +736,14 @@ class Nightly(Played):
         self.assertIn(board, stored)
         self.assertIn("another", stored)
 
+    def test_what_is_fit_is_proposed_though_other_cases_are_not(self):
+        self.record_baseline(factor=1e3)
+        self.install('[ "$1" = baseline ] || exec "{0}" "$@"\nshift 2\n'
+                     '"{0}" baseline refresh --processes 3 "$@"\nexit 4'.format(tool.PERFGATE))
+        jobs = self.run_it()
+        self.assertEqual(("success", "success"), (jobs["measure"].result, jobs["propose"].result),
+                         jobs["measure"].log + jobs["propose"].log)
+
     def test_what_could_not_be_measured_is_no_baseline(self):
         self.write("repository/configs/ci.yaml", CONFIG.replace("host", "cuda", 1))
         self.commit("a GPU that is not there")

@@ -141,7 +141,7 @@ class GpuCode(GpuCase):
 
     def ab(self, base, head, code=0):
         return self.run_tool("ab", "probe.yaml", "--backend", "cuda", "--base",
-                             f"build:{tool.PLUGINS}/{base}.so", "--head", f"build:{tool.PLUGINS}/{head}.so",
+                             f"build:{tool.PLUGINS / base}.so", "--head", f"build:{tool.PLUGINS / head}.so",
                              code=code)
 
     def test_two_builds_back_to_back(self):
