@@ -466,7 +466,8 @@ class BaselineComparison {
         }
         const std::set<std::string> was = boards_of(before);
         const std::set<std::string> is = boards_of(after);
-        const bool added = std::includes(is.begin(), is.end(), was.begin(), was.end());
+        const bool added =
+            kept.keeps_most() && std::includes(is.begin(), is.end(), was.begin(), was.end());
         if (was != is) changed.push_back({added ? "board beside these" : "board", "", ""});
         refreshed_.add(id, changed);
     }

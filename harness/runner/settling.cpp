@@ -14,11 +14,13 @@
 
 #include "gate/machine_code.hpp"
 #include "gate/rule.hpp"
+#include "kinds/kinds.hpp"
 #include "model/case.hpp"
 #include "runner/back_to_back.hpp"
 #include "runner/builds.hpp"
 #include "runner/execution.hpp"
 #include "runner/plan.hpp"
+#include "runner/revisions.hpp"
 #include "util/error.hpp"
 #include "util/folder.hpp"
 #include "util/temporary_folder.hpp"
@@ -37,10 +39,11 @@ struct Undecided {
     std::string machine_code;  ///< a file; empty: its own, or it is a plugin's
 };
 
-/// CaseList whose bases are measured together: by one plugin, or by none of their own.
+/// Cases whose bases are measured together: by one plugin, or by none of their own.
 struct Group {
     std::string words;                 ///< what is measured as the base
     std::vector<std::string> plugins;  ///< of the base; empty: those of the run
+    std::string revision;              ///< that the base is checked out of; empty: it is not
     std::vector<Undecided> cases;
 };
 
@@ -64,15 +67,26 @@ class Bases {
         Undecided undecided{at, &stored.at(model::case_id(result.spec)), {}};
         const model::BaselineCase& expected = *undecided.expected;
         const std::string then = code_of_build(subject, expected.kernels, expected.host_code);
-        if (then.empty()) {
-            return fmt::format(
-                "no build is kept of {}: 'perfgate ab --base rev:REF' measures both sides here",
-                subject.in_words());
-        }
         const bool of_source = subject.kernel() != nullptr;
         if (of_source && expected.host_code != result.host_code) {
             return "the suite launches them in another way than the baseline's: 'perfgate ab "
                    "--base rev:REF' measures both sides here";
+        }
+        const std::string& revision = expected.provenance.git_revision;
+        const bool checked_out = subject.sides().checkouts && model::names_a_commit(revision);
+        const auto from_revision = [&] {
+            Group& group = groups_["revision " + revision];
+            group.words = fmt::format("the baseline's revision {:.12}", revision);
+            group.revision = revision;
+            group.cases.push_back(undecided);
+            return std::string();
+        };
+        if (then.empty()) {
+            if (checked_out) return from_revision();
+            return fmt::format(
+                "no build is kept of {}, and the baseline names no commit to check out: 'perfgate "
+                "ab --base rev:REF' measures both sides here",
+                subject.in_words());
         }
         const std::string now = code_of_build(subject, result.kernels, result.host_code);
         if (then == now && expected.libraries == result.libraries) {
@@ -82,11 +96,12 @@ class Bases {
             return {};
         }
         if (choice_.builds.empty()) {
+            if (checked_out) return from_revision();
             return "no build of the base is at hand: with 'builds: DIR' in the config, 'perfgate "
                    "baseline refresh' keeps it";
         }
         const KeptBuilds::Taken& taken = take(then, expected);
-        if (!taken.problem.empty()) return taken.problem;
+        if (!taken.problem.empty()) return checked_out ? from_revision() : taken.problem;
         Group& group = groups_[of_source ? "sources" : then];
         group.words = of_source ? "the baseline's machine code"
                                 : fmt::format("the baseline's build {:.12}", then);
@@ -125,11 +140,13 @@ class Bases {
 /// What the measured base has of the baseline's build; empty: it is that build.
 std::string other_build(const model::CaseResult& base, const model::BaselineCase& expected) {
     if (base.host_code != expected.host_code) return "its files are not the baseline's";
-    const auto same_code = [](const model::Kernel& left, const model::Kernel& right) {
-        return left.code == right.code;
+    // Of a program the order of kernels may differ.
+    const auto codes = [](const std::vector<model::Kernel>& kernels) {
+        std::set<std::pair<std::string, std::string>> all;
+        for (const model::Kernel& kernel : kernels) all.emplace(kernel.name, kernel.code);
+        return all;
     };
-    if (!std::equal(base.kernels.begin(), base.kernels.end(), expected.kernels.begin(),
-                    expected.kernels.end(), same_code)) {
+    if (codes(base.kernels) != codes(expected.kernels)) {
         return "its machine code is not the baseline's";
     }
     if (expected.libraries && base.libraries != expected.libraries) {
@@ -151,6 +168,7 @@ model::Plan plan_of(const model::Plan& plan, const Group& group, const model::Ru
         }
         model::PlannedCase& planned =
             part.suites.back().cases.emplace_back(whole.cases[each.at.index]);
+        if (planned.group) continue;  // its processes measure all there is
         std::erase_if(planned.gates, [&](const model::GateRule& gate) {
             return run.metric_definitions.at(gate.metric).metric_class !=
                    model::MetricClass::timing;
@@ -173,11 +191,15 @@ CaseList places_in(const model::Plan& part) {
 /// The times of one side. Round 0 of the pairs is the gate's first round that decides: the run's
 /// own processes have flagged the case.
 std::map<std::string, model::MetricSeries> times_of(const model::CaseResult& result,
+                                                    const model::Run& run,
                                                     std::int64_t first_round) {
     std::map<std::string, model::MetricSeries> found;
     for (const model::GateRule& gate : result.gates) {
         const auto series = result.metrics.find(gate.metric);
-        if (series == result.metrics.end()) continue;
+        if (series == result.metrics.end() ||
+            run.metric_definitions.at(gate.metric).metric_class != model::MetricClass::timing) {
+            continue;
+        }
         model::MetricSeries& own = found[gate.metric] = series->second;
         for (model::Batch& batch : own.batches) batch.round += first_round;
     }
@@ -196,6 +218,8 @@ class GroupMeasuring {
         if (!group.plugins.empty()) {
             of_base_.backend.plugins = group.plugins;
             of_base_.backend.bundled = false;
+        }
+        if (!group.plugins.empty() || !group.revision.empty()) {
             of_base_.backend.interpreters.clear();
         }
     }
@@ -203,13 +227,23 @@ class GroupMeasuring {
     /// False: the user has interrupted it.
     bool measure(SettledCases& settled) {
         // The run's lock covers both; its own workers go on later.
+        const model::Plan of_head = plan_of(plan_, group_, so_far_);
+        std::vector<std::string> files;
+        for (const model::PlannedSuite& suite : of_head.suites) files.push_back(suite.file);
+        std::optional<Revisions> revisions;
+        Checkout checkout;
+        if (!group_.revision.empty()) {
+            checkout = revisions.emplace(files).check_out("--base", group_.revision);
+        } else {
+            files.clear();
+        }
         OpenedBackend head = open_beside(of_head_, {}, {});
-        OpenedBackend base = open_beside(of_base_, {}, {});
+        OpenedBackend base = open_beside(of_base_, files, checkout);
         head.capabilities.environment.device.key = base.capabilities.environment.device.key =
             so_far_.environment.device.key;
-        const model::Plan of_head = plan_of(plan_, group_, so_far_);
-        const model::Plan of_base =
-            offered(with_machine_code(of_head), base.capabilities.workloads);
+        model::Plan of_base =
+            offered(in_checkout(with_machine_code(of_head), checkout), base.capabilities.workloads);
+        if (revisions && !kinds::prepare(machine_of(of_base_, base), of_base)) return false;
         Execution head_execution(of_head_, head, of_head);
         Execution base_execution(of_base_, base, of_base, Execution::Unsupported::skip);
         BackToBack both(base_execution.session(), head_execution.session(), *of_head_.processes);
@@ -261,7 +295,10 @@ class GroupMeasuring {
             const model::CaseResult& after = model::case_at(both.run(), places[i]);
             const model::CaseResult& before = model::case_at(both.base_run(), places[i]);
             model::Settled& own = settled[group_.cases[i].at];
-            own = {group_.words, {}, times_of(before, first_round), times_of(after, first_round)};
+            own = {group_.words,
+                   {},
+                   times_of(before, so_far_, first_round),
+                   times_of(after, so_far_, first_round)};
             std::string why;
             if (before.status != model::CaseStatus::measured) {
                 why = fmt::format(

@@ -25,6 +25,19 @@ workloads:
 """
 CONFIG = "backend: host\npolicy: {no_baseline: fail, not_shown: fail}\n"
 NO_BUILD = "is not settled on this board"
+BENCHMARK = """
+name: bench
+workloads:
+  - benchmark: [./bench, "{out}"]
+    name: bench
+    format: google-benchmark
+    tolerances: {real_time: {worse: 0.5%, tail: 50%}}
+"""
+# Takes what it says, and up to a thousandth more.
+BENCH = """#!/bin/sh
+echo '{"context": {}, "benchmarks": [{"name": "a", "run_type": "iteration", "iterations": 1, "real_time": '$((%d + \
+$(od -An -N2 -tu2 /dev/urandom) / 66))', "cpu_time": 5, "time_unit": "ns"}]}' >"$1"
+"""
 
 
 class Settling(tool.Case):
@@ -124,6 +137,56 @@ class Settling(tool.Case):
         shutil.copy(tool.PLUGINS / "probe_base.so", file)
         os.truncate(file, 1000)
         self.assert_not_settled("refused")
+
+
+class FromARevision(tool.Case):
+    """A benchmark in a repository: its base is the baseline's commit."""
+
+    def git(self, *words):
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=self.folder, check=True,
+                       capture_output=True)
+
+    def commit(self, time):
+        self.script("bench", BENCH % time)
+        self.git("add", "bench", "bench.yaml")
+        self.git("commit", "--quiet", "-m", f"takes {time}")
+
+    def setUp(self):
+        super().setUp()
+        self.git("init", "--quiet")
+        self.write(".gitignore", "*\n!bench*\n")
+        self.write("bench.yaml", BENCHMARK)
+        self.write("ci.yaml", CONFIG)
+        self.commit(1000000)
+        self.run_tool("baseline", "refresh", "bench.yaml", "--config", "ci.yaml")
+        # Of a board that takes 3 % longer: what is 2 % slower here is faster than that.
+        for path in (self.folder / "baselines").glob("*/bench.json"):
+            baseline = json.loads(path.read_text())
+            for case in baseline["cases"].values():
+                case["provenance"]["board"] = "another"
+                series = case["metrics"]["real_time"]
+                series["device"] = "another"
+                series["value"] *= 1.03
+                series["processes"] = [value * 1.03 for value in series["processes"]]
+            path.write_text(json.dumps(baseline))
+
+    def test_two_per_cent_are_found_that_the_board_hides(self):
+        self.commit(1020000)
+        self.run_tool("run", "bench.yaml", "--config", "ci.yaml", code=1)
+        metric = self.read_json("perfgate-out/verdict.json")["suites"][0]["cases"][0]["metrics"][0]
+        self.assertEqual("regressed", metric["verdict"])
+        self.assertIn("settled here", metric["sentence"])
+        self.assertAlmostEqual(0.02, metric["change"], delta=0.002)
+
+    def test_a_commit_that_is_not_here_is_said(self):
+        for path in (self.folder / "baselines").glob("*/bench.json"):
+            baseline = json.loads(path.read_text())
+            for case in baseline["cases"].values():
+                case["provenance"]["git_revision"] = "0" * 40
+            path.write_text(json.dumps(baseline))
+        self.run_tool("run", "bench.yaml", "--config", "ci.yaml", code=4)
+        notes = self.read_json("perfgate-out/verdict.json")["suites"][0]["notes"]
+        self.assert_one_line("\n".join(note for note in notes if NO_BUILD in note), "no such revision", "git fetch")
 
 
 if __name__ == "__main__":
