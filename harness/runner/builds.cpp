@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "util/error.hpp"
+#include "util/file.hpp"
 #include "util/sha256.hpp"
 #include "util/temporary_folder.hpp"
 #include "util/text.hpp"
@@ -234,6 +235,10 @@ std::string KeptBuilds::keep(const Build& build) const {
     if (!is_fingerprint(build.code)) return failed("its fingerprint is none");
     try {
         const util::TemporaryFolder copy(folder_, unfinished);
+        // In a working tree its files would change what git says of the revision.
+        if (!fs::exists(folder_ / ".gitignore")) {
+            util::write_file_atomically(folder_ / ".gitignore", "*\n");
+        }
         std::uintmax_t bytes = 0;
         for (const fs::path& file : build.files) {
             const bool code = build.files.size() == 1 && !is_library(file.filename().string());

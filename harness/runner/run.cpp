@@ -150,6 +150,7 @@ JudgedRun measure_run(const RunRequest& request) {
 
     model::Run run = execution.finish(request.suites.front());
     add_settled(settled, run);
+    if (!run.interrupted) keep_builds(choice, backend, plan, run, &judge.baselines());
     run.shard = std::move(shard);
     return {std::move(judge), std::move(run)};
 }

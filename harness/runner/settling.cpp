@@ -137,6 +137,18 @@ class Bases {
     std::map<std::string, KeptBuilds::Taken> taken_;
 };
 
+/// Of the build that the baseline of a case was measured with; empty: there is none, or it is not
+/// known.
+std::string code_in(const gate::BaselineSet& baselines, const std::string& suite,
+                    const model::Subject& subject, const model::CaseResult& result) {
+    const auto stored = baselines.find(suite);
+    if (stored == baselines.end()) return {};
+    const auto& cases = stored->second.baseline.cases;
+    const auto expected = cases.find(model::case_id(result.spec));
+    if (expected == cases.end()) return {};
+    return code_of_build(subject, expected->second.kernels, expected->second.host_code);
+}
+
 /// What the measured base has of the baseline's build; empty: it is that build.
 std::string other_build(const model::CaseResult& base, const model::BaselineCase& expected) {
     if (base.host_code != expected.host_code) return "its files are not the baseline's";
@@ -391,7 +403,8 @@ void add_settled(const SettledCases& settled, model::Run& run) {
 }
 
 void keep_builds(const MeasuringChoice& choice, const OpenedBackend& backend,
-                 const model::Plan& plan, const model::Run& run) {
+                 const model::Plan& plan, const model::Run& run,
+                 const gate::BaselineSet* baselines) {
     if (choice.builds.empty()) return;
     const KeptBuilds kept(choice.builds);
     std::set<std::string> known;
@@ -399,10 +412,13 @@ void keep_builds(const MeasuringChoice& choice, const OpenedBackend& backend,
         for (std::size_t c = 0; c < run.suites[s].cases.size(); ++c) {
             const model::CaseResult& result = run.suites[s].cases[c];
             const model::Subject& subject = *planned_at(plan, {s, c}).subject;
-            if (result.status != model::CaseStatus::measured ||
-                !known.insert(code_of_build(subject, result.kernels, result.host_code)).second) {
+            if (result.status != model::CaseStatus::measured) continue;
+            const std::string code = code_of_build(subject, result.kernels, result.host_code);
+            if (baselines != nullptr &&
+                code != code_in(*baselines, run.suites[s].name, subject, result)) {
                 continue;
             }
+            if (!known.insert(code).second) continue;
             const Build build = build_of(subject, result, backend.capabilities.workloads);
             if (build.code.empty()) continue;
             const std::string problem = kept.keep(build);

@@ -28,9 +28,10 @@ SettledCases settle_here(const MeasuringChoice& choice, const OpenedBackend& bac
 /// Tells the run what was settled, or why it was not.
 void add_settled(const SettledCases& settled, model::Run& run);
 
-/// Keeps the builds that a run's cases were measured with, if `choice.builds` names a folder. What
-/// cannot be kept is said on standard error.
+/// Keeps the builds that a run's cases were measured with, if `choice.builds` names a folder; with
+/// `baselines` only those that these know. What cannot be kept is said on standard error.
 void keep_builds(const MeasuringChoice& choice, const OpenedBackend& backend,
-                 const model::Plan& plan, const model::Run& run);
+                 const model::Plan& plan, const model::Run& run,
+                 const gate::BaselineSet* baselines = nullptr);
 
 }  // namespace perfgate::runner

@@ -114,6 +114,8 @@ class Played(tool.Case):
             "actions/upload-artifact": self.upload,
             "actions/download-artifact": self.download,
             "actions/cache": lambda runner, inputs: None,
+            "actions/cache/restore": lambda runner, inputs: None,
+            "actions/cache/save": lambda runner, inputs: None,
         })
         runner.github["workspace"] = ""
         runner.repositories = {f"{PERFGATE}@{SHA}": tool.SOURCE}

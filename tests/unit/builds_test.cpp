@@ -56,7 +56,8 @@ class Builds : public ::testing::Test {
     std::vector<std::string> entries() const {
         std::vector<std::string> names;
         for (const auto& entry : fs::directory_iterator(folder_)) {
-            names.push_back(entry.path().filename().string());
+            const std::string name = entry.path().filename().string();
+            if (name != ".gitignore") names.push_back(name);
         }
         return names;
     }
