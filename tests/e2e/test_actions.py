@@ -725,7 +725,7 @@ class Nightly(Played):
     def test_a_board_that_the_baselines_lack_is_added_by_itself(self):
         board = self.record_baseline()["environment"]["device"]["board"]
         for path in (self.repository / "baselines").rglob("small.json"):
-            path.write_text(path.read_text().replace(board, "another"))
+            path.write_text(path.read_text().replace(f'"{board}"', '"another"'))
         self.commit("of another machine")
         self.git("config", "receive.denyCurrentBranch", "ignore")  # a server has no working tree
         jobs = self.run_it()
@@ -735,8 +735,8 @@ class Nightly(Played):
         self.assertEqual("main\n", self.git("branch", "--format=%(refname:short)"))
         file = self.git("ls-tree", "-r", "--name-only", "main", "baselines").split()
         stored = self.git("show", "main:" + next(name for name in file if name.endswith("/small.json")))
-        self.assertIn(board, stored)
-        self.assertIn("another", stored)
+        self.assertIn(f'"{board}"', stored)
+        self.assertIn('"another"', stored)
 
     def test_what_is_fit_is_proposed_though_other_cases_are_not(self):
         self.record_baseline(factor=1e3)

@@ -72,7 +72,7 @@ class Settling(tool.Case):
             path.write_text(json.dumps(baseline))
 
     def entry(self):
-        return next((self.folder / "builds").iterdir())
+        return next(path for path in (self.folder / "builds").iterdir() if path.is_dir())
 
     def rebuilt(self):
         """Another build of the same code."""
