@@ -15,6 +15,7 @@
 #include "gate/machine_code.hpp"
 #include "gate/rule.hpp"
 #include "kinds/kinds.hpp"
+#include "measure/workers.hpp"
 #include "model/case.hpp"
 #include "runner/back_to_back.hpp"
 #include "runner/builds.hpp"
@@ -384,6 +385,9 @@ SettledCases settle_here(const MeasuringChoice& choice, const OpenedBackend& bac
                 continue;
             }
             session.interrupt();
+            return settled;
+        } catch (const measure::Interrupted&) {
+            session.interrupt();  // what the run has measured is stored
             return settled;
         } catch (const util::Error& error) {
             for (const Undecided& each : group.cases) {
