@@ -21,8 +21,8 @@ endfunction()
 # perfgate_room(<name> SOURCES ... [DEPENDS rooms...] [LIBRARIES targets...] [UNITY [SEPARATE sources...]])
 # One static library per room of harness/README.md: a room can include only what it links, so the
 # arrows of the design are the link lines. Libraries stay private: no room's header needs them. The sources of a room with
-# UNITY are compiled several at a time, those with names that others have for something else SEPARATE. What goes into
-# recorded programs has no UNITY: each takes the sources that it uses and no more.
+# UNITY are compiled several at a time, those with names that others have for something else SEPARATE. Rooms of which
+# recorded programs have a part have no UNITY: each program takes the sources that it uses and no more.
 function(perfgate_room name)
   cmake_parse_arguments(ROOM "UNITY" "" "SOURCES;DEPENDS;LIBRARIES;SEPARATE" ${ARGN})
   add_library(perfgate_${name} STATIC ${ROOM_SOURCES})

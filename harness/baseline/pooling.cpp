@@ -306,7 +306,7 @@ std::optional<Unshown> unshown_of(const PooledMetric& pooled, const stats::Drift
     return Unshown{pooled.id, pooled.metric(), allowed, needed, in_points(definition)};
 }
 
-/// Of a label of kernels: those that take less than a quarter of the longest, and under 10 µs.
+/// The kernels of a label that take less than a quarter of its longest, and under 10 µs.
 void add_tiny_kernels(const CaseResult& result, std::vector<TinyKernel>& found) {
     constexpr double short_ns = 10'000, of_longest = 0.25;
     constexpr double tick_ns = 32;  // of the GPU's clock

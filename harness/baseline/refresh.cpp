@@ -14,6 +14,7 @@
 #include "document/baseline.hpp"
 #include "gate/batch_rule.hpp"
 #include "gate/machine_code.hpp"
+#include "gate/renames.hpp"
 #include "gate/rule.hpp"
 #include "gate/series.hpp"
 #include "model/board.hpp"
@@ -315,7 +316,7 @@ BaselineCase pooled(const BaselineCase& before, const CaseResult& result) {
     BaselineCase joined = better_known(before, result);
     for (auto& [metric, series] : joined.metrics) {
         const auto measured = result.metrics.find(metric);
-        // Of counts that are taken once a single process has samples.
+        // A single process has samples of counts that are taken once.
         if (measured == result.metrics.end() || series.batches.size() < 2 ||
             !comparable(measured->second, series)) {
             continue;
@@ -439,6 +440,11 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
     }
     for (const auto& [id, was] : renamed) {
         if (!refreshed.baseline.cases.contains(id)) continue;
+        if (std::any_of(refreshed.refused.begin(), refreshed.refused.end(),
+                        [&id = id](const Refused& each) { return each.id == id; })) {
+            gate::rename({{was, id}}, refreshed.baseline.cases);  // as it was
+            continue;
+        }
         std::erase(refreshed.unchanged, id);
         std::erase(refreshed.kept, id);
         if (std::find(refreshed.accepted.begin(), refreshed.accepted.end(), id) ==

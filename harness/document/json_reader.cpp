@@ -13,6 +13,7 @@
 
 #include "util/error.hpp"
 #include "util/text.hpp"
+#include "util/word_of.hpp"
 
 namespace perfgate::document {
 
@@ -236,22 +237,8 @@ class JsonBuilder {
 };
 
 std::string_view to_text(JsonKind kind) {
-    switch (kind) {
-        case JsonKind::null:
-            return "null";
-        case JsonKind::boolean:
-            return "a boolean";
-        case JsonKind::integer:
-        case JsonKind::real:
-            return "a number";
-        case JsonKind::text:
-            return "a string";
-        case JsonKind::array:
-            return "an array";
-        case JsonKind::object:
-            return "an object";
-    }
-    return "something unknown";
+    return util::word_of<JsonKind::object>(
+        kind, {"null", "a boolean", "a number", "a number", "a string", "an array", "an object"});
 }
 
 JsonDocument::JsonDocument(std::string json, std::string_view source)

@@ -6,7 +6,7 @@
 //     const JsonValue root = check_schema(document, "perfgate.run", 1, 2);
 //     run.backend = root.at("backend").text();
 //
-// What a document's fields are is said once, for reading and writing: archive.hpp.
+// archive.hpp describes the fields of a document once, for reading and writing.
 #pragma once
 
 #include <cstdint>

@@ -159,7 +159,7 @@ void read(JsonValue value, model::ParamValue& param) {
 
 namespace {
 
-/// Where the values come from that a case's metrics have alone.
+/// Board and seed of a case's metrics that are a single value.
 struct Once {
     std::string device;
     std::uint64_t seed = 0;
@@ -184,7 +184,7 @@ bool is_value_alone(const MetricSeries& series, const Once& once) {
            series.batches[0] == batch_of(once, series.value);
 }
 
-/// Of the first such series of a case: those of one process have it in common.
+/// Board and seed of the first such series of a case: all series of one process share them.
 std::optional<Once> once_of(const Metrics& metrics) {
     for (const auto& [name, series] : metrics) {
         if (series.batches.size() != 1) continue;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "util/text.hpp"
+#include "util/word_of.hpp"
 
 namespace perfgate::explain {
 
@@ -159,10 +160,12 @@ Evidence gather(const model::CaseVerdict& verdict, const model::CaseResult& resu
 
 namespace {
 
-/// Each part of a list and how often it is there. A part is a name, or a name and a place:
+/// Each part of a list and how often it is there. A part is a name, or a name and a range:
 /// "cudaMalloc", "cudaMalloc in forward".
 struct Parts {
     std::map<std::string, double, std::less<>> counts;
+    /// " at blend.cu:57": where most of a part are, which does not tell parts apart.
+    std::map<std::string, std::string, std::less<>> places;
     bool complete = true;
 };
 
@@ -175,15 +178,23 @@ std::optional<double> number_in(std::string_view text) {
     return number;
 }
 
-/// Adds "cudaMalloc 0.5 in forward"; false if it is something else.
+/// Adds "cudaMalloc 0.5 in forward", "LDG.E 32 at blend.cu:57"; false if it is something else.
 bool add_part(std::string_view text, Parts& parts) {
     const std::size_t name = text.find(' ');
     if (name == 0 || name == std::string_view::npos) return false;
     const std::size_t end = std::min(text.find(' ', name + 1), text.size());
     const auto count = number_in(text.substr(name + 1, end - name - 1));
     const std::string_view place = text.substr(end);
-    if (!count || !(place.empty() || place.starts_with(" in "))) return false;
-    parts.counts[std::string(text.substr(0, name)).append(place)] += *count;
+    if (!count || !(place.empty() || place.starts_with(" in ") || place.starts_with(" at "))) {
+        return false;
+    }
+    std::string part(text.substr(0, name));
+    if (place.starts_with(" at ")) {
+        parts.places[part] = place;
+    } else {
+        part += place;
+    }
+    parts.counts[part] += *count;
     return true;
 }
 
@@ -217,6 +228,11 @@ struct Difference {
     [[nodiscard]] double size() const { return std::fabs(after - before); }
 };
 
+/// Means over instances are no whole numbers.
+std::string count_text(double count) {
+    return count == std::floor(count) ? fmt::format("{:.0f}", count) : fmt::format("{:.3g}", count);
+}
+
 /// Nothing if a shortened list leaves it out.
 std::optional<double> count_in(const Parts& parts, std::string_view name) {
     const auto found = parts.counts.find(name);
@@ -242,8 +258,13 @@ std::string difference_of_details(std::string_view before, std::string_view afte
     std::string text;
     for (std::size_t i = 0; i < std::min(differences.size(), most); ++i) {
         const Difference& one = differences[i];
-        text += fmt::format("{}{} {:.3g} → {:.3g}", i == 0 ? "" : ", ",
-                            util::printable(one.name, longest_name), one.before, one.after);
+        text +=
+            fmt::format("{}{} {} → {}", i == 0 ? "" : ", ", util::printable(one.name, longest_name),
+                        count_text(one.before), count_text(one.after));
+        const auto place = is->places.find(one.name);
+        if (one.after > one.before && place != is->places.end()) {
+            text += util::printable(place->second, longest_name);
+        }
     }
     if (differences.size() > most) {
         text += fmt::format(" and {} more", differences.size() - most);
@@ -256,23 +277,9 @@ namespace {
 using model::KernelChangeKind;
 
 std::string_view rule_of(KernelChangeKind kind) {
-    switch (kind) {
-        case KernelChangeKind::replaced:
-            return "kernel_replaced";
-        case KernelChangeKind::added:
-            return "kernel_added";
-        case KernelChangeKind::removed:
-            return "kernel_removed";
-        case KernelChangeKind::more_often:
-            return "kernel_more_often";
-        case KernelChangeKind::less_often:
-            return "kernel_less_often";
-        case KernelChangeKind::longer:
-            return "kernel_longer";
-        case KernelChangeKind::shorter:
-            return "kernel_shorter";
-    }
-    return "";
+    return util::word_of<KernelChangeKind::shorter>(
+        kind, {"kernel_replaced", "kernel_added", "kernel_removed", "kernel_more_often",
+               "kernel_less_often", "kernel_longer", "kernel_shorter"});
 }
 
 std::vector<model::KernelUse> uses_of(const std::vector<model::Kernel>& kernels) {

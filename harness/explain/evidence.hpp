@@ -43,13 +43,13 @@ const model::MetricVerdict* moved_time(const model::CaseVerdict& verdict);
 /// out: the verdict has no baseline for them.
 Evidence gather(const model::CaseVerdict& verdict, const model::CaseResult& result);
 
-// Of what a value consists of in the baseline and in this run (MetricSeries::detail): the parts
-// that differ.
+// The parts of a value (MetricSeries::detail) that differ between the baseline and this run.
 
 /// "cudaMalloc 0 → 2, cudaMemcpyAsync 1 → 3" of two lists such as "cudaMemcpyAsync 1" and
 /// "cudaMalloc 2, cudaMemcpyAsync 3": the largest changes first. Empty if nothing differs, or if
 /// one of the two is no such list. What a shortened list ("… and 3 more") leaves out is not known,
-/// and is not reported.
+/// and is not reported. Parts may have places ("LDG.E 32 at blend.cu:57"), which follow those that
+/// became more: "LDG.E 0 → 32 at blend.cu:57".
 std::string difference_of_details(std::string_view before, std::string_view after);
 
 // How the kernels of a program's case changed, as causes: model/kernel_change.hpp finds the

@@ -46,6 +46,8 @@ struct SidedCause {
     bool of_time = true;  ///< as Rule::of_time
 };
 
+/// The metric whose parts are instructions.
+const std::string code_instructions = "code_instructions";
 /// The most kernel changes that are reported.
 constexpr std::size_t most_kernel_causes = 5;
 
@@ -328,6 +330,20 @@ std::optional<SidedCause> choice_cause(const CaseVerdict& verdict, const CaseRes
     return SidedCause{{"autotune", sentence, {}, sentence}, better ? Side::better : Side::worse};
 }
 
+/// Which instructions the machine code has more or less often than the baseline's.
+std::optional<SidedCause> instruction_cause(const CaseVerdict& verdict, const CaseResult& result,
+                                            const MetricVerdict* time) {
+    const auto before = verdict.baseline_details.find(code_instructions);
+    const auto now = result.metrics.find(code_instructions);
+    if (before == verdict.baseline_details.end() || now == result.metrics.end()) return {};
+    const std::string changed = difference_of_details(before->second, now->second.detail);
+    if (changed.empty()) return {};
+    const std::string sentence = "machine code: " + changed;
+    const bool better = time != nullptr && *time->measured < *time->baseline;
+    return SidedCause{{"machine_code", sentence, {}, sentence},
+                      better ? Side::better : Side::worse};
+}
+
 /// If no single kernel explains the change of the time.
 std::string of_all_kernels(const MetricVerdict& time, const std::vector<model::Kernel>& before,
                            const std::vector<model::Kernel>& after) {
@@ -440,6 +456,10 @@ std::vector<Cause> explain_case(const CaseVerdict& verdict, const CaseResult& re
     for (Finding& finding : Matching(evidence, time).findings()) {
         const bool of_time = finding.rule->of_time;
         found.push_back({cause_of(finding), finding.side, of_time});
+    }
+
+    if (auto changed = instruction_cause(verdict, result, time)) {
+        found.push_back(*std::move(changed));
     }
 
     std::vector<Cause> causes;

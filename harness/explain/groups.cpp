@@ -95,11 +95,12 @@ Reason reason_of(const CaseVerdict& verdict, const CaseResult* result) {
     Reason reason{.effect = effect_of(verdict), .key = {}, .kernel = {}, .words = {}, .size = 0};
     const MetricVerdict* metric = deciding_metric(verdict);
     if (metric != nullptr) reason.size = size_of(*metric);
-    const bool told = reason.effect == Effect::unmeasured || reason.effect == Effect::no_baseline ||
-                      verdict.verdict == model::Verdict::acknowledged ||
-                      (reason.effect == Effect::unclear && verdict.why.empty());
-    if (metric == nullptr || told) {
-        // Of an acknowledged one, until when and by whom.
+    const bool says_itself = reason.effect == Effect::unmeasured ||
+                             reason.effect == Effect::no_baseline ||
+                             verdict.verdict == model::Verdict::acknowledged ||
+                             (reason.effect == Effect::unclear && verdict.why.empty());
+    if (metric == nullptr || says_itself) {
+        // An acknowledged change has the day until which it holds, and who accepted it.
         const bool known = verdict.verdict == model::Verdict::acknowledged;
         reason.words =
             util::printable(known ? verdict.reason : model::first_reason(verdict), longest_reason);

@@ -91,7 +91,7 @@ std::vector<Rule> make_rules() {
          {{"power", rises, 0.02, 5},
           {"instructions", rises, 0.02},
           {"dram_bytes", rises, 0.1, 1 * mib}}},
-        // Of suites that ask for the ratios alone.
+        // For suites that ask for the ratios alone.
         {"efficiency",
          {{"efficiency", falls, 0.03}, {"gpu_time", no_rise, 0.01}, {"gpu_time", no_fall, 0.01}},
          "fewer operations per joule in the same time",

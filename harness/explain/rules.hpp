@@ -24,7 +24,7 @@ struct Condition {
     Move move = Move::rises;
     double fraction = 0;  ///< of the value before: less is noise
     double amount = 0;    ///< in the metric's unit: less is noise or does not matter
-    /// Of the change in time, both as logarithms of ratios: less cannot explain it.
+    /// A share of the change in time, both as logarithms of ratios: less cannot explain it.
     double share_of_time = 0;
     /// Bounds of the larger of both values.
     double peak_above = 0;
@@ -34,7 +34,7 @@ struct Condition {
 /// Holds if all conditions in `when` hold. A condition on an unknown metric never holds: what was
 /// not measured is not evidence.
 struct Rule {
-    /// Of several rows with the same name, only the one whose first metric changed most is
+    /// Several rows may have the same name: only the one whose first metric changed most is
     /// reported.
     std::string_view name;
     std::vector<Condition> when;       ///< cited, including those about what did not change

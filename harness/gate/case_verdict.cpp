@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "gate/batch_rule.hpp"
 #include "gate/choices.hpp"
@@ -21,6 +22,7 @@
 #include "gate/significance.hpp"
 #include "model/board.hpp"
 #include "model/case.hpp"
+#include "model/quantity.hpp"
 #include "model/sorted_walk.hpp"
 #include "util/error.hpp"
 #include "util/text.hpp"
@@ -118,6 +120,26 @@ bool decided_by_status(const Run& run, const CaseResult& result, const BaselineC
         return true;
     }
     return false;
+}
+
+/// Why the host's time in a program's range says nothing: the device does none of the range's work
+/// any more. Empty: it does some, or did none before.
+std::string stopped_working(const CaseResult& result, const BaselineCase& expected) {
+    const auto now = result.metrics.find("gpu_time");
+    const auto then = expected.metrics.find("gpu_time");
+    if (result.command.empty() || result.gates.empty() || now == result.metrics.end() ||
+        then == expected.metrics.end() || then->second.value == 0) {
+        return {};
+    }
+    const std::vector<double> values = batch_values(now->second);
+    if (std::any_of(values.begin(), values.end(), [](double value) { return value != 0; })) {
+        return {};
+    }
+    return fmt::format(
+        "it did nothing on the device, where the baseline has {} of work: if that is meant, accept "
+        "its values with 'perfgate baseline refresh {}'",
+        model::quantity_text(then->second.value, then->second.unit),
+        result.place.file.empty() ? "SUITE" : util::shell_word(result.place.file));
 }
 
 /// Whether a change of provenance forbids comparing values of this class.
@@ -310,7 +332,9 @@ void CaseVerdicts::begin(std::size_t suite, std::size_t index, const StoredBasel
     }
     if (decided_by_status(run_, result, expected, verdict)) return;
     if (expected != nullptr) {
-        if (std::string why = measured_as_another(result, *expected); !why.empty()) {
+        std::string why = measured_as_another(result, *expected);
+        if (why.empty()) why = stopped_working(result, *expected);
+        if (!why.empty()) {
             verdict.verdict = Verdict::invalid;
             verdict.reason = std::move(why);
             return;

@@ -237,7 +237,7 @@ class Judging {
         if (!listed && is_undecided_on_board(pending, decision)) undecided_.push_back(at);
         limits_.add(at.suite, id, *pending.comparison.definition, decision.judgement);
         if (pending.compared->code.of_program && pending.compared->code.runs_the_same &&
-            metric.metric == "gpu_time") {
+            metric.metric == "gpu_time" && metric.verdict == Verdict::pass) {
             shown_programs_[at.suite].insert(at.index);
         }
     }

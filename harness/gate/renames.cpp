@@ -18,9 +18,6 @@ namespace perfgate::gate {
 
 namespace {
 
-/// By id now, the id in the baseline.
-using Renamed = std::map<std::string, std::string>;
-
 Renamed stated(const model::SuiteResult& suite, const model::Baseline& baseline) {
     std::set<std::string> ids;
     for (const model::CaseResult& result : suite.cases) ids.insert(model::case_id(result.spec));
@@ -58,16 +55,6 @@ void add_former_params(const model::SuiteResult& suite, const model::Baseline& b
         const auto found = former.find(id);
         if (found == former.end() || found->second.size() != 1) continue;
         if (!baseline.cases.contains(id)) renamed.emplace(id, found->second.front());
-    }
-}
-
-template <typename Map>
-void rename(const Renamed& renamed, Map& map) {
-    for (const auto& [now, was] : renamed) {
-        auto node = map.extract(was);
-        if (node.empty()) continue;
-        node.key() = now;
-        map.insert(std::move(node));
     }
 }
 

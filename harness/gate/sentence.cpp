@@ -61,8 +61,7 @@ std::string percent(double fraction) {
     return fmt::format("{:.6g} %", rounded_up(fraction * 100));
 }
 
-/// Above 1000 % the number says no more than that the spread is too large.
-/// Beyond it a change has no meaningful number.
+/// Above it the number says no more than that the spread is too large.
 constexpr double most_detected = 10;
 
 std::string detects_words(double minimum_detectable_change) {

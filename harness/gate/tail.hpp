@@ -25,8 +25,8 @@ struct TailJudgement {
     bool is_worth_saying() const { return is_beyond() || verdict.max.has_value(); }
 };
 
-/// Of each comparison: absent for what is no time, or has too few samples on one side. All tails
-/// of a run share one budget, beside that of the times.
+/// One of each comparison: absent for what is no time, or has too few samples on one side. All
+/// tails of a run share one budget, beside that of the times.
 std::vector<std::optional<TailJudgement>> judge_tails(std::span<const Comparison> comparisons,
                                                       const Rule& rule);
 

@@ -17,7 +17,7 @@ namespace perfgate::inject {
 namespace {
 
 /// 16 MB of the recording.
-constexpr std::uint64_t launches_at_most = 4'000'000;
+constexpr std::uint64_t most_launches = 4'000'000;
 /// Launches are written in chunks.
 constexpr std::size_t launches_in_chunk = 16384;
 
@@ -80,8 +80,8 @@ bool LaunchWatch::on_entry(CUpti_CallbackId id, const CUpti_CallbackData& data) 
         return false;
     }
     if (labels_.all_done()) return false;
-    if (launches_ >= launches_at_most) {
-        refuse_all("there are more than " + std::to_string(launches_at_most) +
+    if (launches_ >= most_launches) {
+        refuse_all("there are more than " + std::to_string(most_launches) +
                    " launches before the last one to count");
         return false;
     }

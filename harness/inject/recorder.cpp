@@ -62,7 +62,7 @@ constexpr std::size_t spare_buffers = 4;
 /// CUPTI uses at most this much of the program's memory; beyond that it drops and counts records.
 constexpr int buffers_at_most = 64;
 /// How long the process waits at its end for a flush in progress.
-constexpr std::chrono::seconds patience{5};
+constexpr std::chrono::seconds flush_patience{5};
 
 constexpr std::array record_kinds{
     CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
@@ -388,7 +388,7 @@ void Recorder::flush(std::uint32_t flag) {
 }
 
 void Recorder::finish(std::string_view how) {
-    const std::unique_lock lock(flush_mutex_, patience);
+    const std::unique_lock lock(flush_mutex_, flush_patience);
     if (!lock.owns_lock() || ending_.exchange(true)) return;
     // Launches that other threads make from here on are not in the records either.
     const activity::Counts launched = counts();

@@ -44,12 +44,13 @@ struct Findings {
     bool stopped = false;               ///< the user has ended it
 };
 
-/// What a process wrote into a file, read elsewhere.
+/// What a process wrote into a file, or a profiler recorded of it, read elsewhere.
 struct StoredResults {
-    std::vector<model::DiscoveredCase> cases;
-    std::string machine;  ///< name of the host, as far as the file says
-    std::string device;   ///< what they were measured on, in words, likewise
-    /// As measure::Programs::measure: the batch of that process, of cases that were discovered.
+    std::vector<model::DiscoveredCase> cases;  ///< where the kind discovers them
+    std::string machine;                       ///< name of the host, as far as the file says
+    std::string device;                        ///< what they were measured on, in words, likewise
+    std::string content;                       ///< equal for two files that are one measurement
+    /// As measure::Programs::measure: the batch of that process.
     std::function<void(const measure::ProgramRequest& request,
                        std::vector<model::CaseResult>& results)>
         take;
@@ -61,9 +62,10 @@ struct Kind {
     /// Runs, in its folder, what shows the cases that a subject stands for. This run does not
     /// count.
     model::Discovered (*discover)(const Machine&, const model::Subject&) = nullptr;
-    /// Reads results for the cases that a subject stands for, without running anything. Throws
+    /// Reads results for the cases of a subject's group, without running anything. Throws
     /// util::InputError.
     StoredResults (*stored)(const model::Subject&, const std::filesystem::path& file) = nullptr;
+    bool stores_recordings = false;  ///< `stored` reads these, and else what a program wrote
     /// Makes cases ready that will be measured; one that cannot be has a `problem`. False: the user
     /// has ended the run.
     bool (*prepare)(const Machine&, const std::vector<model::PlannedCase*>&) = nullptr;

@@ -8,6 +8,7 @@
 
 #include "kinds/benchmark/batch.hpp"
 #include "kinds/command/measurement.hpp"
+#include "kinds/python/checking.hpp"
 #include "kinds/source/preparing.hpp"
 
 namespace perfgate::kinds {
@@ -21,9 +22,12 @@ std::unique_ptr<measure::Programs> measured_by(const Machine& machine) {
 
 constexpr std::array<Kind, 5> table{{
     {.name = "plugin"},
-    {.name = "python"},
+    {.name = "python", .check = python::check_kernels},
     {.name = "source", .prepare = source::compile_sources, .check = source::check_sources},
-    {.name = "program", .programs = measured_by<command::Measurement>},
+    {.name = "program",
+     .stored = command::read_stored,
+     .stores_recordings = true,
+     .programs = measured_by<command::Measurement>},
     {.name = "benchmark",
      .discover = benchmark::find_results,
      .stored = benchmark::read_stored,
@@ -69,8 +73,9 @@ model::Discovered discover(const Machine& machine, const model::Subject& subject
     return kind_of(subject).discover(machine, subject);
 }
 
-bool has_stored(const model::Subject& subject) {
-    return kind_of(subject).stored != nullptr;
+bool has_stored(const model::Subject& subject, bool recordings) {
+    const Kind& kind = kind_of(subject);
+    return kind.stored != nullptr && kind.stores_recordings == recordings;
 }
 
 StoredResults stored(const model::Subject& subject, const std::filesystem::path& file) {

@@ -13,8 +13,9 @@ namespace perfgate::kinds {
 
 /// As Kind has them, each for the cases of its kind.
 model::Discovered discover(const Machine& machine, const model::Subject& subject);
-/// Whether results of the kind are read without running anything, and how.
-bool has_stored(const model::Subject& subject);
+/// Whether results of the kind are read without running anything: from recordings, or from what
+/// programs wrote; and how.
+bool has_stored(const model::Subject& subject, bool recordings);
 StoredResults stored(const model::Subject& subject, const std::filesystem::path& file);
 bool prepare(const Machine& machine, model::Plan& plan);
 /// Null: the plan has no groups.

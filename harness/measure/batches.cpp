@@ -38,7 +38,7 @@ void join_batches(model::CaseResult& result, model::CaseResult more) {
     for (auto& [name, from] : more.metrics) {
         const auto found = result.metrics.find(name);
         if (found == result.metrics.end()) {
-            // Of bare runs, which only some batches have.
+            // Only some batches have metrics of bare runs.
             const auto metric = metrics::find_metric(name);
             if (metric && metric->from_bare_runs) result.metrics.emplace(name, std::move(from));
             continue;

@@ -11,7 +11,7 @@ namespace perfgate::measure {
 
 namespace {
 
-/// Of the metric's own counters: others may have been lost for another reason.
+/// Why the metric's own counters are lost: others may be for another reason.
 std::string why_lost(const metrics::Metric& metric, const CounterValues& values) {
     const std::set<std::string> counters = metrics::counters_of(metric);
     const auto lost =

@@ -104,7 +104,7 @@ void add_work(Case& opened, TimeKind kind, model::Cache cache, double fraction) 
     opened.add_work(least_added_ns + fraction * launch_ns);
 }
 
-/// Of each process: what a program compiles may be another program.
+/// Each process has its own: what it compiles may be another program.
 void add_preparation(Case& opened, const std::string& board, const CaseSettings& settings,
                      model::CaseResult& result) {
     const std::string name(model::prepare_time);

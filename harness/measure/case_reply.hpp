@@ -18,7 +18,7 @@ struct CaseReply {
     const MeasureReply* reply = nullptr;  ///< into the answer; null: there is no result
     std::string why;                      ///< why there is none
 };
-/// Of an answer to a MeasureRequest. The result may itself be an error.
+/// The reply in an answer to a MeasureRequest. Its result may itself be an error.
 CaseReply case_reply(const Item& item, const Workers::Answer& answer);
 
 /// The same of one more batch, which has to be `measured`: otherwise `why` has the result's reason.

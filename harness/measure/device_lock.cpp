@@ -76,15 +76,15 @@ DeviceLock::DeviceLock(const std::string& board, const std::string& name, const 
     }
 
     const auto end = Clock::now() + std::chrono::duration<double>(waiting.limit_s);
-    bool told = false;
+    bool announced = false;
     while (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
         const int error = errno;
         const std::string who = holder(fd_);
         const bool busy = error == EWOULDBLOCK || error == EINTR;
         const bool stopped = waiting.stop && waiting.stop();
         if (busy && !stopped && Clock::now() < end) {
-            if (!told && waiting.tell) waiting.tell(who);
-            told = true;
+            if (!announced && waiting.tell) waiting.tell(who);
+            announced = true;
             const timespec pause{0, 50'000'000};
             nanosleep(&pause, nullptr);
             continue;

@@ -144,7 +144,7 @@ bool take_facts(const std::vector<Item*>& items, const Workers::Answer& answer) 
     return true;
 }
 
-/// Of a case that is an error whatever is measured.
+/// Takes over the problem of a case that is an error whatever is measured.
 void take_problem(Item& item, Shared& shared) {
     model::set_error(*item.result, item.planned->problem, item.planned->log);
     item.begun = true;

@@ -8,6 +8,7 @@
 
 #include "document/shared.hpp"
 #include "model/source_kernel.hpp"
+#include "util/word_of.hpp"
 
 namespace perfgate::document {
 
@@ -129,15 +130,7 @@ namespace perfgate::measure {
 using document::Described;
 
 std::string_view to_text(Diagnosis::Level level) {
-    switch (level) {
-        case Diagnosis::Level::ok:
-            return "ok";
-        case Diagnosis::Level::warning:
-            return "warning";
-        case Diagnosis::Level::problem:
-            return "problem";
-    }
-    return "problem";
+    return util::word_of<Diagnosis::Level::problem>(level, {"ok", "warning", "problem"});
 }
 
 // Templates, not in an unnamed namespace, because the archives find them by argument-dependent

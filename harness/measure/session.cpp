@@ -57,7 +57,7 @@ void take_over(std::vector<Item>& items, const JournalContent& journal,
         const auto found = journal.cases.find({*item.suite, model::case_id(item.planned->spec)});
         // A case whose plugin no longer answers has changed.
         if (found == journal.cases.end() || item.begun) continue;
-        // What is only said of a case may have been edited since.
+        // Its tags and its place may have been edited since.
         model::CaseResult taken = found->second;
         taken.tags = item.result->tags;
         taken.place = item.result->place;
@@ -160,7 +160,7 @@ std::vector<RecordedLaunch> Session::record_launches() {
     std::vector<RecordedLaunch> launches;
     Workers& workers = *devices_.front().workers;
     for (Item& item : items_) {
-        // What a program does is only known after it has run, so it may as well be measured.
+        // Only a run shows what a program does, so it is measured at once.
         if (item.begun || item.planned->group || shared_.interrupted) continue;
         MeasureRequest request{
             *item.result,

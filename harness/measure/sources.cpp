@@ -46,6 +46,7 @@ struct Source {
 constexpr Source sources[] = {
     {"energy", When::each_process, "energy", &add_work_per_joule},
     {"api", When::first_process, "API calls"},
+    {"disassembly", When::first_process, "machine code"},
     {"memory", When::case_closed, "device memory"},
 };
 

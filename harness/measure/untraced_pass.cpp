@@ -27,7 +27,7 @@ bool wants_untraced(const Item& item, bool only_first) {
                        });
 }
 
-/// Of the usual process beside which it runs.
+/// The number of the usual process beside which it runs.
 std::int64_t process_beside(const model::CaseResult& result) {
     std::int64_t last = 0;
     for (const auto& [name, series] : result.metrics) {

@@ -44,7 +44,7 @@ struct Place {
     }
 };
 
-/// Of the cases that the request is about; empty: about none.
+/// The workload of the cases that the request is about; empty: it is about none.
 std::string workload_of(const Request& request) {
     if (const auto* measure = std::get_if<MeasureRequest>(&request)) {
         return measure->result.spec.workload;
@@ -96,7 +96,7 @@ Workers::Answer Workers::ask(const Request& request, double limit_s,
     process(workload_of(request));
     process_->clear_stderr();
     Place place;
-    const auto gone = [this](std::string why) {
+    const auto without_worker = [this](std::string why) {
         Answer answer;
         answer.why = std::move(why);
         answer.log = process_->stderr_tail();
@@ -105,18 +105,19 @@ Workers::Answer Workers::ask(const Request& request, double limit_s,
     };
     const auto failed = [&](WorkerProcess::Outcome outcome, double limit) {
         if (outcome == WorkerProcess::Outcome::died) {
-            Answer answer = gone(place.why(process_->how_it_ended()));
+            Answer answer = without_worker(place.why(process_->how_it_ended()));
             answer.not_begun = place.phase.empty();
             return answer;
         }
         process_->kill();
         if (outcome == WorkerProcess::Outcome::interrupted) {
-            Answer answer = gone("interrupted");
+            Answer answer = without_worker("interrupted");
             answer.interrupted = true;
             return answer;
         }
-        if (outcome == WorkerProcess::Outcome::garbage) return gone(foreign_reply);
-        Answer answer = gone(place.why(fmt::format("gave no answer within {:g} s", limit)));
+        if (outcome == WorkerProcess::Outcome::garbage) return without_worker(foreign_reply);
+        Answer answer =
+            without_worker(place.why(fmt::format("gave no answer within {:g} s", limit)));
         answer.timed_out = place.loading.empty();
         return answer;
     };
@@ -146,7 +147,7 @@ Workers::Answer Workers::ask(const Request& request, double limit_s,
             reply = parse_reply(line.message);
         } catch (const util::Error& error) {
             process_->kill();
-            return gone(fmt::format("the worker's reply is malformed: {}", error.what()));
+            return without_worker(fmt::format("the worker's reply is malformed: {}", error.what()));
         }
         if (const auto* told = std::get_if<PhaseReply>(&reply)) {
             if (told->phase.starts_with(loading_phase)) {

@@ -222,6 +222,10 @@ std::vector<Metric> make_catalogue() {
                           Source::submission)),
         of_reading("api", {"api_calls", "CUDA API calls that one launch of the case makes", "count",
                            lower, exact, Fold::sum}),
+        // Neither way is better: it says what the machine code consists of.
+        of_reading("disassembly",
+                   {"code_instructions", "instructions in the machine code of the kernels", "count",
+                    none, exact, Fold::sum}),
         of_reading("memory",
                    {memory_peak, "most device memory that the variant, range or program holds",
                     "bytes", lower, exact, Fold::max}),

@@ -1,46 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/catalogue.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "util/word_of.hpp"
 
 namespace perfgate::model {
 
 std::string_view to_text(ParamType type) {
-    switch (type) {
-        case ParamType::boolean:
-            return "boolean";
-        case ParamType::integer:
-            return "integer";
-        case ParamType::real:
-            return "real";
-        case ParamType::text:
-            return "text";
-    }
-    return "unknown";
+    return util::word_of<ParamType::text>(type, {"boolean", "integer", "real", "text"});
 }
 
 std::string_view to_text(Target target) {
-    switch (target) {
-        case Target::host:
-            return "host";
-        case Target::cuda:
-            return "cuda";
-        case Target::program:
-            return "program";
-    }
-    return "unknown";
+    return util::word_of<Target::program>(target, {"host", "cuda", "program"});
 }
 
 std::string_view to_text(Submission submission) {
-    switch (submission) {
-        case Submission::async:
-            return "async";
-        case Submission::synchronous:
-            return "synchronous";
-        case Submission::graph:
-            return "graph";
-    }
-    return "unknown";
+    return util::word_of<Submission::graph>(submission, {"async", "synchronous", "graph"});
 }
 
 const WorkloadInfo* find_workload(const WorkloadCatalogue& catalogue, const std::string& name) {
@@ -53,6 +31,23 @@ const VariantInfo* find_variant(const WorkloadInfo& workload, const std::string&
     const auto found = std::find_if(workload.variants.begin(), workload.variants.end(),
                                     [&](const VariantInfo& info) { return info.name == name; });
     return found == workload.variants.end() ? nullptr : &*found;
+}
+
+std::string why_not_offered(const CaseSpec& spec, const WorkloadCatalogue& offered) {
+    const WorkloadInfo* workload = find_workload(offered, spec.workload);
+    if (!workload) return fmt::format("it has no workload '{}'", spec.workload);
+    const VariantInfo* variant = find_variant(*workload, spec.variant);
+    if (!variant) return fmt::format("its '{}' has no variant '{}'", spec.workload, spec.variant);
+    if (!variant->not_built.empty()) {
+        return fmt::format("its variant '{}' was not built: {}", spec.variant, variant->not_built);
+    }
+    for (const auto& [name, value] : spec.params) {
+        if (std::none_of(workload->params.begin(), workload->params.end(),
+                         [&name = name](const auto& param) { return param.name == name; })) {
+            return fmt::format("its '{}' has no parameter '{}'", spec.workload, name);
+        }
+    }
+    return {};
 }
 
 }  // namespace perfgate::model

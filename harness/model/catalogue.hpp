@@ -55,4 +55,8 @@ std::string_view to_text(Submission submission);
 const WorkloadInfo* find_workload(const WorkloadCatalogue& catalogue, const std::string& name);
 const VariantInfo* find_variant(const WorkloadInfo& workload, const std::string& name);
 
+/// Why a worker that offers these workloads does not have the case: "it has no workload 'gemm'".
+/// Empty: it does, whatever the values of its parameters.
+std::string why_not_offered(const CaseSpec& spec, const WorkloadCatalogue& offered);
+
 }  // namespace perfgate::model

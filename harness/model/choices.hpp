@@ -28,8 +28,8 @@ Choices choices_in(std::string_view text);
 /// difference.
 std::string difference_of_choices(std::string_view before, std::string_view now);
 
-/// Of a `prepare_time` whose processes chose otherwise: "add_kernel.BLOCK 128 in 3 processes, 64 in
-/// 2". Empty: all chose the same.
+/// How the processes of a `prepare_time` chose differently: "add_kernel.BLOCK 128 in 3 processes,
+/// 64 in 2". Empty: all chose the same.
 std::string varying_choices(const MetricSeries& series);
 
 /// "compiled and tuned in 3.2 s, at most: add_kernel.BLOCK 128" of a `prepare_time`.

@@ -13,6 +13,7 @@
 #include "model/kernel_name.hpp"
 #include "model/quantity.hpp"
 #include "util/text.hpp"
+#include "util/word_of.hpp"
 
 namespace perfgate::model {
 
@@ -27,23 +28,9 @@ constexpr std::size_t most_figures = 3;
 
 /// In sentences.
 std::string_view words_of(KernelChangeKind kind) {
-    switch (kind) {
-        case KernelChangeKind::replaced:
-            return "replaced by";
-        case KernelChangeKind::added:
-            return "added";
-        case KernelChangeKind::removed:
-            return "removed";
-        case KernelChangeKind::more_often:
-            return "called more often";
-        case KernelChangeKind::less_often:
-            return "called less often";
-        case KernelChangeKind::longer:
-            return "took longer";
-        case KernelChangeKind::shorter:
-            return "took less time";
-    }
-    return "";
+    return util::word_of<KernelChangeKind::shorter>(
+        kind, {"replaced by", "added", "removed", "called more often", "called less often",
+               "took longer", "took less time"});
 }
 
 /// By name, in the order of the first launches.

@@ -11,7 +11,7 @@ namespace perfgate::model {
 namespace {
 
 constexpr std::size_t longest = 60;
-/// Of the part in which two names differ.
+/// Characters of the part in which two names differ.
 constexpr std::size_t longest_difference = 40;
 /// A shorter name is considered too general.
 constexpr std::size_t telling = 8;

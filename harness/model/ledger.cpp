@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/ledger.hpp"
 
+#include "util/word_of.hpp"
+
 namespace perfgate::model {
 
 std::string_view to_text(LedgerAction action) {
-    switch (action) {
-        case LedgerAction::accept:
-            return "accept";
-        case LedgerAction::acknowledge:
-            return "acknowledge";
-        case LedgerAction::refresh:
-            return "refresh";
-        case LedgerAction::prune:
-            return "prune";
-    }
-    return "unknown";
+    return util::word_of<LedgerAction::prune>(action,
+                                              {"accept", "acknowledge", "refresh", "prune"});
 }
 
 }  // namespace perfgate::model

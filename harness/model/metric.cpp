@@ -5,6 +5,8 @@
 
 #include <charconv>
 
+#include "util/word_of.hpp"
+
 namespace perfgate::model {
 
 namespace {
@@ -88,41 +90,15 @@ bool comparable(const MetricSeries& left, const MetricSeries& right) {
 }
 
 std::string_view to_text(Direction direction) {
-    switch (direction) {
-        case Direction::lower:
-            return "lower";
-        case Direction::higher:
-            return "higher";
-        case Direction::none:
-            return "none";
-    }
-    return "unknown";
+    return util::word_of<Direction::none>(direction, {"lower", "higher", "none"});
 }
 
 std::string_view to_text(MetricClass metric_class) {
-    switch (metric_class) {
-        case MetricClass::exact:
-            return "exact";
-        case MetricClass::counter:
-            return "counter";
-        case MetricClass::timing:
-            return "timing";
-    }
-    return "unknown";
+    return util::word_of<MetricClass::timing>(metric_class, {"exact", "counter", "timing"});
 }
 
 std::string_view to_text(Fold fold) {
-    switch (fold) {
-        case Fold::sum:
-            return "sum";
-        case Fold::max:
-            return "max";
-        case Fold::ratio:
-            return "ratio";
-        case Fold::weighted_mean:
-            return "weighted_mean";
-    }
-    return "unknown";
+    return util::word_of<Fold::weighted_mean>(fold, {"sum", "max", "ratio", "weighted_mean"});
 }
 
 std::vector<double> all_samples(const MetricSeries& series) {

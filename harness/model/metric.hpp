@@ -56,7 +56,7 @@ struct Batch {
     std::string excluded{};  // NOLINT(readability-redundant-member-init): not all name it
     std::optional<double> sm_clock_mhz = std::nullopt;  ///< while it was taken, if known
     std::int64_t run = 0;  ///< of a baseline: which of the runs that recorded it; 0 in a run
-    /// Of a baseline's time, which keeps one value of all samples.
+    /// The slow tail of a baseline's time, whose samples are one value.
     std::optional<Tail> tail = std::nullopt;
     /// What its values consist of, if that is not the series' `detail`. Kept of prepare_time.
     std::string detail{};  // NOLINT(readability-redundant-member-init): not all name it
@@ -91,7 +91,7 @@ struct Method {
 // Sources that the gate knows.
 inline constexpr std::string_view activity_source = "activity", counter_source = "counter",
                                   wall_source = "wall";
-/// Of a `tracing_overhead` that is a range's own; any other is of the whole process.
+/// The source of a `tracing_overhead` that is a range's own; any other is the whole process's.
 inline constexpr std::string_view ranges_source = "ranges";
 
 std::string to_text(const Method& method);

@@ -8,6 +8,7 @@
 #include "model/quantity.hpp"
 #include "model/stated_work.hpp"
 #include "util/text.hpp"
+#include "util/word_of.hpp"
 
 namespace perfgate::model {
 
@@ -27,15 +28,7 @@ double matrix_rate(const Work& work, const Ceilings& ceilings) {
 }  // namespace
 
 std::string_view to_text(Bound bound) {
-    switch (bound) {
-        case Bound::memory:
-            return "memory";
-        case Bound::compute:
-            return "compute";
-        case Bound::neither:
-            return "neither";
-    }
-    return "unknown";
+    return util::word_of<Bound::neither>(bound, {"memory", "compute", "neither"});
 }
 
 std::string_view bound_word(Bound bound) {

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "util/word_of.hpp"
+
 namespace perfgate::model {
 
 void set_error(CaseResult& result, std::string reason, std::string log) {
@@ -17,19 +19,8 @@ void set_error(CaseResult& result, std::string reason, std::string log) {
 }
 
 std::string_view to_text(CaseStatus status) {
-    switch (status) {
-        case CaseStatus::measured:
-            return "measured";
-        case CaseStatus::incorrect:
-            return "incorrect";
-        case CaseStatus::error:
-            return "error";
-        case CaseStatus::invalid:
-            return "invalid";
-        case CaseStatus::skipped:
-            return "skipped";
-    }
-    return "unknown";
+    return util::word_of<CaseStatus::skipped>(
+        status, {"measured", "incorrect", "error", "invalid", "skipped"});
 }
 
 namespace {

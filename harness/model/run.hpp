@@ -69,7 +69,7 @@ struct Kernel {
     SourcePlace source{};  // NOLINT(readability-redundant-member-init)
     /// Its blocks over those that all SMs hold at once. Not compared.
     std::optional<double> waves{};  // NOLINT(readability-redundant-member-init)
-    /// Of its machine code and that of the functions it calls, in `code`. Not compared.
+    /// Size of its machine code with that of the functions it calls, in `code`. Not compared.
     std::optional<std::int64_t> code_bytes{};  // NOLINT(readability-redundant-member-init)
     /// Stack per thread, with the functions it calls. Not compared.
     std::optional<std::int64_t> stack_bytes{};  // NOLINT(readability-redundant-member-init)
@@ -183,11 +183,11 @@ struct CaseResult {
     std::vector<SetVariable> env = {};
     /// The source, as the suite names it, whose kernel is measured; empty: not a source's case.
     std::string source = {};
-    /// Of a program's case: the unit that its counts refer to, as named in reports ("step",
+    /// The unit that the counts of a program's case refer to, as named in reports ("step",
     /// "launch", "run"). Empty: a plugin's case, or an older document.
     std::string instance = {};
-    /// Of a program's case: `span`, `idle_share` and what else includes the host's time are invalid
-    /// if the 95 % interval of the recording overhead lies above this fraction. Absent: no bound.
+    /// `span`, `idle_share` and what else includes the host's time of a program are invalid if the
+    /// 95 % interval of the recording overhead lies above this fraction. Absent: no bound.
     std::optional<double> max_overhead = std::nullopt;
     /// Skipped by the suite (`skip` in an override), not because it cannot run here.
     bool skipped_by_suite = false;

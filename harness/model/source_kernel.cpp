@@ -6,37 +6,13 @@
 #include <limits>
 
 #include "util/sha256.hpp"
+#include "util/word_of.hpp"
 
 namespace perfgate::model {
 
 std::string_view to_text(ElementType type) {
-    switch (type) {
-        case ElementType::f16:
-            return "f16";
-        case ElementType::bf16:
-            return "bf16";
-        case ElementType::f32:
-            return "f32";
-        case ElementType::f64:
-            return "f64";
-        case ElementType::i8:
-            return "i8";
-        case ElementType::i16:
-            return "i16";
-        case ElementType::i32:
-            return "i32";
-        case ElementType::i64:
-            return "i64";
-        case ElementType::u8:
-            return "u8";
-        case ElementType::u16:
-            return "u16";
-        case ElementType::u32:
-            return "u32";
-        case ElementType::u64:
-            return "u64";
-    }
-    return "";
+    return util::word_of<ElementType::u64>(
+        type, {"f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"});
 }
 
 double largest_of(ElementType type) {
@@ -82,41 +58,15 @@ bool is_integer(ElementType type) {
 }
 
 std::string_view to_text(SourceArgument::Role role) {
-    switch (role) {
-        case SourceArgument::Role::in:
-            return "in";
-        case SourceArgument::Role::out:
-            return "out";
-        case SourceArgument::Role::inout:
-            return "inout";
-        case SourceArgument::Role::value:
-            return "value";
-    }
-    return "";
+    return util::word_of<SourceArgument::Role::value>(role, {"in", "out", "inout", "value"});
 }
 
 std::string_view to_text(SourceArgument::Fill fill) {
-    switch (fill) {
-        case SourceArgument::Fill::uniform:
-            return "uniform";
-        case SourceArgument::Fill::iota:
-            return "iota";
-        case SourceArgument::Fill::constant:
-            return "constant";
-    }
-    return "";
+    return util::word_of<SourceArgument::Fill::constant>(fill, {"uniform", "iota", "constant"});
 }
 
 std::string_view to_text(SourceCheck::Kind kind) {
-    switch (kind) {
-        case SourceCheck::Kind::none:
-            return "none";
-        case SourceCheck::Kind::kernel:
-            return "kernel";
-        case SourceCheck::Kind::file:
-            return "file";
-    }
-    return "";
+    return util::word_of<SourceCheck::Kind::file>(kind, {"none", "kernel", "file"});
 }
 
 SourceKind kind_of_source(std::string_view file) {

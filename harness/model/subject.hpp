@@ -64,7 +64,7 @@ class Subject {
     virtual std::string_view in_words() const { return "a case"; }
 
     // --- what it is
-    /// Of a Run, once its spec is set: the fields that say what was measured.
+    /// Sets the fields of a Run that say what was measured; its spec is set before.
     virtual void describe(CaseResult& /*result*/) const {}
     /// Metrics that its suite defines.
     virtual std::vector<MetricDefinition> own_metrics() const { return {}; }

@@ -107,10 +107,13 @@ const Unit* find_unit(std::string_view suffix) {
 }
 
 std::optional<ReportedUnit> reported_unit(std::string_view text) {
-    for (const std::string& name : {std::string(text), as_in_table(text)}) {
+    const std::array names{std::string(text), as_in_table(text)};
+    for (const std::string& name : names) {
         if (const Unit* known = find_unit(name)) {
             return ReportedUnit{std::string(known->base), known->factor};
         }
+    }
+    for (const std::string& name : names) {
         if (is_rate(name)) return ReportedUnit{name, 1};
     }
     return std::nullopt;

@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
+
+#include "util/word_of.hpp"
 
 namespace perfgate::model {
 
@@ -79,7 +80,7 @@ bool is_time(const MetricVerdict& metric) {
     return metric.unit == "ns";
 }
 
-/// Of a change, as a fraction; from nothing to something is more than any.
+/// The change as a fraction; from nothing to something is more than any.
 double size_of_change(const MetricVerdict& metric) {
     if (metric.change) return std::fabs(*metric.change);
     return metric.baseline && metric.measured && *metric.baseline != *metric.measured ? INFINITY
@@ -100,59 +101,19 @@ std::string_view to_text(Verdict verdict) {
 }
 
 std::string_view to_text(OnChange on_change) {
-    switch (on_change) {
-        case OnChange::accept:
-            return "accept";
-        case OnChange::warn:
-            return "warn";
-        case OnChange::refuse:
-            return "refuse";
-    }
-    return "unknown";
+    return util::word_of<OnChange::refuse>(on_change, {"accept", "warn", "refuse"});
 }
 
 std::string_view to_text(CodeChange change) {
-    switch (change) {
-        case CodeChange::unknown:
-            return "unknown";
-        case CodeChange::unchanged:
-            return "unchanged";
-        case CodeChange::device_unchanged:
-            return "device_unchanged";
-        case CodeChange::changed:
-            return "changed";
-    }
-    return "unknown";
+    return util::word_of<CodeChange::changed>(
+        change, {"unknown", "unchanged", "device_unchanged", "changed"});
 }
 
 std::string_view to_text(Doubt doubt) {
-    switch (doubt) {
-        case Doubt::none:
-            return "none";
-        case Doubt::not_shown:
-            return "not_shown";
-        case Doubt::nothing_changed:
-            return "nothing_changed";
-        case Doubt::clock:
-            return "clock";
-        case Doubt::unclear:
-            return "unclear";
-        case Doubt::baseline_disagrees:
-            return "baseline_disagrees";
-        case Doubt::choices_differ:
-            return "choices_differ";
-        case Doubt::clock_hides:
-            return "clock_hides";
-        case Doubt::nothing_launched_changed:
-            return "nothing_launched_changed";
-        case Doubt::too_good:
-            return "too_good";
-        case Doubt::slow_processes:
-            return "slow_processes";
-        case Doubt::slow_tail:
-            return "slow_tail";
-    }
-    return "none";
+    return util::word_of<Doubt::slow_tail>(
+        doubt, {"none", "not_shown", "nothing_changed", "clock", "unclear", "baseline_disagrees",
+                "choices_differ", "clock_hides", "nothing_launched_changed", "too_good",
+                "slow_processes", "slow_tail"});
 }
 
 Severity SeverityPolicy::of(MetricClass metric_class) const {
@@ -183,11 +144,9 @@ std::string first_reason(const CaseVerdict& verdict) {
 }
 
 std::string_view to_text(Effect effect) {
-    constexpr std::string_view texts[] = {"wrong",        "failed",      "slower",  "missing",
-                                          "counter",      "unmeasured",  "unclear", "warned",
-                                          "acknowledged", "no_baseline", "better",  "none"};
-    static_assert(std::size(texts) == static_cast<std::size_t>(Effect::none) + 1);
-    return texts[static_cast<std::size_t>(effect)];
+    return util::word_of<Effect::none>(
+        effect, {"wrong", "failed", "slower", "missing", "counter", "unmeasured", "unclear",
+                 "warned", "acknowledged", "no_baseline", "better", "none"});
 }
 
 Effect effect_of(const CaseVerdict& verdict) {

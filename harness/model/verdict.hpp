@@ -85,7 +85,7 @@ struct ChangePolicy {
     bool operator==(const ChangePolicy&) const = default;
 };
 
-/// Of gates whose tolerance states no severity, by the metric's class.
+/// The severity of gates whose tolerance states none, by the metric's class.
 struct SeverityPolicy {
     Severity exact = Severity::fail;
     Severity counter = Severity::fail;
@@ -122,7 +122,7 @@ std::string_view to_text(Verdict verdict);
 std::string_view to_text(OnChange on_change);
 std::string_view to_text(CodeChange change);
 std::string_view to_text(Doubt doubt);
-/// Of a relation, or a verdict without doubt.
+/// For a relation, or a verdict without doubt.
 Outcome outcome_of(Verdict verdict, const Policy& policy);
 
 /// 0, 1, 3 or 4: the exit code if this were the only verdict.
@@ -173,7 +173,7 @@ struct MetricVerdict {
     /// One value per judged batch, in the order of measurement, to show their spread. Empty if
     /// neither side has two different values.
     std::vector<double> baseline_batches = {}, measured_batches = {};
-    /// Of a gated time; absent where there are too few processes for the level.
+    /// The interval of a gated time's change; absent if the processes are too few for the level.
     std::optional<ChangeInterval> interval = std::nullopt;
     Doubt doubt = Doubt::none;                       ///< why it is inconclusive
     bool warns = false;                              ///< its gate never fails the run
@@ -326,7 +326,7 @@ struct VerdictDocument {
 
 /// Number of cases per verdict, over all suites.
 std::map<Verdict, std::int64_t> count_verdicts(const VerdictDocument& document);
-/// Of those that are inconclusive: number per doubt.
+/// Number of inconclusive cases per doubt.
 std::map<Doubt, std::int64_t> count_doubts(const SuiteVerdict& suite);
 std::map<Doubt, std::int64_t> count_doubts(const VerdictDocument& document);
 

@@ -183,7 +183,7 @@ std::vector<Command> next_commands(const model::VerdictDocument& document, const
         return effect <= Effect::warned && effect != Effect::missing;
     });
     const std::vector<std::string> files = suite_files(document);
-    // What imported results say was measured by another program, which perfgate cannot repeat.
+    // Another program measured imported results, and perfgate cannot repeat it.
     if (!again.empty() && !files.empty() && document.backend != "imported") {
         std::string line = "perfgate " + words.verb;
         for (const std::string& file : files) line += ' ' + util::shell_word(file);

@@ -310,7 +310,7 @@ class Console {
             text_.counted("note", of_cases);
             return;
         }
-        // What a note of the suite says of the gate is for everybody; those of cases are details.
+        // Everybody needs the suite's notes about its gate; the notes of cases are details.
         std::size_t shown = 0;
         for (const std::string& note : of_suite) {
             if (suites_with_[note] > 1) continue;
@@ -322,7 +322,7 @@ class Console {
         if (!not_applicable.empty()) with_inapplicable_.push_back(name);
     }
 
-    /// What several suites note is said once.
+    /// Writes notes that several suites share once.
     void write_shared_notes() {
         if (options_.list_all) return;
         std::size_t shown = 0;

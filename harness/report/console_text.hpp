@@ -52,7 +52,7 @@ class ConsoleText {
     std::string out_;
 };
 
-/// Of a suite: those that are broken or could not be judged, worst first; with `list_all` also
+/// The suite's relations that are broken or could not be judged, worst first; with `list_all` also
 /// those that hold. Skipped ones are grouped by reason, like cases. At most `most_rows`.
 void write_relations(const model::SuiteVerdict& suite, bool list_all, std::size_t most_rows,
                      ConsoleText& text);

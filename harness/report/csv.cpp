@@ -104,7 +104,7 @@ double sample_count(const model::MetricSeries& series) {
     return static_cast<double>(count);
 }
 
-/// Of the case itself: the start of the rows of its metrics.
+/// The columns of the case itself, with which the rows of its metrics start.
 Row row_of(std::string_view suite, const model::CaseVerdict& verdict) {
     Row row;
     row.suite = suite;

@@ -278,8 +278,8 @@ class CaseMaker {
         return texts_.of(words, [&] { data_.texts.emplace_back(words); });
     }
     std::vector<Number> texts(const std::vector<std::string>& list) {
-        std::vector<Number> numbers;
-        for (const std::string& each : list) numbers.push_back(text(each));
+        std::vector<Number> numbers(list.size());
+        std::ranges::transform(list, numbers.begin(), [&](const auto& each) { return text(each); });
         return numbers;
     }
     const model::MetricDefinition* definition_of(std::string_view name) const {
@@ -303,8 +303,9 @@ class CaseMaker {
         for (const model::Kernel& kernel : result.kernels) {
             made.kernel_names.push_back(text(kernel.name));
             model::Kernel& shown = made.kernels.emplace_back(kernel);
-            for (std::string* unused : {&shown.name, &shown.code, &shown.arguments})
+            for (std::string* unused : {&shown.name, &shown.code, &shown.arguments}) {
                 unused->clear();
+            }
             shown.argument_words.clear();
             shown.metrics.clear();
             shown.source = {};
@@ -335,7 +336,7 @@ class CaseMaker {
         return value;
     }
 
-    /// Of a gated time: the values between which its tolerance lies.
+    /// The least and the most that the tolerance of a gated time allows.
     static void add_limits(const MetricRow& row, const std::vector<model::GateRule>& gates,
                            page::Value& value) {
         if (row.verdict == nullptr || !row.verdict->baseline || row.unit != "ns") return;
@@ -355,7 +356,7 @@ class CaseMaker {
         value.most = before + allowed(tolerance.worse);
     }
 
-    /// Of timings, and of other metrics that were judged by their spread.
+    /// Timings have one, and other metrics that were judged by their spread.
     bool has_spread(const MetricRow& row) const {
         if (row.verdict != nullptr &&
             (!row.verdict->baseline_batches.empty() || !row.verdict->measured_batches.empty())) {
@@ -408,8 +409,9 @@ std::string json_text(const model::VerdictDocument& document, const model::Run& 
     for (const JoinedSuite& suite : suites) {
         const auto number = static_cast<Number>(data.suites.size());
         data.suites.push_back(suite_of(*suite.verdict));
-        for (const JoinedCase& joined : suite.cases)
+        for (const JoinedCase& joined : suite.cases) {
             data.cases.push_back(maker.make(joined, number));
+        }
     }
     document::JsonWriter json(document::JsonLayout::compact, 0, clean);
     write(json, data);

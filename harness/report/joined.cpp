@@ -61,7 +61,7 @@ void add(MetricRow& row, const MetricRow& more) {
 }
 
 /// What is known about metrics without values, by name.
-std::vector<MetricRow> told_rows(const JoinedCase& joined) {
+std::vector<MetricRow> rows_without_values(const JoinedCase& joined) {
     std::vector<MetricRow> rows;
     if (joined.result != nullptr) {
         for (const model::NotCollected& missing : joined.result->not_collected) {
@@ -135,17 +135,17 @@ std::optional<double> MetricRow::measured() const {
 std::vector<MetricRow> metric_rows(const JoinedCase& joined) {
     static const std::map<std::string, model::MetricSeries> nothing;
     const auto& measured = joined.result != nullptr ? joined.result->metrics : nothing;
-    const std::vector<MetricRow> told = told_rows(joined);
+    const std::vector<MetricRow> without_values = rows_without_values(joined);
     std::vector<MetricRow> rows;
-    rows.reserve(measured.size() + told.size());
+    rows.reserve(measured.size() + without_values.size());
     // Both are sorted by name.
-    auto next = told.begin();
+    auto next = without_values.begin();
     for (const auto& [name, series] : measured) {
-        while (next != told.end() && next->metric < name) rows.push_back(*next++);
+        while (next != without_values.end() && next->metric < name) rows.push_back(*next++);
         rows.push_back({name, series.unit, &series});
-        if (next != told.end() && next->metric == name) add(rows.back(), *next++);
+        if (next != without_values.end() && next->metric == name) add(rows.back(), *next++);
     }
-    rows.insert(rows.end(), next, told.end());
+    rows.insert(rows.end(), next, without_values.end());
     return rows;
 }
 
@@ -170,7 +170,7 @@ std::optional<Value> find_value(const JoinedCase& joined, std::string_view metri
 }
 
 std::optional<Value> find_deciding(const JoinedCase& joined) {
-    // Of what passed, or was not measured, the time says most.
+    // The time says most about what passed or was not measured.
     const model::MetricVerdict* metric = deciding_metric(*joined.verdict);
     if (metric == nullptr || !metric->measured ||
         effect_of(*joined.verdict) == model::Effect::none) {

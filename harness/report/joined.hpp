@@ -81,8 +81,8 @@ bool is_explained(const JoinedCase& joined);
 /// narrower loads (...), in blend_kernel"; the change only if it is asked for. Untrusted.
 std::string short_reason(const JoinedCase& joined, bool with_change);
 
-/// Of the kernels whose machine code is not the baseline's, the first whose source is known and
-/// lies in the folder in which the run worked; null if there is none.
+/// The first kernel with other machine code than the baseline's whose source is known and lies in
+/// the folder in which the run worked; null if there is none.
 const model::Kernel* changed_kernel_with_source(const JoinedCase& joined);
 
 /// "changed: gemm_tiled, kernels/gemm/tiled.cu:41", of that kernel; empty if there is none.

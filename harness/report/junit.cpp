@@ -58,15 +58,15 @@ std::string join_lines(const std::vector<std::string>& lines) {
     return text;
 }
 
-/// What the reasons in `told` lack: why the verification failed, which metrics could not be
+/// What `reasons` leave out: why the verification failed, which metrics could not be
 /// collected, the last lines of the worker.
-std::string evidence(const JoinedCase& joined, const std::string& told) {
+std::string evidence(const JoinedCase& joined, const std::string& reasons) {
     std::string text;
     if (joined.result != nullptr) {
         const auto& verification = joined.result->verification;
         if (verification && !verification->passed) {
             const std::string detail = plain_line(verification->detail, longest_line);
-            if (told.find(detail) == std::string::npos) text += detail + '\n';
+            if (reasons.find(detail) == std::string::npos) text += detail + '\n';
         }
         for (const MetricRow& row : metric_rows(joined)) {
             if (row.not_collected == nullptr || row.verdict != nullptr) continue;
@@ -96,11 +96,11 @@ void add_outcome(pugi::xml_node testcase, const JoinedCase& joined, Outcome outc
     set_attribute(node, "message",
                   is_explained(joined) ? plain_line(short_reason(joined, true), longest_line)
                                        : lines.front());
-    std::string told = join_lines(lines);
+    std::string reasons = join_lines(lines);
     for (const std::string& why : why_lines(*joined.verdict)) {
-        told += plain_line(why, longest_line) + '\n';
+        reasons += plain_line(why, longest_line) + '\n';
     }
-    set_text(node, told + evidence(joined, told));
+    set_text(node, reasons + evidence(joined, reasons));
 }
 
 /// A case that passed when it was measured again: readers that support Surefire's flakyFailure show

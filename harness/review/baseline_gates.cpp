@@ -58,7 +58,7 @@ class SuiteCases {
         return settings_.of(suite_case).gates(suite_case.target);
     }
 
-    /// Of a metric that the suite defines itself; nothing for any other.
+    /// The definition of a metric that the suite defines itself; nothing for any other.
     static std::optional<model::MetricDefinition> own_definition(const SuiteCase& suite_case,
                                                                  const std::string& metric) {
         for (const model::MetricDefinition& own : suite_case.subject->own_metrics()) {

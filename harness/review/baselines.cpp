@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <compare>
 #include <cstddef>
 #include <iterator>
 #include <limits>
@@ -13,11 +12,13 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "gate/machine_code.hpp"
 #include "gate/provenance_change.hpp"
+#include "gate/renames.hpp"
 #include "gate/rule.hpp"
 #include "model/measured_as.hpp"
 #include "model/quantity.hpp"
@@ -166,7 +167,9 @@ struct Circumstance {
 struct ProcessFacts {
     std::string board, clock;
 
-    auto operator<=>(const ProcessFacts&) const = default;
+    bool operator<(const ProcessFacts& other) const {
+        return std::tie(board, clock) < std::tie(other.board, other.clock);
+    }
 };
 
 ProcessFacts facts_of(const model::Batch& batch) {
@@ -216,7 +219,7 @@ class KeptTimes {
     /// Another gated metric of the case was replaced.
     void note_replacement() { most_ = false; }
 
-    /// Of each metric: `accept` replaces those that changed, with the code.
+    /// Whether most batches of each metric stayed: `accept` replaces those that changed.
     bool keeps_most() const { return any_ && most_; }
     const std::vector<Circumstance>& changed() const { return changed_; }
 
@@ -235,8 +238,9 @@ std::string code_difference(const BaselineCase& before, const BaselineCase& afte
     gate::Code was = gate::code_of(before);
     gate::Code is = gate::code_of(after);
     const std::string unknown = "-";
-    if (before.host_code.empty() && after.host_code.empty())
+    if (before.host_code.empty() && after.host_code.empty()) {
         was.host_code = is.host_code = &unknown;
+    }
     const gate::CodeComparison code = gate::compare_code(is, was);
     if (code.change != model::CodeChange::unknown) return code.difference;
     const bool same = before.kernels == after.kernels && before.host_code == after.host_code &&
@@ -262,10 +266,11 @@ std::vector<Circumstance> changed_circumstances(const BaselineCase& before,
         changed.push_back({"code", "", std::move(code)});
     }
     if (other_cycles(before, after)) changed.push_back({"number of cycles", "", "changed"});
-    // What a baseline does not know is no change to the gate.
+    // The gate ignores what the baseline does not know, so that is no change.
     const auto compare = [&](const char* name, const std::string& was, const std::string& is) {
-        if (!was.empty() && was != is)
+        if (!was.empty() && was != is) {
             changed.push_back({name, was, is.empty() ? "not known" : is});
+        }
     };
     compare("driver", before.provenance.driver, after.provenance.driver);
     compare("CUDA toolkit", before.provenance.cuda_toolkit, after.provenance.cuda_toolkit);
@@ -301,9 +306,9 @@ class Refreshed {
     }
 
     void add(const std::string& id, const std::vector<Circumstance>& changed) {
-        std::set<std::string> names;  // each once for a case
-        for (const Circumstance& each : changed) names.insert(each.name);
-        for (const std::string& name : names) ++changed_[name];
+        std::set<std::string> once;  // for a case
+        for (const Circumstance& each : changed) once.insert(each.name);
+        for (const std::string& name : once) ++changed_[name];
         if (!changed.empty()) ids_.insert(id);
     }
 
@@ -504,9 +509,9 @@ void compare_ledgers(const std::string& path, std::string_view before, std::stri
 
 /// By id: what the case was, of those that are new in the baseline and whose suites state it. Ids
 /// of former versions of perfgate are left: `baseline refresh` renames these.
-std::map<std::string, std::string> renames(const Expectations& after, const model::Baseline& before,
-                                           const model::Baseline& now) {
-    std::map<std::string, std::string> renamed;
+gate::Renamed renames(const Expectations& after, const model::Baseline& before,
+                      const model::Baseline& now) {
+    gate::Renamed renamed;
     std::set<std::string> taken;
     for (const suite::Suite& suite : after.suites) {
         if (suite.name != now.suite) continue;
@@ -519,16 +524,6 @@ std::map<std::string, std::string> renames(const Expectations& after, const mode
         }
     }
     return renamed;
-}
-
-template <typename Map>
-void rename(const std::map<std::string, std::string>& renamed, Map& map) {
-    for (const auto& [now, was] : renamed) {
-        auto node = map.extract(was);
-        if (node.empty()) continue;
-        node.key() = now;
-        map.insert(std::move(node));
-    }
 }
 
 }  // namespace
@@ -545,21 +540,22 @@ void compare_baselines(const Expectations& before, const Expectations& after, Fi
         }
         std::map<std::string, CaseGates> gates = gates_of(before, old_baseline);
         const std::map<std::string, CaseGates> later_gates = gates_of(after, found->second);
-        const std::map<std::string, std::string> renamed =
-            renames(after, old_baseline, found->second);
+        const gate::Renamed renamed = renames(after, old_baseline, found->second);
         model::Baseline with_new_names = old_baseline;
-        rename(renamed, with_new_names.cases);
-        rename(renamed, gates);
+        gate::rename(renamed, with_new_names.cases);
+        gate::rename(renamed, gates);
         BaselineComparison(path, with_new_names, found->second, gates, later_gates, findings)
             .compare();
     }
     // A new baseline may already contain acknowledgements.
     for (const auto& [path, baseline] : after.baselines) {
         const auto old_baseline = before.baselines.find(path);
+        const bool is_new = old_baseline == before.baselines.end();
+        const std::map<std::string, std::string> renamed =
+            is_new ? std::map<std::string, std::string>()
+                   : renames(after, old_baseline->second, baseline);
         for (const auto& [id, new_case] : baseline.cases) {
-            if (old_baseline != before.baselines.end() &&
-                (old_baseline->second.cases.contains(id) ||
-                 renames(after, old_baseline->second, baseline).contains(id))) {
+            if (renamed.contains(id) || (!is_new && old_baseline->second.cases.contains(id))) {
                 continue;
             }
             for (const auto& [name, acknowledgement] : new_case.acknowledged) {

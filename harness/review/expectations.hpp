@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "kinds/python/declared.hpp"
 #include "model/baseline.hpp"
 #include "model/catalogue.hpp"
 #include "suite/profile.hpp"
@@ -16,7 +17,7 @@
 
 namespace perfgate::review {
 
-enum class FileRole { suite, profile, baseline, ledger };
+enum class FileRole { suite, profile, baseline, ledger, python };
 
 /// A file in a tree.
 struct File {
@@ -32,15 +33,22 @@ using Files = std::map<std::string, File>;
 
 struct Expectations {
     std::vector<suite::Suite> suites;
-    std::map<std::string, suite::Profile> profiles;    ///< by path
-    std::map<std::string, model::Baseline> baselines;  ///< by path
-    std::map<std::string, std::string> ledgers;        ///< by path: the text
-    std::map<std::string, std::string> unreadable;     ///< by path: why
+    std::map<std::string, std::vector<python::DeclaredWorkload>> python;  ///< by path
+    std::map<std::string, suite::Profile> profiles;                       ///< by path
+    std::map<std::string, model::Baseline> baselines;                     ///< by path
+    std::map<std::string, std::string> ledgers;                           ///< by path: the text
+    std::map<std::string, std::string> unreadable;                        ///< by path: why
     std::set<std::string> devices;      ///< the keys of all baselines, changed or not
     std::vector<std::string> left_out;  ///< problems of suites, and parts that `workloads` lacks
 };
 
-/// Reads the files to compare: all suites, and other files if they differ from those in `other`.
+/// The suite in one of the files, with what the Python files that it names declare; the problems of
+/// these are added to `notes`.
+suite::Suite read_suite(const std::string& path, const Files& files,
+                        model::WorkloadCatalogue workloads, std::vector<std::string>& notes);
+
+/// Reads the files to compare: all suites and Python files, and others if they differ from those in
+/// `other`.
 Expectations read_expectations(const Files& files, const Files& other,
                                const model::WorkloadCatalogue& workloads);
 

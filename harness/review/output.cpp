@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "review/output.hpp"
+#include "review/review.hpp"
 
 #include <fmt/format.h>
 

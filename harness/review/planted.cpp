@@ -397,7 +397,7 @@ class Planting {
         return estimate == 0 || fraction * std::fabs(estimate) > least_beyond;
     }
 
-    /// Of a run that measures flagged times to the end.
+    /// The rounds of a run that measures flagged times to the end.
     static std::vector<std::size_t> usual_rounds(bool counts) {
         return counts ? std::vector<std::size_t>{1} : all_rounds();
     }

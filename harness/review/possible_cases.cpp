@@ -37,7 +37,7 @@ void add_patterns(const Suite& suite, const SuiteCase& unknown, std::set<std::st
 
 /// Whether some text matches both patterns.
 bool globs_overlap(std::string_view a, std::string_view b) {
-    // Of the rest of `a` from the current place, with the rest of `b` from each place.
+    // Whether the rest of `a` from the current place overlaps the rest of `b` from each place.
     std::vector<char> below(b.size() + 1);
     std::vector<char> here(b.size() + 1);
     for (std::size_t i = a.size() + 1; i-- > 0;) {

@@ -21,9 +21,9 @@ struct PossibleCase {
     std::int64_t line = 0;  ///< of the override in the later state, or of the benchmark
 };
 
-/// Of the results of a benchmark that is in both states: one case for each pattern and each two
-/// that have a case in common, because the last override that states a tolerance decides. Those of
-/// one pattern come first. Nothing if there are too many.
+/// Cases that a benchmark in both states may report: one for each pattern, then one for each two
+/// patterns that have a case in common, because the last override that states a tolerance decides.
+/// Nothing if there are too many.
 std::optional<std::vector<PossibleCase>> possible_cases(const suite::Suite& before,
                                                         const suite::SuiteCase& old_case,
                                                         const suite::Suite& after,

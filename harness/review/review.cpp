@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 #include "review/findings.hpp"
@@ -43,9 +44,35 @@ void compare_profiles(const Expectations& before, const Expectations& after, Fin
     }
 }
 
+/// How far results may be off from their references.
+void compare_python(const Expectations& before, const Expectations& after, Findings& findings) {
+    const auto compare = [&](const python::DeclaredWorkload& was, const std::string& path,
+                             const std::vector<python::DeclaredWorkload>& workloads) {
+        for (const python::DeclaredWorkload& is : workloads) {
+            if (is.info.name != was.info.name) continue;
+            for (const auto& one : python::looser_tolerances(was.tolerances, is.tolerances)) {
+                const auto line = static_cast<std::int64_t>(one.line == 0 ? is.line : one.line);
+                findings.add(Loosening::tolerance_raised, {path, line}, one.name, one.was, one.is,
+                             is.info.name);
+            }
+        }
+    };
+    for (const auto& [path, workloads] : before.python) {
+        const auto same = after.python.find(path);
+        for (const python::DeclaredWorkload& was : workloads) {
+            if (same != after.python.end()) {
+                compare(was, path, same->second);
+                continue;
+            }
+            for (const auto& [other, of_other] : after.python) compare(was, other, of_other);
+        }
+    }
+}
+
 std::vector<Finding> loosened(const Expectations& before, const Expectations& after) {
     Findings findings;
     compare_suites(before, after, findings);
+    compare_python(before, after, findings);
     compare_profiles(before, after, findings);
     compare_baselines(before, after, findings);
     for (const auto& [path, why] : after.unreadable) {

@@ -24,7 +24,7 @@
 #include "runner/revisions.hpp"
 #include "runner/run_file.hpp"
 #include "runner/same_sides.hpp"
-#include "suite/python_reader.hpp"
+#include "suite/named_plugins.hpp"
 #include "util/error.hpp"
 #include "util/folder.hpp"
 #include "util/text.hpp"

@@ -220,11 +220,13 @@ Needs needs_of(const AdoptionChoice& choice, const std::string& config) {
         }
         try {
             std::vector<std::string> notes;
-            const suite::Suite suite = suite::parse_known_part(file.content, path, bundled, notes);
+            const suite::Suite suite = review::read_suite(path, files, bundled, notes);
             const auto [other, is_new] = file_of.emplace(suite.name, path);
             if (!is_new) {
-                add_problem(problems, fmt::format("{}: the suite '{}' is also in {}", path,
-                                                  util::printable(suite.name), other->second));
+                add_problem(
+                    problems,
+                    fmt::format("{}: the suite '{}' is also in {}", util::printable(path),
+                                util::printable(suite.name), util::printable(other->second)));
             }
             ++needs.suites;
             needs.cases += suite.cases.size();
@@ -247,7 +249,7 @@ Needs needs_of(const AdoptionChoice& choice, const std::string& config) {
                         is_profile(file.content, path)
                             ? fmt::format("{}: is a config and no suite; name the suites alone, or "
                                           "this file with --config",
-                                          path)
+                                          util::printable(path))
                             : problem.what());
         }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// --changed-only: one launch of each case shows whether it needs to be measured. Of a program that
-// is what its first process launched.
+// --changed-only: one launch of each case shows whether it needs to be measured; what the first
+// process launched, if it is a program's.
 #pragma once
 
 #include <vector>

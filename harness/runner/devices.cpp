@@ -17,7 +17,6 @@
 #include "runner/interruption.hpp"
 #include "suite/named_plugins.hpp"
 #include "suite/plan.hpp"
-#include "suite/python_reader.hpp"
 #include "util/error.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
@@ -44,8 +43,10 @@ struct Listed {
 };
 
 Listed list_devices(const BackendChoice& choice, const std::string& backend) {
-    auto workers =
-        std::make_unique<measure::Workers>(worker_command(choice, backend, ""), interrupted);
+    BackendChoice without_python = choice;
+    without_python.interpreters.clear();
+    auto workers = std::make_unique<measure::Workers>(worker_command(without_python, backend, ""),
+                                                      interrupted);
     const measure::Reply reply =
         workers->must_ask(measure::DevicesRequest{choice.devices}, describe_limit_s);
     const auto* listed = std::get_if<measure::DevicesReply>(&reply);
@@ -473,6 +474,15 @@ OpenedBackend open_beside(const MeasuringChoice& choice, const std::vector<std::
 
 measure::Workers& first_workers(OpenedBackend& backend) {
     return *backend.devices.front().workers;
+}
+
+std::unique_ptr<measure::Workers> plain_workers(const OpenedBackend& backend) {
+    BackendChoice plain = backend.chosen;
+    plain.interpreters.clear();
+    plain.plugins.clear();
+    plain.bundled = false;
+    return std::make_unique<measure::Workers>(
+        worker_command(plain, backend.name, backend.devices.front().id), interrupted);
 }
 
 model::BoardState board_state(measure::Workers& workers) {

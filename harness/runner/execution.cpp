@@ -175,10 +175,16 @@ model::Run Execution::conclude() {
     return run;
 }
 
+measure::Workers& Execution::plain() {
+    first_workers(backend_).end();
+    if (!plain_) plain_ = plain_workers(backend_);
+    return *plain_;
+}
+
 const model::Ceilings& Execution::ceilings() {
     if (!ceilings_) {
         const bool wanted = !choice_.verify_only && choice_.ceilings;
-        ceilings_ = wanted ? measure_ceilings(first_workers(backend_)) : model::Ceilings{};
+        ceilings_ = wanted ? measure_ceilings(plain()) : model::Ceilings{};
     }
     return *ceilings_;
 }
@@ -188,6 +194,7 @@ model::Run Execution::rated(const model::Run& run) {
     result.started_at = header_.started_at;
     if (!measure::asks_for_ceilings(result)) return result;
     result.environment.ceilings = ceilings();
+    if (plain_) plain_->end();
     measure::add_ceiling_shares(result);
     return result;
 }
@@ -199,7 +206,7 @@ model::Run Execution::finish(const std::string& suite_file) {
         // After the cases, so that the ceilings do not heat up the board for them.
         run.environment.ceilings = ceilings();
         measure::add_ceiling_shares(run);
-        run.environment.after = board_state(first_workers(backend_));
+        run.environment.after = board_state(plain());
     }
     run.tool_version = PERFGATE_VERSION;
     run.git_revision = revision_of(suite_file);

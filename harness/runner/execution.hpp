@@ -49,6 +49,7 @@ class Execution {
   private:
     model::Run conclude();
     const model::Ceilings& ceilings();
+    measure::Workers& plain();
     void end_progress();
 
     const MeasuringChoice& choice_;
@@ -58,6 +59,7 @@ class Execution {
     std::unique_ptr<measure::Programs> programs_;  ///< null: the plan has no groups
     std::unique_ptr<measure::Journal> journal_;
     model::BoardState before_;
+    std::unique_ptr<measure::Workers> plain_;
     std::optional<model::Ceilings> ceilings_;  ///< once they are measured
     std::unique_ptr<measure::Session> session_;
 };

@@ -35,6 +35,7 @@
 #include "suite/settings.hpp"
 #include "suite/suite.hpp"
 #include "suite/yaml_reader.hpp"
+#include "traces/traces.hpp"
 #include "util/error.hpp"
 #include "util/file.hpp"
 #include "util/sha256.hpp"
@@ -251,7 +252,8 @@ class Import {
 /// Results as an entry of a suite reads and gates them.
 class SuiteImport {
   public:
-    SuiteImport(std::size_t files, const ImportChoice& choice) : files_(files), choice_(choice) {
+    SuiteImport(const std::vector<std::string>& files, const ImportChoice& choice)
+        : files_(files.size()), choice_(choice), recordings_(traces::is_recording(files.front())) {
         std::vector<std::string> unread;
         const std::string& file = choice.suite_file;
         suite_ = suite::parse_known_part(util::read_file(file, suite::most_yaml_bytes, "suite"),
@@ -261,14 +263,15 @@ class SuiteImport {
         }
         for (const suite::SuiteCase& each : suite_.cases) {
             const bool named = choice.entry.empty() || choice.entry == each.spec.workload;
-            if (!model::stands_for_cases(each.spec) || !kinds::has_stored(*each.subject)) continue;
+            if (!kinds::has_stored(*each.subject, recordings_)) continue;
             names_.push_back(each.spec.workload);
-            if (!named) continue;
+            if (!named || (entry_ != nullptr && entry_->group == each.group)) continue;
             if (entry_ != nullptr) {
                 refuse(entry_->spec.workload == each.spec.workload
                            ? "has a matrix, so that a file of results may be of any of its "
                              "combinations: write an entry without one"
-                           : "is one of several benchmarks: name one, as --suite FILE/NAME");
+                           : fmt::format("is one of several {}s: name one, as --suite FILE/NAME",
+                                         what()));
             }
             entry_ = &each;
         }
@@ -277,8 +280,8 @@ class SuiteImport {
 
     model::Run take(const std::vector<std::string>& files) {
         for (const std::string& file : files) {
-            distinct_.add(file, util::read_file(file, benchmark::most_bytes, "results"));
             stored_.push_back(kinds::stored(*entry_->subject, file));
+            distinct_.add(file, std::exchange(stored_.back().content, {}));
             require_one_device(files.front(), file);
         }
         model::Run run = planned_run();
@@ -288,12 +291,15 @@ class SuiteImport {
     }
 
   private:
+    [[nodiscard]] std::string_view what() const { return recordings_ ? "command" : "benchmark"; }
+
     [[noreturn]] void refuse(const std::string& why) const {
         const std::string which =
             entry_ == nullptr
-                ? fmt::format("has no benchmark {}{}", util::printable(choice_.entry),
-                              choice_.entry.empty() ? "whose results can be read"
-                                                    : util::did_you_mean(choice_.entry, names_))
+                ? fmt::format("has no {} {}{}", what(), util::printable(choice_.entry),
+                              !choice_.entry.empty() ? util::did_you_mean(choice_.entry, names_)
+                              : recordings_          ? "whose recordings these could be"
+                                                     : "whose results can be read")
                 : util::printable(entry_->spec.workload) + ' ' + why;
         throw util::InputError(fmt::format("{}: {}", util::printable(choice_.suite_file), which));
     }
@@ -329,14 +335,16 @@ class SuiteImport {
     model::Run planned_run() {
         const std::size_t group = entry_->group.value();
         const std::string workload = entry_->spec.workload;
-        suite::set_discovered_cases({{group, discovered()}}, suite_);
+        if (model::stands_for_cases(entry_->spec)) {
+            suite::set_discovered_cases({{group, discovered()}}, suite_);
+        }
         suite::PlanOptions options;
         options.device_key = choice_.device_key;
         options.filters = {workload + "/*"};
         model::Plan plan;
         plan.suites.push_back(suite::plan_suite(suite_, options).suite);
         planned_ = std::move(plan.suites.front());
-        // What `measure` records is in no file.
+        // What `measure` records is in no file of results.
         std::erase_if(planned_.cases,
                       [&](const model::PlannedCase& each) { return each.group != group; });
         plan.suites.front() = planned_;
@@ -379,6 +387,11 @@ class SuiteImport {
             return model::set_error(result,
                                     fmt::format("{}: {}", util::printable(file), added.reason));
         }
+        if (result.status != model::CaseStatus::measured) {
+            result.kernels = std::move(added.kernels);
+            result.not_collected = std::move(added.not_collected);
+            result.not_applicable = std::move(added.not_applicable);
+        }
         result.status = model::CaseStatus::measured;
         for (std::string& note : added.notes) {
             if (std::find(result.notes.begin(), result.notes.end(), note) == result.notes.end()) {
@@ -415,6 +428,7 @@ class SuiteImport {
 
     std::size_t files_;
     const ImportChoice& choice_;
+    bool recordings_;
     suite::Suite suite_;
     std::vector<std::string> names_;
     const suite::SuiteCase* entry_ = nullptr;
@@ -439,7 +453,7 @@ Cases cases_of(const model::Run& run) {
 }  // namespace
 
 model::Run import_results(const std::vector<std::string>& files, const ImportChoice& choice) {
-    if (!choice.suite_file.empty()) return SuiteImport(files.size(), choice).take(files);
+    if (!choice.suite_file.empty()) return SuiteImport(files, choice).take(files);
     Import import(files.size(), choice);
     for (const std::string& file : files) import.add(file);
     return import.take(files.front());

@@ -34,7 +34,7 @@ void note_absent_baselines(const model::Run& run, const std::string& folder,
                                             return verdict.verdict == model::Verdict::no_baseline;
                                         });
         if (!missed || baselines.contains(suite.name)) continue;
-        // One case that cannot become a baseline is enough for a refresh to be refused.
+        // A refresh that would not store all of its cases is not advised.
         const bool refreshable =
             i < run.suites.size() &&
             std::all_of(run.suites[i].cases.begin(), run.suites[i].cases.end(),

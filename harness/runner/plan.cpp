@@ -18,7 +18,6 @@
 #include "suite/discovered_cases.hpp"
 #include "suite/named_plugins.hpp"
 #include "suite/plan.hpp"
-#include "suite/python_reader.hpp"
 #include "suite/suite.hpp"
 #include "suite/yaml_reader.hpp"
 #include "util/error.hpp"
@@ -113,6 +112,13 @@ class Planning {
         for (const suite::CaseOfSuites& at : suite::cases_to_run(suites_, options_)) {
             const suite::SuiteCase& suite_case = case_at(at);
             if (!model::stands_for_cases(suite_case.spec)) continue;
+            if (!suite_case.group) {
+                throw util::InputError(fmt::format(
+                    "{}:{}: the file declares the workload '{}', and does not define it when it "
+                    "runs",
+                    util::printable(suites_[at.suite].file), suite_case.at.line,
+                    suite_case.spec.workload));
+            }
             model::PlannedCase planned;
             planned.subject = suite_case.subject;
             place(planned, in_suite_folder(suites_[at.suite].file));

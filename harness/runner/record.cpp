@@ -17,6 +17,7 @@
 #include "runner/installation.hpp"
 #include "runner/interruption.hpp"
 #include "suite/suite.hpp"
+#include "traces/traces.hpp"
 #include "util/error.hpp"
 #include "util/text.hpp"
 
@@ -104,9 +105,7 @@ void check_suite_request(const ProfileRequest& request) {
 
 void analyse(const fs::path& folder, const activity::ProfileOptions& options,
              ProfiledProgram& result) {
-    for (const fs::path& file : activity::recordings_in(folder)) {
-        result.recordings.push_back(activity::read_recording(file));
-    }
+    result.recordings = traces::read_recordings(folder);
     std::vector<std::string> missing;
     // The timelines refer to the recordings, which do not move any more.
     for (const activity::Recording& recording : result.recordings) {

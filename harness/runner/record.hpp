@@ -17,7 +17,7 @@ namespace perfgate::runner {
 
 struct ProfileRequest {
     std::vector<std::string> words;  ///< the program and its arguments
-    std::string recording;           ///< folder of stored recordings; then no program runs
+    std::string recording;           ///< stored recordings, a file or folder; then no program runs
     std::string out;            ///< new folder that keeps the recordings; empty: they are deleted
     std::string suite;          ///< new file for suite_draft(); empty: no suite is written
     inject::Settings settings;  ///< the folder is chosen here

@@ -16,6 +16,7 @@
 #include "baseline/file_changes.hpp"
 #include "baseline/store.hpp"
 #include "runner/git.hpp"
+#include "suite/named_plugins.hpp"
 #include "suite/profile.hpp"
 #include "suite/yaml_reader.hpp"
 #include "util/error.hpp"
@@ -126,6 +127,7 @@ class Place {
         if (role_ == FileRole::baseline) {
             return path.ends_with(".json") || path.ends_with(ledger_ending) || is_staged(path);
         }
+        if (role_ == FileRole::python) return false;  // one is named by its file
         if (role_ == FileRole::suite && is_hidden(path)) return false;
         return path.ends_with(".yaml") || path.ends_with(".yml");
     }
@@ -177,6 +179,7 @@ std::set<std::string> listed_by(const std::vector<Place>& places) {
 
 std::size_t limit_of(FileRole role) {
     if (role == FileRole::baseline) return baseline::baseline_limit_bytes;
+    if (role == FileRole::python) return suite::most_python_bytes;
     return role == FileRole::ledger ? baseline::ledger_limit_bytes : suite::most_yaml_bytes;
 }
 
@@ -294,6 +297,20 @@ void add_baselines(const review::Files& files, std::set<std::string>& folders) {
     }
 }
 
+/// The Python files that the suites among the files name.
+std::vector<Place> python_places(const review::Files& files) {
+    std::set<std::string> named;
+    for (const auto& [path, file] : files) {
+        if (file.role != FileRole::suite) continue;
+        for (const suite::PythonFile& python : suite::needs_of_text(file.content, path).scripts) {
+            named.insert(python.file);
+        }
+    }
+    std::vector<Place> places;
+    for (const std::string& file : named) places.emplace_back(FileRole::python, file);
+    return places;
+}
+
 }  // namespace
 
 review::Files files_of_revision(const std::string& revision, const ReviewedPlaces& places) {
@@ -315,6 +332,12 @@ review::Files files_of_revision(const std::string& revision, const ReviewedPlace
         }
         for (const runner::GitFile& file : *listed) add_git_file(files, file, all);
     }
+    const std::vector<Place> python = python_places(files);
+    for (const std::string& root : listed_by(python)) {
+        const auto listed = runner::git_files(revision, {root});
+        if (!listed) continue;  // it is not in the repository
+        for (const runner::GitFile& file : *listed) add_git_file(files, file, python);
+    }
     return files;
 }
 
@@ -322,6 +345,8 @@ review::Files files_of_working_tree(const ReviewedPlaces& places) {
     const std::vector<Place> all = all_places(places);
     review::Files files;
     for (const std::string& root : listed_by(all)) add_tree(files, root, all);
+    const std::vector<Place> python = python_places(files);
+    for (const std::string& root : listed_by(python)) add_tree(files, root, python);
     return files;
 }
 

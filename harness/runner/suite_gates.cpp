@@ -15,8 +15,8 @@
 #include "runner/checkout_paths.hpp"
 #include "runner/devices.hpp"
 #include "suite/discovered_cases.hpp"
+#include "suite/named_plugins.hpp"
 #include "suite/plan.hpp"
-#include "suite/python_reader.hpp"
 #include "suite/suite.hpp"
 #include "suite/tolerance_edit.hpp"
 #include "suite/yaml_reader.hpp"
@@ -102,26 +102,32 @@ SuiteGates::SuiteGates(const std::vector<std::string>& files,
     : workloads_(load_workloads_of(files, plugins)) {
     suite::add_declared(suite::python_files(files), workloads_);
     for (const std::string& file : files) {
-        std::string text = util::read_file(file, suite::most_yaml_bytes, "suite");
-        suites_.push_back({file, std::move(text), suite::name_in(file)});
+        const std::string text = util::read_file(file, suite::most_yaml_bytes, "suite");
+        suites_.push_back({file, text, suite::name_in(file), text});
     }
 }
 
-model::PlannedSuite SuiteGates::planned(const Text& suite, const model::Run& run) const {
-    suite::Suite parsed = suite::parse_suite(suite.text, suite.file, workloads_);
-    suite::PlanOptions options;
-    if (run.backend == "cuda") options.target = model::Target::cuda;
-    if (run.backend == "host") options.target = model::Target::host;
-    options.device_key = run.environment.device.key;
-    options.compute_capability = run.environment.device.compute_capability;
+suite::Suite SuiteGates::parsed(const Text& suite, const model::Run& run) const {
     const model::SuiteResult* measured = suite_of(run, suite.name);
     if (measured == nullptr) {
         throw util::InputError(fmt::format("{}: the run does not have its suite '{}'",
                                            util::printable(suite.file),
                                            util::printable(suite.name)));
     }
+    const model::Target target = run.backend == "host" ? model::Target::host : model::Target::cuda;
+    suite::Suite parsed = suite::parse_suite(suite.text, suite.file,
+                                             suite::known_by_run(*measured, target, workloads_));
     suite::set_discovered_cases(discovered_in(parsed, *measured), parsed);
-    model::PlannedSuite planned = suite::plan_suite(parsed, options).suite;
+    return parsed;
+}
+
+model::PlannedSuite SuiteGates::planned(const Text& suite, const model::Run& run) const {
+    suite::PlanOptions options;
+    if (run.backend == "cuda") options.target = model::Target::cuda;
+    if (run.backend == "host") options.target = model::Target::host;
+    options.device_key = run.environment.device.key;
+    options.compute_capability = run.environment.device.compute_capability;
+    model::PlannedSuite planned = suite::plan_suite(parsed(suite, run), options).suite;
     make_portable(planned);
     return planned;
 }
@@ -180,8 +186,7 @@ void SuiteGates::raise(const std::vector<WantedTolerance>& wanted, const model::
 void SuiteGates::raise(Text& suite, const std::vector<WantedTolerance>& wanted,
                        const model::Run& run) const {
     const Gates first = gates_of(planned(suite, run));
-    suite::Suite parsed = suite::parse_suite(suite.text, suite.file, workloads_);
-    suite::set_discovered_cases(discovered_in(parsed, *suite_of(run, suite.name)), parsed);
+    const suite::Suite parsed = this->parsed(suite, run);
     std::map<std::string, std::pair<suite::Position, std::string>> places;  // entry and variant
     for (const suite::SuiteCase& each : parsed.cases) {
         places[each.id] = {parsed.entries[each.entry].at, each.spec.variant};
@@ -228,7 +233,6 @@ void SuiteGates::raise(Text& suite, const std::vector<WantedTolerance>& wanted,
     for (const auto& [id, tolerances] : overrides) {
         suite.text = suite::with_override(suite.text, id, tolerances);
     }
-    suite.changed = true;
     if (!is_what_was_meant(first, gates_of(planned(suite, run)), wanted, wanted)) {
         throw util::InputError(
             fmt::format("{}: the tolerance of {}.{} cannot be set to {} there: write it by hand",
@@ -239,7 +243,15 @@ void SuiteGates::raise(Text& suite, const std::vector<WantedTolerance>& wanted,
 
 void SuiteGates::write() const {
     for (const Text& suite : suites_) {
-        if (suite.changed) util::write_file_atomically(suite.file, suite.text);
+        if (suite.text == suite.read) continue;
+        // Measuring takes long.
+        if (util::read_file(suite.file, suite::most_yaml_bytes, "suite") != suite.read) {
+            throw util::InputError(
+                fmt::format("{}: it was changed while this measured; nothing was stored: refresh "
+                            "from the stored run, with this file and --tolerances",
+                            util::printable(suite.file)));
+        }
+        util::write_file_atomically(suite.file, suite.text);
     }
 }
 

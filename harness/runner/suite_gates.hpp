@@ -9,6 +9,7 @@
 #include "model/catalogue.hpp"
 #include "model/plan.hpp"
 #include "model/run.hpp"
+#include "suite/suite.hpp"
 
 namespace perfgate::runner {
 
@@ -39,15 +40,17 @@ class SuiteGates {
     /// override for the case. Throws util::InputError if that has not the meaning it should.
     void raise(const std::vector<WantedTolerance>& wanted, const model::Run& run);
 
-    /// Writes the files whose text has changed. Throws util::Error.
+    /// Writes the files whose text has changed. Throws util::InputError for one that somebody else
+    /// has changed meanwhile, util::Error where it cannot write.
     void write() const;
 
   private:
     struct Text {
         std::string file, text, name;
-        bool changed = false;
+        std::string read;  ///< what the file had
     };
 
+    suite::Suite parsed(const Text& suite, const model::Run& run) const;
     model::PlannedSuite planned(const Text& suite, const model::Run& run) const;
     void raise(Text& suite, const std::vector<WantedTolerance>& wanted,
                const model::Run& run) const;

@@ -52,7 +52,7 @@ class BenchmarkReader {
 
     static const std::vector<Key<BenchmarkReader, Program>>& keys() {
         using Row = Key<BenchmarkReader, Program>;
-        /// Of a case that is a result.
+        /// What the suite states about a case that is a result.
         const auto stated = [](std::string BenchmarkReading::*place) {
             return [place](const Program& of) {
                 return of.layout ? (*of.layout).*place : std::string();
@@ -114,9 +114,9 @@ class BenchmarkReader {
                 &BenchmarkReader::tolerances),
             {"cross_board_tolerance", "As for workloads.", fraction(),
              in(&BenchmarkReader::label_, &Label::settings, &Settings::cross_board)},
-        };  // namespace
+        };
         return keys;
-    }  // namespace perfgate::suite
+    }
 
     /// A value as it is written.
     struct ValueText {
@@ -164,7 +164,7 @@ class BenchmarkReader {
     }
 
   private:
-    /// Of a metric that the suite defines, which way is better, too; the catalogue's never changes.
+    /// A metric that the suite defines has its direction, too; the catalogue's never changes.
     static void add_values(const Program& of, model::MeasuredAs& to) {
         if (!of.layout) return;
         for (const BenchmarkValue& value : of.layout->values) {

@@ -43,7 +43,7 @@ struct Operand {
     std::optional<model::Cache> cache;
     std::vector<Use> uses;
 
-    /// Of discovered cases: the metrics that they report. Null: of other cases.
+    /// The metrics that discovered cases report; null for other cases.
     [[nodiscard]] const Settings* reported() const {
         return known == nullptr || is_listed ? nullptr : known->discovering;
     }

@@ -107,27 +107,27 @@ std::string folder_text(const std::string& folder) {
 class CommandReader {
     using Row = Key<CommandReader, Program>;
 
-    template <auto Member>
+    template <auto member>
     static void words_into(const KeyValue& value, CommandReader& to) {
-        to.read_.command.*Member = to.words(value.node, value.key);
+        to.read_.command.*member = to.words(value.node, value.key);
     }
     static constexpr auto in_command(auto member) {
         return in(&CommandReader::read_, &ReadCommand::command, member);
     }
 
     /// A member of the command.
-    template <auto Member, typename T>
+    template <auto member, typename T>
     static Row of_command(std::string_view name, std::string_view help, const Sort<T>& sort) {
-        return Row(name, help, sort, in_command(Member))
-            .usually(sort.text(command::Command{}.*Member));
+        return Row(name, help, sort, in_command(member))
+            .usually(sort.text(command::Command{}.*member));
     }
     /// Another number of them is measured as something else.
-    template <auto Member>
+    template <auto member>
     static Row counted(std::string_view name, std::string_view help,
                        const Sort<std::int64_t>& sort) {
-        return of_command<Member>(name, help, sort).measured_as([](const Program& of) {
-            const int value = of.command.*Member;
-            return value == command::Command{}.*Member ? "" : std::to_string(value);
+        return of_command<member>(name, help, sort).measured_as([](const Program& of) {
+            const int value = of.command.*member;
+            return value == command::Command{}.*member ? "" : std::to_string(value);
         });
     }
 

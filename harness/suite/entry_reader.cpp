@@ -405,7 +405,7 @@ std::vector<KeyText> tables::plugin() {
     return joined({texts_of(plugin_keys()), texts_of(entry_keys())});
 }
 
-std::vector<KeyText> tables::override_() {
+std::vector<KeyText> tables::overriding() {
     return joined({texts_of(override_keys()), settings_of_overrides()});
 }
 
@@ -433,7 +433,7 @@ std::vector<Override> read_overrides(const YamlNode& node, Problems& problems) {
                      fmt::format("{} overrides; expected at most {}", items.size(), most_rules));
         return overrides;
     }
-    static const std::vector<std::string> names = key_names(tables::override_());
+    static const std::vector<std::string> names = key_names(tables::overriding());
     for (const YamlNode* item : items) {
         const Fields fields(*item, "an override", names, problems);
         const YamlNode* match = fields.find("match");

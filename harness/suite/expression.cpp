@@ -79,7 +79,7 @@ class SideParser {
         return part;
     }
 
-    /// What the property that the left side names is compared with, the whole rest of the text.
+    /// Reads the word that the left side's property is compared with: the whole rest of the text.
     void word_of(std::string_view property) {
         if (property == model::bound_operand) {
             bound();

@@ -62,6 +62,7 @@ Sort<std::vector<std::string>> files(std::string_view what);
 template <typename T>
 Sort<T> choice(std::vector<std::pair<std::string, T>> choices) {
     std::vector<std::string> words;
+    words.reserve(choices.size());
     for (const auto& [name, value] : choices) words.push_back(name);
     Sort<std::string> named = word(std::move(words));
     const auto read = [names = named.read, choices](const KeyValue& value) -> std::optional<T> {
@@ -131,10 +132,10 @@ struct Key : Compared<Of> {
     /// `reader` is a member function of `To` that takes the KeyValue or its node, or is called with
     /// the KeyValue and the `To`.
     template <typename Reader>
-    Key(std::string_view key, std::string_view words, std::string values, Reader reader) {
+    Key(std::string_view key, std::string_view words, std::string_view values, Reader reader) {
         this->name = key;
         this->help = words;
-        this->schema = std::move(values);
+        this->schema = values;
         read = [reader](const KeyValue& value, To& to) {
             if constexpr (std::invocable<Reader, To&, const KeyValue&>) {
                 std::invoke(reader, to, value);
@@ -148,8 +149,9 @@ struct Key : Compared<Of> {
 
     /// `reader` returns what is stored in what `into` refers to.
     template <typename Reader, typename Into>
-    Key(std::string_view key, std::string_view words, std::string values, Reader reader, Into into)
-        : Key(key, words, std::move(values), [reader, into](const KeyValue& value, To& to) {
+    Key(std::string_view key, std::string_view words, std::string_view values, Reader reader,
+        Into into)
+        : Key(key, words, values, [reader, into](const KeyValue& value, To& to) {
               std::invoke(into, to) = reader(value.node, value.problems);
           }) {}
 
@@ -186,8 +188,8 @@ struct Key : Compared<Of> {
         this->required = true;
         return std::move(*this);
     }
-    Key usually(std::string value) && {
-        this->usual = std::move(value);
+    Key usually(std::string_view value) && {
+        this->usual = value;
         return std::move(*this);
     }
     Key outside_overrides() && {
@@ -237,6 +239,7 @@ struct Key : Compared<Of> {
 template <typename Rows>
 std::vector<std::string> key_names(const Rows& keys) {
     std::vector<std::string> names;
+    names.reserve(keys.size());
     for (const auto& key : keys) names.push_back(key.name);
     return names;
 }
@@ -310,7 +313,7 @@ model::MeasuredAs measured_as(const Program& program);
 /// are judged.
 model::MeasuredAs measured_as(const model::SourceKernel& kernel);
 
-/// Of two of one kind; of others none.
+/// The keys of two subjects of one kind; none if their kinds differ.
 std::vector<WeakerKey> weaker_keys(const model::Subject& before, const model::Subject& after);
 std::vector<WeakerKey> weaker_keys(const Program& before, const Program& after);
 std::vector<WeakerKey> weaker_keys(const model::SourceKernel& before,
@@ -322,7 +325,7 @@ std::vector<KeyText> profile();
 std::vector<KeyText> suite();
 std::vector<KeyText> settings();
 std::vector<KeyText> tolerance();
-std::vector<KeyText> override_();
+std::vector<KeyText> overriding();
 std::vector<KeyText> plugin();
 std::vector<KeyText> program();
 std::vector<KeyText> command();

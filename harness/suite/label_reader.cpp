@@ -15,6 +15,7 @@
 #include "model/command_words.hpp"
 #include "suite/amount.hpp"
 #include "util/text.hpp"
+#include "util/word_of.hpp"
 
 namespace perfgate::suite {
 
@@ -59,15 +60,8 @@ std::vector<std::string> metrics_of(command::Piece::Kind kind, bool of_benchmark
 }
 
 std::string_view in_words(command::Piece::Kind kind) {
-    switch (kind) {
-        case command::Piece::Kind::program:
-            return "the program";
-        case command::Piece::Kind::range:
-            return "a range";
-        case command::Piece::Kind::kernels:
-            return "a label of kernels";
-    }
-    return "";
+    return util::word_of<command::Piece::Kind::kernels>(
+        kind, {"the program", "a range", "a label of kernels"});
 }
 
 /// "nvtx 'step*', skip 1"; empty: the whole program.
@@ -148,12 +142,9 @@ class LabelReader {
         static const std::vector<Row> keys{
             {"nvtx", "Glob on the names of NVTX ranges; of a domain: `domain:name`.",
              pattern("a glob"), in(&LabelText::piece, &command::Piece::pattern)},
-            {
-                "kernel",
-                "Glob on the names of kernels, as in C++ (demangled) or as in the machine code.",
-                pattern("a glob"), in(&LabelText::piece, &command::Piece::pattern)  // namespace
-            }  // namespace perfgate::suite
-            ,
+            {"kernel",
+             "Glob on the names of kernels, as in C++ (demangled) or as in the machine code.",
+             pattern("a glob"), in(&LabelText::piece, &command::Piece::pattern)},
             {"grid",
              "Only launches with this grid: blocks in x, y and z; what is left out is 1, as in "
              "CUDA's `dim3`.",

@@ -3,11 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
+#include <utility>
 
 #include "suite/placed_text.hpp"
-#include "suite/python_reader.hpp"
 #include "suite/yaml_reader.hpp"
 #include "util/error.hpp"
 #include "util/file.hpp"
@@ -18,6 +19,14 @@ namespace perfgate::suite {
 namespace fs = std::filesystem;
 
 NeedsOfSuite needs_of(const std::string& suite_file) {
+    try {
+        return needs_of_text(util::read_file(suite_file, most_yaml_bytes, "suite"), suite_file);
+    } catch (const util::InputError&) {
+        return {};  // said with its place where the suite is read
+    }
+}
+
+NeedsOfSuite needs_of_text(const std::string& yaml, const std::string& suite_file) {
     NeedsOfSuite needs;
     const auto named = [&](const YamlNode& node) {
         return NamedInSuite{node.text, fmt::format("{}:{}:{}", util::printable(suite_file),
@@ -25,7 +34,6 @@ NeedsOfSuite needs_of(const std::string& suite_file) {
     };
     try {
         Problems problems(suite_file);
-        const std::string yaml = util::read_file(suite_file, most_yaml_bytes, "suite");
         const YamlDocument document = read_yaml(yaml, problems);
         for (const YamlNode::Entry& key : document.root->entries) {
             for (const YamlNode* item : key.value->items) {
@@ -33,6 +41,9 @@ NeedsOfSuite needs_of(const std::string& suite_file) {
                     needs.plugins.push_back(named(*item));
                 }
                 if (key.key->text != "workloads") continue;
+                if (auto script = python_file(*item, suite_file)) {
+                    needs.scripts.push_back(*std::move(script));
+                }
                 for (const YamlNode::Entry& field : item->entries) {
                     const std::string& kind = field.key->text;
                     needs.workers = needs.workers || kind == "source" || kind == "python";
@@ -46,6 +57,19 @@ NeedsOfSuite needs_of(const std::string& suite_file) {
         // Said with its place where the suite is read.
     }
     return needs;
+}
+
+std::vector<PythonFile> python_files(const std::vector<std::string>& suite_files) {
+    std::vector<PythonFile> files;
+    for (const std::string& suite_file : suite_files) {
+        for (PythonFile& found : needs_of(suite_file).scripts) {
+            const bool known = std::any_of(files.begin(), files.end(), [&](const auto& one) {
+                return one.file == found.file && one.interpreter == found.interpreter;
+            });
+            if (!known) files.push_back(std::move(found));
+        }
+    }
+    return files;
 }
 
 std::string file_of_plugin(const std::string& named, const std::string& suite_file) {
@@ -65,7 +89,7 @@ std::vector<std::string> borrowed_workloads(const std::vector<std::string>& suit
             own[i].insert(found.native());
             own[i].insert((found.parent_path() / ("lib" + found.filename().native())).native());
         }
-        for (const PythonFile& python : python_files({file})) own[i].insert(python.file);
+        for (const PythonFile& python : needs[i].scripts) own[i].insert(python.file);
         all.insert(own[i].begin(), own[i].end());
     }
     std::vector<std::string> lines;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What suites say of plugins, read from their text before any plugin is loaded.
+// What suites say of plugins and Python files, read from their text before any is loaded.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "model/catalogue.hpp"
+#include "suite/python_reader.hpp"
 
 namespace perfgate::suite {
 
@@ -17,11 +18,16 @@ struct NamedInSuite {
 
 struct NeedsOfSuite {
     std::vector<NamedInSuite> plugins, workloads;
+    std::vector<PythonFile> scripts;
     bool workers = false;  ///< perfgate's own processes measure an entry; programs do not need them
 };
 
 /// Nothing if the file cannot be read as a suite: what is wrong is said when it is.
 NeedsOfSuite needs_of(const std::string& suite_file);
+NeedsOfSuite needs_of_text(const std::string& yaml, const std::string& suite_file);
+
+/// The Python files of the suites, each once for each interpreter.
+std::vector<PythonFile> python_files(const std::vector<std::string>& suite_files);
 
 /// A plugin's file, relative to the folder of its suite, from anywhere; `libNAME.so` for an absent
 /// `NAME.so` is not tried.

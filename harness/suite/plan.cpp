@@ -10,6 +10,8 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <string_view>
+#include <vector>
 
 #include "model/unknown_cases.hpp"
 #include "util/error.hpp"
@@ -172,6 +174,28 @@ std::set<std::size_t> select(const Suite& suite, const PlanOptions& options, Use
     return selected;
 }
 
+/// The ids that a suite has, whatever is selected of it.
+class IdsOfSuite {
+  public:
+    explicit IdsOfSuite(const Suite& suite) {
+        for (const SuiteCase& suite_case : suite.cases) {
+            ids_.insert(suite_case.id);
+            if (model::stands_for_cases(suite_case.spec)) open_.push_back(&suite_case.spec);
+        }
+    }
+
+    /// Or may have: cases of a benchmark that was not asked for them are not known.
+    [[nodiscard]] bool contains(const std::string& id) const {
+        return ids_.contains(id) || std::any_of(open_.begin(), open_.end(), [&](const auto* spec) {
+                   return model::stands_for(*spec, id);
+               });
+    }
+
+  private:
+    std::set<std::string_view> ids_;
+    std::vector<const model::CaseSpec*> open_;
+};
+
 SuitePlan plan_one(const Suite& suite, const PlanOptions& options, Used& used) {
     SuitePlan planned;
     planned.suite.name = suite.name;
@@ -182,6 +206,7 @@ SuitePlan plan_one(const Suite& suite, const PlanOptions& options, Used& used) {
     Problems problems(suite.file);
     SettingsCache settings_cache(suite, options, problems);
     const std::set<std::size_t> selected = select(suite, options, used, counts);
+    const IdsOfSuite ids(suite);
     for (const std::size_t index : selected) {
         const SuiteCase& suite_case = suite.cases[index];
         const ResolvedSettings& settings = settings_cache.of(suite_case);
@@ -203,6 +228,7 @@ SuitePlan plan_one(const Suite& suite, const PlanOptions& options, Used& used) {
         out.log = suite_case.log;
         out.measured_as = measured_as(*out.subject);
         out.was = former_id(suite_case);
+        if (!out.was.empty() && ids.contains(out.was)) out.was.clear();  // no former name
         out.place = {suite.file, suite_case.at.line};
         out.tags = suite.entries[suite_case.entry].tags;
         out.metrics = settings.metrics;

@@ -15,7 +15,7 @@ namespace {
 /// not help.
 constexpr std::size_t most_suggestions = 500;
 /// Nobody reads a longer list of candidates.
-constexpr std::size_t most_listed = 16;
+constexpr std::size_t most_listed = 20;
 
 std::string listed(const std::vector<std::string>& candidates) {
     const std::size_t shown = candidates.size() > most_listed ? most_listed : candidates.size();
@@ -56,15 +56,15 @@ void Problems::add_unknown(Position at, std::string_view what, std::string_view 
 
 std::string Problems::text() const {
     std::string text;
-    std::size_t told = 0;
+    std::size_t reported = 0;
     for (const auto& [at, message] : problems_) {
-        if (told == most_told) {
-            text += fmt::format("\n{}: {} more problems", file_, problems_.size() - told);
+        if (reported == most_reported) {
+            text += fmt::format("\n{}: {} more problems", file_, problems_.size() - reported);
             break;
         }
         const std::string place = at.line == 0 ? "" : fmt::format("{}:{}:", at.line, at.column);
-        text += fmt::format("{}{}:{} {}", told == 0 ? "" : "\n", file_, place, message);
-        ++told;
+        text += fmt::format("{}{}:{} {}", reported == 0 ? "" : "\n", file_, place, message);
+        ++reported;
     }
     return text;
 }

@@ -29,7 +29,7 @@ struct Position {
 class Problems {
   public:
     /// At most this many are reported; the rest is counted.
-    static constexpr std::size_t most_told = 50;
+    static constexpr std::size_t most_reported = 50;
 
     explicit Problems(std::string_view file);
 

@@ -20,8 +20,8 @@ namespace {
 constexpr std::size_t longest_path = 4096;
 
 /// Where a key of the policy is.
-template <auto Member>
-constexpr auto in_policy = in(&Profile::policy, Member);
+template <auto member>
+constexpr auto in_policy = in(&Profile::policy, member);
 
 std::string processes_text(const Profile& profile) {
     if (profile.processes) return std::to_string(*profile.processes);
@@ -36,14 +36,14 @@ std::pair<std::int64_t, std::int64_t> processes_of(const Profile& profile) {
 
 using Row = Key<Profile>;
 
-/// Of the policy: `fail` or another word, which depends on the verdict.
-template <auto Member>
+/// A key of the policy: `fail`, or the word for what else becomes of that verdict.
+template <auto member>
 Row fails(std::string_view name, const std::string& other, std::string_view help) {
-    return {name, help, choice<bool>({{"fail", true}, {other, false}}), in_policy<Member>,
+    return {name, help, choice<bool>({{"fail", true}, {other, false}}), in_policy<member>,
             Weaker::less};
 }
 
-template <auto Member>
+template <auto member>
 Row severity_of(std::string_view metrics) {
     using model::Severity;
     return {fmt::format("policy.severity.{}", metrics),
@@ -51,10 +51,10 @@ Row severity_of(std::string_view metrics) {
                         "`fail`, or `warn`, which is in every report and never in the exit code.",
                         metrics),
             choice<Severity>({{"fail", Severity::fail}, {"warn", Severity::warn}}),
-            in(&Profile::policy, &model::Policy::severity, Member), Weaker::more};  // namespace
+            in(&Profile::policy, &model::Policy::severity, member), Weaker::more};
 }  // namespace perfgate::suite
 
-template <auto Member>
+template <auto member>
 Row on_change(std::string_view name, std::string_view what) {
     using model::OnChange;
     return {
@@ -64,17 +64,17 @@ Row on_change(std::string_view name, std::string_view what) {
                     what),
         choice<OnChange>(
             {{"accept", OnChange::accept}, {"warn", OnChange::warn}, {"refuse", OnChange::refuse}}),
-        in(&Profile::policy, &model::Policy::changed, Member), Weaker::less};
+        in(&Profile::policy, &model::Policy::changed, member), Weaker::less};
 }
 
-template <auto Member>
+template <auto member>
 Row folder(std::string_view name, std::string_view help, std::string_view usual) {
     return {name,
             help,
             text("the path of a folder", longest_path),
-            Member,
+            member,
             Weaker::any,
-            [usual](const Profile& of) { return (of.*Member).value_or(std::string(usual)); }};
+            [usual](const Profile& of) { return (of.*member).value_or(std::string(usual)); }};
 }
 
 /// By their paths, in the order of documents; those of one map are together.

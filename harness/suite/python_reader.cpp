@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <utility>
 
 #include "kinds/python/declared.hpp"
@@ -72,6 +73,10 @@ std::vector<KeyText> tables::python() {
     return joined({texts_of(python_keys()), texts_of(entry_keys())});
 }
 
+bool is_open(const model::WorkloadInfo& workload) {
+    return workload.variants.size() == 1 && workload.variants.front().name == model::unknown_cases;
+}
+
 static std::vector<std::string> python_key_names() {
     return key_names(joined({tables::python(), tables::settings()}));
 }
@@ -115,65 +120,60 @@ std::vector<ReadEntry> read_python(const YamlNode& node, const model::WorkloadCa
     }
     std::vector<ReadEntry> entries;
     for (const model::WorkloadInfo* workload : chosen) {
-        ReadEntry& entry = entries.emplace_back(
-            read_declared(*workload, {own.variants, own.params, own.matrix}, node.at, problems));
+        ReadEntry& entry = entries.emplace_back();
+        if (is_open(*workload)) {
+            entry.workload = workload;
+            entry.variants = {&workload->variants.front()};
+        } else {
+            entry =
+                read_declared(*workload, {own.variants, own.params, own.matrix}, node.at, problems);
+        }
         entry.entry = common;
     }
     if (problems.count() != before) return {};
     return entries;
 }
 
-std::vector<PythonFile> python_files(const std::vector<std::string>& suite_files) {
-    std::vector<PythonFile> files;
-    for (const std::string& suite_file : suite_files) {
-        try {
-            Problems problems(suite_file);
-            const std::string yaml = util::read_file(suite_file, most_yaml_bytes, "suite");
-            const YamlDocument document = read_yaml(yaml, problems);
-            for (const YamlNode::Entry& key : document.root->entries) {
-                if (key.key->text != "workloads") continue;
-                for (const YamlNode* item : key.value->items) {
-                    Problems ignored(suite_file);  // said where the suite is read
-                    PythonEntry entry;
-                    read_keys(Fields(*item, "a Python entry", python_key_names(), ignored),
-                              python_keys(), entry, ignored);
-                    if (entry.file.empty()) continue;
-                    PythonFile found{placed(entry.file, suite_file),
-                                     interpreter_of(entry, suite_file),
-                                     fmt::format("{}:{}:{}", util::printable(suite_file),
-                                                 item->at.line, item->at.column),
-                                     suite_file};
-                    const bool known =
-                        std::any_of(files.begin(), files.end(), [&](const auto& one) {
-                            return one.file == found.file && one.interpreter == found.interpreter;
-                        });
-                    if (!known) files.push_back(std::move(found));
-                }
-            }
-        } catch (const util::InputError&) {
-            // Said with its place where the suite is read.
-        }
-    }
-    return files;
+std::optional<PythonFile> python_file(const YamlNode& node, const std::string& suite_file) {
+    Problems ignored(suite_file);  // said where the suite is read
+    PythonEntry entry;
+    read_keys(Fields(node, "a Python entry", python_key_names(), ignored), python_keys(), entry,
+              ignored);
+    if (entry.file.empty()) return std::nullopt;
+    return PythonFile{
+        placed(entry.file, suite_file), interpreter_of(entry, suite_file),
+        fmt::format("{}:{}:{}", util::printable(suite_file), node.at.line, node.at.column),
+        suite_file};
 }
 
-void add_declared(const std::vector<PythonFile>& files, model::WorkloadCatalogue& workloads) {
+std::string python_text(const std::string& file) {
+    return util::read_file(file, most_python_bytes, "Python file");
+}
+
+/// One that stands for the cases of a workload, which has run when they are known.
+static void leave_open(python::DeclaredWorkload& declared) {
+    model::WorkloadInfo& info = declared.info;
+    model::VariantInfo unknown = info.variants.front();
+    unknown.name = model::unknown_cases;
+    unknown.help = fmt::format(
+        "the cases of {} are known after the first run: {} ({}:{})", in_quotes(info.name),
+        declared.open, util::printable(fs::path(info.plugin).filename().native()), declared.line);
+    info.params.clear();
+    info.variants = {std::move(unknown)};
+}
+
+void add_declared(const std::vector<PythonFile>& files, model::WorkloadCatalogue& workloads,
+                  const ReadText& read) {
     for (const PythonFile& python : files) {
         std::vector<python::DeclaredWorkload> declared;
         try {
-            declared = python::declared_workloads(
-                util::read_file(python.file, python::most_python_bytes, "Python file"),
-                python.file);
+            declared = python::declared_workloads(read(python.file), python.file);
         } catch (const util::InputError& error) {
             throw util::InputError(fmt::format("{}: {}", python.place, error.what()));
         }
         for (python::DeclaredWorkload& one : declared) {
             const model::WorkloadInfo* other = model::find_workload(workloads, one.info.name);
-            if ((other == nullptr || other->bundled) && !one.open.empty()) {
-                throw util::InputError(fmt::format(
-                    "{}: {}:{}: the cases of '{}' are known only to a run: {}; write literals",
-                    python.place, util::printable(python.file), one.line, one.info.name, one.open));
-            }
+            if (!one.open.empty()) leave_open(one);
             if (other == nullptr) {
                 workloads.push_back(std::move(one.info));
             } else if (other->bundled) {
@@ -187,6 +187,37 @@ void add_declared(const std::vector<PythonFile>& files, model::WorkloadCatalogue
             }
         }
     }
+}
+
+model::WorkloadCatalogue known_by_run(const model::SuiteResult& measured, model::Target target,
+                                      model::WorkloadCatalogue workloads) {
+    for (model::WorkloadInfo& info : workloads) {
+        if (!is_open(info)) continue;
+        model::WorkloadInfo found = info;
+        found.variants.clear();
+        std::map<std::string, std::vector<model::ParamValue>> values;
+        for (const model::CaseResult& result : measured.cases) {
+            if (result.spec.workload != info.name) continue;
+            if (model::find_variant(found, result.spec.variant) == nullptr) {
+                model::VariantInfo& variant = found.variants.emplace_back();
+                variant.name = result.spec.variant;
+                variant.target = target;
+            }
+            for (const auto& [name, value] : result.spec.params) {
+                auto& known = values[name];
+                if (std::find(known.begin(), known.end(), value) == known.end()) {
+                    known.push_back(value);
+                }
+            }
+        }
+        for (auto& [name, all] : values) {
+            if (auto param = python::parameter(name, std::move(all))) {
+                found.params.push_back(*std::move(param));
+            }
+        }
+        if (!found.variants.empty()) info = std::move(found);
+    }
+    return workloads;
 }
 
 }  // namespace perfgate::suite

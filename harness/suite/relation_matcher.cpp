@@ -148,8 +148,8 @@ std::vector<KnownWorkload> RelationMatcher::known_workloads() const {
     return known;
 }
 
-/// Of the variants of a workload whose cases are discovered. Where cases are not known, discovered
-/// ones are not either.
+/// Whether the suite lists the variant's cases. Discovered cases are not listed, and neither are
+/// those that are not known yet.
 bool RelationMatcher::is_listed(const std::string& workload, const std::string& variant) const {
     if (variant == model::unknown_cases) return false;
     const auto found = by_variant_.find(workload + '/' + variant);

@@ -11,21 +11,15 @@
 #include "model/hottest_kernel.hpp"
 #include "model/roofline.hpp"
 #include "suite/expression.hpp"
+#include "util/word_of.hpp"
 
 namespace perfgate::suite {
 
 namespace {
 
 std::string_view side_of(model::Target target) {
-    switch (target) {
-        case model::Target::host:
-            return "a host variant";
-        case model::Target::cuda:
-            return "a CUDA variant";
-        case model::Target::program:
-            return "a program";
-    }
-    return "";
+    return util::word_of<model::Target::program>(target,
+                                                 {"a host variant", "a CUDA variant", "a program"});
 }
 
 model::Target target_of(const Operand& operand) {

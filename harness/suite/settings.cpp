@@ -96,8 +96,7 @@ const std::vector<Key<MetricTolerance>>& tolerance_keys() {
     using model::Severity;
     static const std::vector<Key<MetricTolerance>> keys{
         {"worse", "How much worse than the baseline still passes.", fraction(),
-         in(&MetricTolerance::tolerance, &model::Tolerance::worse)}  // namespace
-        ,
+         in(&MetricTolerance::tolerance, &model::Tolerance::worse)},
         {"better", "How much better than the baseline is not reported as improved.",
          fraction().schema,
          [](const KeyValue& value, MetricTolerance& to) {
@@ -125,15 +124,12 @@ const std::vector<Key<MetricTolerance>>& tolerance_keys() {
              value.problems.add(value.node.at, fmt::format("'tail' for {}, which is no time",
                                                            in_quotes(metric.name)));
          }},
-        {
-            "severity",
-            "What follows if it is worse: the run fails, or only says so. By default what the "
-            "config "
-            "says of the metric's class, else `fail`.",
-            choice<Severity>({{"fail", Severity::fail}, {"warn", Severity::warn}}),
-            in(&MetricTolerance::tolerance,
-               &model::Tolerance::severity)  // namespace perfgate::suite
-        },
+        {"severity",
+         "What follows if it is worse: the run fails, or only says so. By default what the "
+         "config "
+         "says of the metric's class, else `fail`.",
+         choice<Severity>({{"fail", Severity::fail}, {"warn", Severity::warn}}),
+         in(&MetricTolerance::tolerance, &model::Tolerance::severity)},
     };
     return keys;
 }

@@ -59,8 +59,8 @@ struct Settings {
     std::optional<Metrics> metrics;
     /// Metrics that the suite itself defines (`values` of a benchmark).
     std::map<std::string, metrics::Metric> own;
-    /// Of a label of a program's kernels: launch facts, and the counters that the program names
-    /// itself.
+    /// Metrics of a label of a program's kernels: launch facts, and the counters that the program
+    /// names itself.
     std::vector<std::string> of_kernels;
     std::map<std::string, ToleranceEntry> tolerances;  ///< merged by metric over the layers
     std::optional<double> cross_board, precision, time_budget_s;
@@ -104,7 +104,7 @@ struct ResolvedSettings {
     }
 };
 
-/// Of the settings themselves; the gates are compared metric by metric.
+/// Compares the settings themselves; the gates are compared metric by metric.
 std::vector<WeakerKey> weaker_keys(const ResolvedSettings& before, const ResolvedSettings& after);
 
 /// Later layers take precedence; tolerances are merged by metric. A tolerance for a metric that is

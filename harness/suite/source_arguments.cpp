@@ -104,9 +104,9 @@ class ArgumentsReader {
              "other type.",
              word({model::arithmetic_types.begin(), model::arithmetic_types.end()}),
              [](ArgumentsReader& to) -> std::string& { return to.read_.kernel.work.arithmetic; }},
-        };  // namespace
+        };
         return keys;
-    }  // namespace perfgate::suite
+    }
 
   private:
     static Row size_key(std::string_view name, std::string_view help,

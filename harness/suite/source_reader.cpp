@@ -28,7 +28,7 @@ using Fill = SourceArgument::Fill;
 constexpr std::size_t most_items = 100;  ///< of `include`, `define` and `architectures`
 constexpr std::size_t longest_kernel = 256;
 
-/// Of compiling; other files are machine code already, or nearly.
+/// Keys for files that are compiled; other files are machine code already, or nearly.
 constexpr std::array<std::string_view, 5> compile_keys{"include", "define", "std", "fast_math",
                                                        "architectures"};
 
@@ -147,11 +147,8 @@ class SourceReader {
                 .measured_as(arguments_text),
             {"name", "Of the workload. Without it, the file's.", slug(),
              in(&SourceReader::read_, &ReadSource::workload, &model::WorkloadInfo::name)},
-            {
-                "variant", "Of the variant. Without it, the kernel's.", slug(),
-                &SourceReader::variant_  // namespace
-            }                            // namespace perfgate::suite
-            ,
+            {"variant", "Of the variant. Without it, the kernel's.", slug(),
+             &SourceReader::variant_},
             Row("check",
                 "What the outputs are compared with; see [below](#check). Without it the case is "
                 "not verified.",
@@ -261,13 +258,13 @@ class SourceReader {
                            most_items, item);
     }
 
-    template <auto Member, typename T>
+    template <auto member, typename T>
     static Row option(std::string_view name, std::string_view help, const Sort<T>& sort) {
         return Row(name, help, sort,
                    in(&SourceReader::read_, &ReadSource::kernel, &model::SourceKernel::options,
-                      Member))
-            .shows([sort](const model::SourceKernel& of) { return sort.text(of.options.*Member); })
-            .usually(sort.text(model::CompileOptions{}.*Member));
+                      member))
+            .shows([sort](const model::SourceKernel& of) { return sort.text(of.options.*member); })
+            .usually(sort.text(model::CompileOptions{}.*member));
     }
 
     void file(const YamlNode& node) {

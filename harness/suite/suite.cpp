@@ -10,7 +10,6 @@
 
 #include "suite/named_plugins.hpp"
 #include "suite/placed_text.hpp"
-#include "suite/python_reader.hpp"
 #include "suite/yaml_reader.hpp"
 #include "util/error.hpp"
 #include "util/file.hpp"

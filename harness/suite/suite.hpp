@@ -44,7 +44,7 @@ struct Suite {
     std::vector<OpenRelation> open_relations;
     std::vector<UnreadRelation> unread_relations;  ///< of parse_known_part
     model::WorkloadCatalogue programs;             ///< its programs as workloads
-    /// Of the workloads with cases that are not known before: index of their entry, by name.
+    /// The entry (its index) of each workload whose cases are discovered, by name.
     std::map<std::string, std::size_t> discovering;
 };
 

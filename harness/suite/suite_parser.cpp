@@ -72,9 +72,9 @@ class SuiteParser {
              defined("overrides"), &SuiteParser::overrides},
             {"expect", "[Relations](#relations): conditions between the suite's own cases.",
              defined("expect"), node_of, &SuiteParser::expect_},
-        };  // namespace
+        };
         return keys;
-    }  // namespace perfgate::suite
+    }
 
     Suite parse(const YamlNode& root) {
         const Fields fields(root, "a suite", key_names(keys()), problems_);
@@ -277,8 +277,13 @@ class SuiteParser {
             suite_.entries.push_back(std::move(read.entry));
             const std::size_t first = suite_.cases.size();
             cases_.add(read, index);
+            const bool open = is_open(*read.workload);
+            relations_are_open_ = relations_are_open_ || open;
+            const auto kernel = std::make_shared<const python::Kernel>(
+                open ? read.variants.front()->help : std::string());
             for (std::size_t i = first; i < suite_.cases.size(); ++i) {
-                suite_.cases[i].subject = std::make_shared<const python::Kernel>();
+                suite_.cases[i].subject = kernel;
+                suite_.cases[i].expected = open;
             }
         }
     }
@@ -358,6 +363,7 @@ class SuiteParser {
 
     template <typename Read>
     void add_relations(const Read& read) {
+        if (relations_are_open_ && left_out_ == nullptr) return;
         // What is left out leaves the others' cases known.
         const RelationScope scope{
             suite_.cases,
@@ -393,6 +399,7 @@ class SuiteParser {
     std::set<std::string> inferred_;  ///< names of workloads
     bool settings_are_good_ = true;
     bool all_expanded_ = true;
+    bool relations_are_open_ = false;  ///< only when Python files have run, all cases are known
     /// Name and `expect` of each program that has one.
     std::vector<std::pair<std::string, const YamlNode*>> expected_of_commands_;
     std::vector<StatedRelation> health_;  ///< of all programs

@@ -277,8 +277,9 @@ YamlDocument read_yaml(std::string_view text, Problems& problems) {
         }
     } catch (const YAML::Exception& error) {
         // The library's column is 0 at the end of the text.
-        const bool lacks_end = std::cmp_greater_equal(error.mark.pos, text.size());
-        const Position at = lacks_end ? position_at(text, text.size()) : position_of(error.mark);
+        const bool is_unfinished = std::cmp_greater_equal(error.mark.pos, text.size());
+        const Position at =
+            is_unfinished ? position_at(text, text.size()) : position_of(error.mark);
         if (const std::int64_t line = line_with_tab(text, at.line); line != 0) {
             problems.fail({line, 1}, "a tab in the indentation; expected spaces");
         }

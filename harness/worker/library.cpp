@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The worker as a library in the user's interpreter (perfgate/_worker.py): it serves the
 // coordinator like `perfgate worker --serve`, and gets the workloads of Python files as plugins.
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <exception>
-#include <filesystem>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -22,15 +20,6 @@
 namespace {
 
 using namespace perfgate;
-
-/// The CUDA backend lies in a fixed place beside this library.
-std::filesystem::path backend_module() {
-    Dl_info info{};
-    if (dladdr(reinterpret_cast<const void*>(&backend_module), &info) == 0) {
-        throw util::Error("cannot find the file of the worker library");
-    }
-    return std::filesystem::path(info.dli_fname).parent_path() / "backends" / "libperfgate_cuda.so";
-}
 
 using LoadFile = const pg_plugin* (*)(const char* file, const pg_host* host);
 
@@ -65,7 +54,7 @@ PG_EXPORT int perfgate_worker(int count, const char* const* words, LoadFile load
                                [](void*, const char* line) { std::fprintf(stderr, "%s\n", line); }};
             return load(file.c_str(), &host);
         };
-        return worker::serve(std::move(options), backend_module());
+        return worker::serve(std::move(options));
     } catch (const std::exception& error) {
         std::fprintf(stderr, "perfgate: %s\n", error.what());
         return 3;

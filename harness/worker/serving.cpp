@@ -17,7 +17,7 @@ namespace perfgate::worker {
 
 namespace {
 
-measure::BackendSource source_of(Options& options, const std::filesystem::path& cuda_backend) {
+measure::BackendSource source_of(Options& options) {
     if (options.backend == "host") {
         return {[](const std::string&) {
                     return std::vector<measure::ListedDevice>{{"", backend::host_device()}};
@@ -27,16 +27,16 @@ measure::BackendSource source_of(Options& options, const std::filesystem::path& 
                     return backend::make_host_backend(options.of_backend);
                 }};
     }
-    return {[cuda_backend](const std::string& wanted) {
+    return {[&options](const std::string& wanted) {
                 std::vector<measure::ListedDevice> devices;
                 measure::backend_function<measure::ListDevices>(
-                    cuda_backend, measure::list_devices_symbol)(wanted, devices);
+                    options.cuda_backend, measure::list_devices_symbol)(wanted, devices);
                 return devices;
             },
-            [&options, cuda_backend](auto loading) {
+            [&options](auto loading) {
                 options.of_backend.loading = std::move(loading);
                 const auto create = measure::backend_function<measure::CreateBackend>(
-                    cuda_backend, measure::create_backend_symbol);
+                    options.cuda_backend, measure::create_backend_symbol);
                 return std::unique_ptr<measure::Backend>(create(options.of_backend));
             }};
 }
@@ -62,6 +62,8 @@ Options read_options(const std::vector<std::string>& words) {
         };
         if (name == "--backend") {
             options.backend = value();
+        } else if (name == "--cuda-backend") {
+            options.cuda_backend = value();
         } else if (name == "--device") {
             options.of_backend.device = value();
         } else if (name == "--plugin") {
@@ -80,8 +82,8 @@ Options read_options(const std::vector<std::string>& words) {
     return options;
 }
 
-int serve(Options options, const std::filesystem::path& cuda_backend) {
-    return measure::serve(source_of(options, cuda_backend), STDIN_FILENO, measure::reply_fd);
+int serve(Options options) {
+    return measure::serve(source_of(options), STDIN_FILENO, measure::reply_fd);
 }
 
 }  // namespace perfgate::worker

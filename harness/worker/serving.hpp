@@ -12,16 +12,16 @@
 namespace perfgate::worker {
 
 struct Options {
-    std::string backend = "host";  ///< or "cuda"
+    std::string backend = "host";        ///< or "cuda"
+    std::filesystem::path cuda_backend;  ///< the shared library of that backend
     measure::BackendOptions of_backend;
 };
 
-/// From `--backend NAME --device ID --plugin FILE… --bundled FILE… --no-cupti`. Throws
-/// util::InputError.
+/// From `--backend NAME --cuda-backend FILE --device ID --plugin FILE… --bundled FILE… --no-cupti`.
+/// Throws util::InputError.
 Options read_options(const std::vector<std::string>& words);
 
-/// Answers requests on stdin until there are no more; returns the exit code. `cuda_backend` is its
-/// shared library.
-int serve(Options options, const std::filesystem::path& cuda_backend);
+/// Answers requests on stdin until there are no more; returns the exit code.
+int serve(Options options);
 
 }  // namespace perfgate::worker

@@ -31,6 +31,7 @@ BENCHMARK = """name: {name}
 workloads:
   - {{benchmark: [./bench, "--benchmark_out={{out}}"], name: bench, format: {format}, tolerances: {{real_time: 5%}}}}
 """
+PYTHON = "name: {name}\nworkloads:\n  - {{python: ../{target}.py, tolerances: {{{metric}: 5%}}}}\n"
 FILES = {
     "github": {f".github/workflows/{name}.yml" for name in
                ("perfgate", "perfgate-accept", "perfgate-comment", "perfgate-nightly")},
@@ -88,9 +89,13 @@ class Adopt(tool.Case):
         self.assertEqual(["self-hosted", "h100"], self.workflow()["jobs"]["measure"]["runs-on"])
 
     def test_the_machine_is_what_the_suites_need(self):
+        for target in ("cuda", "host"):
+            self.write(f"{target}.py", f"import perfgate\n\n@perfgate.workload(target='{target}')\ndef add(seed):\n    pass\n")
         for text, values, label, backend in ((GPU, {}, "gpu", "cuda"), (HOST, {}, "quiet", "host"), (PROGRAM, {}, "gpu", "cuda"),
                                              (BENCHMARK, {"format": "google-benchmark"}, "quiet", "host"),
-                                             (BENCHMARK, {"format": "nvbench"}, "gpu", "cuda")):
+                                             (BENCHMARK, {"format": "nvbench"}, "gpu", "cuda"),
+                                             (PYTHON, {"target": "cuda", "metric": "gpu_time"}, "gpu", "cuda"),
+                                             (PYTHON, {"target": "host", "metric": "host_time"}, "quiet", "host")):
             with self.subTest(text, **values):
                 self.suite(text, **values)
                 done = self.adopt()

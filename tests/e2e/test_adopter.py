@@ -117,6 +117,8 @@ class Adopter(test_actions.Played):
         """Takes the steps that a person has to: types what the words are, and does what the release prints then, until the
         first baselines are merged and a night finds nothing new. Returns what it printed."""
         shutil.copytree(REPOSITORIES / kind, self.repository)
+        if kind == "training":
+            shutil.copy(tool.SOURCE / "harness/runner/templates/command/program.py", self.repository / "train.py")
         self.git("init", "--quiet", "-b", "main")
         done = subprocess.run([self.release / "bin/perfgate", *words], cwd=self.repository, capture_output=True, text=True,
                               env=self.environment)

@@ -106,7 +106,7 @@ class Tables(Formats):
         self.suite(one.replace("json\n    rows: \"\"", "jsonl"))
         self.run_suite()
         self.assertEqual({"b/a", "b/b"}, set(self.values()))
-        self.write("say", "#!/bin/sh\necho 'pp 512 10.5 ms (480.5 tok/s)'\necho 'tg 128 20 ms (99 tok/s)' >&2\n").chmod(0o755)
+        self.write("say", "#!/bin/sh\nprintf 'pp 512 10.5 ms (480.5 tok/s)'\necho 'tg 128 20 ms (99 tok/s)' >&2\n").chmod(0o755)
         self.suite(r"""
   - benchmark: [./say]
     name: b
@@ -310,6 +310,10 @@ class Names(Formats):
         self.run_suite(code=(0, 3))
         self.assertEqual({"c/old[n=1]", "c/old[n=2]"}, set(self.verdicts()))
         self.assertFalse({"no_baseline", "missing"} & set(self.verdicts().values()))
+        # Nor is one that a filter leaves out.
+        self.suite(TABLE + TABLE.replace("name: b", "name: c") + 'overrides: [{match: "c/*", was: b}]\n')
+        done = self.run_tool("baseline", "refresh", "suite.yaml", *HOST, "--processes", 4, "--filter", "c/*")
+        self.assertIn("2 accepted, 0 unchanged, 2 kept, 0 removed", done.stdout)
 
 
 class Written(Formats):

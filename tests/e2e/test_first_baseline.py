@@ -137,6 +137,17 @@ class FirstBaseline(tool.Case):
         self.refresh("perfgate-out/run.json", "suite.yaml")
         self.assertIn("suite file", self.refresh("perfgate-out/run.json", "--tolerances", code=2).stderr)
 
+    def test_a_suite_that_is_edited_meanwhile_keeps_the_edit(self):
+        self.app(wild=self.WILD)
+        script = self.folder / "app"
+        script.write_text(script.read_text().replace("n=", "grep -q edited suite.yaml || echo '# edited' >> suite.yaml\nn=", 1))
+        done = self.refresh("suite.yaml", "--tolerances", code=2)
+        self.assertIn("suite.yaml: it was changed while this measured; nothing was stored", done.stderr)
+        self.assertTrue((self.folder / "suite.yaml").read_text().endswith("# edited\n"))
+        self.assertEqual({}, self.stored())
+        self.refresh("perfgate-out/run.json", "suite.yaml", "--tolerances")
+        self.assertEqual(["step", "wild"], sorted(self.stored()))
+
     def test_a_tolerance_that_other_cases_share_is_raised_for_the_case_alone(self):
         self.suite(("command: [./app]", 'command: [./app, "{mode}"]'),
                    ("    timeout", "    matrix: {mode: [0, 1]}\n    timeout"))

@@ -156,6 +156,44 @@ class GpuCode(GpuCase):
         self.assertIn("machine code changed: kernel", " ".join(self.verdict()["notes"]))
 
 
+BLEND = """
+__global__ void blend(float* out, const float4* a, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float4 v = LOAD;
+    out[i] = v.x * v.y + v.z * v.w;
+}
+"""
+
+BLEND_SUITE = """
+name: blend
+defaults:
+  metrics: [gpu_time, code_instructions]
+  tolerances: {gpu_time: 5%}
+workloads:
+  - source: blend.cu
+    kernel: blend
+    launch: {grid: "n / 256", block: 256}
+    arguments: [{out: f32, size: n}, {in: f32, size: "4 * n"}, {i32: n}]
+    matrix: {n: [4194304]}
+"""
+
+
+class Instructions(GpuCase):
+    def test_a_lost_vector_load_is_named_with_its_line(self):
+        self.write("blend.yaml", BLEND_SUITE)
+        self.write("blend.cu", BLEND.replace("LOAD", "a[i]"))
+        self.run_tool("baseline", "refresh", "blend.yaml", "--backend", "cuda")
+        self.write("blend.cu", BLEND.replace(
+            "LOAD", "make_float4(((volatile float*)a)[4 * i], ((volatile float*)a)[4 * i + 1], "
+            "((volatile float*)a)[4 * i + 2], ((volatile float*)a)[4 * i + 3])"))
+        self.run_tool("run", "blend.yaml", "--backend", "cuda", code=(0, 1))
+        causes = [each for each in self.verdict().get("why", []) if each["rule"] == "machine_code"]
+        self.assertEqual(1, len(causes), self.verdict())
+        self.assertRegex(causes[0]["sentence"], r"LDG\S*\.128\S* 1 → 0")
+        self.assertRegex(causes[0]["sentence"], r"LDG\S* 0 → 4 at blend.cu:5")
+
+
 class WhatAPluginBringsAlong(GpuCase):
     """A plugin that copies and leaves work to a library beside it."""
 

@@ -197,20 +197,9 @@ class Profile(tool.Case):
         self.assertIn("the recording does not have the calls of cudaProfilerStart(): record it again", done.stderr)
 
     def on_a_terminal(self, *options):
-        ours, theirs = pty.openpty()
-        self.addCleanup(os.close, ours)
-        process = subprocess.Popen(
-            [tool.PERFGATE, "profile", *options, "--", PROGRAM, *ATTENTION, "sleep", "2500"], cwd=self.folder,
-            stdout=subprocess.DEVNULL, stderr=theirs, env={**os.environ, **MOCKS})
-        os.close(theirs)
-        shown = b""
-        try:
-            while chunk := os.read(ours, 4096):
-                shown += chunk
-        except OSError:  # the other side has been closed
-            pass
-        self.assertEqual(0, process.wait(timeout=tool.PATIENCE_S))
-        return shown.decode()
+        code, shown = tool.on_terminal(["profile", *options, "--", PROGRAM, *ATTENTION, "sleep", "2500"], self.folder, MOCKS)
+        self.assertEqual(0, code)
+        return shown
 
     def test_a_terminal_shows_how_far_the_recording_is(self):
         shown = self.on_a_terminal()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Workloads in Python: host variants with the standard library's arrays, in a worker that Python hosts."""
 
+import json
 import subprocess
 import sys
 
@@ -67,8 +68,7 @@ class Python(tool.Case):
         self.run_tool("validate", "suites/python.yaml")
         self.commit()
         self.write("suites/python.yaml", SUITE.replace("900%", "901%"))
-        reviewed = self.run_tool("review", "--base", "rev:HEAD", "suites", code=(0, 1))
-        self.assertIn("kernels.py", reviewed.stdout)
+        self.run_tool("review", "--base", "rev:HEAD", "suites", code=1)
         self.assertFalse((self.folder / "executed").exists())
 
     def test_cases_are_verified_measured_and_gated(self):
@@ -80,6 +80,11 @@ class Python(tool.Case):
             self.assertEqual("measured", case["status"])
             self.assertTrue(case["verification"]["passed"])
             self.assertEqual(8 * int(case["id"].rpartition("=")[2][:-1]), case["work"]["bytes"])
+
+    def test_each_process_of_a_run_runs_the_file_once(self):
+        self.write("kernels.py", "open('ran', 'a').write('x')\n" + KERNELS)
+        self.run_suite("--filter", "double/copy*")
+        self.assertEqual("xx", (self.folder / "ran").read_text())
 
     def test_a_wrong_element_is_incorrect(self):
         self.write("kernels.py", KERNELS.replace("# MARK", "out[n - 1] = 7"))
@@ -241,9 +246,90 @@ class Python(tool.Case):
     def test_values_that_are_no_literals_are_known_when_the_file_runs(self):
         self.write("kernels.py", KERNELS.replace("n=[1000, 2000]", "n=SIZES").replace(
             "import perfgate\n", "import perfgate\nSIZES = [10, 20]\n"))
-        self.assertIn("known only to a run", self.run_tool("validate", "suites/python.yaml", code=2).stderr)
-        self.run_suite()
+        more = ('overrides:\n  - {match: "double/copy*", tolerances: {host_time: 800%}}\n'
+                'expect:\n  double/copy.host_time: "<= 1000000 * double/loop.host_time"\n')
+        self.write("suites/python.yaml", SUITE + more)
+        self.assertRegex(self.run_tool("validate", "suites/python.yaml").stdout,
+                         r"python.yaml:3:5: the cases of 'double' are known after the first run: 'n' is no literal \(kernels.py:6\)")
+        self.assertIn("double/*", self.run_tool("list", "suites/python.yaml").stdout)
+        self.run_tool("run", "suites/python.yaml", "--backend", "host", "--processes", "3")
         self.assertEqual({10, 20}, {int(case.rpartition("=")[2][:-1]) for case in self.results()})
+        # What needs the suite's cases without running it has them from the run and the baselines.
+        self.write("suites/python.yaml", SUITE.replace("900%", "901%") + more)
+        self.run_tool("baseline", "refresh", "perfgate-out/run.json", "suites/python.yaml")
+        baseline = self.read_json(*map(str, self.folder.glob("baselines/*/python.json")))
+        self.assertEqual(set(self.results()), set(baseline["cases"]))
+        self.run_tool("baseline", "prune", "suites/python.yaml")
+        self.assertEqual(baseline, self.read_json(*map(str, self.folder.glob("baselines/*/python.json"))))
+        self.run_suite()
+        self.assertEqual(4, len(self.read_json("perfgate-out/verdict.json")["suites"][0]["cases"]))
+        self.run_suite("--filter", "double/loop*")
+        self.assertEqual(2, len(self.results()))
+
+    def test_a_workload_that_its_file_does_not_define_is_refused(self):
+        self.write("kernels.py", KERNELS + "\ndel perfgate._case._workloads[:]\n\n@perfgate.workload(target='host')\ndef other(seed):\n"
+                   "    pass\n")
+        for old in ("n=[1000, 2000]", "n=SIZES"):
+            with self.subTest(old):
+                self.write("kernels.py", (self.folder / "kernels.py").read_text().replace("n=[1000, 2000]", old).replace(
+                    "import perfgate\n", "import perfgate\nSIZES = [10, 20]\n", 1))
+                failed = self.run_suite(code=(2, 3))
+                self.assertIn("double", failed.stdout + failed.stderr)
+
+    # --- review
+
+    def changed(self, *changes, suite=SUITE, code=1):
+        """What review lists when these texts of the file are replaced."""
+        kernels = KERNELS
+        for old, new in changes:
+            self.assertIn(old, kernels)
+            kernels = kernels.replace(old, new)
+        self.write("kernels.py", kernels)
+        self.write("suites/python.yaml", suite)
+        document = json.loads(self.run_tool("review", "--base", "rev:HEAD", "suites", "--report", "json:-", code=code).stdout)
+        return [(each["kind"], each["file"], each["subject"], each["before"], each["after"]) for each in document["findings"]]
+
+    def test_review_lists_what_a_file_verifies_less_and_executes_nothing(self):
+        ran = "open('executed', 'w')\n"
+        self.write("kernels.py", ran + KERNELS)
+        self.commit()
+        executed = (KERNELS.splitlines()[0], ran + KERNELS.splitlines()[0])
+        self.assertEqual([], self.changed(executed, code=0))
+        self.assertEqual([], self.changed(executed, ("rtol=1e-6", "rtol=1e-7"), code=0))
+        rtol = ("tolerance raised", "kernels.py", "rtol", "1e-06")
+        self.assertEqual([(*rtol, "0.5")], self.changed(executed, ("rtol=1e-6", "rtol=0.5")))
+        self.assertEqual([("tolerance raised", "kernels.py", "atol", "0", "1")],
+                         self.changed(executed, ("rtol=1e-6", "rtol=1e-6, atol=1")))
+        (kind, file, name, _, now), = self.changed(executed, ("rtol=1e-6", "rtol=RTOL"), ("import perfgate\n", "import perfgate\nRTOL = 1\n"))
+        self.assertEqual(rtol[:3], (kind, file, name))
+        self.assertIn("RTOL = 1", now)
+        self.assertEqual(["case removed"], [kind for kind, *_ in self.changed(executed, ("1000, 2000", "1000"))])
+        self.assertEqual([("tolerance raised", "suites/python.yaml", "host_time", "900 %", "950 %")],
+                         self.changed(executed, suite=SUITE.replace("900%", "950%")))
+        self.assertFalse((self.folder / "executed").exists())
+
+    def test_review_compares_what_only_a_run_knows_as_far_as_the_suite_says(self):
+        self.write("kernels.py", KERNELS.replace("[1000, 2000]", "SIZES"))
+        self.commit()
+        sizes = ("[1000, 2000]", "SIZES")
+        self.assertEqual([], self.changed(sizes, code=0))
+        self.assertEqual([("tolerance raised", "suites/python.yaml", "host_time", "900 %", "950 %")],
+                         self.changed(sizes, suite=SUITE.replace("900%", "950%")))
+        self.assertEqual([("tolerance raised", "kernels.py", "rtol", "1e-06", "1")], self.changed(sizes, ("rtol=1e-6", "rtol=1")))
+
+    def test_review_says_what_it_cannot_read(self):
+        self.commit()
+        for text, kind in (("x = '", "unreadable"), (None, "case removed")):
+            with self.subTest(text):
+                if text is None:
+                    (self.folder / "kernels.py").unlink()
+                else:
+                    self.write("kernels.py", text)
+                found = json.loads(self.run_tool("review", "--base", "rev:HEAD", "suites", "--report", "json:-", code=1).stdout)
+                self.assertIn(kind, [each["kind"] for each in found["findings"]])
+                self.assertIn("kernels.py", json.dumps(found))
+        (self.folder / "kernels.py").symlink_to("/etc/hostname")
+        self.assertIn("link", self.run_tool("review", "--base", "rev:HEAD", "suites", code=1).stdout)
 
     # --- two sides
 

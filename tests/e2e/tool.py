@@ -128,10 +128,11 @@ def has_nvrtc():
     return False
 
 
-def on_terminal(words, folder):
+def on_terminal(words, folder, env=None):
     """(exit code, what perfgate's standard error shows on a terminal)."""
     ours, theirs = pty.openpty()
-    with subprocess.Popen([PERFGATE, *map(str, words)], cwd=folder, stdout=subprocess.DEVNULL, stderr=theirs) as process:
+    with subprocess.Popen([PERFGATE, *map(str, words)], cwd=folder, stdout=subprocess.DEVNULL, stderr=theirs,
+                          env={**os.environ, **(env or {})}) as process:
         os.close(theirs)
         shown = b""
         try:

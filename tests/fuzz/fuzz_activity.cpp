@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "activity/analysis.hpp"
-#include "activity/outputs.hpp"
 #include "activity/recording.hpp"
+#include "analysed.hpp"
 #include "fuzz.hpp"
 #include "kinds/command/pieces.hpp"
 
@@ -67,16 +67,7 @@ void analyse(std::string_view input) {
         std::abort();
     }
     const command::Recorded recorded(recordings);
-    std::vector<activity::Timeline> timelines;
-    std::vector<activity::Profile> profiles;
-    for (const auto& [timeline, part] : recorded.processes()) {
-        timelines.push_back(timeline);
-        profiles.push_back(activity::profile_of(timeline));
-    }
-    activity::write_profiles(profiles);
-    activity::PageLimits limits;
-    limits.events = 8;
-    activity::page_data(timelines, profiles, limits);
+    fuzz::analyse(recordings);
     take_values(recorded);
     for (const model::CaptureRange& capture :
          {model::CaptureRange{true, "", 0}, model::CaptureRange{false, "", 1}}) {

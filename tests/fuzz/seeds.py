@@ -157,6 +157,14 @@ elif part == "benchmark":
 elif part == "activity":
     for steps in (0, 1, 3):
         (folder / f"steps-{steps}.activity").write_bytes(recording(steps))
+elif part in ("kineto", "nsight_systems"):
+    sys.path.insert(0, str(root / "tests/data/traces"))
+    import made
+    for steps in (0, 1, 3):
+        if part == "kineto":
+            made.kineto(folder / f"steps-{steps}.json", steps, rank=steps, extra='"WARNING": ["Dropped 1"],' * (steps > 1))
+        else:
+            made.nsys(folder / f"steps-{steps}.sqlite", steps, pids=(10, 11)[:steps])
 elif part == "cubin":
     for version in (2, 4, 5):
         (folder / f"lines-{version}.cubin").write_bytes(cubin(version))

@@ -140,6 +140,13 @@ def torch_kernels(program, folder):
             times[event["name"]] += event["dur"] * 1000
         elif event.get("cat") in ("gpu_memcpy", "gpu_memset"):
             others[event["cat"]] += 1
+    # perfgate reads the trace itself, too.
+    document = folder / "read.json"
+    run([PERFGATE, "profile", "--recording", trace, "--report", f"json:{document}"])
+    read = only(json.loads(document.read_text())["processes"])
+    expect({each["name"]: (each["count"], each["total_ns"]) for each in read["kernels"]} ==
+           {kernel: (counts[kernel], round(times[kernel])) for kernel in counts},
+           f"{sum(counts.values())} kernels of the trace, read with the same counts and times")
     return counts, times, others
 
 

@@ -12,7 +12,7 @@
 #include "util/error.hpp"
 
 namespace perfgate::activity {
-namespace {
+namespace activity_captured_part_test {
 
 constexpr auto watched = ProfilerCallKind::watched;
 constexpr auto start = ProfilerCallKind::start;
@@ -222,5 +222,5 @@ TEST(CapturedPart, the_peak_of_memory_is_that_of_the_part) {
         << "with what was allocated before";
 }
 
-}  // namespace
+}  // namespace activity_captured_part_test
 }  // namespace perfgate::activity

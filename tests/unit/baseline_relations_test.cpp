@@ -13,7 +13,7 @@
 #include "unit/gate_documents.hpp"
 
 namespace perfgate::gate {
-namespace {
+namespace baseline_relations_test {
 
 using documents::baseline_of;
 using documents::measured_case;
@@ -210,5 +210,5 @@ TEST(BaselineRelations, ThousandsOfInstancesCostLittle) {
     EXPECT_EQ(before.needed(), none);
 }
 
-}  // namespace
+}  // namespace baseline_relations_test
 }  // namespace perfgate::gate

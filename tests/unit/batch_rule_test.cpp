@@ -16,7 +16,7 @@
 #include "unit/simulated.hpp"
 
 namespace perfgate::gate {
-namespace {
+namespace batch_rule_test {
 
 using documents::definition;
 using model::Direction;
@@ -779,5 +779,5 @@ TEST(BatchRule, WhatItClaimsToSeeItFindsWhereFewProcessesLackTheRareOnes) {
     EXPECT_NEAR(claims_of(world, 1, 100).mean, 0.0209, 0.0005) << "these have shown them";
 }
 
-}  // namespace
+}  // namespace batch_rule_test
 }  // namespace perfgate::gate

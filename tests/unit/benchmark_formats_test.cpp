@@ -19,6 +19,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,7 +30,7 @@
 #include "util/file.hpp"
 
 namespace perfgate::benchmark {
-namespace {
+namespace benchmark_formats_test {
 
 const std::string folder = std::string(PERFGATE_TEST_DATA_DIR) + "/benchmarks/";
 
@@ -111,6 +113,7 @@ TEST(BenchmarkFormats, ReadTheTablesOfTools) {
         expect_golden("llama-bench." + ending, reading_of("llama-bench"),
                       "llama-bench-" + ending + ".txt");
     }
+    expect_golden("criterion.jsonl", reading_of("criterion"), "criterion.txt");
     Layout vllm = reading_of("vllm");
     vllm.values = {value("p99", "p99_ttft_ms", 1e6)};
     expect_golden("vllm.json", vllm, "vllm.txt");
@@ -147,19 +150,100 @@ TEST(BenchmarkFormats, ReadCsvAndJsonByTheirPlaces) {
     expect_golden("hyperfine.json", json, "json.txt");
 }
 
+TEST(BenchmarkFormats, ADepthOfLlamaBenchIsAParameterAndNoneIsTheCaseOfOlderBuilds) {
+    const auto row = [](const std::string& more) {
+        return R"({"model_type": "m", "n_prompt": 8, "n_gen": 0, "samples_ns": [2], )"
+               R"("samples_ts": [3], "test_time": "t")" +
+               more + "}\n";
+    };
+    const Layout reading = reading_of("llama-bench");
+    const auto names = [&](const std::string& text) {
+        std::vector<std::string> all;
+        for (const Result& result : read_text(text, "file", reading).results) {
+            all.push_back(id_of(result));
+        }
+        return all;
+    };
+    EXPECT_EQ(names(row("")), std::vector<std::string>{"m[n_gen=0,n_prompt=8]"});
+    const std::vector<std::string> both{"m[n_gen=0,n_prompt=8]",
+                                        "m[n_depth=512,n_gen=0,n_prompt=8]"};
+    EXPECT_EQ(names(row(R"(, "n_depth": 0)") + row(R"(, "n_depth": 512)")), both);
+}
+
+TEST(BenchmarkFormats, SeveralTestsOfNcclInOneTextAreCasesOfTheirOwn) {
+    const std::string table =
+        "#  size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n"
+        "  1024  256  float  sum  -1  61.00  0.02  0.03  0  53.00  0.02  0.04  0\n";
+    const std::string all = "# Collective test starting: all_gather_perf\n" + table +
+                            "# Collective test starting: alltoall_perf\n" + table;
+    const Results results = read_text(all, "file", reading_of("nccl-tests"));
+    std::set<std::string> names;
+    for (const Result& result : results.results) names.insert(result.name);
+    EXPECT_EQ(results.results.size(), 4U);
+    EXPECT_EQ(names, (std::set<std::string>{"all_gather_perf", "alltoall_perf"}));
+    EXPECT_NE(
+        refusal(all + "# Collective test starting: broadcast_perf\n", reading_of("nccl-tests"))
+            .find("broadcast_perf has no line of results"),
+        std::string::npos)
+        << "it ended before";
+}
+
+TEST(BenchmarkFormats, CriterionsMessagesAreRefusedWhereTheyDoNotSayTheirTimes) {
+    const Layout reading = reading_of("criterion");
+    const auto message = [](const std::string& rest) {
+        return R"({"reason": "benchmark-complete", "id": "a", )" + rest + "}";
+    };
+    EXPECT_NE(
+        refusal(message(R"("unit": "s", "iteration_count": [1], "measured_values": [2])"), reading)
+            .find("expected ns"),
+        std::string::npos);
+    EXPECT_NE(refusal(message(R"("unit": "ns", "iteration_count": [1, 2], "measured_values": [2])"),
+                      reading)
+                  .find("as many as iteration_count"),
+              std::string::npos);
+    EXPECT_NE(
+        refusal(message(R"("unit": "ns", "iteration_count": [0], "measured_values": [2])"), reading)
+            .find("read: "),
+        std::string::npos)
+        << "a case without a value, which is an error of the case alone";
+    EXPECT_NE(
+        refusal(message(R"("unit": "ns", "iteration_count": [], "measured_values": [])"), reading)
+            .find("it has no samples"),
+        std::string::npos);
+}
+
 TEST(BenchmarkFormats, AreRecognised) {
     const auto name_of = [](const std::string& text) {
         const Format* format = recognised(text, "file");
         return format == nullptr ? std::string() : std::string(format->name);
     };
+    const std::map<std::string, std::vector<std::string>> files{
+        {"google-benchmark", {"google-benchmark.json", "google-benchmark-1.9.json"}},
+        {"hyperfine", {"hyperfine.json"}},
+        {"nvbench", {"nvbench.json", "nvbench-gpu.json"}},
+        {"pytest-benchmark", {"pytest-benchmark.json", "pytest-benchmark-5.2.3.json"}},
+        {"criterion", {"criterion.jsonl"}},
+        {"llama-bench", {"llama-bench.json", "llama-bench.jsonl", "llama-bench.csv"}},
+        {"vllm", {"vllm.json", "vllm.jsonl"}},
+        {"sglang", {"sglang.jsonl"}},
+        {"nccl-tests", {"nccl-tests.txt"}},
+        {"cutlass-profiler", {"cutlass-profiler.csv"}},
+        {"nsys-stats", {"nsys-stats.csv"}},
+        {"ncu", {"ncu-raw.csv", "ncu.csv"}}};
     for (const Format& format : formats()) {
-        if (format.recognised_by.empty()) continue;
-        const std::string file = folder + std::string(format.name) + ".json";
-        EXPECT_EQ(name_of(util::read_file(file, most_bytes, "results")), format.name);
+        const bool has_mark = !format.recognised_by.empty() || !format.heading.empty();
+        EXPECT_EQ(files.contains(std::string(format.name)), has_mark) << format.name;
+    }
+    for (const auto& [name, samples] : files) {
+        for (const std::string& file : samples) {
+            EXPECT_EQ(name_of(util::read_file(folder + file, most_bytes, "results")), name) << file;
+        }
     }
     EXPECT_EQ(name_of("{}"), "");
     EXPECT_EQ(name_of("[]"), "");
-    EXPECT_THROW(recognised("name,time\n", "file"), util::InputError);
+    EXPECT_EQ(name_of("name,time\n"), "");
+    EXPECT_EQ(name_of(""), "");
+    EXPECT_THROW(recognised("{\"context\": ", "file"), util::InputError);
 }
 
 std::string google(const std::string& entries, const std::string& context = "") {
@@ -452,5 +536,5 @@ TEST(JsonPath, IsAPointerWithStars) {
     EXPECT_THROW(JsonPath{'/' + std::string(300, 'a')}, util::InputError);
 }
 
-}  // namespace
+}  // namespace benchmark_formats_test
 }  // namespace perfgate::benchmark

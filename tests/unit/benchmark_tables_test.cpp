@@ -13,7 +13,7 @@
 #include "util/error.hpp"
 
 namespace perfgate::benchmark {
-namespace {
+namespace benchmark_tables_test {
 
 Value metric(const std::string& name, const std::string& from, const std::string& unit = "ns",
              double factor = 1) {
@@ -205,6 +205,15 @@ TEST(Json, ADocumentIsOneResult) {
     EXPECT_EQ(read(R"([])", steps), "result\n");
 }
 
+TEST(Json, APlaceIsNoOtherFieldHoweverItIsWritten) {
+    Layout layout = layout_of("json");
+    layout.rows = "/*";
+    layout.name = "/name";
+    layout.values = {metric("real_time", "/t~1ms")};
+    EXPECT_EQ(read(R"([{"name": "a", "t/ms": 1.5}, {"name": "a", "t/ms": 1.6}])", layout),
+              "a real_time 1.5 1.6\n");
+}
+
 TEST(Json, LinesAreRows) {
     Layout layout = layout_of("jsonl");
     layout.name = "/model";
@@ -306,9 +315,45 @@ TEST(Units, AnyRateIsOne) {
     EXPECT_EQ(unit("GiB/s"), (model::ReportedUnit{"bytes/s", 1073741824.0}));
     EXPECT_EQ(unit("\xC2\xB5s"), (model::ReportedUnit{"ns", 1e3}));
     EXPECT_EQ(unit("usecond"), (model::ReportedUnit{"ns", 1e3}));
+    EXPECT_EQ(unit("Gbyte/s"), (model::ReportedUnit{"bytes/s", 1e9}));
+    EXPECT_EQ(unit("Mbyte/second"), (model::ReportedUnit{"bytes/s", 1e6}));
     for (const char* none : {"", "/s", "furlong", "a b/s", "5/s", "tok/min", "ms/ms/s/s"}) {
         EXPECT_FALSE(model::reported_unit(none)) << none;
     }
+}
+
+TEST(Ncu, ATimeInAnUnknownUnitIsRefused) {
+    const auto raw = [](const char* unit) {
+        return fmt::format(
+            "\"Kernel Name\",\"Grid Size\",\"Block Size\",\"gpu__time_duration.sum\"\n"
+            "\"\",\"\",\"\",\"{}\"\n\"k\",\"(1, 1, 1)\",\"(32, 1, 1)\",\"6.5\"\n",
+            unit);
+    };
+    const Layout ncu = layout_of("ncu");
+    EXPECT_TRUE(read(raw("usecond"), ncu).ends_with(" real_time 6500\n"));
+    for (const char* unknown : {"fortnight", "", "6.5"}) {
+        EXPECT_TRUE(
+            read(raw(unknown), ncu)
+                .starts_with(fmt::format(
+                    "file: line 2: gpu__time_duration.sum is in '{}'; expected ns, us", unknown)))
+            << read(raw(unknown), ncu);
+    }
+}
+
+TEST(NcclTests, AMillionWrongResultsAreNoted) {
+    const Layout layout = layout_of("nccl-tests");
+    const auto line = [](const char* wrong, const char* wrong_in_place) {
+        return fmt::format(
+            "     4194304       1048576     float     sum      -1    196.5    5.34   10.01  {}   "
+            "199.2    5.26    9.87  {}\n",
+            wrong, wrong_in_place);
+    };
+    const std::string found = read(line("1.04858e+06", "0"), layout);
+    EXPECT_NE(found.find("wrong is '1.04858e+06'; expected 0 or N/A"), std::string::npos) << found;
+    EXPECT_NE(found.find("in_place=true"), std::string::npos) << found;
+    EXPECT_EQ(
+        read(line("0", "1e+06"), layout).find("in_place=false,redop=sum") != std::string::npos,
+        true);
 }
 
 std::string google(const std::string& entries) {
@@ -433,5 +478,5 @@ TEST(Results, LongNamesAreShortenedAndStayDifferent) {
         << "no character is divided";
 }
 
-}  // namespace
+}  // namespace benchmark_tables_test
 }  // namespace perfgate::benchmark

@@ -6,7 +6,7 @@
 #include <array>
 
 namespace perfgate::measure {
-namespace {
+namespace clock_stability_test {
 
 model::BoardState at_clock(double mhz, std::vector<std::string> reasons = {}) {
     model::BoardState state;
@@ -215,5 +215,5 @@ TEST(TooThin, OfSeveralTimesTheOneWithTheLeastBatchesDecides) {
     EXPECT_NE(too_thin(result, 3).find("none was taken"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace clock_stability_test
 }  // namespace perfgate::measure

@@ -11,7 +11,7 @@
 #include "recorded_program.hpp"
 
 namespace perfgate::command {
-namespace {
+namespace command_captured_test {
 
 using activity::ProfilerCallKind;
 
@@ -252,5 +252,5 @@ TEST(Captured, TheOverheadIsThatOfTheCapturedInstances) {
     EXPECT_NEAR(overhead.value(), 0.5, 1e-9);
 }
 
-}  // namespace
+}  // namespace command_captured_test
 }  // namespace perfgate::command

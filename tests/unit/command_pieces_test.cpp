@@ -13,7 +13,7 @@
 #include "recorded_program.hpp"
 
 namespace perfgate::command {
-namespace {
+namespace command_pieces_test {
 
 /// A recording of one process, built up call by call; each launch takes 1 µs on the host.
 class Process {
@@ -676,5 +676,5 @@ TEST(RecordingOverhead, IsNotKnownWithoutInstancesOrOfOtherPieces) {
         overhead({100}, {100}, 50, {command::Piece::Kind::kernels, "k", "step", false, 0}));
 }
 
-}  // namespace
+}  // namespace command_pieces_test
 }  // namespace perfgate::command

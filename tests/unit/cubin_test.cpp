@@ -19,7 +19,7 @@
 #include "util/error.hpp"
 
 namespace perfgate::elf {
-namespace {
+namespace cubin_test {
 
 using backend::cuda::LoadedCode;
 using backend::cuda::LoadedFunction;
@@ -188,5 +188,5 @@ TEST(LoadedCode, TwoKernelsOfOneNameAreNotToldApart) {
               code("base").at("through_helper").fingerprint);
 }
 
-}  // namespace
+}  // namespace cubin_test
 }  // namespace perfgate::elf

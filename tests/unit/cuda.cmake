@@ -51,6 +51,7 @@ ${nvcc} -dlink -cubin -Xnvlink -v -o linked_stack.cubin linked_stack.o")
       unit/cuda_memory_test.cpp
       unit/cuda_occupancy_test.cpp
       unit/cuda_source_code_test.cpp
+      unit/instruction_listing_test.cpp
       unit/line_table_test.cpp
       unit/stack_size_test.cpp
     LIBRARIES perfgate_cuda perfgate_source ZLIB::ZLIB)

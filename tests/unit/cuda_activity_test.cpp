@@ -8,7 +8,7 @@
 #include "util/error.hpp"
 
 namespace perfgate::backend::cuda {
-namespace {
+namespace cuda_activity_test {
 
 TEST(GpuTime, IsTheBusyTimeOfALaunch) {
     LaunchActivity launch;
@@ -94,5 +94,5 @@ TEST(LaunchRecords, WhatBeginsDuringALaunchAndBelongsToNoneIsCounted) {
     EXPECT_EQ(unattributed_records(trace), 2U);
 }
 
-}  // namespace
+}  // namespace cuda_activity_test
 }  // namespace perfgate::backend::cuda

@@ -10,7 +10,7 @@
 #include "util/error.hpp"
 
 namespace perfgate::document {
-namespace {
+namespace document_ledger_test {
 
 using namespace model;
 
@@ -119,5 +119,5 @@ TEST(Ledger, RefusesWhatIsNoLedgerAndNamesTheLine) {
               std::string::npos);
 }
 
-}  // namespace
+}  // namespace document_ledger_test
 }  // namespace perfgate::document

@@ -10,7 +10,7 @@
 #include "util/error.hpp"
 
 namespace perfgate::document {
-namespace {
+namespace document_run_test {
 
 using namespace model;
 
@@ -495,5 +495,5 @@ TEST(RunJson, CaseLineNamesItsMistakes) {
     }
 }
 
-}  // namespace
+}  // namespace document_run_test
 }  // namespace perfgate::document

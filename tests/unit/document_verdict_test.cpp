@@ -7,7 +7,7 @@
 #include "util/error.hpp"
 
 namespace perfgate::document {
-namespace {
+namespace document_verdict_test {
 
 using namespace model;
 
@@ -246,5 +246,5 @@ TEST(VerdictJson, RefusesWhatIsNoVerdict) {
     EXPECT_EQ(parse_message(text), "verdict.json: exit_code: expected an exit code, 0 to 255");
 }
 
-}  // namespace
+}  // namespace document_verdict_test
 }  // namespace perfgate::document

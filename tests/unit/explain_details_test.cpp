@@ -19,6 +19,10 @@ TEST(Details, TheDifferenceNamesWhatIsAddedRemovedAndMadeMoreOften) {
               "cudaMalloc in forward 0 → 0.5");
     EXPECT_EQ(difference_of_details("cudaMalloc 1 in forward", "cudaMalloc 1 in backward"),
               "cudaMalloc in backward 0 → 1, cudaMalloc in forward 1 → 0");
+    EXPECT_EQ(difference_of_details("FFMA 512 at b.cu:9, LDG.E.128 8 at b.cu:7",
+                                    "FFMA 1512 at b.cu:4, LDG.E 32 at b.cu:5, STL 1"),
+              "FFMA 512 → 1512 at b.cu:4, LDG.E 0 → 32 at b.cu:5, LDG.E.128 8 → 0, STL 0 → 1");
+    EXPECT_EQ(difference_of_details("LDG.E 8 at b.cu:7", "LDG.E 8 at b.cu:9"), "");
     EXPECT_EQ(difference_of_details("a 1, b 2", "b 2, a 1"), "");
     EXPECT_EQ(difference_of_details("", ""), "");
 }

@@ -11,7 +11,7 @@
 #include "unit/gate_pair.hpp"
 
 namespace perfgate::gate {
-namespace {
+namespace gate_ceiling_share_test {
 
 using model::MetricVerdict;
 using model::Verdict;
@@ -145,5 +145,5 @@ TEST(CeilingShareGate, AnExpectedShareHoldsAndCanBeBroken) {
     EXPECT_EQ(verdict().verdict, Verdict::error) << verdict().sentence;
 }
 
-}  // namespace
+}  // namespace gate_ceiling_share_test
 }  // namespace perfgate::gate

@@ -11,7 +11,7 @@
 #include "unit/gate_pair.hpp"
 
 namespace perfgate::gate {
-namespace {
+namespace gate_energy_test {
 
 using model::MetricVerdict;
 using model::Verdict;
@@ -159,5 +159,5 @@ TEST(FootprintGate, CountsToTheDigit) {
     }
 }
 
-}  // namespace
+}  // namespace gate_energy_test
 }  // namespace perfgate::gate

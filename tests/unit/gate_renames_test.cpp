@@ -11,7 +11,7 @@
 #include "util/error.hpp"
 
 namespace perfgate::gate {
-namespace {
+namespace gate_renames_test {
 
 model::CaseResult result_of(model::CaseSpec spec, std::string was = {}) {
     model::CaseResult result;
@@ -105,5 +105,5 @@ TEST(Renames, IdsAreTextsWithQuotes) {
     EXPECT_EQ(model::former_id("b", "x"), "x");
 }
 
-}  // namespace
+}  // namespace gate_renames_test
 }  // namespace perfgate::gate

@@ -10,7 +10,7 @@
 #include "unit/golden_sentence.hpp"
 
 namespace perfgate::gate {
-namespace {
+namespace gate_suites_test {
 
 using namespace pairs;
 
@@ -271,5 +271,5 @@ TEST(Gate, TheWorstMetricIsTheCasesReasonAndOthersAsBadAreCounted) {
     EXPECT_TRUE(only_case(pair.judged()).reason.ends_with("(and 2 more)"));
 }
 
-}  // namespace
+}  // namespace gate_suites_test
 }  // namespace perfgate::gate

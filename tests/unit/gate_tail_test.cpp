@@ -16,7 +16,7 @@
 #include "unit/gate_pair.hpp"
 
 namespace perfgate::gate::pairs {
-namespace {
+namespace gate_tail_test {
 
 using model::Doubt;
 
@@ -299,5 +299,5 @@ TEST(SlowProcesses, OneThatWasDisturbedAndExcludedIsNone) {
     EXPECT_EQ(time_of(pair).verdict, Verdict::pass);
 }
 
-}  // namespace
+}  // namespace gate_tail_test
 }  // namespace perfgate::gate::pairs

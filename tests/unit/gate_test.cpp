@@ -14,7 +14,7 @@
 #include "unit/golden_sentence.hpp"
 
 namespace perfgate::gate {
-namespace {
+namespace gate_test {
 
 using namespace pairs;
 
@@ -924,5 +924,5 @@ TEST(Shown, ADriftBetweenTheBaselinesRunsWidensTheInterval) {
     EXPECT_EQ(time_of(pair).doubt, model::Doubt::not_shown) << time_of(pair).sentence;
 }
 
-}  // namespace
+}  // namespace gate_test
 }  // namespace perfgate::gate

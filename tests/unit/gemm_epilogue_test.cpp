@@ -12,7 +12,7 @@
 #include "gemm/inputs.hpp"
 #include "gemm/reference.hpp"
 
-namespace {
+namespace gemm_epilogue_test {
 
 using gemm::Dtype;
 using gemm::Epilogue;
@@ -115,4 +115,4 @@ TEST(GemmEpilogueOrder, GeluWithoutItsBiasIsFound) {
     EXPECT_FALSE(finished.check().passed);
 }
 
-}  // namespace
+}  // namespace gemm_epilogue_test

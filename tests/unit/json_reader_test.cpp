@@ -6,7 +6,7 @@
 #include "util/error.hpp"
 
 namespace perfgate::document {
-namespace {
+namespace json_reader_test {
 
 using namespace util;
 
@@ -188,5 +188,5 @@ TEST(Schema, RefusesOtherDocuments) {
               "run.json: not a perfgate.run document: it has no field 'schema'");
 }
 
-}  // namespace
+}  // namespace json_reader_test
 }  // namespace perfgate::document

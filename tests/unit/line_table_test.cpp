@@ -19,7 +19,7 @@
 #include "util/text.hpp"
 
 namespace perfgate::elf {
-namespace {
+namespace line_table_test {
 
 using backend::cuda::LoadedCode;
 using model::SourcePlace;
@@ -363,5 +363,5 @@ TEST(LoadedCode, DifferentPlacesOfOneCodeAreNotToldApart) {
     EXPECT_EQ(loaded.of("calls").place, marked().at("calls"));
 }
 
-}  // namespace
+}  // namespace line_table_test
 }  // namespace perfgate::elf

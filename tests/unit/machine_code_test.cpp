@@ -13,7 +13,7 @@
 #include "unit/golden_sentence.hpp"
 
 namespace perfgate::gate {
-namespace {
+namespace machine_code_test {
 
 using documents::measured_case;
 using documents::run_of;
@@ -504,10 +504,31 @@ TEST(MachineCode, AProgramsTimeIsExcusedOnlyAsFarAsAMachineExplainsIt) {
                                 return note.find("shown by its code") != std::string::npos;
                             }),
               1);
-    EXPECT_EQ(judged_at(1200, true).exit_code, 4) << "what it reads may have changed";
+    const model::VerdictDocument beyond = judged_at(1200, true);
+    EXPECT_EQ(beyond.exit_code, 4) << "what it reads may have changed";
+    for (const std::string& note : beyond.suites[0].notes) {
+        EXPECT_EQ(note.find("shown by its code"), std::string::npos) << note;
+    }
     EXPECT_EQ(judged_at(1200, false).suites[0].cases[0].doubt,
               model::Doubt::nothing_launched_changed);
     EXPECT_EQ(judged_at(1501, false).exit_code, 3);
+}
+
+TEST(MachineCode, ARangeThatDoesNothingOnTheDeviceAnyMoreIsInvalid) {
+    CaseResult working = program_case();
+    working.metrics["spill_sectors"] = documents::series({5}, "count", "record");
+    working.gates = {{"spill_sectors", {}, 0}};
+    CaseResult idle = working;
+    idle.kernels.clear();
+    idle.metrics["gpu_time"] = documents::series({0});
+    const auto code = [](const CaseResult& before, const CaseResult& now) {
+        const model::Baseline baseline = accepted(run_of({before}));
+        const model::Policy policy;
+        return judge(run_of({now}), documents::stored(baseline), policy, BatchRule(policy))
+            .exit_code;
+    };
+    EXPECT_EQ(code(working, idle), 3);
+    EXPECT_EQ(code(idle, idle), 0) << "the host's time alone is meant";
 }
 
 TEST(MachineCode, ArgumentsThatDifferOnlyWhereTheyDifferBetweenProcessesAreTheSame) {
@@ -716,5 +737,5 @@ TEST(MachineCode, CodeThatRunsDoNotShareIsNotKnown) {
     EXPECT_EQ(same.suites[0].cases[0].kernels, coded_case().kernels);
 }
 
-}  // namespace
+}  // namespace machine_code_test
 }  // namespace perfgate::gate

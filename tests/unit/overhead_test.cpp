@@ -12,7 +12,7 @@
 #include "unit/gate_documents.hpp"
 
 namespace perfgate::gate {
-namespace {
+namespace overhead_test {
 
 using model::CaseResult;
 using model::Verdict;
@@ -237,5 +237,5 @@ TEST(Overhead, AnExpectationOnWhatIsInvalidCannotBeJudged) {
     }
 }
 
-}  // namespace
+}  // namespace overhead_test
 }  // namespace perfgate::gate

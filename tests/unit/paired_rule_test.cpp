@@ -15,7 +15,7 @@
 #include "unit/golden_sentence.hpp"
 
 namespace perfgate::gate {
-namespace {
+namespace paired_rule_test {
 
 using model::Verdict;
 using Values = std::vector<double>;
@@ -391,5 +391,5 @@ TEST(BaseRun, WhatTheBaseAloneCouldNotCollectIsNoPass) {
     EXPECT_EQ(document.exit_code, 3);
 }
 
-}  // namespace
+}  // namespace paired_rule_test
 }  // namespace perfgate::gate

@@ -13,7 +13,7 @@
 #include "util/error.hpp"
 
 namespace perfgate::baseline {
-namespace {
+namespace pooling_test {
 
 using namespace gate;
 
@@ -452,5 +452,5 @@ TEST(PoolingFindings, AreOfMeasuredCasesAndGatedMetricsThatTheBaselineHas) {
     EXPECT_TRUE(lonely.findings().proposals.empty());
 }
 
-}  // namespace
+}  // namespace pooling_test
 }  // namespace perfgate::baseline

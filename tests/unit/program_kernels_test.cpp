@@ -11,7 +11,7 @@
 #include "unit/gate_documents.hpp"
 
 namespace perfgate::gate {
-namespace {
+namespace program_kernels_test {
 
 using model::CodeChange;
 
@@ -83,5 +83,5 @@ TEST(ProgramKernels, ThatNothingChangedIsNeverSaidAndThatLaunchesDidNotOnlyOfAll
               CodeChange::unknown);
 }
 
-}  // namespace
+}  // namespace program_kernels_test
 }  // namespace perfgate::gate

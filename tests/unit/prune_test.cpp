@@ -10,7 +10,7 @@
 #include "util/error.hpp"
 
 namespace perfgate::baseline {
-namespace {
+namespace prune_test {
 
 using namespace gate;
 
@@ -111,5 +111,5 @@ TEST(Prune, RefusesARunOfAPartOfTheSuite) {
     EXPECT_THROW(add_reported(run, "s", cases), util::InputError);
 }
 
-}  // namespace
+}  // namespace prune_test
 }  // namespace perfgate::baseline

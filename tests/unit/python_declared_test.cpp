@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kinds/python/declared.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -113,6 +114,106 @@ TEST(DeclaredWorkloads, RefuseATextThatEndsInTheMiddle) {
 TEST(DeclaredWorkloads, SurviveDeepNesting) {
     EXPECT_NE("", with("n=" + std::string(1000, '(') + "1" + std::string(1000, ')')).open);
     EXPECT_NE("", with("n=" + std::string(1000, '-') + "1").open);
+}
+
+/// What a change of this body, or of what is before the function, loosens: "rtol 0.001 > 0.1".
+Texts loosened(const std::string& before, const std::string& after,
+               const std::string& top_before = "", const std::string& top_after = "") {
+    const auto of = [](const std::string& top, const std::string& body) {
+        return declared(top + "@perfgate.workload()\ndef add(seed):\n" + body +
+                        "\n@perfgate.workload()\ndef other(seed):\n    pass\n")
+            .at(0)
+            .tolerances;
+    };
+    Texts texts;
+    for (const LooserTolerance& one :
+         looser_tolerances(of(top_before, before), of(top_after, after))) {
+        texts.push_back(one.name + " " + one.was + " > " + one.is);
+    }
+    return texts;
+}
+
+std::string returned(const std::string& arguments) {
+    return "    return perfgate.Case(lambda a, b: f(a), " + arguments + ")\n";
+}
+
+TEST(Tolerances, ThatGrowAreListed) {
+    EXPECT_EQ((Texts{"rtol 0.001 > 0.1"}), loosened(returned("rtol=1e-3"), returned("rtol=1e-1")));
+    EXPECT_EQ((Texts{"atol 0 > 2"}), loosened(returned("rtol=1"), returned("rtol=1, atol=2")));
+    EXPECT_EQ((Texts{}), loosened(returned("rtol=1e-3"), returned("rtol=1e-4")));
+    EXPECT_EQ((Texts{}), loosened(returned("rtol=1e-3, atol=1"), returned("rtol=1e-3")));
+    EXPECT_EQ((Texts{}), loosened(returned("rtol=1e-3"), returned("x=2, rtol=1_0e-4")));
+}
+
+TEST(Tolerances, AreFoundWhereverTheyAreStated) {
+    for (const char* statement :
+         {"    case.rtol = {}\n", "    case = dataclasses.replace(case, rtol={})\n",
+          "    options = {{\"rtol\": {}}}\n", "    setattr(case, \"rtol\", {})\n",
+          "    case.rtol *= {}\n", "    def of(rtol: float = {}): pass\n",
+          "    return Case(lambda x, y: 1, [out], reference, {})\n", "    f(rtol := {})\n"}) {
+        const auto with = [&](const char* value) {
+            return fmt::format(fmt::runtime(statement), value);
+        };
+        EXPECT_EQ(1u, loosened(with("1e-3"), with("5")).size()) << statement;
+        EXPECT_EQ(0u, loosened(with("1e-3"), with("1e-3")).size()) << statement;
+        EXPECT_EQ(1u, loosened("    pass\n", "    pass\n", "", with("5")).size()) << statement;
+    }
+    EXPECT_EQ(0u, loosened("    if rtol == 1: pass\n", "    if rtol == 2: pass\n").size());
+    EXPECT_EQ((Texts{"atol 0.1 > 0.2"}),
+              loosened("    return Case(f, [out], reference, 1, 0.1)\n",
+                       "    return Case(f, [out], reference, 1, 0.2)\n"));
+}
+
+TEST(Tolerances, ThatAreNoLiteralsAreComparedWithWhatTheirNamesAre) {
+    EXPECT_EQ(
+        (Texts{"rtol RTOL where RTOL = 1e-3 > RTOL where RTOL = 1e-1"}),
+        loosened(returned("rtol=RTOL"), returned("rtol=RTOL"), "RTOL = 1e-3\n", "RTOL = 1e-1\n"));
+    EXPECT_EQ(1u, loosened(returned("rtol=of[dtype]"), returned("rtol=of[dtype]"),
+                           "of = {\"f16\": 1e-3}\n", "of = {\"f16\": 1}\n")
+                      .size());
+    EXPECT_EQ(1u, loosened(returned("rtol=of()"), returned("rtol=of()"),
+                           "def of():\n    x = A\n    return x\nA = 1\n",
+                           "def of():\n    x = A\n    return x\nA = 2\n")
+                      .size());
+    EXPECT_EQ(
+        1u, loosened("    t = 1 / 3\n" + returned("rtol=t"), "    t = 2 / 3\n" + returned("rtol=t"))
+                .size());
+    EXPECT_EQ(2u, loosened(returned("**options"), returned("**options"), "options = dict(x=1)\n",
+                           "options = dict(x=2)\n")
+                      .size());
+    EXPECT_EQ(0u, loosened(returned("rtol=RTOL"), returned("rtol=RTOL"), "RTOL = 1\nX = 1\n",
+                           "X = 2\nRTOL = 1\n")
+                      .size());
+    EXPECT_EQ(1u, loosened(returned("rtol=RTOL"), returned("rtol=1"), "RTOL = 1\n").size());
+}
+
+TEST(Tolerances, AreComparedInTheirOrder) {
+    const std::string two = "    if a: return Case(rtol=1e-6)\n    return Case(rtol=1e-3)\n";
+    EXPECT_EQ((Texts{"rtol 1e-06, 0.001 > 0.001, 0.001"}),
+              loosened(two, "    if a: return Case(rtol=1e-3)\n    return Case(rtol=1e-3)\n"));
+    EXPECT_EQ(1u, loosened(two, "    return Case(rtol=1e-3)\n").size());
+    EXPECT_EQ(0u, loosened(two, "    return Case(rtol=1e-6)\n").size());
+}
+
+TEST(Tolerances, OfOtherWorkloadsDoNotCount) {
+    const std::string text =
+        "@workload()\ndef a(seed):\n    return Case(rtol=1)\n\n\n@workload()\ndef b(seed):\n"
+        "    return Case(rtol=2)\n";
+    const auto found = declared(text);
+    EXPECT_EQ((std::vector<double>{1}), found.at(0).tolerances.rtol.literals);
+    EXPECT_EQ((std::vector<double>{2}), found.at(1).tolerances.rtol.literals);
+    EXPECT_EQ(8u, found.at(1).tolerances.rtol.line);
+}
+
+TEST(Tolerances, ThatAreTooManyToReadMayBeLooser) {
+    std::string many;
+    for (int i = 0; i < 200; ++i) many += returned("rtol=0");
+    EXPECT_EQ(1u, loosened(many, many).size());
+    EXPECT_EQ(1u, loosened(returned("rtol=a"), returned("rtol=a"), "",
+                           "a = \"" + std::string(20000, 'x') + "\"\n")
+                      .size());
+    EXPECT_EQ(
+        0u, loosened(returned("rtol=A"), returned("rtol=A"), "A = A + A\n", "A = A + A\n").size());
 }
 
 }  // namespace

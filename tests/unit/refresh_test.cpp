@@ -19,7 +19,7 @@
 #include "util/error.hpp"
 
 namespace perfgate::baseline {
-namespace {
+namespace refresh_test {
 
 using namespace gate;
 
@@ -433,6 +433,20 @@ TEST(Refresh, WhatIsFitIsStoredAndWhatTheBaselineHasOfOthersStays) {
     EXPECT_FALSE(result.entry->digests.contains("gemm/tiled[m=2]"));
 }
 
+TEST(Refresh, ARenamedCaseThatIsNotFitKeepsItsFormerName) {
+    const model::Baseline existing =
+        refreshed(run_of({measured_case(1), measured_case(2)})).baseline;
+    model::Run run = later(run_of({in_processes(20, 1020), measured_case(2)}));
+    run.suites[0].cases[1].status = CaseStatus::error;
+    const Refreshed result =
+        refresh(run, run.suites[0], existing, {}, {}, {{"gemm/tiled[m=2]", "gemm/old[m=2]"}});
+    EXPECT_EQ(result.accepted, Ids{"gemm/tiled[m=1]"});
+    EXPECT_EQ(result.refused.size(), 1U);
+    EXPECT_TRUE(result.removed.empty());
+    EXPECT_FALSE(result.baseline.cases.contains("gemm/tiled[m=2]"));
+    EXPECT_EQ(result.baseline.cases.at("gemm/old[m=2]"), existing.cases.at("gemm/tiled[m=2]"));
+}
+
 TEST(Refresh, RefusesAnInterruptedRunAndOneThatMeasuredNothing) {
     model::Run interrupted = run_of({measured_case()});
     interrupted.interrupted = true;
@@ -706,5 +720,5 @@ TEST(Refresh, OfACaseThatMeasuresSomethingElseNothingIsKept) {
               "./app 5");
 }
 
-}  // namespace
+}  // namespace refresh_test
 }  // namespace perfgate::baseline

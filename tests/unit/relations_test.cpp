@@ -18,7 +18,7 @@
 #include "unit/golden_sentence.hpp"
 
 namespace perfgate::gate {
-namespace {
+namespace relations_test {
 
 using documents::measured_case;
 using documents::run_of;
@@ -429,5 +429,5 @@ TEST(Ceilings, CasesAreHeldAgainstTheRunsOwn) {
     EXPECT_DOUBLE_EQ(ceiling->share, 0.5);
 }
 
-}  // namespace
+}  // namespace relations_test
 }  // namespace perfgate::gate

@@ -69,7 +69,7 @@ TEST_P(RenderBackward, FiniteDifferencesFindEachFieldThatIsWrong) {
         std::vector<double> wrong = solved.gradients;
         for (std::size_t i = field; i < wrong.size(); i += kFields) wrong[i] *= 1.001;
         EXPECT_FALSE(
-            check_by_differences(solved.scene.view(), solved.gaussians(), wrong.data(), 1, 60)
+            check_by_differences(solved.scene.view(), solved.gaussians(), wrong.data(), 1, 10)
                 .passed)
             << field;
     }

@@ -14,7 +14,7 @@
 #include "suite_catalogue.hpp"
 
 namespace perfgate::review {
-namespace {
+namespace review_baselines_test {
 
 constexpr const char* suite_text = R"(name: gemm
 defaults:
@@ -386,5 +386,5 @@ TEST(ReviewBaselines, ValuesOfABenchmarkAreReadAsItsSuiteReadsThem) {
               "baseline raised hits: 1000 → 500 (-50.0 %) (1); anchor raised hits: 1000 → 500 (1)");
 }
 
-}  // namespace
+}  // namespace review_baselines_test
 }  // namespace perfgate::review

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "document/baseline.hpp"
-#include "review/output.hpp"
 #include "suite/profile.hpp"
 #include "suite_catalogue.hpp"
 

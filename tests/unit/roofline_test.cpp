@@ -6,7 +6,7 @@
 #include "model/dimension.hpp"
 
 namespace perfgate::model {
-namespace {
+namespace roofline_test {
 
 /// A device that copies 1 byte and computes 10 bf16 operations per nanosecond.
 const Ceilings machine{1e9, {{"bf16", 1e10}}, ""};
@@ -138,8 +138,8 @@ TEST(Dimension, IsNamedInWords) {
     EXPECT_EQ(in_words(meaning_of("%").dimension), "a plain number");
     EXPECT_EQ(in_words(meaning_of("bytes").dimension / meaning_of("ns").dimension),
               "bytes per time");
-    EXPECT_EQ(in_words({0, 2, 0}), "bytes^2");
+    EXPECT_EQ(in_words(Dimension{0, 2, 0}), "bytes^2");
 }
 
-}  // namespace
+}  // namespace roofline_test
 }  // namespace perfgate::model

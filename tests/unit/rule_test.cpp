@@ -12,7 +12,7 @@
 #include "unit/gate_documents.hpp"
 
 namespace perfgate::gate {
-namespace {
+namespace rule_test {
 
 using documents::definition;
 using documents::series;
@@ -183,5 +183,5 @@ TEST(MedianRule, NothingToJudgeGivesNothing) {
     EXPECT_TRUE(MedianRule().judge({}).empty());
 }
 
-}  // namespace
+}  // namespace rule_test
 }  // namespace perfgate::gate

@@ -10,7 +10,7 @@
 #include <vector>
 
 namespace perfgate::stats {
-namespace {
+namespace signed_rank_test {
 
 using Values = std::vector<double>;
 
@@ -122,5 +122,5 @@ TEST(SignedRankInterval, IsAbsentWhereTheTestReachesNothing) {
     EXPECT_EQ(*many, (Interval{2.5, 2.5}));
 }
 
-}  // namespace
+}  // namespace signed_rank_test
 }  // namespace perfgate::stats

@@ -9,7 +9,7 @@
 #include "unit/fake_backend.hpp"
 
 namespace perfgate::measure {
-namespace {
+namespace sources_test {
 
 using fakes::FakeBackend;
 using fakes::FakeVariant;
@@ -283,5 +283,5 @@ TEST(Sources, PreparingThatIsAskedForAndAbsentIsNotCollected) {
     EXPECT_FALSE(other.result.metrics.contains("prepare_time"));
 }
 
-}  // namespace
+}  // namespace sources_test
 }  // namespace perfgate::measure

@@ -13,7 +13,7 @@
 #include "unit/simulated.hpp"
 
 namespace perfgate::stats {
-namespace {
+namespace spread_test {
 
 using Groups = std::vector<std::vector<double>>;
 using simulated::Random;
@@ -90,5 +90,5 @@ TEST(Spread, RefusesNothingAndNoNumber) {
     EXPECT_THROW(detectable_shift(0, 3, 4, 0.1, 0.9), std::invalid_argument);
 }
 
-}  // namespace
+}  // namespace spread_test
 }  // namespace perfgate::stats

@@ -21,7 +21,7 @@
 #include "util/error.hpp"
 
 namespace perfgate::elf {
-namespace {
+namespace stack_size_test {
 
 using backend::cuda::LoadedCode;
 using Image = std::vector<char>;
@@ -178,5 +178,5 @@ TEST(LoadedCode, KnowsSizesOfLoadedFunctions) {
     EXPECT_EQ(loaded.of("other").code_bytes, std::nullopt);
 }
 
-}  // namespace
+}  // namespace stack_size_test
 }  // namespace perfgate::elf

@@ -15,7 +15,7 @@
 #include "suite_catalogue.hpp"
 
 namespace perfgate::suite {
-namespace {
+namespace suite_benchmark_relations_test {
 
 using Texts = std::vector<std::string>;
 using model::ParamValue;
@@ -358,5 +358,5 @@ TEST(BenchmarkRelations, TheCostOfManyIsBounded) {
         << message;
 }
 
-}  // namespace
+}  // namespace suite_benchmark_relations_test
 }  // namespace perfgate::suite

@@ -10,6 +10,8 @@
 namespace perfgate::suite {
 namespace {
 
+using Texts = std::vector<std::string>;
+
 constexpr const char* whole = R"(name: s
 workloads:
   - command: [./app, "{size}", "a b"]
@@ -117,7 +119,6 @@ TEST(SuiteMeasuredAs, OfEachKindOfCase) {
 }
 
 TEST(SuiteMeasuredAs, WhateverDecidesWhatIsMeasuredIsInIt) {
-    using Texts = std::vector<std::string>;
     const auto of_app = [](const std::string& text) { return Texts{text, text, "", "", "", ""}; };
     EXPECT_EQ(changes("a b", "a  b"), of_app("command ./app 8 'a b' → ./app 8 'a  b'"));
     EXPECT_EQ(changes("fast}", "slow}"), of_app("env.MODE fast → slow"));

@@ -9,7 +9,7 @@
 #include "suite_catalogue.hpp"
 
 namespace perfgate::suite {
-namespace {
+namespace suite_parse_test {
 
 using Texts = std::vector<std::string>;
 
@@ -352,5 +352,5 @@ TEST_F(SuiteLoad, RefusesAHugeFileByItsSize) {
               "suite " + huge + ": larger than 256 KiB, the most a suite may have");
 }
 
-}  // namespace
+}  // namespace suite_parse_test
 }  // namespace perfgate::suite

@@ -8,7 +8,7 @@
 #include "suite_catalogue.hpp"
 
 namespace perfgate::suite {
-namespace {
+namespace suite_plan_test {
 
 using model::Target;
 using Texts = std::vector<std::string>;
@@ -537,5 +537,5 @@ TEST(PlanSuite, AProgramHasUpToAHundredLabels) {
     EXPECT_NE(test::refusal([&] { parse(with_labels(101)); }).find("101"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace suite_plan_test
 }  // namespace perfgate::suite

@@ -13,7 +13,7 @@
 #include "suite_catalogue.hpp"
 
 namespace perfgate::suite {
-namespace {
+namespace suite_relations_test {
 
 using Texts = std::vector<std::string>;
 
@@ -461,5 +461,5 @@ TEST(SuiteRelations, APlanHasTheInstancesOfItsTargetAndSelection) {
               "gemm/reference.host_time");
 }
 
-}  // namespace
+}  // namespace suite_relations_test
 }  // namespace perfgate::suite

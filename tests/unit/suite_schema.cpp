@@ -190,7 +190,7 @@ std::vector<std::string> definitions() {
                      R"("dependencies": {"variants": ["select"], "params": ["select"],
             "matrix": ["select"]})")),
         named("settings", map_of(settings)),
-        named("override", map_of(tables::override_(), either("match", "device"))),
+        named("override", map_of(tables::overriding(), either("match", "device"))),
         named("tolerance", map_of(tables::tolerance(), either("worse", "abs"))),
         named("capture", map_of(tables::capture(), R"("minProperties": 1)")),
         named("label", map_of(tables::label(), R"("oneOf": [{"required": ["nvtx"]},
@@ -254,12 +254,12 @@ std::string profile_schema() {
 
 std::string key_table(std::string_view map) {
     static const std::map<std::string_view, Rows (*)()> all{
-        {"suite", tables::suite},        {"plugin", tables::plugin},
-        {"settings", tables::settings},  {"tolerance", tables::tolerance},
-        {"override", tables::override_}, {"command", tables::command},
-        {"label", tables::label},        {"benchmark", tables::benchmark},
-        {"source", tables::source},      {"python", tables::python},
-        {"work", tables::work},          {"profile", tables::profile}};
+        {"suite", tables::suite},         {"plugin", tables::plugin},
+        {"settings", tables::settings},   {"tolerance", tables::tolerance},
+        {"override", tables::overriding}, {"command", tables::command},
+        {"label", tables::label},         {"benchmark", tables::benchmark},
+        {"source", tables::source},       {"python", tables::python},
+        {"work", tables::work},           {"profile", tables::profile}};
     std::string text = "| key | value |\n|---|---|\n";
     for (const KeyText& row : all.at(map)()) {
         text += fmt::format("| `{}` | {}{} |\n", row.name, row.required ? "Required. " : "",

@@ -13,7 +13,7 @@
 #include "suite_schema.hpp"
 
 namespace perfgate::suite {
-namespace {
+namespace suite_schema_test {
 
 const std::string root = PERFGATE_ROOT "/";
 
@@ -100,7 +100,7 @@ TEST(SuiteSchema, TheDocumentsHaveTheTablesOfKeys) {
 TEST(SuiteSchema, EachKeyIsDescribed) {
     for (const auto& table :
          {tables::profile(), tables::suite(), tables::settings(), tables::tolerance(),
-          tables::override_(), tables::plugin(), tables::command(), tables::capture(),
+          tables::overriding(), tables::plugin(), tables::command(), tables::capture(),
           tables::label(), tables::health(), tables::benchmark(), tables::value(), tables::source(),
           tables::python(), tables::launch(), tables::check(), tables::work()}) {
         EXPECT_FALSE(table.empty());
@@ -111,5 +111,5 @@ TEST(SuiteSchema, EachKeyIsDescribed) {
     }
 }
 
-}  // namespace
+}  // namespace suite_schema_test
 }  // namespace perfgate::suite

@@ -11,7 +11,7 @@
 #include "suite_catalogue.hpp"
 
 namespace perfgate::suite {
-namespace {
+namespace suite_source_test {
 
 using model::ElementType;
 using Role = model::SourceArgument::Role;
@@ -224,5 +224,5 @@ TEST(IntegerExpression, WhatIsNoneIsRefusedAtItsPlace) {
     EXPECT_NE(problem_in("n; rm").find("1:2: unexpected ';'"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace suite_source_test
 }  // namespace perfgate::suite

@@ -19,7 +19,7 @@
 #include "util/error.hpp"
 
 namespace perfgate::baseline {
-namespace {
+namespace verify_test {
 
 using namespace gate;
 
@@ -254,5 +254,5 @@ TEST_F(VerifyStore, ABaselineWithoutALedgerIsAFault) {
     EXPECT_NE(check.faults[0].find("it has no ledger"), std::string::npos) << check.faults[0];
 }
 
-}  // namespace
+}  // namespace verify_test
 }  // namespace perfgate::baseline

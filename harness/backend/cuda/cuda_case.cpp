@@ -48,13 +48,12 @@ model::Kernel to_model(const OpenDevice& device, const KernelFacts& facts,
     return kernel;
 }
 
-void set_code(LoadedFunction loaded, model::Kernel& kernel) {
-    kernel.code = std::move(loaded.fingerprint);
+void set_code(const LoadedFunction& loaded, model::Kernel& kernel) {
+    kernel.code = loaded.fingerprint;
     kernel.code_bytes = loaded.code_bytes;
     kernel.stack_bytes = loaded.stack_bytes;
     std::error_code no_folder;
-    kernel.source =
-        model::relative_to(std::filesystem::current_path(no_folder), std::move(loaded.place));
+    kernel.source = model::relative_to(std::filesystem::current_path(no_folder), loaded.place);
 }
 
 /// Local memory per thread, as compiled: kernel records report 0 if the driver has already
@@ -218,9 +217,12 @@ measure::LaunchRecord CudaCase::record_launch() {
         }
         // Graph nodes have no launch call; they keep what the record says.
         const bool launched_each = launches.size() == result.kernels.size();
+        launched_functions_.clear();
         for (std::size_t i = 0; i < symbols.size(); ++i) {
             const CUfunction function = launched_each ? launches[i].function : nullptr;
-            set_code(device_.loaded_function(symbols[i], function), result.kernels[i]);
+            LoadedFunction code = device_.loaded_function(symbols[i], function);
+            set_code(code, result.kernels[i]);
+            launched_functions_.push_back({std::move(symbols[i]), std::move(code)});
         }
         if (launched_each) {
             for (std::size_t i = 0; i < launches.size(); ++i) {

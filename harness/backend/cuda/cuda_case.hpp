@@ -8,8 +8,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "backend/cuda/activity.hpp"
+#include "backend/cuda/loaded_code.hpp"
 #include "backend/cuda/nvml.hpp"
 #include "backend/cuda/open_device.hpp"
 #include "backend/plugin/instance.hpp"
@@ -27,6 +29,12 @@ struct Board {
     const Nvml* nvml = nullptr;  ///< null: `problem` says why
     std::string problem;
     std::optional<double> idle_w;  ///< before the process launched anything
+};
+
+/// A kernel of the case's launch.
+struct LaunchedFunction {
+    std::string symbol;  ///< mangled
+    LoadedFunction code;
 };
 
 class CudaCase : public measure::Case {
@@ -53,6 +61,8 @@ class CudaCase : public measure::Case {
     bool needs_reset() const;
     /// Kernels that the last `record_launch` found in a reset; 0 before.
     std::size_t reset_kernels() const { return reset_kernels_; }
+    /// Those of the last `record_launch`, in launch order; none before.
+    const std::vector<LaunchedFunction>& launched_functions() const { return launched_functions_; }
 
   private:
     /// Enqueues a reset, and releases what earlier launches keep in the L2 cache. A flush follows.
@@ -68,6 +78,7 @@ class CudaCase : public measure::Case {
     std::unique_ptr<Instance> instance_;
     std::size_t operations_ = 0;  ///< of a reset and a launch, as found by record_launch
     std::size_t reset_kernels_ = 0;
+    std::vector<LaunchedFunction> launched_functions_;
     double added_ns_ = 0;
 };
 

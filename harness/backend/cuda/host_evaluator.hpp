@@ -57,7 +57,7 @@ class HostEvaluator {
     /// Throws util::Error naming the metrics that the chip does not have, and cupti::Error if one
     /// configuration cannot have all of them.
     [[nodiscard]] CounterConfig configure(const std::vector<std::string>& metrics) const;
-    /// Of all groups() together.
+    /// The passes of all groups() together.
     [[nodiscard]] std::size_t passes(const std::vector<std::string>& metrics) const;
 
     /// The values of one range of a decoded counter-data image, in the order of `metrics`. NaN

@@ -9,12 +9,15 @@
 namespace perfgate::backend::cuda {
 namespace {
 
+/// What is kept for disassembling, of libraries that load code by the gigabyte.
+constexpr std::size_t most_image_bytes = std::size_t{256} << 20;
+
 /// Throws util::InputError if the image is damaged.
 std::map<std::string, LoadedFunction> functions_of(std::span<const char> cubin) {
     const elf::ElfImage image(cubin);
     std::map<std::string, LoadedFunction> functions;
     for (const auto& [symbol, code] : elf::machine_code(image)) {
-        functions[symbol] = {code.fingerprint, code.bytes, std::nullopt, {}};
+        functions[symbol] = {code.fingerprint, code.bytes, std::nullopt, {}, nullptr};
     }
     for (const auto& [symbol, bytes] : elf::stack_sizes(image)) {
         const auto function = functions.find(symbol);
@@ -52,6 +55,11 @@ void LoadedCode::add(std::span<const char> cubin) {
         return;
     }
     const std::lock_guard lock(mutex_);
+    if (image_bytes_ + cubin.size() <= most_image_bytes) {
+        image_bytes_ += cubin.size();
+        const auto image = std::make_shared<const std::string>(cubin.data(), cubin.size());
+        for (auto& [symbol, function] : functions) function.image = image;
+    }
     const auto loading = loading_.find(std::this_thread::get_id());
     if (loading != loading_.end()) add_to(loading->second, functions);
     add_to(filled_ ? layers_[*filled_] : by_symbol_, functions);

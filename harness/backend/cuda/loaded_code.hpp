@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -23,6 +24,8 @@ struct LoadedFunction {
     std::optional<std::int64_t> code_bytes;   ///< as MachineCode has it; absent: unknown
     std::optional<std::int64_t> stack_bytes;  ///< as stack_sizes() has it; absent: unknown
     model::SourcePlace place;  ///< absolute, as function_places() has it; line 0: unknown
+    /// The cubin with this code. Null: unknown, or more than LoadedCode keeps.
+    std::shared_ptr<const std::string> image = nullptr;
 
     bool operator==(const LoadedFunction&) const = default;
 };
@@ -62,6 +65,7 @@ class LoadedCode {
     std::map<std::thread::id, Functions> loading_;  ///< by the thread that loads a module
     std::map<Layer, Functions> layers_;
     std::optional<Layer> filled_;
+    std::size_t image_bytes_ = 0;  ///< of all that were kept
     Layer next_layer_ = 0;
 };
 

@@ -28,6 +28,8 @@ struct ReadingContext {
 measure::Reading read_energy(const ReadingContext& context);
 /// The CUDA API calls that the host makes in one launch, by CUPTI's callbacks.
 measure::Reading read_api_calls(const ReadingContext& context);
+/// Which instructions the machine code of the launched kernels has, by nvdisasm.
+measure::Reading read_disassembly(const ReadingContext& context);
 /// Device memory, without what the context and the loaded code take: in a process that has launched
 /// the variant before, because loading code and growing stacks takes memory of the context's.
 measure::Reading read_memory(const ReadingContext& context);
@@ -39,6 +41,7 @@ inline constexpr struct {
     {"energy", &read_energy},
     {"api", &read_api_calls},
     {"memory", &read_memory},
+    {"disassembly", &read_disassembly},
 };
 
 }  // namespace perfgate::backend::cuda

@@ -23,8 +23,8 @@ using Role = model::SourceArgument::Role;
 
 constexpr std::size_t most_code_bytes = std::size_t{512} << 20;
 
-/// What outputs have before the measured kernel and before its reference: an element that neither
-/// writes must not look equal. 0xFF is NaN in every floating-point type.
+/// Bytes of the outputs before the measured kernel and before its reference: an element that
+/// neither writes must not look equal. 0xFF is NaN in every floating-point type.
 constexpr unsigned char first_poison = 0xff;
 constexpr unsigned char reference_poison = 0xfe;
 /// Any byte is a legal integer, so kernels with integer outputs are verified with this one, too.
@@ -252,7 +252,7 @@ std::vector<Elements> SourceInstance::expected() {
     return outputs_of(reference_, reference_poison);
 }
 
-/// Of one more launch, with the inputs of the last fill: the launch before may have changed them.
+/// Launches once more, with the inputs of the last fill: the launch before may have changed them.
 std::vector<Elements> SourceInstance::outputs_of(CUfunction function, unsigned char before) {
     fill_inputs();
     poison(before);

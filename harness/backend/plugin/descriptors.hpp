@@ -27,7 +27,7 @@ T known_part(const T* from) {
 /// Valid UTF-8, whatever the plugin's bytes are.
 std::string text_or_empty(const char* text);
 
-/// Of workloads, variants, parameters and modules: [a-z][a-z0-9_]*, at most 64 characters.
+/// Workloads, variants, parameters and modules have such names: [a-z][a-z0-9_]{0,63}.
 bool is_name(const std::string& name);
 
 /// Throws InputError, beginning with `where`, for malformed names, unknown types and defaults that

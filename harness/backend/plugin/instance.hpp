@@ -26,12 +26,12 @@ class Instance {
     virtual void reset(void* stream) = 0;  ///< no-op if the launch changes no input
     virtual bool needs_reset() const = 0;
     virtual pg_submission submission() const = 0;
-    /// Of the last launch; `seed` is filled in by the caller.
+    /// Checks the last launch; the caller fills in `seed`.
     virtual model::Verification verify() = 0;
     /// What a launch writes, as it lies now: the next fill or launch may move it. Callable after a
     /// launch. Empty: the case names none.
     virtual std::vector<Output> outputs() = 0;
-    /// Of a launch, if the instance states it. Callable after a fill.
+    /// The work of a launch, if the instance states it. Callable after a fill.
     virtual model::Work work() { return {}; }
     /// How long preparing took so far, and what it chose; nothing if there is nothing to prepare.
     virtual std::optional<measure::Prepared> prepared() { return std::nullopt; }

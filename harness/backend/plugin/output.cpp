@@ -96,7 +96,7 @@ std::vector<Output> collect_outputs(const std::function<void(const pg_outputs&)>
 
 namespace {
 
-/// Of a sign, `exponent` bits and the mantissa below them.
+/// The value of a sign, `exponent` bits and the mantissa below them.
 double small_float(std::uint32_t bits, int width, int exponent) {
     const int mantissa = width - 1 - exponent;
     const std::uint32_t fraction = bits & ((1u << mantissa) - 1);

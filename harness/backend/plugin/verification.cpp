@@ -15,7 +15,7 @@
 namespace perfgate::backend {
 namespace {
 
-// What outputs are before the repeats. `fill` has left 0xff in them before the first launch; an
+// Bytes of the outputs before the repeats. `fill` has left 0xff in them before the first launch; an
 // element that no launch writes is never the same.
 constexpr std::byte before_repeat{0x55};
 constexpr std::byte before_graph{0xaa};

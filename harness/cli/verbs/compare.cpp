@@ -9,8 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "activity/analysis.hpp"
 #include "activity/difference.hpp"
 #include "activity/outputs.hpp"
+#include "activity/timeline.hpp"
 #include "cli/options/options.hpp"
 #include "cli/terminal/texts.hpp"
 #include "cli/verbs/verb.hpp"
@@ -20,6 +22,7 @@
 #include "runner/merge.hpp"
 #include "runner/run_file.hpp"
 #include "runner/sides.hpp"
+#include "traces/traces.hpp"
 #include "util/error.hpp"
 #include "util/file.hpp"
 
@@ -49,14 +52,32 @@ void refuse_beside_suite(const CLI::App& verb, const CompareOptions& options) {
 }
 
 bool is_profile(const std::string& file) {
-    return runner::schema_of(file) == "perfgate.profile";
+    return traces::is_recording(file) || runner::schema_of(file) == "perfgate.profile";
+}
+
+std::vector<activity::Profile> read_profiles(const std::string& file) {
+    if (!traces::is_recording(file)) {
+        return activity::parse_profiles(util::read_file(file, runner::run_limit_bytes, "profile"),
+                                        file);
+    }
+    std::vector<activity::Profile> profiles;
+    for (const activity::Recording& recording : traces::read_recordings(file)) {
+        profiles.push_back(activity::profile_of(activity::Timeline(recording)));
+    }
+    return profiles;
+}
+
+/// Recordings are judged by the labels of a suite, if there are several.
+bool are_judged(const CompareOptions& options) {
+    return !options.results.suite_file.empty() &&
+           (options.base.size() != 1 || options.head.size() != 1);
 }
 
 /// A run that is stored as it is, or one of shards or results, which is made here.
 int judge_by_baselines(const CLI::App& verb, CompareOptions& options) {
     const suite::Profile profile = apply_profile(verb, options.gate, options.output);
     clear_outputs(verb, options.output);
-    if (is_profile(options.files.front())) {
+    if (options.results.suite_file.empty() && is_profile(options.files.front())) {
         throw util::InputError("two profiles are compared with --base FILE --head FILE");
     }
     refuse_beside_suite(verb, options);
@@ -98,7 +119,9 @@ int judge_by_baselines(const CLI::App& verb, CompareOptions& options) {
 
 int compare_profiles(const CLI::App& verb, const CompareOptions& options) {
     if (options.base.size() != 1 || options.head.size() != 1) {
-        throw util::InputError("--base and --head are one profile each");
+        throw util::InputError(
+            "--base and --head are one profile each; several recordings of each side are judged by "
+            "the labels of a suite: name it with --suite FILE");
     }
     for (const CLI::Option* option : verb.get_options()) {
         const std::string name = option->get_name();
@@ -106,12 +129,8 @@ int compare_profiles(const CLI::App& verb, const CompareOptions& options) {
         throw util::InputError(fmt::format(
             "{} has no meaning with two profiles, which are not judged: leave it out", name));
     }
-    const auto read = [](const std::string& file) {
-        return activity::parse_profiles(util::read_file(file, runner::run_limit_bytes, "profile"),
-                                        file);
-    };
-    const activity::ProfileDifference difference =
-        activity::difference(read(options.base.front()), read(options.head.front()));
+    const activity::ProfileDifference difference = activity::difference(
+        read_profiles(options.base.front()), read_profiles(options.head.front()));
     std::fputs(difference_text(difference).c_str(), stdout);
     return 0;
 }
@@ -125,7 +144,8 @@ int judge_by_base(const CLI::App& verb, CompareOptions& options) {
     clear_outputs(verb, options.output);
     runner::require_files("--base", options.base);
     runner::require_files("--head", options.head);
-    if (is_profile(options.base.front()) || is_profile(options.head.front())) {
+    if (!are_judged(options) &&
+        (is_profile(options.base.front()) || is_profile(options.head.front()))) {
         return compare_profiles(verb, options);
     }
     refuse_beside_suite(verb, options);

@@ -172,9 +172,12 @@ Body add_profile(CLI::App& verb) {
     verb.add_flag("--verbose", options->verbose, "All rows of each table, not only ten");
     verb.add_option("--out", options->request.out, "Keeps the recordings in this new folder")
         ->type_name("DIR");
-    verb.add_option("--recording", options->request.recording,
-                    "Reports the recordings in this folder; runs no program")
-        ->type_name("DIR");
+    verb.add_option(
+            "--recording", options->request.recording,
+            "Reports what is stored, and runs no program: recordings in the folder of --out, a "
+            "trace of torch.profiler (JSON, also gzipped), or a SQLite export of Nsight "
+            "Systems (nsys export --type sqlite)")
+        ->type_name("FILE|DIR");
     verb.add_option("--limit-mib", options->limit_mib, "Largest recording of one process")
         ->check(in_range(1, 1 << 20))
         ->type_name("MIB")

@@ -9,7 +9,7 @@
 
 #include "cli/options/options.hpp"
 #include "cli/verbs/verb.hpp"
-#include "review/output.hpp"
+#include "review/review.hpp"
 #include "runner/devices.hpp"
 #include "runner/reviewed_files.hpp"
 #include "util/error.hpp"

@@ -33,6 +33,7 @@ std::vector<std::string> serving_command(const Serving& options,
         command = {options.interpreter, runner::python_worker().string(),
                    runner::worker_library().string()};
     }
+    command.insert(command.end(), {"--cuda-backend", runner::cuda_backend_module().string()});
     command.insert(command.end(), words.begin(), words.end());
     return command;
 }
@@ -61,7 +62,7 @@ Body add_worker(CLI::App& verb) {
             set_variables(options->variables);
             measure::guard(serving_command(*options, words), measure::reply_fd);
         }
-        return worker::serve(worker::read_options(words), runner::cuda_backend_module());
+        return worker::serve(worker::read_options(words));
     };
 }
 

@@ -79,7 +79,8 @@ Results run_once(const ProgramRuns& programs, const Benchmark& benchmark, const 
     }
     std::string text = read_stream(programs.folder() / (name + ".stdout"), "standard output");
     if (format.is_printed) {
-        text += read_stream(programs.folder() / (name + ".stderr"), "standard error");
+        // What is printed last has no end of a line, perhaps.
+        text += '\n' + read_stream(programs.folder() / (name + ".stderr"), "standard error");
     }
     return read_results(text, name + ".stdout", reading, programs.folder());
 }
@@ -162,10 +163,11 @@ std::vector<model::DiscoveredCase> discovered_in(const Results& all) {
 }  // namespace
 
 kinds::StoredResults read_stored(const model::Subject& subject, const fs::path& file) {
+    std::string text = util::read_file(file, most_bytes, "results");
     const auto all = std::make_shared<const Results>(
-        read_results(util::read_file(file, most_bytes, "results"), util::printable(file.native()),
-                     benchmark_of(subject).layout(), fs::absolute(file).parent_path()));
-    return {discovered_in(*all), all->machine, all->device,
+        read_results(text, util::printable(file.native()), benchmark_of(subject).layout(),
+                     fs::absolute(file).parent_path()));
+    return {discovered_in(*all), all->machine, all->device, std::move(text),
             [all](const measure::ProgramRequest& request, std::vector<model::CaseResult>& results) {
                 take_all(request, *all, results);
                 command::conclude(true, results);

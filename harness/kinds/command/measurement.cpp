@@ -2,11 +2,14 @@
 #include "kinds/command/measurement.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <set>
+#include <span>
 #include <system_error>
 #include <utility>
 
@@ -21,7 +24,9 @@
 #include "metrics/catalogue.hpp"
 #include "model/host_time.hpp"
 #include "stats/quantiles.hpp"
+#include "traces/traces.hpp"
 #include "util/error.hpp"
+#include "util/sha256.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::command {
@@ -53,7 +58,26 @@ class BatchTaker {
           command_(command_of(*request.cases.front()->subject)),
           results_(results),
           observe_(observe),
-          programs_(machine, command_) {}
+          recorded_(recorded_method),
+          with_calls_(api_method) {
+        programs_.emplace(machine, command_);
+    }
+
+    /// Of what was recorded elsewhere, with the tool that `method` names.
+    BatchTaker(const measure::ProgramRequest& request, std::vector<model::CaseResult>& results,
+               const model::Method& method)
+        : machine_(nowhere()),
+          request_(request),
+          command_(command_of(*request.cases.front()->subject)),
+          results_(results),
+          observe_(unobserved()),
+          recorded_(method),
+          with_calls_(method) {}
+
+    void take_stored(const Recorded& recorded) {
+        measure(std::nullopt, recorded, 0);
+        conclude(true, results_);
+    }
 
     void take() {
         if (request_.verify_only && command_.check.empty()) return conclude(correct_, results_);
@@ -70,13 +94,22 @@ class BatchTaker {
         if (!request_.verify_only) recorded = record(recorded_ns);
         if (request_.first && !command_.check.empty()) {
             observe_("check");
-            correct_ = programs_.check(request_.process, results_);
+            correct_ = programs_->check(request_.process, results_);
         }
         if (recorded != nullptr && correct_) measure(bare, *recorded, recorded_ns);
         conclude(correct_, results_);
     }
 
   private:
+    static const kinds::Machine& nowhere() {
+        static const kinds::Machine none;
+        return none;
+    }
+    static const std::function<void(std::string_view)>& unobserved() {
+        static const std::function<void(std::string_view)> none;
+        return none;
+    }
+
     /// Runs the program to its end and returns its time, ns.
     double run(const std::string& kind, const Variables& variables, DeviceWatch* watch = nullptr) {
         ProgramRun program{command_.words,
@@ -88,7 +121,7 @@ class BatchTaker {
         if (watch != nullptr) {
             program.watch = [watch](const auto& processes) { watch->look(processes); };
         }
-        const program::End end = programs_.run(program);
+        const program::End end = programs_->run(program);
         return std::chrono::duration<double, std::nano>(end.time).count();
     }
 
@@ -184,7 +217,7 @@ class BatchTaker {
     }
 
     void measure(const std::optional<Bare>& bare, const Recorded& recorded, double recorded_ns) {
-        const model::Method method = method_of(recorded_method, recorded, of_benchmark());
+        const model::Method method = method_of(recorded_, recorded, of_benchmark());
         const std::vector<std::string> notes = recorded.notes();
         for (std::size_t i = 0; i < results_.size(); ++i) {
             results_[i].notes.insert(results_[i].notes.end(), notes.begin(), notes.end());
@@ -204,27 +237,26 @@ class BatchTaker {
             for (auto& [metric, samples] : values.samples) {
                 // Between another number of processes it is not comparable.
                 model::Method of_metric = method;
-                if (metric == "communication_skew")
+                if (metric == "communication_skew") {
                     of_metric.communicating = static_cast<int>(values.communicating);
+                }
                 add(i, metric, of_metric, thinned(std::move(samples)));
             }
             for (const auto& [metric, why] : values.not_known) note_unknown(i, metric, why);
             for (const auto& [metric, count] : values.counts) {
                 add(i, metric, method, {count});
             }
-            if (request_.first) {
+            if (request_.first || !programs_) {
                 results_[i].kernels = kernels_of(recorded, piece_of(i));
-                add_launch_facts(i);
+                add_launch_facts(i, recorded);
             }
             if (!bare) continue;
             add(i, "wall_time", {model::wall_source, ""}, {bare->wall_ns});
             add_overhead(i, *bare, recorded, recorded_ns);
         }
-        judge_unrecorded(recorded_ns);
-        if (request_.first) {
-            count_once(recorded);
-            collect_counters();
-        }
+        if (programs_) judge_unrecorded(recorded_ns);
+        if (request_.first || !programs_) count_once(recorded);
+        if (request_.first && programs_) collect_counters();
         for (std::size_t i = 0; i < results_.size(); ++i) note_missing(i);
     }
 
@@ -277,13 +309,28 @@ class BatchTaker {
         return least.value_or(0);
     }
 
-    void add_launch_facts(std::size_t index) {
+    /// Why a recording does not have the fact; empty: it has.
+    static std::string why_untold(const Recorded& recorded, const std::string& metric) {
+        for (const RecordedProcess& process : recorded.processes()) {
+            const std::string& untold = process.timeline.recording().field("untold");
+            if ((' ' + untold + ' ').find(' ' + metric + ' ') == std::string::npos) continue;
+            return fmt::format("what {} wrote does not tell it",
+                               util::printable(process.timeline.recording().field("tool")));
+        }
+        return {};
+    }
+
+    void add_launch_facts(std::size_t index, const Recorded& recorded) {
         model::CaseResult& result = results_[index];
         for (const std::string& name : request_.cases[index]->metrics) {
             const auto metric = metrics::find_metric(name);
             if (!metric || metric->source != metrics::Source::kernel_record) continue;
+            if (std::string why = why_untold(recorded, name); !why.empty()) {
+                if (is_gated(index, name)) result.not_collected.push_back({name, std::move(why)});
+                continue;
+            }
             if (const auto value = metrics::fold_records(*metric, result.kernels)) {
-                add(index, name, recorded_method, {*value});
+                add(index, name, recorded_, {*value});
                 continue;
             }
             // What the suite does not name itself is simply not there.
@@ -339,7 +386,7 @@ class BatchTaker {
     }
 
     void count_once(const Recorded& recorded) {
-        const model::Method method = method_of(api_method, recorded, of_benchmark());
+        const model::Method method = method_of(with_calls_, recorded, of_benchmark());
         for (std::size_t i = 0; i < results_.size(); ++i) {
             for (auto& [metric, counted] : api_counts_of(recorded, piece_of(i))) {
                 if (counted.count) add(i, metric, method, {*counted.count});
@@ -498,10 +545,46 @@ class BatchTaker {
     const Command& command_;
     std::vector<model::CaseResult>& results_;
     const std::function<void(std::string_view)>& observe_;
-    ProgramRuns programs_;
+    model::Method recorded_, with_calls_;
+    std::optional<ProgramRuns> programs_;  ///< nothing: the batch was recorded elsewhere
     bool correct_ = true;
     DeviceWatch::Unrecorded unrecorded_;
 };
+
+/// Recordings of perfgate by what was on record, others by their tool: versions of it may measure
+/// alike.
+model::Method stored_method(const std::vector<activity::Recording>& recordings) {
+    const std::string& tool = recordings.front().field("tool");
+    const std::string name = tool.substr(0, tool.find(' '));
+    return {model::activity_source, name.empty() ? recordings.front().field("level") : name};
+}
+
+/// The names of the devices that worked.
+std::string devices_of(const Recorded& recorded) {
+    std::set<std::string> names;
+    for (const RecordedProcess& process : recorded.processes()) {
+        const activity::Recording& recording = process.timeline.recording();
+        std::set<std::uint32_t> worked;
+        for (const activity::Work& work : process.timeline.work()) {
+            worked.insert(process.timeline.place(work).device);
+        }
+        for (const activity::Device& device : recording.records.devices) {
+            if (worked.contains(device.id)) names.insert(recording.text(device.name));
+        }
+    }
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string fingerprint_of(const std::vector<activity::Recording>& recordings) {
+    util::Sha256 sum;
+    for (const activity::Recording& recording : recordings) {
+        const activity::Records& records = recording.records;
+        sum.add(std::as_bytes(std::span(records.kernels)));
+        sum.add(std::as_bytes(std::span(records.copies)));
+        sum.add(std::as_bytes(std::span(records.api_calls)));
+    }
+    return sum.fingerprint();
+}
 
 }  // namespace
 
@@ -513,6 +596,27 @@ bool Measurement::measure(const measure::ProgramRequest& request,
                           std::vector<model::CaseResult>& results,
                           const std::function<void(std::string_view phase)>& observe) {
     return take_batch(results, [&] { BatchTaker(machine_, request, results, observe).take(); });
+}
+
+kinds::StoredResults read_stored(const model::Subject& subject, const fs::path& file) {
+    std::vector<activity::Recording> recordings = traces::read_recordings(file);
+    for (const activity::Recording& recording : recordings) {
+        if (recording.incomplete.empty()) continue;
+        throw util::InputError(fmt::format("{}: the recording is incomplete: {}",
+                                           util::printable(file.native()),
+                                           util::printable(recording.incomplete.front(), 300)));
+    }
+    kinds::StoredResults stored;
+    stored.content = fingerprint_of(recordings);
+    const model::Method method = stored_method(recordings);
+    const auto recorded =
+        std::make_shared<const Recorded>(std::move(recordings), command_of(subject).capture);
+    stored.device = devices_of(*recorded);
+    stored.take = [recorded, method](const measure::ProgramRequest& request,
+                                     std::vector<model::CaseResult>& results) {
+        take_batch(results, [&] { BatchTaker(request, results, method).take_stored(*recorded); });
+    };
+    return stored;
 }
 
 }  // namespace perfgate::command

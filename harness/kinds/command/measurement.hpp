@@ -7,6 +7,7 @@
 // for each pass of them.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,10 @@
 #include "measure/programs.hpp"
 
 namespace perfgate::command {
+
+/// Reads what was recorded elsewhere, by perfgate or another profiler, as the batch of the command
+/// that the subject is about.
+kinds::StoredResults read_stored(const model::Subject& subject, const std::filesystem::path& file);
 
 class Measurement final : public measure::Programs {
   public:

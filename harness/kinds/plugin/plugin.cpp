@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kinds/plugin/plugin.hpp"
 
-#include "model/offered.hpp"
+#include "model/catalogue.hpp"
 
 namespace perfgate::plugin {
 

@@ -4,16 +4,18 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "kinds/python/tolerances.hpp"
 #include "model/catalogue.hpp"
 
 namespace perfgate::python {
 
-/// The largest file that is read.
-inline constexpr std::size_t most_python_bytes = std::size_t{4} << 20;
+/// The most workloads of a file.
+inline constexpr std::size_t most_workloads = 10'000;
 
 /// One decorated function.
 struct DeclaredWorkload {
@@ -22,11 +24,16 @@ struct DeclaredWorkload {
     /// Why the declaration is not known before the file has run: "the values of 'n' are no
     /// literals". Empty: it is known.
     std::string open;
+    Tolerances tolerances;  ///< of its function, and of what is no workload's
 };
+
+/// A parameter with these values; nothing: they are not of one type.
+std::optional<model::ParamInfo> parameter(const std::string& name,
+                                          std::vector<model::ParamValue> values);
 
 /// In the file's order. Values are literals: numbers, texts, True and False, lists and tuples of
 /// them, with + - * // ** between integers. Throws util::InputError `file:line: …` for a text that
-/// ends in the middle of a string or parenthesis.
+/// ends in the middle of a string or parenthesis, or that has too many workloads.
 std::vector<DeclaredWorkload> declared_workloads(std::string_view text, const std::string& file);
 
 }  // namespace perfgate::python

@@ -5,16 +5,22 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "model/catalogue.hpp"
 #include "model/choices.hpp"
-#include "model/offered.hpp"
 #include "model/subject.hpp"
 
 namespace perfgate::python {
 
 class Kernel final : public model::Subject {
   public:
+    Kernel() = default;
+    /// Of one that stands for a workload's cases (model::unknown_cases): why these are not known.
+    explicit Kernel(std::string open) : open_(std::move(open)) {}
+
+    const std::string& open() const { return open_; }
     std::string_view kind() const override { return "python"; }
     std::string_view in_words() const override { return "a Python kernel"; }
     model::SideDifferences sides() const override {
@@ -28,6 +34,9 @@ class Kernel final : public model::Subject {
     std::vector<model::MetricDefinition> own_metrics() const override {
         return {model::prepare_time_definition()};
     }
+
+  private:
+    std::string open_;
 };
 
 }  // namespace perfgate::python

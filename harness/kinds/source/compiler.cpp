@@ -77,6 +77,7 @@ constexpr std::string_view names_file = "__nv_name_map(";
 /// The names behind `__global__` in a source's text, as far as they can be seen without compiling.
 std::vector<std::string> kernels_in(std::string_view text) {
     constexpr std::string_view keyword = "__global__";
+    constexpr std::size_t longest = 1024;  ///< from there to the kernel's name
     const auto in_name = [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                c == '_';
@@ -86,7 +87,8 @@ std::vector<std::string> kernels_in(std::string_view text) {
          at = text.find(keyword, at + 1)) {
         std::string name;
         int depth = 0;
-        for (std::size_t i = at + keyword.size(); i < text.size(); ++i) {
+        const std::size_t behind = at + keyword.size();
+        for (std::size_t i = behind; i < std::min(text.size(), behind + longest); ++i) {
             const char c = text[i];
             if (c == ')') --depth;
             if (depth == 0 && (c == ';' || c == '{' || c == '#')) break;

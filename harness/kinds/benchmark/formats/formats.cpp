@@ -56,10 +56,19 @@ constexpr std::array table{
            .made_from = "pytest-benchmark 3.2.2, 3.4.1, 4.0.0 and 5.2.3",
            .recognised_by = "machine_info",
            .more_samples = "--benchmark-json, which has the data of all rounds"},
+    Format{.name = "criterion",
+           .read = read_criterion,
+           .metrics = real_time,
+           .made_from = "cargo-criterion 1.1.0, --message-format=json",
+           .extension = ".jsonl",
+           .recognised_by = "reason",
+           .more_samples = "--sample-size"},
     Format{.name = "llama-bench",
            .read = read_llama_bench,
            .metrics = of_llama_bench,
            .made_from = "llama-bench of llama.cpp, build 5163",
+           .recognised_by = "avg_ts",
+           .heading = "avg_ns,stddev_ns",
            .places = PlaceKind::column,
            .is_table = true,
            .more_samples = "-o json, which has all repetitions"},
@@ -67,6 +76,7 @@ constexpr std::array table{
            .read = read_serve,
            .metrics = of_serve,
            .made_from = "vllm bench serve",
+           .recognised_by = "tokenizer_id",
            .places = PlaceKind::column,
            .is_table = true},
     Format{.name = "sglang",
@@ -74,6 +84,7 @@ constexpr std::array table{
            .metrics = of_serve,
            .made_from = "sglang.bench_serving",
            .extension = ".jsonl",
+           .recognised_by = "random_range_ratio",
            .places = PlaceKind::column,
            .is_table = true},
     Format{.name = "nccl-tests",
@@ -81,6 +92,7 @@ constexpr std::array table{
            .metrics = of_nccl_tests,
            .made_from = "nccl-tests 2.18.3, text",
            .extension = ".txt",
+           .heading = "# nThread ",
            .is_printed = true,
            .of_gpu = true},
     Format{.name = "cutlass-profiler",
@@ -88,6 +100,7 @@ constexpr std::array table{
            .metrics = real_time,
            .made_from = "CUTLASS profiler, CSV",
            .extension = ".csv",
+           .heading = "Problem,Provider,",
            .places = PlaceKind::column,
            .is_table = true,
            .of_gpu = true},
@@ -96,6 +109,7 @@ constexpr std::array table{
            .metrics = real_time,
            .made_from = "nsys stats, CSV of cuda_gpu_kern_sum",
            .extension = ".csv",
+           .heading = "Time (%),Total Time (ns),Instances,",
            .places = PlaceKind::column,
            .is_table = true,
            .of_gpu = true},
@@ -104,6 +118,7 @@ constexpr std::array table{
            .metrics = real_time,
            .made_from = "Nsight Compute 2025.3.1, --csv",
            .extension = ".csv",
+           .heading = "\"ID\",\"Process ID\",\"Process Name\",",
            .places = PlaceKind::column,
            .more_samples = "several launches",
            .of_gpu = true},
@@ -253,12 +268,31 @@ Results read_results(std::string_view text, std::string_view source, const Layou
 }
 
 const Format* recognised(std::string_view text, std::string_view source) {
-    const document::JsonDocument document = parse_json(text, source, RepeatedKeys::are_renamed);
-    if (document.root().kind() != document::JsonKind::object) return nullptr;
-    for (const Format& format : table) {
-        if (!format.recognised_by.empty() && document.root().find(format.recognised_by)) {
-            return &format;
+    const std::string_view start =
+        text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+    if (!start.starts_with('{') && !start.starts_with('[')) {
+        constexpr std::size_t longest_preamble = 64 << 10;
+        const std::string_view preamble = start.substr(0, longest_preamble);
+        for (const Format& format : table) {
+            const bool has = preamble.find(format.heading) != std::string_view::npos;
+            if (!format.heading.empty() && has) return &format;
         }
+        return nullptr;
+    }
+    const document::JsonDocument document =
+        has_json_lines(text) ? parse_json_lines(text, source)
+                             : parse_json(text, source, RepeatedKeys::are_renamed);
+    std::optional<document::JsonValue> top = document.root();
+    if (top->kind() == document::JsonKind::array) {
+        std::optional<document::JsonValue> first;
+        top->elements([&](document::JsonValue each) {
+            if (!first) first = each;
+        });
+        top = first;
+    }
+    if (!top || top->kind() != document::JsonKind::object) return nullptr;
+    for (const Format& format : table) {
+        if (!format.recognised_by.empty() && top->find(format.recognised_by)) return &format;
     }
     return nullptr;
 }

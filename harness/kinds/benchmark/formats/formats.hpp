@@ -34,8 +34,10 @@ struct Format {
     /// Which versions wrote the output that its reader was made from.
     std::string_view made_from;
     std::string_view extension = ".json";  ///< of its files
-    /// A member at the top of the document by which files are recognised; empty: they are not.
+    /// A member of the document, or of its first row, by which JSON is recognised; empty: none is.
     std::string_view recognised_by = {};
+    /// Likewise a text in front of the rows of what is no JSON.
+    std::string_view heading = {};
     PlaceKind places = PlaceKind::counter;
     /// Whether suites may state parameters and samples: rows are a table.
     bool is_table = false;
@@ -66,7 +68,8 @@ Results read_results(std::string_view text, std::string_view source, const Layou
 /// What the text says: samples in other files are not read.
 Results read_text(std::string_view text, std::string_view source, const Layout& reading);
 
-/// The format of a JSON document, by its top; null: it is none, or none of these.
+/// The format of a text, by its beginning; null: it is none of these. Throws util::InputError for
+/// what begins like JSON and is none.
 const Format* recognised(std::string_view text, std::string_view source);
 
 inline constexpr double ns_of_s = 1e9;
@@ -80,7 +83,7 @@ Layout completed(Layout of_tool, const Layout& reading);
 /// A value of a tool's format, as a metric of the catalogue.
 Value value_of(std::string_view metric, std::string from, double factor = 1);
 
-Reader read_google_benchmark, read_hyperfine, read_nvbench, read_pytest_benchmark, read_csv,
+Reader read_criterion, read_google_benchmark, read_hyperfine, read_nvbench, read_pytest_benchmark, read_csv,
     read_json, read_json_lines, read_lines_of_text, read_cutlass_profiler,
     read_github_action_benchmark, read_llama_bench, read_nccl_tests, read_ncu, read_nsys_stats,
     read_serve;

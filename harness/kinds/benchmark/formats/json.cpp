@@ -59,10 +59,7 @@ class Rows {
   public:
     explicit Rows(const Places& places) {
         for (const std::string& place : places.all()) {
-            const std::string path = as_path(place);
-            paths_.emplace_back(path);
-            const std::size_t end = path.find('/', 1);
-            placed_.insert(path.empty() ? "*" : path.substr(1, end - 1));
+            placed_.insert(paths_.emplace_back(as_path(place)).first());
         }
     }
 
@@ -75,8 +72,7 @@ class Rows {
         if (value.kind() != JsonKind::object || placed_.contains("*")) return row;
         value.members([&](std::string_view name, JsonValue member) {
             if (placed_.contains(std::string(name))) return;
-            row.others.push_back(
-                {std::string(name), canonical(member), member.kind() != JsonKind::text});
+            row.others.push_back({name, canonical(member), member.kind() != JsonKind::text});
         });
         return row;
     }

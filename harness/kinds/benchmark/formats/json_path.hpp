@@ -18,6 +18,9 @@ class JsonPath {
     /// that escapes nothing. Empty text is the value itself.
     explicit JsonPath(std::string_view text);
 
+    /// The member that it begins with; "*" for all of them, and for the value itself.
+    [[nodiscard]] std::string first() const { return steps_.empty() ? "*" : steps_.front().key; }
+
     /// Calls `visit(key, value)` for each value that the path leads to; `key` is of the last member
     /// that a `*` stood for, or empty. Calls `missed`, if there is one, with each value at which
     /// the path ends early, which has not what the next step names.

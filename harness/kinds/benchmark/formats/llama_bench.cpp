@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // llama-bench of llama.cpp: `-o json`, `-o jsonl` (all repetitions) and `-o csv` (means). A row is
 // a test: processing a prompt (n_prompt), generating tokens (n_gen), or both.
+#include <cstdint>
 #include <string>
 
 #include "kinds/benchmark/formats/csv.hpp"
@@ -12,10 +13,24 @@ namespace perfgate::benchmark {
 
 namespace {
 
-Layout layout_of(const Layout& reading, bool samples) {
+constexpr const char* depth = "n_depth";
+
+/// Tokens that are in the context before. Older builds do not know it, so that none is no part of a
+/// name.
+void leave_out_no_depth(Results& results) {
+    for (Result& result : results.results) {
+        const auto found = result.params.find(depth);
+        if (found != result.params.end() && found->second == model::ParamValue(std::int64_t{0})) {
+            result.params.erase(found);
+        }
+    }
+}
+
+Layout layout_of(const Layout& reading, bool samples, bool has_depth) {
     Layout layout;
     layout.name = "model_type";
     layout.axes = {{"n_prompt", "n_prompt"}, {"n_gen", "n_gen"}};
+    if (has_depth) layout.axes.emplace_back(depth, depth);
     layout.values = {value_of("real_time", samples ? "/samples_ns/*" : "avg_ns"),
                      value_of("items_per_second", samples ? "/samples_ts/*" : "avg_ts")};
     // What tells runs of the same test apart.
@@ -32,14 +47,19 @@ Results read_llama_bench(std::string_view text, std::string_view source, const L
     const KnownRows known;
     const std::size_t begin = text.find_first_not_of(" \t\r\n");
     const char first = begin == std::string_view::npos ? ' ' : text[begin];
+    const bool has_depth = text.find(depth) != std::string_view::npos;
     if (first == '[' || first == '{') {
-        Layout layout = layout_of(reading, true);
+        Layout layout = layout_of(reading, true, has_depth);
         layout.rows = "/*";
-        return read_rows_of_json(
+        Results results = read_rows_of_json(
             first == '{' ? parse_json_lines(text, source) : parse_json(text, source), layout,
             &known);
+        leave_out_no_depth(results);
+        return results;
     }
-    Results results = read_rows_of_csv(text, layout_of(reading, false), {.known = &known});
+    Results results =
+        read_rows_of_csv(text, layout_of(reading, false, has_depth), {.known = &known});
+    leave_out_no_depth(results);
     for (Result& result : results.results) {
         for (auto& [metric, samples] : result.metrics) samples.method.way = mean;
     }

@@ -3,12 +3,16 @@
 // place, which are two results.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "kinds/benchmark/formats/formats.hpp"
 #include "kinds/benchmark/formats/text.hpp"
 #include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::benchmark {
 
@@ -23,47 +27,71 @@ constexpr std::string_view number = "[0-9.e+]+";
 /// "  1048576  262144  float  sum  -1  33.10  31.68  59.40  0  33.34  31.45  58.97  0": size,
 /// count, type, operation, root, and twice time, algorithm and bus bandwidth and wrong results.
 std::string pattern(bool in_place) {
-    const std::string skipped = fmt::format(" +{0} +{0} +{0} +[0-9N/A]+", number);
+    const std::string wrong = fmt::format("{}|N/A", number);  // "1.04858e+06" of a million
+    const std::string skipped = fmt::format(" +{0} +{0} +{0} +({1})", number, wrong);
     const std::string read =
-        fmt::format(" +(?P<time>{0}) +{0} +(?P<bus>{0}) +(?P<wrong>[0-9N/A]+)", number);
+        fmt::format(" +(?P<time>{0}) +{0} +(?P<bus>{0}) +(?P<wrong>{1})", number, wrong);
     return fmt::format(
         "^ *(?P<size>[0-9]+) +[0-9]+ +(?P<type>[a-z0-9_]+) +(?P<redop>[a-z]+)"
         "( +(?P<root>-?[0-9]+))?{}{}\\s*$",
         in_place ? skipped : read, in_place ? read : skipped);
 }
 
-/// Of the program, from "# Collective test starting: all_reduce_perf"; older ones do not say it.
-std::string name_in(std::string_view text) {
-    constexpr std::string_view before = "# Collective test starting: ";
-    const std::size_t begin = text.find(before);
-    if (begin == std::string_view::npos) return "collective";
-    const std::string_view rest = text.substr(begin + before.size());
-    if (rest.find(before) != std::string_view::npos) {
-        throw util::InputError("it has the output of several tests: write each into its own file");
+struct Test {
+    std::string name;  ///< of the program, which old ones do not print
+    std::string
+        text;  ///< behind as many empty lines as were in front of it: lines keep their numbers
+};
+
+/// Each begins with "# Collective test starting: all_reduce_perf".
+std::vector<Test> tests_in(std::string_view text) {
+    constexpr std::string_view start = "# Collective test starting: ";
+    constexpr std::size_t most_tests = 64;
+    std::size_t begin = text.find(start);
+    if (begin == std::string_view::npos) return {{"collective", std::string(text)}};
+    std::vector<Test> tests;
+    while (begin != std::string_view::npos) {
+        if (tests.size() == most_tests) {
+            throw util::InputError(
+                fmt::format("it has the output of more than {} tests", most_tests));
+        }
+        const std::size_t name = begin + start.size(), end = text.find(start, name);
+        const auto lines =
+            std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(begin), '\n');
+        tests.push_back({std::string(text.substr(name, text.find_first_of(" \r\n", name) - name)),
+                         std::string(static_cast<std::size_t>(lines), '\n')});
+        tests.back().text += text.substr(begin, end == std::string_view::npos ? end : end - begin);
+        begin = end;
     }
-    return std::string(rest.substr(0, rest.find_first_of(" \r\n")));
+    return tests;
 }
 
 }  // namespace
 
 Results read_nccl_tests(std::string_view text, std::string_view /*source*/, const Layout& reading) {
     Results results;
-    const std::string name = name_in(text);
     const KnownRows known{{{"wrong", {"0", "N/A"}}}};
-    for (const bool in_place : {false, true}) {
-        Layout layout;
-        layout.format = reading.format;
-        layout.rows = pattern(in_place);
-        layout.axes = {{"size", "size"}, {"type", "type"}, {"redop", "redop"}, {"root", "root"}};
-        layout.values = {value_of("real_time", "time", ns_of_us),
-                         value_of("bytes_per_second", "bus", bytes_of_gb)};
-        for (Result& result : read_matches(text, layout, &known).results) {
-            result.name = name;
-            result.params["in_place"] = in_place;
-            results.results.push_back(std::move(result));
+    for (const Test& test : tests_in(text)) {
+        const std::size_t before = results.results.size();
+        for (const bool in_place : {false, true}) {
+            Layout layout;
+            layout.format = reading.format;
+            layout.rows = pattern(in_place);
+            layout.axes = {
+                {"size", "size"}, {"type", "type"}, {"redop", "redop"}, {"root", "root"}};
+            layout.values = {value_of("real_time", "time", ns_of_us),
+                             value_of("bytes_per_second", "bus", bytes_of_gb)};
+            for (Result& result : read_matches(test.text, layout, &known).results) {
+                result.name = test.name;
+                result.params["in_place"] = in_place;
+                results.results.push_back(std::move(result));
+            }
+        }
+        if (results.results.size() == before) {
+            throw util::InputError(
+                fmt::format("{} has no line of results", util::printable(test.name, 80)));
         }
     }
-    if (results.results.empty()) throw util::InputError("it has no line of results");
     return results;
 }
 

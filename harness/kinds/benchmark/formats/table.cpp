@@ -154,13 +154,15 @@ double Table::factor_of(const Row& row, std::size_t value) const {
 }
 
 /// Rows of one result are repetitions, which differ only in what the layout names as such.
-void Table::require_same(const Row& row, const Seen& first, const Pending& result) const {
+void Table::require_same(const Row& row, const Row& first, const Pending& result) const {
     std::vector<std::string> differing;
     std::map<std::string_view, std::string_view> before;
     for (const OtherField& field : first.others) before.emplace(field.name, field.text);
     for (const OtherField& field : row.others) {
         const auto found = before.find(field.name);
-        if (found == before.end() || found->second != field.text) differing.push_back(field.name);
+        if (found == before.end() || found->second != field.text) {
+            differing.emplace_back(field.name);
+        }
         if (found != before.end()) before.erase(found);
     }
     for (const auto& [name, text] : before) differing.emplace_back(name);
@@ -174,15 +176,17 @@ void Table::require_same(const Row& row, const Seen& first, const Pending& resul
                        result.builder.words(), first.at, fmt::join(differing, ", ")));
 }
 
-void Table::add_value(const Row& row, std::size_t value, Pending& result) {
+void Table::add_value(const std::shared_ptr<const Row>& shared, std::size_t value,
+                      Pending& result) {
+    const Row& row = *shared;
     const Value& stated = reading_.values[value];
     const Column& column = columns_[value];
     const Cell& cell = row.cells[column.from];
     std::optional<Seen>& seen = result.values[value];
     if (!seen) {
-        seen = Seen{row.at, row.others, {}, {}};
-    } else if (known_ == nullptr || !known_->all_are_repetitions) {
-        require_same(row, *seen, result);
+        seen = Seen{shared, {}, {}};
+    } else {
+        require_same(row, *seen->first, result);
     }
     const auto is_empty = [](const model::ParamValue& each) {
         const auto* text = std::get_if<std::string>(&each);
@@ -226,7 +230,7 @@ void Table::note_texts(const Row& row) {
     for (const OtherField& field : row.others) {
         if (field.is_number || field.text.empty()) continue;
         const auto [found, added] =
-            texts_.try_emplace(field.name, Text{field.text, row.at, {}, {}});
+            texts_.try_emplace(std::string(field.name), Text{field.text, row.at, {}, {}});
         Text& text = found->second;
         if (added || text.first == field.text || !text.other_at.empty()) continue;
         text.other = field.text;
@@ -239,8 +243,9 @@ void Table::require_good(const Row& row, Pending& result) const {
     for (const auto& [place, texts] : known_->good) {
         for (const model::ParamValue& value : row.cells[places_.index_of(place)].values) {
             const std::string text = plain_text(value);
-            if (text.empty() || std::find(texts.begin(), texts.end(), text) != texts.end())
+            if (text.empty() || std::find(texts.begin(), texts.end(), text) != texts.end()) {
                 continue;
+            }
             result.builder.fail(fmt::format("{}: {} is '{}'; expected {}", row.at, place,
                                             util::printable(text, 80), fmt::join(texts, " or ")));
         }
@@ -251,9 +256,11 @@ void Table::add(Row row) {
     const std::vector<std::size_t> values = values_of(row);
     if (values.empty()) return;
     if (known_ == nullptr) note_texts(row);
+    if (known_ != nullptr && known_->all_are_repetitions) row.others.clear();
     Pending& result = result_of(row);
     require_good(row, result);
-    for (const std::size_t value : values) add_value(row, value, result);
+    const auto shared = std::make_shared<const Row>(std::move(row));
+    for (const std::size_t value : values) add_value(shared, value, result);
 }
 
 std::vector<Result> Table::take() {

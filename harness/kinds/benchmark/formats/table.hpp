@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -49,7 +50,8 @@ struct Cell {
 
 /// What a row has where the layout names nothing.
 struct OtherField {
-    std::string name, text;
+    std::string_view name;  ///< of the text that is read, which stays
+    std::string text;
     bool is_number = false;
 };
 
@@ -88,8 +90,7 @@ class Table {
     };
     /// Rows of one result that have one of the values.
     struct Seen {
-        std::string at;  ///< of the first
-        std::vector<OtherField> others;
+        std::shared_ptr<const Row> first;  ///< one row may have several: thousands of columns
         std::string first_with, first_without;
     };
     struct Pending {
@@ -100,9 +101,9 @@ class Table {
     [[nodiscard]] std::vector<std::size_t> values_of(const Row& row) const;
     [[nodiscard]] const model::ParamValue& only_one(const Row& row, std::size_t place) const;
     Pending& result_of(const Row& row);
-    void add_value(const Row& row, std::size_t value, Pending& result);
+    void add_value(const std::shared_ptr<const Row>& shared, std::size_t value, Pending& result);
     [[nodiscard]] double factor_of(const Row& row, std::size_t value) const;
-    void require_same(const Row& row, const Seen& first, const Pending& result) const;
+    void require_same(const Row& row, const Row& first, const Pending& result) const;
     void note_texts(const Row& row);
     void require_good(const Row& row, Pending& result) const;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading any text by a regular expression, for the formats that are text. Matching takes time in
-// proportion to the text, whatever the expression.
+// Reading any text by a regular expression, for the formats that are text. One match takes time in
+// proportion to the text, whatever the expression; many that look at all of it take more.
 #pragma once
 
 #include <string_view>

@@ -162,5 +162,14 @@ def wait_for_device() -> None:
     driver().wait()
 
 
+def release_pools() -> None:
+    """Gives freed memory back to the device, so that `memory_peak` of the next case counts all of its own."""
+    torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
+    if torch is not None and torch.cuda.is_initialized():
+        torch.cuda.empty_cache()
+    if cupy is not None:
+        cupy.get_default_memory_pool().free_all_blocks()
+
+
 def elements_on_host(memory: Memory) -> Tuple[ctypes.Array, str]:
     return access(memory).copy(memory), memory.type

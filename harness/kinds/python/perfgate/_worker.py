@@ -205,6 +205,8 @@ class Plugin:
         def destroy(number: int) -> None:
             self._instances.pop(number, None)
             self._errors.pop(number, None)
+            if target == "cuda":
+                _guarded(_arrays.release_pools, None)
 
         return self._keep(abi.Variant(
             user=None, name=name.encode(), help=b"", target=abi.CUDA if target == "cuda" else abi.HOST,
@@ -287,6 +289,8 @@ _LOAD = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(abi.Ho
 
 
 def main(library_file: str, arguments: List[str]) -> int:
+    # JAX would take three quarters of the device's memory, which others in this process need.
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     library = ctypes.CDLL(library_file)
     library.perfgate_compare.restype = None
 

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "backend/cuda/readings.hpp"
+#include "elf/instruction_listing.hpp"
+#include "program/program.hpp"
+#include "util/error.hpp"
+#include "util/file.hpp"
+#include "util/temporary_folder.hpp"
+#include "util/text.hpp"
+
+namespace perfgate::backend::cuda {
+namespace {
+
+constexpr std::chrono::seconds longest{60};
+constexpr std::size_t most_listing_bytes = std::size_t{512} << 20;
+
+/// The toolkit's, or else the one on PATH.
+std::string disassembler() {
+    std::vector<std::string> toolkits;
+    for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+        const char* const toolkit = std::getenv(variable);
+        if (toolkit != nullptr && *toolkit == '/') toolkits.emplace_back(toolkit);
+    }
+    toolkits.emplace_back("/usr/local/cuda");
+    for (const std::string& toolkit : toolkits) {
+        std::error_code unknown;
+        std::string path = toolkit + "/bin/nvdisasm";
+        if (std::filesystem::is_regular_file(path, unknown)) return path;
+    }
+    return "nvdisasm";
+}
+
+/// Throws util::Error.
+std::map<std::string, elf::Instructions> disassemble(const std::string& cubin) {
+    const util::TemporaryFolder folder("perfgate-disassembly");
+    const auto file = [&](const char* name) { return (folder.path() / name).string(); };
+    util::write_file_atomically(file("code.cubin"), cubin);
+    program::Program program;
+    program.words = {disassembler(), "-c", "-gi", file("code.cubin")};
+    program.time_limit = longest;
+    program.output_file = file("listing");
+    program.error_file = file("errors");
+    program::End end;
+    try {
+        end = program::run(program, [] { return false; });
+    } catch (const util::InputError&) {
+        throw util::Error(
+            "nvdisasm was not found: install it (Debian and Ubuntu: cuda-nvdisasm-13-0), or set "
+            "CUDA_HOME or PATH");
+    }
+    if (end.outcome != program::Outcome::exited || end.status != 0) {
+        throw util::Error(fmt::format("nvdisasm {}: {}", describe(end, program),
+                                      util::printable(end.last_errors, 200)));
+    }
+    std::error_code no_folder;
+    return elf::read_listing(util::read_file(file("listing"), most_listing_bytes, "listing"),
+                             std::filesystem::current_path(no_folder));
+}
+
+/// A case's kernels may have one image, and so may cases.
+const std::map<std::string, elf::Instructions>& listing_of(const LoadedFunction& function) {
+    static std::map<std::shared_ptr<const std::string>, std::map<std::string, elf::Instructions>>
+        known;
+    const auto found = known.find(function.image);
+    if (found != known.end()) return found->second;
+    return known.emplace(function.image, disassemble(*function.image)).first->second;
+}
+
+/// "FFMA 512, LDG.E.128 8 at kernels/blend.cu:57".
+std::string detail_of(const elf::Instructions& instructions) {
+    std::string text;
+    for (const auto& [opcode, use] : instructions) {
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", opcode, use.count);
+        if (use.place.line == 0 || use.place.file.find(',') != std::string::npos) continue;
+        text += fmt::format(" at {}:{}", util::printable(use.place.file), use.place.line);
+    }
+    return text;
+}
+
+}  // namespace
+
+measure::Reading read_disassembly(const ReadingContext& context) {
+    measure::Reading reading;
+    const auto fail = [&](std::string problem) {
+        reading.problem = std::move(problem);
+        return reading;
+    };
+    if (!context.device.has_cupti()) return fail(context.device.cupti_problem());
+    elf::Instructions all;
+    std::set<std::string> counted;
+    for (const LaunchedFunction& kernel : context.opened->launched_functions()) {
+        if (!counted.insert(kernel.code.fingerprint).second) continue;
+        if (kernel.code.image == nullptr) {
+            return fail(fmt::format("the machine code of {} is not known (docs/machine-code.md)",
+                                    util::printable(kernel.symbol, 100)));
+        }
+        try {
+            const auto& listing = listing_of(kernel.code);
+            const auto function = listing.find(kernel.symbol);
+            if (function == listing.end()) {
+                return fail(fmt::format("nvdisasm lists no function {}",
+                                        util::printable(kernel.symbol, 100)));
+            }
+            for (const auto& [opcode, use] : function->second) {
+                elf::InstructionUse& sum = all[opcode];
+                if (use.count > sum.count) sum.place = use.place;
+                sum.count += use.count;
+            }
+        } catch (const util::Error& error) {
+            return fail(error.what());
+        }
+    }
+    reading.method.source = "nvdisasm";
+    measure::Reading::Value& value = reading.values["code_instructions"];
+    for (const auto& [opcode, use] : all) value.value += static_cast<double>(use.count);
+    value.detail = detail_of(all);
+    return reading;
+}
+
+}  // namespace perfgate::backend::cuda
