@@ -480,6 +480,7 @@ void CaseVerdicts::add_gated(const ComparedCase& compared, const GateRule& gate,
     }
     if (comparison.other_board && settle_here(result, comparison)) {
         metric.tolerance = tolerance_words(comparison);
+        if (metric.warns) metric.tolerance += ", only warns";
         const std::string note =
             fmt::format("settled here: its base, {}, was measured on this board, back to back",
                         util::printable(result.settled->base, 300));
