@@ -110,6 +110,15 @@ TEST(GateSettled, ReportsSayWhichCasesWereSettled) {
     EXPECT_TRUE(pair.undecided());
 }
 
+TEST(GateSettled, AGateThatOnlyWarnsWarns) {
+    OtherBoard pair(1.05);
+    pair.now().gates.front().tolerance.severity = model::Severity::warn;
+    pair.settle(95'000, 1.02);
+    EXPECT_EQ(pair.time().verdict, Verdict::warned);
+    EXPECT_NE(pair.time().tolerance.find("only warns"), std::string::npos);
+    EXPECT_EQ(pair.judged().exit_code, 0);
+}
+
 TEST(GateSettled, WhatCannotDecideLeavesTheCaseAsItWas) {
     const auto verdict_of = [](const auto& change) {
         OtherBoard pair(0.9);
