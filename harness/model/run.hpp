@@ -138,6 +138,17 @@ struct SetVariable {
     bool operator==(const SetVariable&) const = default;
 };
 
+/// A case that was measured against its base on the run's board, back to back: the nth process of
+/// one round and the nth of the other are a pair.
+struct Settled {
+    std::string base;  ///< what was measured as the base, in words
+    std::string
+        problem;  ///< why no base could be measured, with the remedy; then nothing else is set
+    std::map<std::string, MetricSeries> before, after;  ///< by time: the base's and the case's own
+
+    bool operator==(const Settled&) const = default;
+};
+
 struct CaseResult {
     CaseSpec spec;
     SourcePlace place;
@@ -185,6 +196,8 @@ struct CaseResult {
     std::string was = {};
     /// What a reader of the values should know: "the benchmark library is a debug build".
     std::vector<std::string> notes = {};
+    /// Its baseline does not know the board, and its values alone could not decide.
+    std::optional<Settled> settled = std::nullopt;
 
     bool operator==(const CaseResult&) const = default;
 };

@@ -469,7 +469,11 @@ class BaselineComparison {
         } else if (knows_other_clocks(before, after)) {
             changed.push_back({"SM clock", "", ""});
         }
-        if (boards_of(before) != boards_of(after)) changed.push_back({"board", "", ""});
+        const std::set<std::string> was = boards_of(before);
+        const std::set<std::string> is = boards_of(after);
+        const bool added =
+            kept.keeps_most() && std::includes(is.begin(), is.end(), was.begin(), was.end());
+        if (was != is) changed.push_back({added ? "board beside these" : "board", "", ""});
         refreshed_.add(id, changed);
     }
 

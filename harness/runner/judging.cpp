@@ -133,6 +133,10 @@ std::vector<model::CaseIndex> Judge::flagged(const model::Run& run) const {
     return gate::flagged(run, baselines_, choice_.policy, rule_);
 }
 
+std::vector<model::CaseIndex> Judge::undecided_on_board(const model::Run& run) const {
+    return gate::undecided_on_board(run, baselines_, choice_.policy, rule_);
+}
+
 std::vector<model::CaseIndex> Judge::unsettled(const model::Run& run) const {
     const model::VerdictDocument verdict = gate::judge(run, baselines_, choice_.policy, rule_);
     std::vector<model::CaseIndex> found;

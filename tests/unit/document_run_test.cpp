@@ -68,6 +68,9 @@ CaseResult awkward_case(AwkwardValues& any, std::int64_t number) {
         return kernel;
     });
     result.metrics = any.metrics();
+    if (any.coin()) {
+        result.settled = Settled{any.text(), any.text(), any.metrics(), any.metrics()};
+    }
     result.not_collected = any.list([&] { return NotCollected{any.text(), any.text()}; });
     result.not_applicable = any.texts();
     result.host_code = any.text();
