@@ -132,7 +132,8 @@ stats::Groups collections_of(const Comparison& comparison) {
 
 Evidence evidence_of(const Comparison& comparison, Processes processes) {
     const bool exact = comparison.definition->metric_class == MetricClass::exact;
-    if (processes == Processes::paired && !(exact && repeats(*comparison.baseline))) {
+    if ((comparison.paired || processes == Processes::paired) &&
+        !(exact && repeats(*comparison.baseline))) {
         if (Evidence pairs = pairs_of(comparison); pairs.baseline.size() > 1) return pairs;
     }
     Evidence evidence;
@@ -420,7 +421,7 @@ std::vector<stats::Drift> drifts_of(std::span<const Comparison> comparisons) {
     std::map<std::tuple<std::size_t, bool, std::string>, std::vector<std::size_t>> pools;
     for (std::size_t i = 0; i < comparisons.size(); ++i) {
         const Comparison& comparison = comparisons[i];
-        if (!is_time(comparison)) continue;
+        if (!is_time(comparison) || comparison.paired) continue;
         pools[{comparison.suite, comparison.new_board, comparison.definition->name}].push_back(i);
     }
     std::vector<stats::Drift> drifts(comparisons.size());

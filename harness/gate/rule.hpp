@@ -31,6 +31,10 @@ struct Comparison {
     bool new_board = false;
     /// With `new_board`: the most that is allowed for what boards differ by, as a fraction.
     double most_between_boards = 0;
+    /// The baseline does not know the board of a time.
+    bool other_board = false;
+    /// Both were measured back to back on that board, as pairs of processes (model::Settled).
+    bool paired = false;
 };
 
 /// What decides a judgement.

@@ -30,13 +30,11 @@ constexpr std::size_t session_cases = 256;
 /// workers may try.
 constexpr int tries = 3;
 
-/// Adds the time that `work` takes to `sum`.
-template <class Work>
-void timed(double& sum, Work&& work) {
-    const auto start = Clock::now();
-    work();
-    sum += seconds_since(start);
-}
+/// What the chain itself does: requests, replies, journal, ends of processes.
+constexpr const char* between_phases = "between";
+/// Starting a process, up to the case's first phase.
+constexpr const char* start_phase = "start";
+constexpr const char* programs_phase = "programs";
 
 bool measured(const Item& item) {
     return item.result->status == model::CaseStatus::measured;
@@ -114,30 +112,26 @@ Item* CaseQueue::take(std::size_t chain) {
 }
 
 void DeviceChain::begin(CaseQueue& queue) {
-    timed(phase_s_["timing"], [&] {
-        while (!shared_.interrupted) {
-            Item* item = queue.take(number_);
-            if (!item) break;
-            items_.push_back(item);
-            if (!item->begun && !item->planned->group) first(*item);
-        }
-    });
+    phases_.enter(between_phases);
+    while (!shared_.interrupted) {
+        Item* item = queue.take(number_);
+        if (!item) break;
+        items_.push_back(item);
+        if (!item->begun && !item->planned->group) first(*item);
+    }
     if (!shared_.interrupted && !shared_.options.verify_only) {
-        timed(phase_s_["counters"], [&] { collect_counters(items_, std::nullopt); });
+        collect_counters(items_, std::nullopt);
     }
     workers_.end();
-    if (!shared_.options.verify_only) {
-        timed(phase_s_["timing"], [&] { untraced_pass(items_, 0, true); });
+    if (!shared_.options.verify_only) untraced_pass(items_, 0, true);
+    std::vector<Item*> fresh;
+    for (Item* item : items_) {
+        if (!item->begun) fresh.push_back(item);
     }
-    timed(phase_s_["timing"], [&] {
-        std::vector<Item*> fresh;
-        for (Item* item : items_) {
-            if (!item->begun) fresh.push_back(item);
-        }
-        for (const std::vector<Item*>& cases : by_group(fresh)) {
-            if (!shared_.interrupted) take_batch(cases, 0);
-        }
-    });
+    for (const std::vector<Item*>& cases : by_group(fresh)) {
+        if (!shared_.interrupted) take_batch(cases, 0);
+    }
+    phases_.enter({});
 }
 
 void DeviceChain::measure(CaseQueue& queue) {
@@ -176,20 +170,18 @@ void DeviceChain::fill_up(const std::vector<Item*>& items, std::size_t processes
 }
 
 void DeviceChain::pass(const std::vector<Item*>& items, std::int64_t round) {
+    phases_.enter(between_phases);
     workers_.end();
-    timed(phase_s_["timing"], [&] {
-        for (Item* item : items) {
-            if (shared_.interrupted) break;
-            if (measured(*item) && !item->planned->group) again(*item, round);
-        }
-    });
+    for (Item* item : items) {
+        if (shared_.interrupted) break;
+        if (measured(*item) && !item->planned->group) again(*item, round);
+    }
     workers_.end();
-    timed(phase_s_["timing"], [&] { untraced_pass(items, round, false); });
-    timed(phase_s_["timing"], [&] {
-        for (const std::vector<Item*>& cases : by_group(items)) {
-            if (!shared_.interrupted) take_batch(cases, round);
-        }
-    });
+    untraced_pass(items, round, false);
+    for (const std::vector<Item*>& cases : by_group(items)) {
+        if (!shared_.interrupted) take_batch(cases, round);
+    }
+    phases_.enter({});
 }
 
 void DeviceChain::first(Item& item) {
@@ -270,10 +262,12 @@ void DeviceChain::take_batch(const std::vector<Item*>& cases, std::int64_t round
         }
     }
     const auto observe = [&](std::string_view phase) { shared_.tell(*cases.front(), phase); };
+    phases_.enter(programs_phase);
     if (!shared_.options.programs->measure(request, results, observe)) {
         shared_.interrupted = true;
         return;
     }
+    phases_.enter(between_phases);
     for (std::size_t i = 0; i < cases.size(); ++i) {
         Item& item = *cases[i];
         model::CaseResult& result = results[i];
@@ -306,9 +300,13 @@ Workers::Answer DeviceChain::ask(Workers& workers,
                                  double limit_s, const Item& item) {
     for (int attempt = 1;; ++attempt) {
         const std::int64_t process = workers.process(item.planned->spec.workload);
+        phases_.enter(start_phase);
         Workers::Answer answer =
-            workers.ask(request(process), limit_s,
-                        [&](const std::string& phase) { shared_.tell(item, phase); });
+            workers.ask(request(process), limit_s, [&](const std::string& phase) {
+                phases_.enter(phase);
+                shared_.tell(item, phase);
+            });
+        phases_.enter(between_phases);
         if (answer.interrupted) shared_.interrupted = true;
         if (answer.timed_out) {
             answer.why += ": it was ended; raise --time-limit if the work takes that long";
@@ -356,9 +354,11 @@ void DeviceChain::collect_counters(const std::vector<Item*>& items,
 }
 
 void DeviceChain::collect_again(const std::vector<Item*>& items, std::int64_t round) {
+    phases_.enter(between_phases);
     workers_.end();
-    timed(phase_s_["counters"], [&] { collect_counters(items, round); });
+    collect_counters(items, round);
     workers_.end();
+    phases_.enter({});
 }
 
 void DeviceChain::collect_session(std::vector<Item*> session, std::optional<std::int64_t> again) {

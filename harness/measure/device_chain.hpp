@@ -6,12 +6,12 @@
 #include <atomic>
 #include <cstddef>
 #include <functional>
-#include <map>
 #include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "measure/elapsed.hpp"
 #include "measure/item.hpp"
 #include "measure/shared.hpp"
 #include "measure/workers.hpp"
@@ -56,8 +56,8 @@ class DeviceChain {
     /// collected again keeps the values that it has.
     void collect_again(const std::vector<Item*>& items, std::int64_t round);
 
-    /// Seconds spent, by phase.
-    const std::map<std::string, double>& phase_s() const { return phase_s_; }
+    /// What the device's time went to (model::Run::phase_s).
+    const PhaseTimes& phases() const { return phases_; }
 
   private:
     void first(Item& item);
@@ -77,7 +77,7 @@ class DeviceChain {
     Workers& workers_;
     Shared& shared_;
     std::vector<Item*> items_;
-    std::map<std::string, double> phase_s_;
+    PhaseTimes phases_;
 };
 
 }  // namespace perfgate::measure

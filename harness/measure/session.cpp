@@ -307,7 +307,7 @@ std::vector<Item*> Session::items_at(const std::vector<model::CaseIndex>& cases)
 model::Run Session::finish() {
     if (!options_.verify_only && !shared_.interrupted) conclude(items_, options_.processes);
     for (const DeviceChain& chain : chains_) {
-        for (const auto& [phase, seconds] : chain.phase_s()) {
+        for (const auto& [phase, seconds] : chain.phases().seconds()) {
             run_.phase_s[phase] = std::max(run_.phase_s[phase], seconds);
         }
     }

@@ -19,6 +19,7 @@
 #include "runner/execution.hpp"
 #include "runner/plan.hpp"
 #include "runner/run_file.hpp"
+#include "runner/settling.hpp"
 #include "util/folder.hpp"
 #include "util/text.hpp"
 
@@ -156,7 +157,9 @@ model::Run measure_one(const std::vector<std::string>& suites, MeasuringChoice c
     Execution execution(choice, backend, plan);
     if (first != nullptr) execution.session().keep_devices_of(*first);
     BaselineMeasuring(execution.session(), plan, choice, chosen).measure(collections);
-    return execution.finish(suites.front());
+    model::Run run = execution.finish(suites.front());
+    if (!run.interrupted) keep_builds(choice, backend, plan, run);
+    return run;
 }
 
 std::string folder_of(std::size_t number) {

@@ -30,12 +30,16 @@ class Judge {
     Judge(JudgingChoice choice, const model::Run& run);
 
     const gate::BaselineSet& baselines() const { return baselines_; }
+    const model::Policy& policy() const { return choice_.policy; }
 
     /// Explains what changed, too.
     model::VerdictDocument verdict(const model::Run& run) const;
 
     /// The cases that the gate flags in the run so far: they are worth being measured again.
     std::vector<model::CaseIndex> flagged(const model::Run& run) const;
+
+    /// As the gate has them (gate.hpp): their base would decide about them.
+    std::vector<model::CaseIndex> undecided_on_board(const model::Run& run) const;
 
     /// The cases that do not pass yet: more processes may decide them. Those without a baseline are
     /// among them, because their values may become one.

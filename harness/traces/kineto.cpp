@@ -72,6 +72,7 @@ std::uint32_t number32(std::optional<std::int64_t> value) {
 /// An event as it was written; texts are valid until the next one is read.
 struct Event {
     std::string_view phase, category, name;
+    bool has_name = true;  ///< that can be read: those of Python functions may have bad escapes
     std::optional<std::int64_t> process, thread;
     std::optional<std::uint64_t> begin_ns, duration_ns;
     // Of its `args`:
@@ -144,7 +145,10 @@ class EventReader {
     bool take(std::string_view key, Value& value, Event& event) {
         if (key == "ph") return text(value, event.phase);
         if (key == "cat") return text(value, event.category);
-        if (key == "name") return text(value, event.name);
+        if (key == "name") {
+            event.has_name = text(value, event.name);
+            return true;
+        }
         if (key == "pid") event.process = whole(token(value));
         if (key == "tid") event.thread = whole(token(value));
         if (key == "ts") event.begin_ns = nanoseconds(token(value));
@@ -176,7 +180,7 @@ class EventReader {
         if (key == "block") return sizes(value, event.block);
         if (key == "cluster") return sizes(value, event.cluster);
         if (key == "cuda_sync_kind") return text(value, event.wait);
-        if (key == "name") return text(value, event.named);
+        if (key == "name") text(value, event.named);
         return true;
     }
 
@@ -347,14 +351,16 @@ class TraceReader {
         if (event.phase != "X") return;
         // Older traces have capitals.
         const auto is = [&](std::string_view category, std::string_view old) {
-            return event.category == category || event.category == old;
+            if (event.category != category && event.category != old) return false;
+            if (!event.has_name) pieces_.fail("this event's name is no JSON");
+            return true;
         };
         if (is("kernel", "Kernel")) return kernel(event);
         if (is("gpu_memcpy", "Memcpy")) return copy(event);
         if (is("gpu_memset", "Memset")) return memset(event);
-        if (is("cuda_runtime", "Runtime") || event.category == "cuda_driver") return call(event);
-        if (event.category == "cuda_sync") return wait(event);
-        if (event.category == "user_annotation") return range(event);
+        if (is("cuda_runtime", "Runtime") || is("cuda_driver", "cuda_driver")) return call(event);
+        if (is("cuda_sync", "cuda_sync")) return wait(event);
+        if (is("user_annotation", "user_annotation")) return range(event);
     }
 
     bool has_time(const Event& event) {

@@ -156,7 +156,12 @@ class ExportReader {
         std::unordered_set<std::int64_t> used;
         const auto use = [&](const char* table, const char* column) {
             file_.rows(table, {{column}}, [&](const Row& row) {
-                if (row.has(0)) used.insert(row.integer(0));
+                if (!row.has(0)) return;
+                used.insert(row.integer(0));
+                if (used.size() > most_records) {
+                    throw util::InputError(
+                        fmt::format("{}: it has more than {} names", file_.name(), most_records));
+                }
             });
         };
         use(kernels_, "mangledName");

@@ -150,6 +150,21 @@ TEST(BenchmarkFormats, ReadCsvAndJsonByTheirPlaces) {
     expect_golden("hyperfine.json", json, "json.txt");
 }
 
+TEST(BenchmarkFormats, LinesOfCutlassThatDifferInTimeAndRatesAloneAreRepetitions) {
+    const std::string header =
+        "Problem,Provider,Operation,Disposition,Status,n,Flops,Runtime,GB/s,GFLOPs\n";
+    const std::string first = "1,CUTLASS,conv,passed,success,256,7,0.5,10,20\n";
+    const Layout reading = reading_of("cutlass-profiler");
+    const Results results = read_text(
+        header + first + "1,CUTLASS,conv,passed,success,256,7,0.25,20,40\n", "file", reading);
+    ASSERT_EQ(results.results.size(), 1U);
+    EXPECT_EQ(results.results[0].metrics.at("real_time").values,
+              (std::vector<double>{500'000, 250'000}));
+    EXPECT_NE(refusal(header + first + "1,CUTLASS,conv,passed,success,256,8,0.25,20,40\n", reading)
+                  .find("differs in Flops"),
+              std::string::npos);
+}
+
 TEST(BenchmarkFormats, ADepthOfLlamaBenchIsAParameterAndNoneIsTheCaseOfOlderBuilds) {
     const auto row = [](const std::string& more) {
         return R"({"model_type": "m", "n_prompt": 8, "n_gen": 0, "samples_ns": [2], )"
@@ -181,6 +196,13 @@ TEST(BenchmarkFormats, SeveralTestsOfNcclInOneTextAreCasesOfTheirOwn) {
     for (const Result& result : results.results) names.insert(result.name);
     EXPECT_EQ(results.results.size(), 4U);
     EXPECT_EQ(names, (std::set<std::string>{"all_gather_perf", "alltoall_perf"}));
+    const Results few =
+        read_text("  8  2  float  sum  -1  6.10  0.00  0.00  0  5.30  0.01  0.01  0\n", "file",
+                  reading_of("nccl-tests"));
+    ASSERT_EQ(few.results.size(), 2U);
+    EXPECT_EQ(few.results[0].problem + few.results[1].problem, "");
+    EXPECT_FALSE(few.results[0].metrics.contains("bytes_per_second")) << "rounded to nothing";
+    EXPECT_TRUE(few.results[1].metrics.contains("bytes_per_second"));
     EXPECT_NE(
         refusal(all + "# Collective test starting: broadcast_perf\n", reading_of("nccl-tests"))
             .find("broadcast_perf has no line of results"),

@@ -442,8 +442,12 @@ TEST_F(DeviceChainTest, TheFirstProcessGetsTheWholeCaseTheNextOnlyItsSpec) {
     EXPECT_EQ(phases_, (std::set<std::string>{"gemm/tiled verify", "gemm/tiled time"}));
     EXPECT_EQ(steps_, (std::vector<std::pair<std::size_t, std::size_t>>{{0, 2}, {1, 2}}));
     EXPECT_FALSE(finished.interrupted);
-    EXPECT_EQ(finished.phase_s.count("counters"), 1U);
-    EXPECT_GT(finished.phase_s.at("timing"), 0);
+    std::set<std::string> timed;
+    for (const auto& [phase, seconds] : finished.phase_s) {
+        EXPECT_GE(seconds, 0);
+        timed.insert(phase);
+    }
+    EXPECT_EQ(timed, (std::set<std::string>{"between", "start", "time", "verify"}));
 }
 
 TEST_F(DeviceChainTest, AFurtherRoundIsAskedForAsSuch) {

@@ -198,6 +198,14 @@ TEST(Kineto, WhatIsNoWholeTraceIsRefused) {
         std::string::npos);
 }
 
+TEST(Kineto, NamesThatAreNotNeededMayHaveBadEscapes) {
+    const auto with = [](const std::string& category) {
+        return trace(call + "," + event(category, "C:\\q", R"("ts": 1, "dur": 1)"));
+    };
+    EXPECT_EQ(read(with("python_function")).records.api_calls.size(), 1U);
+    EXPECT_NE(refusal(with("user_annotation")).find("name is no JSON"), std::string::npos);
+}
+
 TEST(Kineto, CallsOfTwoProcessesAreRefused) {
     std::string other = call;
     other.replace(other.find("12"), 2, "13");

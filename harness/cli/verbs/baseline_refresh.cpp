@@ -217,6 +217,7 @@ int refresh(const CLI::App& verb, RefreshOptions& options) {
     take_unless_given(verb, "--out", profile.out, request.measuring.out);
     if (options.dry_run) return show_changes(options);
     add_config_plugins(profile, request.measuring.backend);
+    request.measuring.builds = profile.builds.value_or("");
     request.measuring.filters = options.selection.filters;
     request.measuring.tags = options.selection.tags;
     request.acceptance = acceptance_of(options.acceptance, profile);

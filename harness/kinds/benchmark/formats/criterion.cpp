@@ -20,7 +20,7 @@ std::vector<double> numbers_of(JsonValue array) {
     return numbers;
 }
 
-Result result_of(JsonValue message) {
+Result result_of_message(JsonValue message) {
     ResultBuilder builder(message.at("id").text());
     const JsonValue unit = message.at("unit");
     if (unit.text() != "ns") unit.fail("expected ns");
@@ -43,7 +43,7 @@ Results read_criterion(std::string_view text, std::string_view source, const Lay
     Results results;
     parse_json_lines(text, source).root().elements([&](JsonValue message) {
         if (message.at("reason").text() != "benchmark-complete") return;
-        results.results.push_back(result_of(message));
+        results.results.push_back(result_of_message(message));
     });
     return results;
 }

@@ -44,10 +44,15 @@ Results read_cutlass_profiler(std::string_view text, std::string_view /*source*/
     layout.samples = {"Problem"};
     const CsvHeader header =
         find_csv_header(text, {"Problem", "Operation", "Disposition", "Status", "Runtime"});
+    const auto has = [&](std::string_view column) {
+        return std::count(header.fields.begin(), header.fields.end(), column) == 1;
+    };
     for (const std::string_view column : problem) {
-        if (std::count(header.fields.begin(), header.fields.end(), column) == 1) {
-            layout.axes.emplace_back(column, column);
-        }
+        if (has(column)) layout.axes.emplace_back(column, column);
+    }
+    // They follow from the time: a layer that a network has twice is in two lines.
+    for (const char* column : {"GB/s", "GFLOPs"}) {
+        if (has(column)) layout.samples.emplace_back(column);
     }
     const KnownRows known{
         {{"Status", {"success"}}, {"Disposition", {"passed", "not_verified", "not_run"}}}};
