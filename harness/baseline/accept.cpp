@@ -231,7 +231,7 @@ class Accepting {
         }
     }
 
-    /// Of the cases that were not accepted.
+    /// Gives the cases that were not accepted their former names back.
     void keep_former_names(Accepted& accepted) const {
         for (const auto& [id, was] : renamed_) {
             auto node = accepted.baseline.cases.extract(id);

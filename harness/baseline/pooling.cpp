@@ -233,9 +233,10 @@ std::vector<PooledMetric> pooled_metrics(const Run& run, const model::SuiteResul
             gate::consider_boards(run, result, expected->second, gate.cross_board, parts,
                                   pooled.comparison);
             pooled.run = *pooled.comparison.baseline;
-            if (pooled.run.batches.size() > first_processes) {
-                pooled.run.batches.resize(first_processes);
-            }
+            // A run collects counters once.
+            const std::size_t processes =
+                definition->second.metric_class == model::MetricClass::timing ? first_processes : 1;
+            if (pooled.run.batches.size() > processes) pooled.run.batches.resize(processes);
             for (model::Batch& batch : pooled.run.batches) batch.run = 0;
             all.push_back(std::move(pooled));
         }
@@ -326,6 +327,66 @@ void add_tiny_kernels(const CaseResult& result, std::vector<TinyKernel>& found) 
                          model::short_kernel_name(longest->name), kernel.duration_ns,
                          longest->duration_ns, written(2 * tick_ns / kernel.duration_ns)});
     }
+}
+
+/// The logarithms in the order of measurement: one mean for each session, or, with fewer than five
+/// sessions, the processes of the one with the most. Empty if one has none.
+std::pair<std::vector<double>, bool> in_order(const MetricSeries& series) {
+    constexpr std::size_t least_sessions = 5;
+    std::map<std::int64_t, std::vector<double>> sessions;
+    for (const model::Batch* batch : gate::batches_in_use(series)) {
+        const double value = gate::batch_value(*batch);
+        if (!(value > 0) || !std::isfinite(value)) return {};
+        sessions[batch->run].push_back(std::log(value));
+    }
+    std::vector<double> means;
+    std::vector<double> longest;
+    for (const auto& [session, values] : sessions) {
+        means.push_back(stats::trimmed_mean(values, gate::trimmed_processes));
+        if (values.size() > longest.size()) longest = values;
+    }
+    const bool of_sessions = means.size() >= least_sessions;
+    return {of_sessions ? means : longest, of_sessions};
+}
+
+/// See PoolingFindings.
+std::vector<SteadyTrend> trends_of(const std::vector<PooledMetric>& all) {
+    constexpr double level = 0.01, least_change = 0.001;
+    std::map<std::pair<std::string, bool>, std::vector<std::vector<double>>> pools;
+    for (const PooledMetric& pooled : all) {
+        if (pooled.comparison.definition->metric_class != model::MetricClass::timing) continue;
+        auto [values, sessions] = in_order(*pooled.comparison.baseline);
+        if (!values.empty()) pools[{pooled.metric(), sessions}].push_back(std::move(values));
+    }
+    std::vector<SteadyTrend> found;
+    for (const auto& [pool, items] : pools) {
+        const auto trend = stats::trend_of(items);
+        if (!trend || trend->probability > level || std::fabs(trend->change) < least_change) {
+            continue;
+        }
+        found.push_back({pool.first, std::expm1(trend->change), pool.second});
+    }
+    return found;
+}
+
+/// See PoolingFindings.
+std::vector<AllowedByAbs> allowed_by_abs(const std::vector<PooledMetric>& all) {
+    std::map<std::string, AllowedByAbs> found;
+    for (const PooledMetric& pooled : all) {
+        const gate::Comparison& comparison = pooled.comparison;
+        const double share =
+            gate::share_by_abs(*comparison.definition, *comparison.baseline, comparison.tolerance);
+        if (share == 0) continue;
+        AllowedByAbs& of_metric = found[pooled.metric()];
+        of_metric.metric = pooled.metric();
+        ++of_metric.cases;
+        if (share <= of_metric.most) continue;
+        of_metric.most = share;
+        of_metric.worst_id = pooled.id;
+    }
+    std::vector<AllowedByAbs> list;
+    for (const auto& [metric, each] : found) list.push_back(each);
+    return list;
 }
 
 /// See PoolingFindings.
@@ -421,6 +482,8 @@ PoolingFindings pooling_findings(const Run& run, const model::SuiteResult& suite
 
     PoolingFindings result;
     result.sessions = sessions_of(all);
+    result.trends = trends_of(all);
+    result.by_abs = allowed_by_abs(all);
     for (const CaseResult& each : suite.cases) add_tiny_kernels(each, result.tiny);
     struct Seen {
         std::vector<std::pair<double, std::string>> tolerances;

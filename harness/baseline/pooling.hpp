@@ -76,11 +76,31 @@ struct TinyKernel {
     bool operator==(const TinyKernel&) const = default;
 };
 
+/// A time that rises or falls steadily, over all cases that gate it.
+struct SteadyTrend {
+    std::string metric;
+    double change = 0;      ///< in all, as a fraction
+    bool sessions = false;  ///< from session to session; else from process to process of one
+
+    bool operator==(const SteadyTrend&) const = default;
+};
+
+/// Cases in which a tolerance's `abs` allows more of a metric than its fraction does.
+struct AllowedByAbs {
+    std::string metric, worst_id;
+    std::size_t cases = 0;
+    double most = 0;  ///< fraction of the baseline, of `worst_id`
+
+    bool operator==(const AllowedByAbs&) const = default;
+};
+
 struct PoolingFindings {
     std::vector<Proposal> proposals;  ///< by metric, for those whose spread is known
     std::vector<Demotion> demotions;
     std::vector<Unshown> unshown;
     std::vector<TinyKernel> tiny;
+    std::vector<SteadyTrend> trends;
+    std::vector<AllowedByAbs> by_abs;
     /// The most runs that recorded a time of the baseline on one of the run's boards: with one,
     /// what sessions differ by is not known, with two hardly. 0: none.
     std::size_t sessions = 0;

@@ -86,7 +86,7 @@ bool is_time(const model::Run& run, const std::string& metric) {
            definition->second.metric_class == model::MetricClass::timing;
 }
 
-/// Of a case whose code is not known: a gated count that is not the baseline's, in words.
+/// A gated count that is not the baseline's, in words, for a case whose code is not known.
 std::string count_difference(const model::Run& run, const CaseResult& result,
                              const BaselineCase& before) {
     for (const model::GateRule& rule : result.gates) {
@@ -202,7 +202,7 @@ BaselineCase with_board(const model::Run& run, const CaseResult& result,
     return accepted;
 }
 
-/// With add_board: the baseline must have each measured case, of the same code.
+/// The baseline must have each measured case, of the same code, if a board is added.
 void require_known(const model::Run& run, const model::SuiteResult& suite,
                    const std::optional<model::Baseline>& existing) {
     std::vector<std::string> problems;
@@ -291,9 +291,8 @@ BaselineCase better_known(const BaselineCase& before, const CaseResult& result) 
     return kept;
 }
 
-/// Whether the run's processes may join the baseline's: it runs the same, on the same board and
-/// with the same tools, and the baseline has too few of them. An acknowledged metric keeps what it
-/// has.
+/// The run's processes may join the baseline's if the baseline has too few of them and the run runs
+/// the same, on the same board and with the same tools. An acknowledged metric keeps what it has.
 bool may_be_pooled(const model::Run& run, const CaseResult& result, const BaselineCase& before) {
     const Provenance& then = before.provenance;
     const gate::CodeComparison code =

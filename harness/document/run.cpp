@@ -114,6 +114,14 @@ void describe(Archive& archive, Described<Archive, model::SetVariable>& variable
 }
 
 template <class Archive>
+void describe(Archive& archive, Described<Archive, model::Settled>& settled) {
+    archive.optional("base", settled.base);
+    archive.optional("problem", settled.problem);
+    archive.optional("before", settled.before, lines);
+    archive.optional("after", settled.after, lines);
+}
+
+template <class Archive>
 void describe(Archive& archive, Described<Archive, model::CaseResult>& result) {
     archive.derived("id", [&] { return case_id(result.spec); });
     archive.required("workload", result.spec.workload);
@@ -147,6 +155,7 @@ void describe(Archive& archive, Described<Archive, model::CaseResult>& result) {
     archive.optional("unchanged", result.unchanged);
     archive.optional("skipped_by_suite", result.skipped_by_suite);
     archive.optional("notes", result.notes);
+    archive.optional("settled", result.settled);
 }
 template void describe(Reader&, model::CaseResult&);
 template void describe(Writer&, const model::CaseResult&);
@@ -229,6 +238,7 @@ void describe(Archive& archive, Described<Archive, model::Run>& run) {
     archive.always("metric_definitions", run.metric_definitions, lines, name_them);
     archive.optional("shard", run.shard);
     archive.optional("selections", run.selections);
+    archive.optional("options", run.options);
     archive.required("suites", run.suites, lines, refuse_duplicate_suites);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gate/batch_rule.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -36,6 +38,9 @@ constexpr std::size_t most_logs = 100;
 /// Pairs are tested by the ranks of their differences, and both sides by theirs, which need fewer
 /// pairs where the processes of a pair have nothing in common. They share a level.
 constexpr double share_of_signed_ranks = 0.75;
+/// What is known of a class weighs so much, in degrees of freedom, beside a spread that many cases
+/// tell.
+constexpr double df_beside_learned = 2;
 /// Processes that agree to this are close enough, however small the tolerance.
 constexpr double finest_agreement = 0.01;
 
@@ -47,6 +52,8 @@ struct Evidence {
     Basis basis = Basis::one_process;
     bool finite = true;
     bool paired = false;
+    /// What collections of a counter differ by, of logarithms, learned from its suite's cases.
+    std::optional<stats::Drift> collections = std::nullopt;
 };
 
 using Rounds = std::map<std::int64_t, std::vector<const model::Batch*>>;
@@ -112,9 +119,21 @@ stats::Groups groups_of(const Comparison& comparison) {
     return groups;
 }
 
+/// The logarithms of a baseline's values of a counter, by collection. Empty if one has none.
+stats::Groups collections_of(const Comparison& comparison) {
+    stats::Groups groups;
+    for (const model::Batch* batch : batches_in_use(*comparison.baseline)) {
+        const double value = batch_value(*batch);
+        if (!(value > 0) || !std::isfinite(value)) return {};
+        groups[fmt::format("{} {}", batch->run, batch->process)].push_back(std::log(value));
+    }
+    return groups;
+}
+
 Evidence evidence_of(const Comparison& comparison, Processes processes) {
     const bool exact = comparison.definition->metric_class == MetricClass::exact;
-    if (processes == Processes::paired && !(exact && repeats(*comparison.baseline))) {
+    if ((comparison.paired || processes == Processes::paired) &&
+        !(exact && repeats(*comparison.baseline))) {
         if (Evidence pairs = pairs_of(comparison); pairs.baseline.size() > 1) return pairs;
     }
     Evidence evidence;
@@ -137,8 +156,8 @@ Evidence evidence_of(const Comparison& comparison, Processes processes) {
     return evidence;
 }
 
-/// Of an exact metric: the process that is worst in its direction; without one, the farthest from
-/// the baseline's value. A mean or a median would drop one that deviates.
+/// The process of an exact metric that is worst in its direction; without a direction, the farthest
+/// from the baseline's value. A mean or a median would drop one that deviates.
 double worst_process(const Comparison& comparison, const Evidence& evidence) {
     const auto badness = [&](double value) {
         switch (comparison.definition->direction) {
@@ -186,8 +205,17 @@ stats::PooledSpread measured_spread(const Evidence& evidence) {
 }
 
 stats::PooledSpread spread_to_trust(const Comparison& comparison, const Evidence& evidence) {
-    return cautious_spread(*comparison.definition, measured_spread(evidence),
-                           stats::trimmed_mean(evidence.baseline, trimmed_processes),
+    const double size = stats::trimmed_mean(evidence.baseline, trimmed_processes);
+    if (evidence.collections) {
+        const stats::PooledSpread learned{size * evidence.collections->deviation,
+                                          evidence.collections->df};
+        stats::PooledSpread known = cautious_spread(*comparison.definition, {}, size, 1);
+        if (learned.df >= prior_df) known.df = df_beside_learned;
+        stats::PooledSpread spread = stats::moderated(learned, known);
+        spread.deviation = std::max(spread.deviation, learned.deviation);
+        return spread;
+    }
+    return cautious_spread(*comparison.definition, measured_spread(evidence), size,
                            evidence.paired ? std::sqrt(2.0) : 1);
 }
 
@@ -393,7 +421,7 @@ std::vector<stats::Drift> drifts_of(std::span<const Comparison> comparisons) {
     std::map<std::tuple<std::size_t, bool, std::string>, std::vector<std::size_t>> pools;
     for (std::size_t i = 0; i < comparisons.size(); ++i) {
         const Comparison& comparison = comparisons[i];
-        if (!is_time(comparison)) continue;
+        if (!is_time(comparison) || comparison.paired) continue;
         pools[{comparison.suite, comparison.new_board, comparison.definition->name}].push_back(i);
     }
     std::vector<stats::Drift> drifts(comparisons.size());
@@ -409,6 +437,27 @@ std::vector<stats::Drift> drifts_of(std::span<const Comparison> comparisons) {
     return drifts;
 }
 
+/// Gives counters what their collections differ by: a case has few, so all of its suite's tell.
+static void learn_collections(std::span<const Comparison> comparisons,
+                              std::vector<Evidence>& evidence) {
+    std::map<std::pair<std::size_t, std::string>, std::vector<std::size_t>> pools;
+    for (std::size_t i = 0; i < comparisons.size(); ++i) {
+        const bool by_collection = !is_time(comparisons[i]) && !evidence[i].paired &&
+                                   evidence[i].finite && evidence[i].basis == Basis::spread;
+        if (!by_collection) continue;
+        pools[{comparisons[i].suite, comparisons[i].definition->name}].push_back(i);
+    }
+    for (const auto& [pool, members] : pools) {
+        std::vector<stats::Groups> items;
+        items.reserve(members.size());
+        for (const std::size_t i : members) items.push_back(collections_of(comparisons[i]));
+        const auto found = stats::drifts_of(items);
+        for (std::size_t i = 0; i < members.size(); ++i) {
+            evidence[members[i]].collections = found[i];
+        }
+    }
+}
+
 BatchRule::BatchRule(const model::Policy& policy, std::size_t other_tests,
                      std::map<std::string, stats::Drift> drifts)
     : false_alarms_(policy.false_alarms),
@@ -416,9 +465,11 @@ BatchRule::BatchRule(const model::Policy& policy, std::size_t other_tests,
       other_tests_(other_tests),
       drifts_(std::move(drifts)) {}
 
-PairedRule::PairedRule(const model::Policy& policy) : BatchRule(policy) {
-    processes_ = Processes::paired;
+BatchRule::BatchRule(const model::Policy& policy, Processes processes) : BatchRule(policy) {
+    processes_ = processes;
 }
+
+PairedRule::PairedRule(const model::Policy& policy) : BatchRule(policy, Processes::paired) {}
 
 std::size_t tests_by_spread(std::span<const Comparison> comparisons) {
     return static_cast<std::size_t>(
@@ -435,6 +486,7 @@ std::vector<Judgement> BatchRule::judge(std::span<const Comparison> comparisons)
         evidence.push_back(evidence_of(comparison, processes_));
         if (evidence.back().basis == Basis::spread) ++tests;
     }
+    learn_collections(comparisons, evidence);
     const Levels levels(false_alarms_, tests, rounds_);
     std::vector<stats::Drift> drifts = drifts_of(comparisons);
     for (std::size_t i = 0; i < comparisons.size(); ++i) {

@@ -27,8 +27,9 @@ namespace perfgate::gate {
 ///   is judged like a `counter`.
 /// - Otherwise the processes must show that the change is beyond the tolerance. Times: by the exact
 ///   rank-sum test; with too few processes for it to reach the level, a time is not regressed.
-///   Counters: where the test cannot reach it, by Student's t-test with a spread that is never
-///   assumed smaller than what is known for its class.
+///   Counters: where the test cannot reach it, by Student's t-test. Their spread is that of the
+///   baseline's collections, over all cases of the suite with the metric, combined with what is
+///   known for its class.
 /// - If there are batches of a later round, only they are used.
 class BatchRule : public Rule {
   public:
@@ -40,9 +41,10 @@ class BatchRule : public Rule {
     std::vector<Judgement> judge(std::span<const Comparison> comparisons) const override;
 
   protected:
-    Processes processes_ = Processes::alone;
+    BatchRule(const model::Policy& policy, Processes processes);
 
   private:
+    Processes processes_ = Processes::alone;
     double false_alarms_;
     std::int64_t rounds_;
     std::size_t other_tests_;

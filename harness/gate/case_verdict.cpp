@@ -277,6 +277,35 @@ std::string lost_in_base(const ComparedCase& compared, const std::string& id,
     return {};
 }
 
+/// Points the comparison to what was measured of the time back to back; false: nothing was, or not
+/// what can decide. A base that takes longer here than any machine explains would hide that the
+/// case is slower.
+bool settle_here(const CaseResult& result, Comparison& comparison) {
+    constexpr std::size_t least_pairs = 6;  // fewer have no interval at 95 %
+    if (!result.settled || !result.settled->problem.empty()) return false;
+    const std::string& metric = comparison.definition->name;
+    const auto before = result.settled->before.find(metric);
+    const auto after = result.settled->after.find(metric);
+    if (before == result.settled->before.end() || after == result.settled->after.end() ||
+        !comparable(before->second, *comparison.baseline) ||
+        !comparable(after->second, *comparison.measured)) {
+        return false;
+    }
+    const std::size_t pairs =
+        std::min(batches_in_use(before->second).size(), batches_in_use(after->second).size());
+    const double here = estimate_of(before->second);
+    const double then = estimate_of(*comparison.baseline);
+    const auto [least, most] = std::minmax(here, then);
+    if (pairs < least_pairs || !(least > 0) || most > slowest_machine * least) return false;
+    comparison.baseline = &before->second;
+    comparison.measured = &after->second;
+    comparison.leeway = 0;
+    comparison.new_board = false;
+    comparison.most_between_boards = 0;
+    comparison.paired = true;
+    return true;
+}
+
 }  // namespace
 
 CaseVerdict CaseVerdicts::open(std::size_t suite, std::size_t index, const StoredBaseline* stored) {
@@ -449,6 +478,16 @@ void CaseVerdicts::add_gated(const ComparedCase& compared, const GateRule& gate,
         comparison.definition = &both_ways_.emplace_back(definition);
         both_ways_.back().direction = model::Direction::none;
     }
+    if (comparison.other_board && settle_here(result, comparison)) {
+        metric.tolerance = tolerance_words(comparison);
+        if (metric.warns) metric.tolerance += ", only warns";
+        const std::string note =
+            fmt::format("settled here: its base, {}, was measured on this board, back to back",
+                        util::printable(result.settled->base, 300));
+        if (std::find(verdict.notes.begin(), verdict.notes.end(), note) == verdict.notes.end()) {
+            verdict.notes.push_back(note);
+        }
+    }
     pending_.push_back({&compared, verdict.metrics.size() - 1, comparison});
 }
 
@@ -462,6 +501,7 @@ void consider_boards(const Run& run, const CaseResult& result, const BaselineCas
     if (boards.size() > 1 && own != boards.end() && own->second >= least_processes) {
         comparison.baseline = &parts.emplace_back(series_of_board(*comparison.baseline, board));
     } else if (other_board(run, result, expected) || boards.size() > 1) {
+        comparison.other_board = true;
         comparison.new_board = boards.size() >= least_boards;
         if (comparison.new_board) {
             comparison.most_between_boards = cross_board;

@@ -41,7 +41,8 @@ void consider_boards(const model::Run& run, const model::CaseResult& result,
                      const model::BaselineCase& expected, double cross_board,
                      std::deque<model::MetricSeries>& parts, Comparison& comparison);
 
-/// Of the cases of one run. The pending metrics point into it, the run and the baselines.
+/// The verdicts of the cases of one run. The pending metrics point into it, the run and the
+/// baselines.
 class CaseVerdicts {
   public:
     CaseVerdicts(const model::Run& run, const model::Policy& policy) : run_(run), policy_(policy) {}

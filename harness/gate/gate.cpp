@@ -108,6 +108,7 @@ class Judging {
         }
         limits_.note(verdicts_);
         note_programs();
+        note_settled();
         std::set<std::string> said;
         for (std::size_t i = 0; i < verdicts_.size(); ++i) {
             finish_suite(run_, run_.suites[i], stored(run_.suites[i].name), policy_.changed, said,
@@ -118,6 +119,8 @@ class Judging {
 
     /// The cases that suites() found worth measuring again, each once.
     const std::vector<model::CaseIndex>& flagged() const { return flagged_; }
+    /// Likewise those that undecided_on_board() returns.
+    const std::vector<model::CaseIndex>& undecided_on_board() const { return undecided_; }
 
   private:
     const StoredBaseline* stored(const std::string& suite) const {
@@ -182,6 +185,43 @@ class Judging {
         return decision;
     }
 
+    static bool is_undecided_on_board(const Pending& pending, const Decision& decision) {
+        const Comparison& comparison = pending.comparison;
+        if (!comparison.other_board || comparison.paired) return false;
+        if (is_device_time(comparison.definition->name) &&
+            pending.compared->code.change == CodeChange::unchanged) {
+            return false;
+        }
+        const Judgement& judged = decision.judgement;
+        return judged.measure_again || decision.undecided || judged.verdict == Verdict::regressed ||
+               judged.verdict == Verdict::warned ||
+               (judged.verdict == Verdict::inconclusive && model::is_not_shown(judged.doubt));
+    }
+
+    /// Once for each reason.
+    void note_settled() {
+        for (std::size_t i = 0; i < verdicts_.size(); ++i) {
+            std::vector<std::string>& notes = verdicts_[i].notes;
+            if (const auto settled = settled_.find(i); settled != settled_.end()) {
+                const std::size_t count = settled->second.size();
+                notes.push_back(fmt::format(
+                    "{} settled here: the base of each was measured on this board, back to back",
+                    util::counted(count, "case") + (count == 1 ? " is" : " are")));
+            }
+            std::map<std::string, std::size_t> problems;
+            for (const CaseResult& result : run_.suites[i].cases) {
+                if (!result.settled || result.settled->problem.empty()) continue;
+                ++problems[result.settled->problem];
+            }
+            for (const auto& [problem, count] : problems) {
+                notes.push_back(
+                    fmt::format("{} not settled on this board: {}",
+                                util::counted(count, "case") + (count == 1 ? " is" : " are"),
+                                util::printable(problem, 500)));
+            }
+        }
+    }
+
     /// What a decision adds beside its metric's verdict.
     void report(const Pending& pending, const Decision& decision, const MetricVerdict& metric) {
         const model::CaseIndex& at = pending.compared->at;
@@ -192,6 +232,9 @@ class Judging {
         }
         const bool known = !flagged_.empty() && flagged_.back() == at;
         if (decision.judgement.measure_again && !known) flagged_.push_back(at);
+        if (pending.comparison.paired) settled_[at.suite].insert(at.index);
+        const bool listed = !undecided_.empty() && undecided_.back() == at;
+        if (!listed && is_undecided_on_board(pending, decision)) undecided_.push_back(at);
         limits_.add(at.suite, id, *pending.comparison.definition, decision.judgement);
         if (pending.compared->code.of_program && pending.compared->code.runs_the_same &&
             metric.metric == "gpu_time" && metric.verdict == Verdict::pass) {
@@ -207,6 +250,8 @@ class Judging {
     std::vector<model::CaseIndex> flagged_;
     Limits limits_;
     std::map<std::size_t, std::set<std::size_t>> shown_programs_;  ///< cases, by suite
+    std::map<std::size_t, std::set<std::size_t>> settled_;         ///< likewise
+    std::vector<model::CaseIndex> undecided_;                      ///< on their board
 };
 
 bool is_verified(const CaseResult& result) {
@@ -317,6 +362,14 @@ std::vector<model::CaseIndex> flagged(const Run& run, const BaselineSet& baselin
     Judging judging(run, baselines, policy);
     judging.suites(rule);
     return judging.flagged();
+}
+
+std::vector<model::CaseIndex> undecided_on_board(const Run& run, const BaselineSet& baselines,
+                                                 const model::Policy& policy, const Rule& rule) {
+    if (run.interrupted || run.verify_only) return {};
+    Judging judging(run, baselines, policy);
+    judging.suites(rule);
+    return judging.undecided_on_board();
 }
 
 }  // namespace perfgate::gate

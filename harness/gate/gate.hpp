@@ -32,4 +32,11 @@ model::VerdictDocument judge(const model::Run& run, const BaselineSet& baselines
 std::vector<model::CaseIndex> flagged(const model::Run& run, const BaselineSet& baselines,
                                       const model::Policy& policy, const Rule& rule);
 
+/// The cases with a time that the gate flags, or does not show, on a board that their baseline does
+/// not know, in the run's order: measuring their base on that board would decide (model::Settled).
+/// Not those of which all that makes the time is the baseline's. Throws as judge() does.
+std::vector<model::CaseIndex> undecided_on_board(const model::Run& run,
+                                                 const BaselineSet& baselines,
+                                                 const model::Policy& policy, const Rule& rule);
+
 }  // namespace perfgate::gate

@@ -14,8 +14,8 @@
 
 namespace perfgate::gate {
 
-/// By which fraction recording lengthened the program: the geometric mean over the batches, with
-/// Student's 95 % interval.
+/// The fraction by which recording lengthened the program: the geometric mean over the batches,
+/// with Student's 95 % interval.
 struct Overhead {
     double mean = 0;
     /// Of one batch there is no interval.

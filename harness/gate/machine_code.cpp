@@ -108,8 +108,8 @@ std::string code_difference(const std::vector<Kernel>& before, const std::vector
     return code_changed(names);
 }
 
-/// Of a program's kernels, which are matched by their names: the same name with other code. What
-/// was added or removed is for explain/ to say.
+/// Names of a program's kernels that have other code; kernels are matched by their names. What was
+/// added or removed is for explain/ to say.
 std::string program_code_difference(const std::vector<Kernel>& before,
                                     const std::vector<Kernel>& now,
                                     std::vector<std::string>& names) {

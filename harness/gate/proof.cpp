@@ -274,7 +274,12 @@ class Proving {
 
 Proof prove(const model::Run& run, const BaselineSet& baselines, const model::Policy& policy,
             const KnownDirection& known_direction) {
-    Proof proof = Proving(run, baselines, policy, known_direction).all();
+    // Against the baseline's processes: what was settled on this board needs no baseline.
+    model::Run from_baseline = run;
+    for (model::SuiteResult& suite : from_baseline.suites) {
+        for (CaseResult& result : suite.cases) result.settled.reset();
+    }
+    Proof proof = Proving(from_baseline, baselines, policy, known_direction).all();
     RelationProof relations = prove_relations(run, baselines);
     proof.relations = relations.relations;
     std::move(relations.problems.begin(), relations.problems.end(),

@@ -36,7 +36,7 @@ std::string refused_provenance_change(const model::Run& run, const model::CaseRe
 /// recorded it.
 std::optional<double> mean_clock_mhz(const model::MetricSeries& series);
 
-/// For a timing that got worse: explains the change by the clock, in one clause, if the cycles of
+/// Explains a timing that got worse by the clock, in one clause, if the cycles of
 /// the case did not rise with its time and the SM clock was lower by about as much. Otherwise
 /// empty: what is not known does not excuse a time.
 std::string clock_explanation(const Comparison& comparison, const Judgement& judgement,

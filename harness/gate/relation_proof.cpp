@@ -48,7 +48,7 @@ std::set<std::pair<std::size_t, std::string>> metrics_of(const model::SuiteResul
     return found;
 }
 
-/// By which amounts a value is moved: a relation may hold between two bounds.
+/// The amounts by which a value is moved: a relation may hold between two bounds.
 std::vector<double> amounts(double estimate) {
     const double size = estimate == 0 ? 1 : std::fabs(estimate);
     std::vector<double> moves{-size, -0.9 * size, -0.5 * size, -0.01 * size};

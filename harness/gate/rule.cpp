@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "gate/series.hpp"
 #include "stats/quantiles.hpp"
 
 namespace perfgate::gate {
@@ -49,6 +50,14 @@ Allowance allowance_of(const Comparison& comparison, double baseline, bool rises
         return {factor, 0};
     }
     return {1, rises ? allowed : -allowed};
+}
+
+double share_by_abs(const model::MetricDefinition& definition, const model::MetricSeries& baseline,
+                    const model::Tolerance& tolerance) {
+    const double size = std::fabs(estimate_of(baseline));
+    if (definition.unit == "%" || !(size > 0) || tolerance.worse == 0) return 0;
+    const double share = tolerance.abs / size;
+    return std::isfinite(share) && share > tolerance.worse ? share : 0;
 }
 
 Change change_between(const Comparison& comparison, double baseline, double measured) {

@@ -31,6 +31,10 @@ struct Comparison {
     bool new_board = false;
     /// With `new_board`: the most that is allowed for what boards differ by, as a fraction.
     double most_between_boards = 0;
+    /// The baseline does not know the board of a time.
+    bool other_board = false;
+    /// Both were measured back to back on that board, as pairs of processes (model::Settled).
+    bool paired = false;
 };
 
 /// What decides a judgement.
@@ -112,6 +116,11 @@ struct Allowance {
 /// What is allowed in one direction around this baseline value. A slowdown multiplies, so a
 /// tolerance in per cent is a factor; `abs`, or a baseline that is not positive, is a shift.
 Allowance allowance_of(const Comparison& comparison, double baseline, bool rises);
+
+/// What `abs` allows, as a fraction of the baseline, where that is more than the tolerance's own
+/// fraction; else 0, and for shares, whose `abs` is in points.
+double share_by_abs(const model::MetricDefinition& definition, const model::MetricSeries& baseline,
+                    const model::Tolerance& tolerance);
 
 /// The change from one value to the other by the comparison's direction and tolerance. A change
 /// exactly at the tolerance does not count, even if its decimal text has no exact double.

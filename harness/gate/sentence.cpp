@@ -80,6 +80,9 @@ std::string enough_words(const Judgement& judgement) {
 
 std::string tolerance_words(const Comparison& comparison) {
     std::string words = model::to_text(comparison.tolerance, comparison.definition->unit);
+    const double by_abs =
+        share_by_abs(*comparison.definition, *comparison.baseline, comparison.tolerance);
+    if (by_abs > 0) words += fmt::format(" = {:.2g} %", by_abs * 100);
     if (comparison.leeway > 0) {
         words += fmt::format(" and {:.6g} % more for another board", comparison.leeway * 100);
     }
@@ -198,7 +201,7 @@ std::string refused_sentence(std::string_view metric, std::string_view circumsta
 std::string one_process_note(std::string_view metric, std::size_t cases) {
     return fmt::format(
         "{}: in {} case{} the baseline has one process, so its spread is unknown and the "
-        "tolerance alone decides; 'perfgate baseline refresh SUITE' records 20 processes",
+        "tolerance alone decides; 'perfgate baseline refresh SUITE' records several",
         name_text(metric), cases, cases == 1 ? "" : "s");
 }
 

@@ -34,7 +34,7 @@ std::string slow_processes_words(const Judgement& judgement);
 /// Why a time is not believed that is better by more than this factor, in one clause.
 std::string too_good_words(double factor);
 
-/// For a suite: in this many cases a metric is not shown to be within its tolerance. `widest` is
+/// A suite's note: in this many cases a metric is not shown to be within its tolerance. `widest` is
 /// the widest interval and the case that has it; absent: none is known.
 std::string not_shown_note(std::string_view metric, std::size_t cases,
                            const std::optional<model::ChangeInterval>& widest, std::string_view id);
@@ -54,10 +54,10 @@ std::string both_ways_note(std::string_view metric);
 /// "gpu_time is not compared: driver changed …; policy refuses that".
 std::string refused_sentence(std::string_view metric, std::string_view circumstance);
 
-/// For a suite: the tolerance of a metric alone decides this many cases.
+/// A suite's note: the tolerance of a metric alone decides this many cases.
 std::string one_process_note(std::string_view metric, std::size_t cases);
 
-/// For a suite: the tolerance of a metric is below the minimum detectable change in this many
+/// A suite's note: the tolerance of a metric is below the minimum detectable change in this many
 /// cases, which is at worst `minimum_detectable_change` (a fraction) in the case `id`.
 std::string finer_note(std::string_view metric, std::size_t cases, double minimum_detectable_change,
                        std::string_view id);

@@ -65,7 +65,7 @@ bool repeats(const model::MetricSeries& series);
 /// `cross_board_tolerance`; with fewer, that is added to the tolerance.
 inline constexpr std::size_t least_boards = 3;
 
-/// By board: its processes in the series that are in use.
+/// The number of processes in use, by board.
 std::map<std::string, std::size_t> boards_of(const model::MetricSeries& series);
 
 /// The part of the series that was measured on this board, with its median as value.

@@ -160,6 +160,10 @@ Decision settle(const Comparison& comparison, const CodeComparison& code,
         decision.reasons.push_back(aside.detail);
     }
 
+    if (comparison.paired) {
+        decision.aside += decision.aside.empty() ? "settled here" : ", settled here";
+    }
+
     const Known known{
         comparison, code, result, expected, too_good, judged, !clock.empty() || aside.excuses,
         tail};
@@ -173,7 +177,8 @@ Decision settle(const Comparison& comparison, const CodeComparison& code,
         return decision;
     }
     if (judged.verdict == Verdict::pass && !judged.shown && known.shown_by_its_code()) {
-        decision.aside = "shown by its code";
+        decision.aside =
+            comparison.paired ? "settled here, shown by its code" : "shown by its code";
     }
     return decision;
 }

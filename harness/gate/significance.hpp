@@ -42,16 +42,16 @@ struct Levels {
     std::int64_t rounds = 0;
 
     Levels(double false_alarms, std::size_t tests, std::int64_t of_rounds);
-    /// Of the test by ranks. At round 0, where no other round follows, what is not for slow
-    /// processes, and for drift if there may be some.
+    /// The level of the test by ranks. At round 0, where no other round follows, what is not for
+    /// slow processes, and for drift if there may be some.
     double at_round(std::int64_t round, bool drifts = false) const;
     /// At round 0, if a round may follow: a time that reaches it needs none.
     double at_first_look() const;
-    /// For what no test of processes models: that sessions and boards differ.
+    /// The level for what no test of processes models: that sessions and boards differ.
     double for_drift() const;
-    /// Of the precedence test, at each round.
+    /// The level of the precedence test, at each round.
     double for_slow_processes() const;
-    /// Those of this comparison: later rounds measure times only.
+    /// The levels of this comparison: later rounds measure times only.
     Levels of(const Comparison& comparison, Processes processes = Processes::alone) const;
 
   private:
@@ -119,7 +119,7 @@ struct Test {
         probability;
     /// Whether all processes are farther to this side than the allowed change would make them.
     std::function<bool(bool rises, const Allowance& allowed)> all_beyond;
-    /// Of the logarithm of the change: its standard error and that error's degrees of freedom.
+    /// The standard error of the logarithm of the change, and that error's degrees of freedom.
     stats::PooledSpread error;
 };
 

@@ -16,7 +16,7 @@ namespace perfgate::gate {
 
 namespace {
 
-/// By so much more than `worse`, because few samples decide: the usual tolerance of a tail.
+/// The usual tolerance of a tail is `worse` times this, because few samples decide.
 constexpr double usual_factor = 2;
 constexpr double beyond_p99 = 1.5;
 /// Fewer do not tell p99 from the largest.

@@ -83,6 +83,8 @@ std::size_t processes_in_round(const model::CaseResult& result, std::int64_t rou
 std::int64_t last_round(const model::CaseResult& result) {
     std::int64_t last = 0;
     for (const auto& [name, series] : result.metrics) {
+        const auto metric = metrics::find_metric(name);
+        if (metric && metric->source == metrics::Source::counter) continue;
         for (const model::Batch& batch : series.batches) last = std::max(last, batch.round);
     }
     return last;

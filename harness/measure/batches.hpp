@@ -26,7 +26,8 @@ void join_batches(model::CaseResult& result, model::CaseResult more);
 /// How many processes have taken batches in this round, for the timing metric with the most.
 std::size_t processes_in_round(const model::CaseResult& result, std::int64_t round);
 
-/// The highest round of any batch.
+/// The highest round of any batch of what every process measures: counters have rounds of their
+/// own.
 std::int64_t last_round(const model::CaseResult& result);
 
 /// The highest number of any process that took batches on `device`; -1: none.

@@ -27,8 +27,9 @@ using Seconds = std::chrono::duration<double>;
 
 /// An idle GPU needs this long under load to raise its clocks.
 constexpr Seconds device_warm_up{0.3};
+/// At least one launch, which loads the code: a long one is as warm as several short ones.
 constexpr Seconds case_warm_up{0.005};
-constexpr int case_warm_up_launches = 3;
+constexpr int case_warm_up_launches = 1;
 
 /// Added to every launch of a self-test, so that a slowdown changes only the length of the added
 /// work, not whether there is any. A separate kernel cannot be much shorter.
@@ -224,6 +225,7 @@ void CaseMeasurement::measure(model::CaseResult& result, const CaseSettings& set
             }
         }
         if (!settings.verify_only) {
+            observe("fill");
             opened->fill(settings.seed);
             if (!settings.untraced) {
                 add_preparation(*opened, capabilities_.environment.device.board, settings, result);
@@ -239,10 +241,15 @@ void CaseMeasurement::measure(model::CaseResult& result, const CaseSettings& set
                                     : device_warm_up);
                 device_warm_ = true;
             }
+            if (!settings.times_only) {
+                observe("record");
+                record_code(*opened, result, settings);
+            }
             observe("time");
             const Range phase(backend_, "time");
             time_case(*opened, result, settings);
         }
+        observe("tear-down");
         opened.reset();
         if (info.target == model::Target::cuda && !settings.times_only && !settings.verify_only) {
             add_readings(When::case_closed, backend_, nullptr,
@@ -281,7 +288,6 @@ void CaseMeasurement::time_case(Case& opened, model::CaseResult& result,
     const std::string& board = capabilities_.environment.device.board;
     const model::Target target = variant(result, settings).target;
 
-    if (!settings.times_only) record_code(opened, result, settings);
     if (settings.arguments_too && capabilities_.kernel_records) {
         result.kernels = opened.record_launch().kernels;
     }

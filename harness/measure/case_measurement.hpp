@@ -17,7 +17,8 @@
 
 namespace perfgate::measure {
 
-/// "set-up", "code", "verify", "warm-up", "time", "counters": reported as each begins.
+/// "set-up", "code", "verify", "fill", "warm-up", "record", "time", "tear-down", "counters":
+/// reported as each begins.
 using PhaseObserver = std::function<void(std::string_view phase)>;
 
 class CaseMeasurement {

@@ -30,13 +30,11 @@ constexpr std::size_t session_cases = 256;
 /// workers may try.
 constexpr int tries = 3;
 
-/// Adds the time that `work` takes to `sum`.
-template <class Work>
-void timed(double& sum, Work&& work) {
-    const auto start = Clock::now();
-    work();
-    sum += seconds_since(start);
-}
+/// What the chain itself does: requests, replies, journal, ends of processes.
+constexpr const char* between_phases = "between";
+/// Starting a process, up to the case's first phase.
+constexpr const char* start_phase = "start";
+constexpr const char* programs_phase = "programs";
 
 bool measured(const Item& item) {
     return item.result->status == model::CaseStatus::measured;
@@ -77,6 +75,28 @@ std::vector<std::vector<Item*>> by_group(const std::vector<Item*>& items) {
     return groups;
 }
 
+model::CaseResult without_counters(const Item& item) {
+    model::CaseResult result = *item.result;
+    for (const std::string& name : counter_metrics(item.planned->metrics)) {
+        result.metrics.erase(name);
+    }
+    return result;
+}
+
+/// The counters of a case that were collected again, and nothing else of it.
+model::CaseResult counters_alone(const Item& item, const model::CaseResult& collected,
+                                 std::int64_t round) {
+    model::CaseResult more;
+    more.spec = item.result->spec;
+    for (const std::string& name : counter_metrics(item.planned->metrics)) {
+        const auto found = collected.metrics.find(name);
+        if (found == collected.metrics.end()) continue;
+        model::MetricSeries& series = more.metrics.emplace(name, found->second).first->second;
+        for (model::Batch& batch : series.batches) batch.round = round;
+    }
+    return more;
+}
+
 }  // namespace
 
 Item* CaseQueue::take(std::size_t chain) {
@@ -92,30 +112,26 @@ Item* CaseQueue::take(std::size_t chain) {
 }
 
 void DeviceChain::begin(CaseQueue& queue) {
-    timed(phase_s_["timing"], [&] {
-        while (!shared_.interrupted) {
-            Item* item = queue.take(number_);
-            if (!item) break;
-            items_.push_back(item);
-            if (!item->begun && !item->planned->group) first(*item);
-        }
-    });
+    phases_.enter(between_phases);
+    while (!shared_.interrupted) {
+        Item* item = queue.take(number_);
+        if (!item) break;
+        items_.push_back(item);
+        if (!item->begun && !item->planned->group) first(*item);
+    }
     if (!shared_.interrupted && !shared_.options.verify_only) {
-        timed(phase_s_["counters"], [&] { collect_counters(); });
+        collect_counters(items_, std::nullopt);
     }
     workers_.end();
-    if (!shared_.options.verify_only) {
-        timed(phase_s_["timing"], [&] { untraced_pass(items_, 0, true); });
+    if (!shared_.options.verify_only) untraced_pass(items_, 0, true);
+    std::vector<Item*> fresh;
+    for (Item* item : items_) {
+        if (!item->begun) fresh.push_back(item);
     }
-    timed(phase_s_["timing"], [&] {
-        std::vector<Item*> fresh;
-        for (Item* item : items_) {
-            if (!item->begun) fresh.push_back(item);
-        }
-        for (const std::vector<Item*>& cases : by_group(fresh)) {
-            if (!shared_.interrupted) take_batch(cases, 0);
-        }
-    });
+    for (const std::vector<Item*>& cases : by_group(fresh)) {
+        if (!shared_.interrupted) take_batch(cases, 0);
+    }
+    phases_.enter({});
 }
 
 void DeviceChain::measure(CaseQueue& queue) {
@@ -154,20 +170,18 @@ void DeviceChain::fill_up(const std::vector<Item*>& items, std::size_t processes
 }
 
 void DeviceChain::pass(const std::vector<Item*>& items, std::int64_t round) {
+    phases_.enter(between_phases);
     workers_.end();
-    timed(phase_s_["timing"], [&] {
-        for (Item* item : items) {
-            if (shared_.interrupted) break;
-            if (measured(*item) && !item->planned->group) again(*item, round);
-        }
-    });
+    for (Item* item : items) {
+        if (shared_.interrupted) break;
+        if (measured(*item) && !item->planned->group) again(*item, round);
+    }
     workers_.end();
-    timed(phase_s_["timing"], [&] { untraced_pass(items, round, false); });
-    timed(phase_s_["timing"], [&] {
-        for (const std::vector<Item*>& cases : by_group(items)) {
-            if (!shared_.interrupted) take_batch(cases, round);
-        }
-    });
+    untraced_pass(items, round, false);
+    for (const std::vector<Item*>& cases : by_group(items)) {
+        if (!shared_.interrupted) take_batch(cases, round);
+    }
+    phases_.enter({});
 }
 
 void DeviceChain::first(Item& item) {
@@ -248,10 +262,12 @@ void DeviceChain::take_batch(const std::vector<Item*>& cases, std::int64_t round
         }
     }
     const auto observe = [&](std::string_view phase) { shared_.tell(*cases.front(), phase); };
+    phases_.enter(programs_phase);
     if (!shared_.options.programs->measure(request, results, observe)) {
         shared_.interrupted = true;
         return;
     }
+    phases_.enter(between_phases);
     for (std::size_t i = 0; i < cases.size(); ++i) {
         Item& item = *cases[i];
         model::CaseResult& result = results[i];
@@ -284,9 +300,13 @@ Workers::Answer DeviceChain::ask(Workers& workers,
                                  double limit_s, const Item& item) {
     for (int attempt = 1;; ++attempt) {
         const std::int64_t process = workers.process(item.planned->spec.workload);
+        phases_.enter(start_phase);
         Workers::Answer answer =
-            workers.ask(request(process), limit_s,
-                        [&](const std::string& phase) { shared_.tell(item, phase); });
+            workers.ask(request(process), limit_s, [&](const std::string& phase) {
+                phases_.enter(phase);
+                shared_.tell(item, phase);
+            });
+        phases_.enter(between_phases);
         if (answer.interrupted) shared_.interrupted = true;
         if (answer.timed_out) {
             answer.why += ": it was ended; raise --time-limit if the work takes that long";
@@ -297,10 +317,11 @@ Workers::Answer DeviceChain::ask(Workers& workers,
 
 /// The counters of all measured cases: in sessions of many cases, halved if a worker dies, until
 /// the case that kills it is isolated.
-void DeviceChain::collect_counters() {
+void DeviceChain::collect_counters(const std::vector<Item*>& items,
+                                   std::optional<std::int64_t> again) {
     std::vector<Item*> wanting;
-    for (Item* item : items_) {
-        if (!measured(*item) || item->counted) continue;
+    for (Item* item : items) {
+        if (!measured(*item) || item->planned->group || (!again && item->counted)) continue;
         if (item->planned->target != model::Target::cuda) continue;
         if (counter_metrics(item->planned->metrics).empty()) continue;
         wanting.push_back(item);
@@ -310,7 +331,7 @@ void DeviceChain::collect_counters() {
     };
     std::vector<Item*> session;
     const auto flush = [&] {
-        if (!session.empty()) collect_session(session);
+        if (!session.empty()) collect_session(session, again);
         session.clear();
     };
     double bytes = 0;
@@ -332,7 +353,15 @@ void DeviceChain::collect_counters() {
     flush();
 }
 
-void DeviceChain::collect_session(std::vector<Item*> session) {
+void DeviceChain::collect_again(const std::vector<Item*>& items, std::int64_t round) {
+    phases_.enter(between_phases);
+    workers_.end();
+    collect_counters(items, round);
+    workers_.end();
+    phases_.enter({});
+}
+
+void DeviceChain::collect_session(std::vector<Item*> session, std::optional<std::int64_t> again) {
     if (shared_.interrupted || session.empty()) return;
     const double limit = shared_.options.case_limit_s * static_cast<double>(session.size());
     const auto answer = ask(
@@ -340,8 +369,8 @@ void DeviceChain::collect_session(std::vector<Item*> session) {
         [&](std::int64_t process) {
             CountersRequest request;
             for (const Item* item : session) {
-                request.jobs.push_back(
-                    {*item->result, settings_of(*item, shared_.options, process)});
+                request.jobs.push_back({again ? without_counters(*item) : *item->result,
+                                        settings_of(*item, shared_.options, process)});
             }
             return request;
         },
@@ -354,6 +383,12 @@ void DeviceChain::collect_session(std::vector<Item*> session) {
     if (collected && std::equal(session.begin(), session.end(), collected->results.begin(),
                                 collected->results.end(), same_case)) {
         for (std::size_t i = 0; i < session.size(); ++i) {
+            if (again) {
+                model::CaseResult more = counters_alone(*session[i], collected->results[i], *again);
+                shared_.journal.add_batches(*session[i]->suite, more);
+                join_batches(*session[i]->result, std::move(more));
+                continue;
+            }
             *session[i]->result = collected->results[i];
             shared_.journal.add(*session[i]->suite, *session[i]->result);
         }
@@ -361,10 +396,11 @@ void DeviceChain::collect_session(std::vector<Item*> session) {
     }
     if (session.size() > 1) {
         const auto middle = session.begin() + static_cast<std::ptrdiff_t>(session.size() / 2);
-        collect_session({session.begin(), middle});
-        collect_session({middle, session.end()});
+        collect_session({session.begin(), middle}, again);
+        collect_session({middle, session.end()}, again);
         return;
     }
+    if (again) return;
     const auto* failed = answer.reply ? std::get_if<FailedReply>(&*answer.reply) : nullptr;
     const Item& alone = *session.front();
     note_no_counters(*alone.result, alone.planned->metrics,

@@ -6,12 +6,12 @@
 #include <atomic>
 #include <cstddef>
 #include <functional>
-#include <map>
 #include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "measure/elapsed.hpp"
 #include "measure/item.hpp"
 #include "measure/shared.hpp"
 #include "measure/workers.hpp"
@@ -52,8 +52,12 @@ class DeviceChain {
     /// One more batch, in a fresh process, of each of the cases that is measured so far.
     void pass(const std::vector<Item*>& items, std::int64_t round);
 
-    /// Seconds spent, by phase.
-    const std::map<std::string, double>& phase_s() const { return phase_s_; }
+    /// Collects the counters of these cases once more, in a process of their own. What cannot be
+    /// collected again keeps the values that it has.
+    void collect_again(const std::vector<Item*>& items, std::int64_t round);
+
+    /// What the device's time went to (model::Run::phase_s).
+    const PhaseTimes& phases() const { return phases_; }
 
   private:
     void first(Item& item);
@@ -62,8 +66,9 @@ class DeviceChain {
     void untraced_pass(const std::vector<Item*>& items, std::int64_t round, bool only_first);
     void take_untraced(Item& item, std::int64_t round, Workers& workers);
     void take_batch(const std::vector<Item*>& cases, std::int64_t round);
-    void collect_counters();
-    void collect_session(std::vector<Item*> session);
+    /// `again`: the round of cases that have counters.
+    void collect_counters(const std::vector<Item*>& items, std::optional<std::int64_t> again);
+    void collect_session(std::vector<Item*> session, std::optional<std::int64_t> again);
     Workers::Answer ask(Workers& workers,
                         const std::function<Request(std::int64_t process)>& request, double limit_s,
                         const Item& item);
@@ -72,7 +77,7 @@ class DeviceChain {
     Workers& workers_;
     Shared& shared_;
     std::vector<Item*> items_;
-    std::map<std::string, double> phase_s_;
+    PhaseTimes phases_;
 };
 
 }  // namespace perfgate::measure

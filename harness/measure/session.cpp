@@ -259,6 +259,18 @@ void Session::replace_excluded() {
     on_devices([](DeviceChain& chain, std::size_t /*i*/) { chain.replace_excluded(); });
 }
 
+void Session::collect_again(const std::vector<model::CaseIndex>& cases, std::int64_t round,
+                            std::size_t times) {
+    if (options_.verify_only) return;
+    const std::vector<Item*> items = items_at(cases);
+    if (items.empty()) return;
+    for (std::size_t n = 0; n < times && !shared_.interrupted; ++n) {
+        on_devices([&](DeviceChain& chain, std::size_t i) {
+            chain.collect_again(of_chain(items, i), round);
+        });
+    }
+}
+
 void Session::pass(const std::vector<model::CaseIndex>& cases, std::int64_t round) {
     pass(items_at(cases), round);
 }
@@ -295,7 +307,7 @@ std::vector<Item*> Session::items_at(const std::vector<model::CaseIndex>& cases)
 model::Run Session::finish() {
     if (!options_.verify_only && !shared_.interrupted) conclude(items_, options_.processes);
     for (const DeviceChain& chain : chains_) {
-        for (const auto& [phase, seconds] : chain.phase_s()) {
+        for (const auto& [phase, seconds] : chain.phases().seconds()) {
             run_.phase_s[phase] = std::max(run_.phase_s[phase], seconds);
         }
     }

@@ -73,6 +73,9 @@ class Session final : public Measuring {
     /// Excludes the batches that were taken at another clock, and measures cases with too few left
     /// as often again.
     void replace_excluded();
+    /// Collects the counters of these cases further times, each in a process of its own.
+    void collect_again(const std::vector<model::CaseIndex>& cases, std::int64_t round,
+                       std::size_t times);
     /// One process on each device, for its own cases among these.
     void pass(const std::vector<model::CaseIndex>& cases, std::int64_t round);
     /// Like pass(), and adds the processes to the total of the progress.

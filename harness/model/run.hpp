@@ -138,6 +138,17 @@ struct SetVariable {
     bool operator==(const SetVariable&) const = default;
 };
 
+/// A case that was measured against its base on the run's board, back to back: the nth process of
+/// one round and the nth of the other are a pair.
+struct Settled {
+    std::string base;  ///< what was measured as the base, in words
+    std::string
+        problem;  ///< why no base could be measured, with the remedy; then nothing else is set
+    std::map<std::string, MetricSeries> before, after;  ///< by time: the base's and the case's own
+
+    bool operator==(const Settled&) const = default;
+};
+
 struct CaseResult {
     CaseSpec spec;
     SourcePlace place;
@@ -185,6 +196,8 @@ struct CaseResult {
     std::string was = {};
     /// What a reader of the values should know: "the benchmark library is a debug build".
     std::vector<std::string> notes = {};
+    /// Its baseline does not know the board, and its values alone could not decide.
+    std::optional<Settled> settled = std::nullopt;
 
     bool operator==(const CaseResult&) const = default;
 };
@@ -246,7 +259,7 @@ struct Run {
     std::string git_revision;  ///< of the folder the suites are in; empty: none
     std::string started_at;    ///< UTC, "2026-11-21T10:00:00Z"
     double wall_s = 0;
-    /// What the phases cost, start to end: "timing" (verification included) and "counters".
+    /// Seconds by phase (measure/case_measurement.hpp), "start" of processes, "programs", "between".
     std::map<std::string, double> phase_s;
     bool interrupted = false;
     bool verify_only = false;  ///< results were checked; nothing was measured, nothing is judged
@@ -258,6 +271,8 @@ struct Run {
     /// How its cases were selected; each selection applies to the result of the one before. Empty:
     /// all.
     std::vector<Selection> selections = {};
+    /// With which a command repeats it, as typed: {"--plugin", "mine.so", "--config", "ci.yaml"}.
+    std::vector<std::string> options = {};
 
     bool operator==(const Run&) const = default;
 };

@@ -95,6 +95,10 @@ class Subject {
     // --- measuring
     /// The kernel that a worker launches in place of a plugin's variant. Null: none.
     virtual const SourceKernel* kernel() const { return nullptr; }
+    /// The same with the machine code of this file in place of that kernel's. Null: it has none.
+    virtual std::shared_ptr<const Subject> with_machine_code(const std::string& /*file*/) const {
+        return nullptr;
+    }
     /// If it stands for cases that are not known yet: the subject of one of these.
     virtual std::shared_ptr<const Subject> discovered(const DiscoveredCase& /*found*/) const {
         return nullptr;

@@ -168,14 +168,60 @@ Command accepting(const model::VerdictDocument& document, const CommandWords& wo
     return {first_baseline ? "refresh" : "accept", std::move(line)};
 }
 
+/// The words of a command, quotes included, as util::shell_word writes them.
+std::vector<std::string_view> words_of(std::string_view command) {
+    std::vector<std::string_view> words;
+    bool quoted = false;
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < command.size(); ++i) {
+        if (command[i] == ' ' && !quoted) {
+            if (i > begin) words.push_back(command.substr(begin, i - begin));
+            begin = i + 1;
+        } else if (command[i] == '\'') {
+            quoted = !quoted;
+        } else if (command[i] == '\\' && !quoted) {
+            ++i;
+        }
+    }
+    if (begin < command.size()) words.push_back(command.substr(begin));
+    return words;
+}
+
 }  // namespace
+
+std::string folded_command(std::string_view command, std::size_t width) {
+    constexpr std::string_view next_line = " \\\n    ";
+    constexpr std::size_t indent = 4, ending = 2;
+    if (command.size() <= width) return std::string(command);
+    std::string text;
+    std::size_t column = 0;
+    const std::vector<std::string_view> words = words_of(command);
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        std::string group(words[i]);
+        // A value stays beside its option.
+        if (group.starts_with('-') && i + 1 < words.size() && !words[i + 1].starts_with('-')) {
+            group.append(" ").append(words[++i]);
+        }
+        if (text.empty()) {
+            column = group.size();
+        } else if (column + 1 + group.size() + ending > width) {
+            text += next_line;
+            column = indent + group.size();
+        } else {
+            text += ' ';
+            column += 1 + group.size();
+        }
+        text += group;
+    }
+    return text;
+}
 
 std::vector<Command> next_commands(const model::VerdictDocument& document, const Options& options) {
     const CommandWords& words = options.commands;
     if (!is_plain(words.run_file)) return {};
     const std::optional<std::string> gate = joined(words.gate_words);
-    const std::optional<std::string> measuring = joined(words.run_words);
-    if (!gate || !measuring) return {};
+    const std::optional<std::string> options_of_again = joined(words.again_words);
+    if (!gate || !options_of_again) return {};
     std::vector<Command> commands;
     const std::string run = ' ' + util::shell_word(words.run_file);
     const auto again = cases_of(document, [](const CaseVerdict& verdict) {
@@ -188,7 +234,7 @@ std::vector<Command> next_commands(const model::VerdictDocument& document, const
         std::string line = "perfgate " + words.verb;
         for (const std::string& file : files) line += ' ' + util::shell_word(file);
         commands.push_back({words.verb == "ab" ? "ab again" : "run again",
-                            with(line, "--filter", globs_of(again)) + *measuring + *gate});
+                            with(line, "--filter", globs_of(again)) + *options_of_again});
     }
     // Two builds back to back have no baseline that could be explained from or accepted.
     if (words.verb == "ab") return commands;

@@ -377,13 +377,15 @@ class Console {
         }
     }
 
-    /// Not wrapped, so that each can be copied as one line.
+    /// Folded as a shell reads it, so that each can be copied.
     void write_commands(const model::VerdictDocument& document) {
         const std::vector<Command> commands = next_commands(document, options_);
         if (commands.empty()) return;
+        const std::size_t width = options_.width == 0 ? usual_command_width : options_.width;
         text_.append("\n");
         for (const Command& command : commands) {
-            text_.append(fmt::format("{}:\n  {}\n", command.purpose, log_line(command.line)));
+            text_.append(fmt::format("{}:\n  {}\n", command.purpose,
+                                     folded_command(log_line(command.line), width)));
         }
     }
 

@@ -149,13 +149,14 @@ std::string environment_text(const model::VerdictDocument& document, const model
     return text + '\n';
 }
 
-/// A block that no line in it can close: every command is one line that does not begin with '`'.
+/// A block that no line in it can close: none of a command begins with '`'.
 std::string commands_text(const model::VerdictDocument& document, const Options& options) {
     const std::vector<Command> commands = next_commands(document, options);
     if (commands.empty()) return {};
     std::string text = "\n```sh\n";
     for (const Command& command : commands) {
-        text += fmt::format("# {}\n{}\n", command.purpose, command.line);
+        text += fmt::format("# {}\n{}\n", command.purpose,
+                            folded_command(command.line, usual_command_width));
     }
     return text + "```\n";
 }

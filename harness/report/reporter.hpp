@@ -21,7 +21,8 @@ struct CommandWords {
     std::string verb = "run";  ///< what measured: run or ab
     std::string run_file;      ///< the run document, as the reader can name it; empty: no commands
     std::vector<std::string> gate_words;  ///< options that judged it: "--config", "configs/ci.yaml"
-    std::vector<std::string> run_words;   ///< options that measured it: "--plugin", "mine.so"
+    /// Options with which it is measured and judged again: "--plugin", "mine.so"
+    std::vector<std::string> again_words;
     std::set<std::string> not_acceptable;  ///< ids of cases that `baseline accept` refuses
 };
 

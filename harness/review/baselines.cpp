@@ -469,7 +469,11 @@ class BaselineComparison {
         } else if (knows_other_clocks(before, after)) {
             changed.push_back({"SM clock", "", ""});
         }
-        if (boards_of(before) != boards_of(after)) changed.push_back({"board", "", ""});
+        const std::set<std::string> was = boards_of(before);
+        const std::set<std::string> is = boards_of(after);
+        const bool added =
+            kept.keeps_most() && std::includes(is.begin(), is.end(), was.begin(), was.end());
+        if (was != is) changed.push_back({added ? "board beside these" : "board", "", ""});
         refreshed_.add(id, changed);
     }
 
@@ -547,9 +551,8 @@ void compare_baselines(const Expectations& before, const Expectations& after, Fi
     for (const auto& [path, baseline] : after.baselines) {
         const auto old_baseline = before.baselines.find(path);
         const bool is_new = old_baseline == before.baselines.end();
-        const std::map<std::string, std::string> renamed =
-            is_new ? std::map<std::string, std::string>()
-                   : renames(after, old_baseline->second, baseline);
+        const gate::Renamed renamed =
+            is_new ? gate::Renamed() : renames(after, old_baseline->second, baseline);
         for (const auto& [id, new_case] : baseline.cases) {
             if (renamed.contains(id) || (!is_new && old_baseline->second.cases.contains(id))) {
                 continue;

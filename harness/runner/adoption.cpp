@@ -8,6 +8,7 @@
 #include <cctype>
 #include <cstddef>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <set>
@@ -17,7 +18,9 @@
 #include "runner/devices.hpp"
 #include "runner/installation.hpp"
 #include "runner/reviewed_files.hpp"
+#include "suite/named_plugins.hpp"
 #include "suite/profile.hpp"
+#include "suite/python_reader.hpp"
 #include "suite/suite.hpp"
 #include "util/error.hpp"
 #include "util/file.hpp"
@@ -45,6 +48,7 @@ struct Needs {
     /// Cases of workloads that no plugin here has: on what machine is not known.
     bool plugin = false;
     std::string own_plugin;  ///< the first that a suite names
+    std::string built;       ///< the first program that a build makes, as far as is known
 
     [[nodiscard]] bool may_use_gpu() const { return gpu || plugin; }
 };
@@ -203,6 +207,31 @@ void add_problem(std::string& problems, std::string_view problem) {
     problems += (problems.empty() ? "" : "\n") + std::string(problem);
 }
 
+/// Whether a build makes the program: it is a path, and no script is there.
+bool is_built(const std::string& program, const std::string& suite) {
+    if (program.find('/') == std::string::npos) return false;
+    const fs::path places[] = {fs::path(suite).parent_path() / program, program};
+    return std::none_of(std::begin(places), std::end(places), [](const fs::path& place) {
+        std::error_code error;
+        if (!fs::is_regular_file(place, error)) return false;
+        std::ifstream file(place, std::ios::binary);
+        char first[2] = {};
+        return file.read(first, sizeof first) && first[0] == '#' && first[1] == '!';
+    });
+}
+
+/// The Python files that a suite names, which must be there.
+std::size_t scripts_of(const std::string& text, const std::string& path) {
+    const std::vector<suite::PythonFile> scripts = suite::needs_of_text(text, path).scripts;
+    for (const suite::PythonFile& python : scripts) {
+        std::error_code error;
+        if (fs::exists(python.file, error)) continue;
+        throw util::InputError(
+            fmt::format("{}: there is no file {}", python.place, util::printable(python.file)));
+    }
+    return scripts.size();
+}
+
 /// Reads every suite without its plugins, and executes nothing.
 Needs needs_of(const AdoptionChoice& choice, const std::string& config) {
     const review::Files files =
@@ -220,7 +249,12 @@ Needs needs_of(const AdoptionChoice& choice, const std::string& config) {
         }
         try {
             std::vector<std::string> notes;
+            const std::size_t scripts = scripts_of(file.content, path);
             const suite::Suite suite = review::read_suite(path, files, bundled, notes);
+            // What only a run knows of them may be for any machine.
+            const bool open = scripts > 0 && !notes.empty();
+            needs.plugin = needs.plugin || open;
+            needs.host_alone = needs.host_alone && !open;
             const auto [other, is_new] = file_of.emplace(suite.name, path);
             if (!is_new) {
                 add_problem(
@@ -243,6 +277,10 @@ Needs needs_of(const AdoptionChoice& choice, const std::string& config) {
                                         ? each.subject->needs_gpu()
                                         : each.target == model::Target::cuda;
                 needs.gpu = needs.gpu || (of_gpu && !each.inferred);
+                if (each.target != model::Target::program || !needs.built.empty()) continue;
+                model::CaseResult said;
+                each.subject->describe(said);
+                if (is_built(said.command.front(), path)) needs.built = said.command.front();
             }
         } catch (const util::InputError& problem) {
             add_problem(problems,
@@ -406,13 +444,22 @@ Adopted adopted_by(const AdoptionChoice& choice, std::vector<std::string>& warni
     }
     if (choice.build) {
         adopted.build = *choice.build;
-    } else if (fs::exists("CMakeLists.txt", error)) {
-        adopted.build = usual_build;
-    } else if (!choice.plugins.empty() || !adopted.needs.own_plugin.empty()) {
-        throw util::InputError(
-            fmt::format("how is {} built? There is no CMakeLists.txt here: give --build COMMAND",
-                        choice.plugins.empty() ? util::printable(adopted.needs.own_plugin)
-                                               : choice.plugins.front()));
+    } else if (const bool plugin = !choice.plugins.empty() || !adopted.needs.own_plugin.empty();
+               plugin || !adopted.needs.built.empty()) {
+        // Sources, Python and scripts are measured as they are.
+        if (fs::exists("CMakeLists.txt", error)) {
+            adopted.build = usual_build;
+        } else if (plugin) {
+            throw util::InputError(fmt::format(
+                "how is {} built? There is no CMakeLists.txt here: give --build COMMAND",
+                choice.plugins.empty() ? util::printable(adopted.needs.own_plugin)
+                                       : choice.plugins.front()));
+        } else {
+            warnings.push_back(fmt::format(
+                "{} is no script that is here, and there is no CMakeLists.txt: if a build makes "
+                "it, give --build COMMAND",
+                util::printable(adopted.needs.built)));
+        }
     }
     if (std::any_of(adopted.build.begin(), adopted.build.end(),
                     [](unsigned char letter) { return letter < ' ' || letter == 0x7f; })) {
@@ -530,7 +577,7 @@ std::vector<std::string> gitlab_steps(const Adopted& adopted) {
             : "Commit a .gitlab-ci.yml with `include: .gitlab/perfgate.yml` and these files, and "
               "push them",
         "Start the job 'perfgate-baselines' in a pipeline of the default branch, and commit its "
-        "artifact, or, with PERFGATE_TOKEN, merge what it opens: the first baselines",
+        "artifact, or, with a protected PERFGATE_TOKEN, merge what it opens: the first baselines",
         "Require the job 'perfgate': Settings, Merge requests, Pipelines must succeed"};
 }
 
@@ -622,7 +669,7 @@ Adoption adopt(const AdoptionChoice& choice) {
         util::counted(adopted.needs.suites, "suite"), util::counted(adopted.needs.cases, "case"),
         adopted.config, adopted.profile.backend.value_or(std::string(suite::usual_backend)),
         adopted.baselines, several(adopted) ? "runners" : "runner", joined(adopted.runners, ", "),
-        adopted.build.empty() ? std::string("nothing is built")
+        adopted.build.empty() ? std::string("nothing is built (else: --build COMMAND)")
                               : fmt::format("built by: {}", util::printable(adopted.build)));
     adoption.steps = ci->steps(adopted);
     return adoption;

@@ -19,6 +19,7 @@
 #include "runner/execution.hpp"
 #include "runner/plan.hpp"
 #include "runner/run_file.hpp"
+#include "runner/settling.hpp"
 #include "util/folder.hpp"
 #include "util/text.hpp"
 
@@ -74,7 +75,8 @@ class BaselineMeasuring {
         groups_ = groups.size();
     }
 
-    void measure() {
+    /// `collections` of the counters; those of programs are collected once.
+    void measure(std::size_t collections) {
         const auto begun = std::chrono::steady_clock::now();
         say_before();
         session_.measure_first();
@@ -100,6 +102,7 @@ class BaselineMeasuring {
         });
         session_.fill_up(noisy, 2 * workers);
         session_.replace_excluded();
+        session_.collect_again(workers_, 0, collections - 1);
     }
 
   private:
@@ -143,7 +146,8 @@ class BaselineMeasuring {
 
 /// `first`: of several runs, whose cases stay on their devices; null: this is it.
 model::Run measure_one(const std::vector<std::string>& suites, MeasuringChoice choice,
-                       const model::Run* first, const std::string& baselines) {
+                       const model::Run* first, const std::string& baselines,
+                       std::size_t collections) {
     const std::optional<std::size_t> chosen = std::exchange(choice.processes, 1);
     OpenedBackend backend =
         open_to_measure(choice, suites, [&](const model::Device& device, const auto& names) {
@@ -152,8 +156,10 @@ model::Run measure_one(const std::vector<std::string>& suites, MeasuringChoice c
     const model::Plan plan = plan_for(suites, choice, backend);
     Execution execution(choice, backend, plan);
     if (first != nullptr) execution.session().keep_devices_of(*first);
-    BaselineMeasuring(execution.session(), plan, choice, chosen).measure();
-    return execution.finish(suites.front());
+    BaselineMeasuring(execution.session(), plan, choice, chosen).measure(collections);
+    model::Run run = execution.finish(suites.front());
+    if (!run.interrupted) keep_builds(choice, backend, plan, run);
+    return run;
 }
 
 std::string folder_of(std::size_t number) {
@@ -181,14 +187,16 @@ void measure_for_baseline(measure::Session& session, std::size_t processes) {
 std::vector<model::Run> measure_baseline_runs(const std::vector<std::string>& suites,
                                               const MeasuringChoice& choice, std::size_t runs,
                                               const std::string& baselines) {
+    // With fewer, the spread of counters is not known.
+    constexpr std::size_t collections = 3;
     MeasuringChoice each = choice;
     if (!each.processes && runs > 1) each.processes = (baseline_processes + runs - 1) / runs;
     remove_runs(choice);
     std::vector<model::Run> measured;
     for (std::size_t i = 0; i < runs; ++i) {
         if (runs > 1) each.out = util::Folder(choice.out).below(folder_of(i + 1)).path();
-        measured.push_back(
-            measure_one(suites, each, i == 0 ? nullptr : &measured.front(), baselines));
+        measured.push_back(measure_one(suites, each, i == 0 ? nullptr : &measured.front(),
+                                       baselines, (collections + runs - 1) / runs));
         store_run(measured.back(), each.out);  // on another machine it can be added (--add-board)
         if (measured.back().interrupted) break;
     }

@@ -69,6 +69,31 @@ void note_objections(const model::Run& run, model::VerdictDocument& document) {
     }
 }
 
+/// The options of a command that measures the run again and judges it as now: those that it was
+/// measured with, if it has them, and those that judge it now, if there are any.
+std::vector<std::string> words_of_again(const model::Run& run, const report::CommandWords& now) {
+    constexpr std::string_view measuring[] = {"--backend", "--plugin"};
+    constexpr std::string_view judging[] = {"--config", "--set", "--baselines"};
+    const auto among = [](const auto& names, const std::string& option) {
+        return std::find(std::begin(names), std::end(names), option) != std::end(names);
+    };
+    std::vector<std::string> words;
+    for (std::size_t i = 0; i < run.options.size(); i += 2) {
+        const std::string& option = run.options[i];
+        const bool judges = among(judging, option);
+        // The document is an input: nothing else is an option of the run.
+        const bool known = judges || among(measuring, option);
+        if (!known || i + 1 == run.options.size() || run.options[i + 1].starts_with('-')) {
+            return now.again_words;
+        }
+        if (judges && !now.gate_words.empty()) continue;
+        words.insert(words.end(), {option, run.options[i + 1]});
+    }
+    if (words.empty()) return now.again_words;
+    words.insert(words.end(), now.gate_words.begin(), now.gate_words.end());
+    return words;
+}
+
 }  // namespace
 
 void check_baselines(const JudgingChoice& choice, const model::Device& device,
@@ -108,6 +133,10 @@ std::vector<model::CaseIndex> Judge::flagged(const model::Run& run) const {
     return gate::flagged(run, baselines_, choice_.policy, rule_);
 }
 
+std::vector<model::CaseIndex> Judge::undecided_on_board(const model::Run& run) const {
+    return gate::undecided_on_board(run, baselines_, choice_.policy, rule_);
+}
+
 std::vector<model::CaseIndex> Judge::unsettled(const model::Run& run) const {
     const model::VerdictDocument verdict = gate::judge(run, baselines_, choice_.policy, rule_);
     std::vector<model::CaseIndex> found;
@@ -119,11 +148,30 @@ std::vector<model::CaseIndex> Judge::unsettled(const model::Run& run) const {
     return found;
 }
 
+std::vector<model::CaseIndex> Judge::failing_counters(const model::Run& run) const {
+    if (run.interrupted || run.verify_only) return {};
+    const model::VerdictDocument verdict = gate::judge(run, baselines_, choice_.policy, rule_);
+    const auto fails = [](const model::MetricVerdict& each) {
+        const auto metric = metrics::find_metric(each.metric);
+        return each.verdict == model::Verdict::regressed && metric &&
+               metric->source == metrics::Source::counter;
+    };
+    std::vector<model::CaseIndex> found;
+    for (std::size_t s = 0; s < run.suites.size(); ++s) {
+        for (std::size_t c = 0; c < run.suites[s].cases.size(); ++c) {
+            const std::vector<model::MetricVerdict>& of_case = verdict.suites[s].cases[c].metrics;
+            if (std::any_of(of_case.begin(), of_case.end(), fails)) found.push_back({s, c});
+        }
+    }
+    return found;
+}
+
 int Judge::report(const model::VerdictDocument& document, const model::Run& run,
                   OutputOptions reports) const {
     if (!reports.commands.run_file.empty()) {
         reports.commands.not_acceptable =
             baseline::not_acceptable(run, document, baselines_, rule_);
+        reports.commands.again_words = words_of_again(run, reports.commands);
     }
     return write_reports(document, run, reports);
 }

@@ -30,6 +30,7 @@ class Judge {
     Judge(JudgingChoice choice, const model::Run& run);
 
     const gate::BaselineSet& baselines() const { return baselines_; }
+    const model::Policy& policy() const { return choice_.policy; }
 
     /// Explains what changed, too.
     model::VerdictDocument verdict(const model::Run& run) const;
@@ -37,9 +38,15 @@ class Judge {
     /// The cases that the gate flags in the run so far: they are worth being measured again.
     std::vector<model::CaseIndex> flagged(const model::Run& run) const;
 
+    /// As the gate has them (gate.hpp): their base would decide about them.
+    std::vector<model::CaseIndex> undecided_on_board(const model::Run& run) const;
+
     /// The cases that do not pass yet: more processes may decide them. Those without a baseline are
     /// among them, because their values may become one.
     std::vector<model::CaseIndex> unsettled(const model::Run& run) const;
+
+    /// The cases of which a counter regressed.
+    std::vector<model::CaseIndex> failing_counters(const model::Run& run) const;
 
     /// Writes the reports of a verdict, with commands for what can be accepted. As write_reports.
     int report(const model::VerdictDocument& document, const model::Run& run,

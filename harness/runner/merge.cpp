@@ -247,6 +247,7 @@ Run merge_shards(std::vector<NamedRun> shards) {
     for (std::size_t i = 1; i < shards.size(); ++i) {
         add_times(shards[i].run, merged);
         add_definitions(shards[i], merged);
+        if (shards[i].run.options != merged.options) merged.options.clear();
     }
     merged.suites = std::move(suites);
     merged.shard.reset();

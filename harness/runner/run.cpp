@@ -16,6 +16,7 @@
 #include "runner/judging.hpp"
 #include "runner/plan.hpp"
 #include "runner/run_file.hpp"
+#include "runner/settling.hpp"
 
 namespace perfgate::runner {
 
@@ -131,11 +132,32 @@ JudgedRun measure_run(const RunRequest& request) {
         session.fill_up(unsettled, usual_processes);
     }
     session.replace_excluded();
-    confirm(session,
-            [&](const model::Run& so_far) { return judge.flagged(execution.rated(so_far)); });
+    SettledCases settled;
+    if (!session.interrupted()) {
+        settled =
+            settle_here(choice, backend, plan, judge, execution.rated(session.run()), session);
+    }
+    confirm(session, [&](const model::Run& so_far) {
+        model::Run rated = execution.rated(so_far);
+        add_settled(settled, rated);
+        Cases flagged = judge.flagged(rated);
+        std::erase_if(flagged, [&](const model::CaseIndex& at) {
+            const auto found = settled.find(at);
+            return found != settled.end() && found->second.problem.empty();
+        });
+        return flagged;
+    });
+    // Only the fresh values decide: the first ones were selected for being high.
+    constexpr std::size_t collections = 2;
+    model::Run rated = execution.rated(session.run());
+    add_settled(settled, rated);
+    session.collect_again(judge.failing_counters(rated), 1, collections);
 
     model::Run run = execution.finish(request.suites.front());
+    add_settled(settled, run);
+    if (!run.interrupted) keep_builds(choice, backend, plan, run, &judge.baselines());
     run.shard = std::move(shard);
+    run.options = request.reports.commands.again_words;
     return {std::move(judge), std::move(run)};
 }
 

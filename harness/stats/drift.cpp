@@ -21,7 +21,7 @@ double mean(const std::vector<double>& values) {
     return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// Of the values around their mean.
+/// The variance of the values around their mean.
 double variance(const std::vector<double>& values) {
     if (values.size() < 2) return 0;
     const double centre = mean(values);
@@ -106,6 +106,43 @@ double Drift::bound(double level) const {
     if (deviation == 0) return 0;
     return student_upper_quantile(level, df) * std::sqrt(1 + 1 / static_cast<double>(groups)) *
            deviation;
+}
+
+std::optional<Trend> trend_of(const std::vector<std::vector<double>>& items) {
+    constexpr std::size_t least = 5;
+    std::size_t length = 0;
+    for (const std::vector<double>& values : items) length = std::max(length, values.size());
+    if (length < least) return std::nullopt;
+    std::vector<double> sums(length);
+    double count = 0;
+    for (const std::vector<double>& values : items) {
+        if (values.size() != length) continue;
+        const std::vector<double> tame = winsorised(values, farthest, 0);
+        const double centre = mean(tame);
+        for (std::size_t i = 0; i < length; ++i) sums[i] += tame[i] - centre;
+        ++count;
+    }
+    const auto n = static_cast<double>(length);
+    double along = 0;
+    double squares = 0;
+    for (std::size_t i = 0; i < length; ++i) {
+        const double at = static_cast<double>(i) - (n - 1) / 2;
+        along += at * sums[i] / count;
+        squares += at * at;
+    }
+    const double slope = along / squares;
+    double rest = 0;
+    for (std::size_t i = 0; i < length; ++i) {
+        const double off = sums[i] / count - slope * (static_cast<double>(i) - (n - 1) / 2);
+        rest += off * off;
+    }
+    const double error = std::sqrt(rest / (n - 2) / squares);
+    Trend trend;
+    trend.change = slope * (n - 1);
+    if (slope != 0) {
+        trend.probability = error > 0 ? 2 * student_upper_tail(std::fabs(slope) / error, n - 2) : 0;
+    }
+    return trend;
 }
 
 std::vector<double> winsorised(std::vector<double> values, double most, double least) {

@@ -39,6 +39,16 @@ struct Drift {
 /// Absent for all if no item has two groups, and for items without values. Values are finite.
 std::vector<std::optional<Drift>> drifts_of(const std::vector<Groups>& items);
 
+/// A steady rise or fall of values in the order of their measurement.
+struct Trend {
+    double change = 0;       ///< from the first to the last, by a straight line
+    double probability = 1;  ///< of so steep a line, either way, if the order meant nothing
+};
+
+/// The trend that items share: of the mean over the items, each without its own mean, of their nth
+/// values. Items with fewer values than others are left out. Absent with fewer than five values.
+std::optional<Trend> trend_of(const std::vector<std::vector<double>>& items);
+
 /// The values, none farther from their median than `farthest` standard deviations, by their 20 %
 /// and 80 % quantiles; the deviation counts as at least `least`.
 std::vector<double> winsorised(std::vector<double> values, double farthest, double least);

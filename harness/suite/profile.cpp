@@ -158,6 +158,13 @@ const std::vector<Row>& profile_keys() {
                                           : fmt::format("{}", fmt::join(of.plugins, ", "));
             })
             .usually("none"),
+        Row("builds",
+            "Folder in which `baseline refresh` keeps the builds that it measured, and from which "
+            "`run` measures a base on a board that the baseline does not know. Content is checked "
+            "against the baseline before it is used.",
+            text("the path of a folder", longest_path), &Profile::builds)
+            .shows([](const Profile& of) { return of.builds.value_or("none"); })
+            .usually("none"),
         {"creep",
          "How much worse accepted changes may make a gated metric in all, since its anchor.",
          fraction(), &Profile::creep, Weaker::more,

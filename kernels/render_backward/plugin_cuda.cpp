@@ -2,9 +2,11 @@
 // The CUDA module: device memory around the launchers.
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "common/cuda.hpp"
@@ -40,23 +42,25 @@ class DeviceCopy {
     common::DeviceMemory memory_;
 };
 
-// A scene on both sides, after the forward pass.
+// A scene on both sides. `forward`: the forward pass is still to come, and leaves its outputs in
+// both.
 class SensorImage {
   public:
-    explicit SensorImage(Scene scene)
-        : scene_(std::move(scene)),
-          splats_(scene_.splats, "splats"),
-          order_(scene_.order, "the lists of tiles"),
-          tile_begin_(scene_.tile_begin, "tiles"),
-          row_y_(scene_.row_y, "rows"),
-          cotangent_(scene_.cotangent, "the loss"),
-          light_(scene_.light, "light"),
-          range_(scene_.range, "range"),
-          walked_(scene_.walked, "list lengths") {
+    SensorImage(Scene& scene, bool forward)
+        : scene_(scene),
+          splats_(scene.splats, "splats"),
+          order_(scene.order, "the lists of tiles"),
+          tile_begin_(scene.tile_begin, "tiles"),
+          row_y_(scene.row_y, "rows"),
+          cotangent_(scene.cotangent, "the loss"),
+          light_(scene.light, "light"),
+          range_(scene.range, "range"),
+          walked_(scene.walked, "list lengths") {
+        if (!forward) return;
         render_forward(view(), light_.get(), range_.get(), walked_.get());
-        light_.read_into(scene_.light);
-        range_.read_into(scene_.range);
-        walked_.read_into(scene_.walked);
+        light_.read_into(scene.light);
+        range_.read_into(scene.range);
+        walked_.read_into(scene.walked);
     }
 
     View view() const {
@@ -67,11 +71,54 @@ class SensorImage {
     const Scene& scene() const { return scene_; }
 
   private:
-    Scene scene_;
+    const Scene& scene_;
     DeviceCopy<Splat> splats_;
     DeviceCopy<std::uint32_t> order_, tile_begin_;
     DeviceCopy<float> row_y_, cotangent_, light_, range_;
     DeviceCopy<std::uint32_t> walked_;
+};
+
+// What a scene is made from: the other sensor's image is no part of it.
+using SceneKey = std::tuple<int, Density, Sensor, int, int, std::uint64_t>;
+
+SceneKey key_of(const Problem& problem, Sensor sensor, std::uint64_t seed) {
+    const bool camera = sensor == Sensor::kCamera;
+    return {problem.gaussians,
+            problem.density,
+            sensor,
+            camera ? problem.camera_width : problem.lidar_columns,
+            camera ? problem.camera_height : problem.lidar_beams,
+            seed};
+}
+
+// The scenes of this process, on the host: making one takes longer than all launches of a case, and
+// variants, cases of one sensor and the collection of counters need the same.
+class Scenes {
+  public:
+    struct Entry {
+        Scene scene;
+        bool forward = true;  // its forward pass is still to come
+    };
+
+    std::vector<std::shared_ptr<Entry>> of(const Problem& problem, std::uint64_t seed) {
+        const std::vector<Sensor> sensors = sensors_of(problem);
+        std::vector<std::shared_ptr<Entry>> found(sensors.size());
+        // Side by side: half of making a scene runs on one core.
+        common::parallel_for(sensors.size(), 0, [&](std::size_t i) {
+            const auto known = entries_.find(key_of(problem, sensors[i], seed));
+            found[i] = known == entries_.end() ? std::make_shared<Entry>() : known->second;
+            if (known == entries_.end()) found[i]->scene = make_scene(problem, sensors[i], seed);
+        });
+        if (entries_.size() + sensors.size() > kMost) entries_.clear();
+        for (std::size_t i = 0; i < sensors.size(); ++i) {
+            entries_[key_of(problem, sensors[i], seed)] = found[i];
+        }
+        return found;
+    }
+
+  private:
+    static constexpr std::size_t kMost = 16;
+    std::map<SceneKey, std::shared_ptr<Entry>> entries_;
 };
 
 class Gradients : public sdk::Instance {
@@ -85,15 +132,12 @@ class Gradients : public sdk::Instance {
         seed_ = seed;
         launches_.clear();
         images_.clear();
-        // Side by side: half of making a scene runs on one core.
-        const std::vector<Sensor> sensors = sensors_of(problem_);
-        std::vector<Scene> scenes(sensors.size());
-        common::parallel_for(sensors.size(), 0, [&](std::size_t i) {
-            scenes[i] = make_scene(problem_, sensors[i], seed);
-        });
-        for (Scene& scene : scenes) {
+        static Scenes scenes;
+        scenes_ = scenes.of(problem_, seed);
+        for (const auto& entry : scenes_) {
             float* const gradients = gradients_.as<float>() + images_.size() * count();
-            images_.push_back(std::make_unique<SensorImage>(std::move(scene)));
+            images_.push_back(std::make_unique<SensorImage>(entry->scene, entry->forward));
+            entry->forward = false;
             launches_.push_back(prepare_(images_.back()->view(), gradients));
         }
         gradients_.poison();
@@ -135,6 +179,7 @@ class Gradients : public sdk::Instance {
     Problem problem_;
     Prepare* prepare_;
     common::DeviceMemory gradients_;  // of each sensor in turn
+    std::vector<std::shared_ptr<Scenes::Entry>> scenes_;
     std::vector<std::unique_ptr<SensorImage>> images_;
     std::vector<common::Launch> launches_;  // one for each image
     std::uint64_t seed_ = 0;

@@ -114,6 +114,8 @@ class Played(tool.Case):
             "actions/upload-artifact": self.upload,
             "actions/download-artifact": self.download,
             "actions/cache": lambda runner, inputs: None,
+            "actions/cache/restore": lambda runner, inputs: None,
+            "actions/cache/save": lambda runner, inputs: None,
         })
         runner.github["workspace"] = ""
         runner.repositories = {f"{PERFGATE}@{SHA}": tool.SOURCE}
@@ -719,6 +721,22 @@ class Nightly(Played):
                          jobs["measure"].log + jobs["propose"].log)
         self.assertIn("pr edit 12", self.calls.read_text())
         self.assertNotIn("pr create", self.calls.read_text())
+
+    def test_a_board_that_the_baselines_lack_is_added_by_itself(self):
+        board = self.record_baseline()["environment"]["device"]["board"]
+        for path in (self.repository / "baselines").rglob("small.json"):
+            path.write_text(path.read_text().replace(f'"{board}"', '"another"'))
+        self.commit("of another machine")
+        self.git("config", "receive.denyCurrentBranch", "ignore")  # a server has no working tree
+        jobs = self.run_it()
+        self.assertEqual(("success", "success"), (jobs["measure"].result, jobs["propose"].result),
+                         jobs["measure"].log + jobs["propose"].log)
+        self.assertEqual("", self.calls.read_text())
+        self.assertEqual("main\n", self.git("branch", "--format=%(refname:short)"))
+        file = self.git("ls-tree", "-r", "--name-only", "main", "baselines").split()
+        stored = self.git("show", "main:" + next(name for name in file if name.endswith("/small.json")))
+        self.assertIn(f'"{board}"', stored)
+        self.assertIn('"another"', stored)
 
     def test_what_is_fit_is_proposed_though_other_cases_are_not(self):
         self.record_baseline(factor=1e3)

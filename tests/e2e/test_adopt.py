@@ -32,6 +32,11 @@ workloads:
   - {{benchmark: [./bench, "--benchmark_out={{out}}"], name: bench, format: {format}, tolerances: {{real_time: 5%}}}}
 """
 PYTHON = "name: {name}\nworkloads:\n  - {{python: ../{target}.py, tolerances: {{{metric}: 5%}}}}\n"
+SOURCE = """name: {name}
+workloads:
+  - {{source: k.cu, kernel: k, launch: {{grid: 1, block: 32}}, arguments: [{{out: f32, size: 32}}], check: none,
+      tolerances: {{gpu_time: 5%}}}}
+"""
 FILES = {
     "github": {f".github/workflows/{name}.yml" for name in
                ("perfgate", "perfgate-accept", "perfgate-comment", "perfgate-nightly")},
@@ -98,6 +103,8 @@ class Adopt(tool.Case):
                                              (PYTHON, {"target": "host", "metric": "host_time"}, "quiet", "host")):
             with self.subTest(text, **values):
                 self.suite(text, **values)
+                self.write("suites/app", "#!/bin/sh\n")
+                self.write("suites/bench", "#!/bin/sh\n")
                 done = self.adopt()
                 self.assertEqual("", done.stderr)
                 self.assertEqual(["self-hosted", label], self.workflow()["jobs"]["measure"]["runs-on"])
@@ -117,6 +124,7 @@ class Adopt(tool.Case):
         self.write("configs/ci.yaml", "backend: cuda\n")
         self.assert_one_line(self.refused(), "configs/ci.yaml", "no case of these suites is for a GPU", "'backend: host'")
         self.suite(BENCHMARK, format="google-benchmark")
+        self.write("suites/bench", "#!/bin/sh\n")
         self.assert_one_line(self.adopt().stderr, "warning", "seem to need no GPU")
         self.suite(GPU)
         self.write("configs/ci.yaml", "policy: {no_baseline: fail}\n")
@@ -193,6 +201,34 @@ class Adopt(tool.Case):
         # Another suite's plugin is not this one's.
         self.suite(PLUGIN, "other")
         self.assert_one_line(self.refused(), "suites/other.yaml:4:", "'plugins' in the suite", "--plugin FILE")
+
+    def test_what_needs_no_build_is_not_built(self):
+        """Sources, Python and scripts are measured as they are, whatever else the repository builds."""
+        self.write("CMakeLists.txt", "")
+        self.write("suites/bench", "#!/bin/sh\n")
+        workload = "import perfgate\n@perfgate.workload(n={}, target='{}')\ndef k(n):\n    pass\n"
+        self.write("cuda.py", workload.format("[1, 2]", "cuda"))
+        self.write("host.py", workload.format("[1, 2]", "host"))
+        self.write("open.py", workload.format("sizes()", "cuda"))
+        gpu, host = {"target": "cuda", "metric": "gpu_time"}, {"target": "host", "metric": "host_time"}
+        google = {"format": "google-benchmark"}
+        for text, values, cases, label in ((PYTHON, gpu, 2, "gpu"), (PYTHON, host, 2, "quiet"), (SOURCE, {}, 1, "gpu"),
+                                           (PYTHON, {**gpu, "target": "open"}, 0, "gpu"), (BENCHMARK, google, 1, "quiet"),
+                                           (BENCHMARK.replace("./bench", "python3, bench.py"), google, 1, "quiet")):
+            with self.subTest(text, **values):
+                self.suite(text, **values)
+                done = self.adopt()
+                self.assertEqual("", done.stderr)
+                self.assertRegex(done.stdout, rf"1 suite with {cases} cases?, .* runner {label}, nothing is built")
+                self.assertNotIn("cmake", str(self.workflow()))
+                (self.folder / "configs/ci.yaml").unlink()
+        self.suite(BENCHMARK, **google)
+        (self.folder / "suites/bench").unlink()
+        self.assertIn("built by: cmake", self.adopt().stdout)
+        (self.folder / "CMakeLists.txt").unlink()
+        self.assert_one_line(self.adopt().stderr, "warning", "./bench is no script", "--build COMMAND")
+        self.suite(PYTHON, target="none", metric="gpu_time")
+        self.assert_one_line(self.refused(), "suites/s.yaml:3:5: there is no file")
 
     def test_each_kind_of_machine_measures(self):
         self.suite(GPU)

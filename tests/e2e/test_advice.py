@@ -2,6 +2,7 @@
 """Every command that perfgate prints as advice works where it is printed: for each verdict, the commands are taken from
 what a run says and writes, and each is run in a copy of the folder. Results are given: nothing here measures time."""
 
+import datetime
 import json
 import os
 import pathlib
@@ -24,8 +25,13 @@ HEADED = re.compile(r"^(?:# ([\w ]+)|([\w ]+):)\n *(perfgate .*)$", re.MULTILINE
 OF_HELP = ("perfgate help COMMAND", "perfgate --help", "perfgate run --help-all")
 
 
+def unfolded(text):
+    return text.replace(" \\\n   ", "")
+
+
 def advised(text):
     """The commands in a text, each once."""
+    text = unfolded(text)
     found = dict.fromkeys(QUOTED.findall(text) + LINE.findall(text) + NEXT.findall(text))
     return [each for each in found if each not in OF_HELP and not each.startswith("perfgate: ")]
 
@@ -73,7 +79,7 @@ class Advised(tool.Case):
         text = self.read_everything(done)
         commands = advised(text)
         self.assertGreaterEqual(len(commands), least, text)
-        for purpose, of_console, command in HEADED.findall(text):
+        for purpose, of_console, command in HEADED.findall(unfolded(text)):
             with self.subTest(command):
                 verb = [word for word in command.split()[1:3] if word != "baseline"][0]
                 self.assertEqual(verb, (purpose or of_console).split()[0])
@@ -163,7 +169,7 @@ class Verdicts(test_benchmarks.Given, Advised):
         self.assertIn("'perfgate baseline refresh suite.yaml'", self.read_everything(done))
         self.try_all(done, done.returncode)
 
-    def test_acknowledged_and_one_process(self):
+    def test_one_process(self):
         self.run_tool("baseline", "refresh", "suite.yaml", *self.words, "--processes", 1, code=(0, 2))
         self.state(code=(0, 3, 4))
 
@@ -193,6 +199,36 @@ class Verdicts(test_benchmarks.Given, Advised):
         self.give(rows[:2])
         for command in self.state("--set", "no_baseline=fail", code=4, least=0):
             self.assertNotIn("run.json", command)
+
+    def test_verdicts_that_the_others_do_not_have(self):
+        """Each state: what is in the suite besides, what is given, options, the exit code, and the verdict of a case."""
+        warns = ("real_time: 5%", "real_time: {worse: 5%, better: 5%, severity: warn}")
+        wrong = ("    rows: /rows/*", "    check: ['false']\n    rows: /rows/*")
+        broken = ("name: mine", "name: mine\nexpect: {'bench/sort[n=64].real_time': '<= 2us'}")
+        strict = ["--set", "not_shown=fail"]
+        for edit, rows, words, code, verdict in ((warns, self.slower(2), [], 0, "warned"), (wrong, None, [], 1, "incorrect"),
+                                                 (broken, None, [], 1, "pass"),
+                                                 (None, self.slower(1.049), strict, 4, "inconclusive")):
+            with self.subTest(verdict, edit=edit):
+                self.doCleanups()
+                self.setUp()
+                self.refresh()
+                if edit:
+                    self.write("suite.yaml", test_benchmarks.SUITE.replace(*edit))
+                self.give(rows)
+                done = self.run_suite("--report", "perfgate-out/report.md", *words, code=code)
+                self.assertIn(verdict, self.verdicts().values(), done.stdout)
+                self.try_all(done, done.returncode, least=0)
+
+    def test_acknowledged(self):
+        self.refresh()
+        self.give(self.slower(2))
+        self.run_suite(code=1)
+        day = (datetime.date.today() + datetime.timedelta(days=20)).isoformat()
+        self.run_tool("baseline", "accept", "perfgate-out/run.json", "--expires", day, "--reason", "known")
+        commands = self.state(code=0, least=0)
+        self.assertIn("acknowledged", self.verdicts().values())
+        self.assertNotIn("baseline accept", self.verbs_of(commands))
 
     def test_what_refresh_and_prune_say(self):
         for words in (["baseline", "refresh", "suite.yaml", "--processes", 8, *self.words],
@@ -236,6 +272,15 @@ class Plugin(Advised):
         commands = self.run_it("--config", "my configs/ci.yaml", code=4)
         self.assertTrue(any("'my configs/ci.yaml'" in each for each in commands))
         (self.folder / "perfgate-out/report.md").unlink()
+        config = ["--config", "my configs/ci.yaml"]
+        self.words = ["--backend", "host", *self.plugin("probe_wrong")]
+        self.run_tool("run", "suite.yaml", *self.words, *config, code=1)
+        for verb, judged in (("compare", config), ("report", config), ("report", ["--set", "no_baseline=skip"])):
+            # Measured again as it was, and judged as now.
+            done = self.run_tool(verb, "perfgate-out/run.json", *judged, code=(0, 1))
+            again, = [shlex.split(each) for each in self.try_all(done, 1) if each.startswith("perfgate run ")]
+            self.assertEqual(self.words[-2:], again[again.index("--plugin"):][:2])
+            self.assertEqual(judged, again[-2:])
         self.try_all(self.run_tool("ab", "suite.yaml", "--backend", "host", "--base", f"build:{tool.PLUGINS}/probe_base.so",
                                    "--head", f"build:{tool.PLUGINS}/probe_wrong.so", code=1), 1, least=1)
 

@@ -105,8 +105,9 @@ class HostGate(tool.Case):
         self.refresh()
         done = self.run_tool("run", "probe.yaml", "--backend", "host", *self.plugin("probe_slow"), "--report",
                              "report.md", code=1)
-        console = re.findall(r"^([\w ]+):\n  (perfgate .*)$", done.stdout, re.MULTILINE)
-        markdown = re.findall(r"^# ([\w ]+)\n(perfgate .*)$", (self.folder / "report.md").read_text(), re.MULTILINE)
+        command = r"(perfgate (?:.*\\\n)*.*)$"
+        console = re.findall(rf"^([\w ]+):\n  {command}", done.stdout, re.MULTILINE)
+        markdown = re.findall(rf"^# ([\w ]+)\n{command}", (self.folder / "report.md").read_text(), re.MULTILINE)
         self.assertEqual(["run again", "report why", "accept"], [purpose for purpose, _ in console])
         self.assertEqual(console, markdown)
         path = f"{pathlib.Path(tool.PERFGATE).parent}:{os.environ['PATH']}"

@@ -42,6 +42,7 @@ ROWS = [
     (["validate", "s.yaml"], 2, {"s.yaml": bench('[./bench, "{ouput}"]')}),
     (["validate", "s.yaml"], 2, {"s.yaml": bench('[./bench, "{oout}"]')}),
     (["validate", "s.yaml"], 2, {"s.yaml": "name: s\nworkloads:\n  - {workload: sofmax, variants: [online]}\n"}),
+    (["validate", "s.yaml"], 2, {"s.yaml": "name: s\nworkloads:\n  - {workload: scale, variants: [plain]}\n"}),
     (["validate", "s.yaml"], 2, {"s.yaml": bench(tolerance=1)}),
     (["validate", "s.yaml"], 2, {"s.yaml": bench() + "plugins: [build/scale.so]\n"}),
     (["list", "probe.yaml", "--filter", "zzz*", *PLUGIN], 2, {}),

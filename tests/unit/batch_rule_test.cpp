@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <limits>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -478,6 +479,53 @@ TEST(BatchRule, ACounterHasItsOwnSpread) {
     const MetricSeries now = processes({1.08e6}, 0, "bytes");
     EXPECT_NE(judged(wide, now, setting).verdict, Verdict::regressed);
     EXPECT_EQ(judged(narrow, now, setting).verdict, Verdict::regressed);
+}
+
+/// Cases whose counter was collected three times in the baseline, with this spread, and once in the
+/// run; the first case's is larger by `change`.
+std::vector<Judgement> of_counters(std::size_t cases, double spread, double change,
+                                   std::uint64_t seed, const Values& alone = {}) {
+    const model::MetricDefinition metric = definition("x", "count", MetricClass::counter);
+    std::mt19937_64 engine(seed);
+    std::normal_distribution<double> normal;
+    std::vector<MetricSeries> baselines, runs;
+    for (std::size_t i = 0; i < cases; ++i) {
+        const auto value = [&](double factor) {
+            return 1000.0 * static_cast<double>(i + 1) * factor * (1 + spread * normal(engine));
+        };
+        baselines.push_back(processes({value(1), value(1), value(1)}, 0, "count"));
+        runs.push_back(processes({value(i == 0 ? 1 + change : 1)}, 0, "count"));
+    }
+    if (!alone.empty()) baselines[0] = processes(alone, 0, "count");
+    std::vector<Comparison> comparisons;
+    for (std::size_t i = 0; i < cases; ++i) {
+        comparisons.push_back({&metric, &baselines[i], &runs[i], {0.02, std::nullopt, 0}});
+    }
+    return BatchRule(Policy{}).judge(comparisons);
+}
+
+TEST(BatchRule, TheSpreadOfACounterIsLearnedFromAllCasesOfItsSuite) {
+    std::size_t found = 0;
+    std::size_t alarms = 0;
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+        const std::vector<Judgement> judgements = of_counters(40, 0.003, 0.05, seed);
+        found += judgements[0].verdict == Verdict::regressed ? 1 : 0;
+        for (std::size_t i = 1; i < judgements.size(); ++i) {
+            alarms += judgements[i].verdict == Verdict::regressed ? 1 : 0;
+        }
+    }
+    EXPECT_GE(found, 90U);
+    EXPECT_EQ(alarms, 0U);
+}
+
+TEST(BatchRule, CollectionsThatAgreeByChanceDoNotMakeACounterExact) {
+    const std::vector<Judgement> judgements = of_counters(40, 0.02, 0.05, 1, {1000, 1000, 1000});
+    EXPECT_NE(judgements[0].verdict, Verdict::regressed) << "the other cases spread by 2 %";
+}
+
+TEST(BatchRule, ACounterThatCanBeZeroIsJudgedByItsOwnSpread) {
+    const std::vector<Judgement> judgements = of_counters(40, 0.003, 0.05, 1, {0, 0, 0});
+    EXPECT_EQ(judgements[0].verdict, Verdict::regressed);
 }
 
 TEST(BatchRule, ACounterIsNotMeasuredAgainBecauseRoundsMeasureTimes) {

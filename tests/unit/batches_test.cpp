@@ -74,6 +74,8 @@ TEST(Batches, AreCountedByRoundAndProcess) {
     EXPECT_EQ(last_process(result, "b2"), 5);
     EXPECT_EQ(last_process(result, "b3"), -1);
     EXPECT_EQ(last_round({}), 0);
+    result.metrics["instructions"] = {"count", 1, "user", {batch(6, {1}, 4)}};
+    EXPECT_EQ(last_round(result), 1) << "times do not skip rounds for a counter";
 }
 
 TEST(JoinBatches, NotesOfLaterProcessesAreAddedOnceAndInOrder) {

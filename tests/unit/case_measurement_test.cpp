@@ -582,7 +582,7 @@ TEST(CaseMeasurement, OnlyTheFirstCaseOfADeviceWarmsItUp) {
     };
     measure("cuda");
     measure("cuda");
-    EXPECT_EQ(backend.warm_ups, (std::vector<fakes::WarmUp>{{3, 0.3}, {3, 0.005}}));
+    EXPECT_EQ(backend.warm_ups, (std::vector<fakes::WarmUp>{{1, 0.3}, {1, 0.005}}));
 
     FakeBackend of_host;
     of_host.variants["host"] = host;
@@ -590,7 +590,7 @@ TEST(CaseMeasurement, OnlyTheFirstCaseOfADeviceWarmsItUp) {
     model::CaseResult result;
     result.spec = {fakes::workload, "host", {}, model::Cache::cold};
     on_host.measure(result, settings_for({"host_time"}), [](std::string_view) {});
-    EXPECT_EQ(of_host.warm_ups, (std::vector<fakes::WarmUp>{{3, 0.005}}));
+    EXPECT_EQ(of_host.warm_ups, (std::vector<fakes::WarmUp>{{1, 0.005}}));
 }
 
 TEST(CaseMeasurement, AKindOfTimeHasTheClockAndTheThrottlingAroundIt) {

@@ -101,4 +101,45 @@ TEST(CommonInputs, APartIsTheSameAsThatPartOfTheWhole) {
     for (int i = 0; i < 8; ++i) EXPECT_EQ(part[i], whole[40 + i]);
 }
 
+TEST(CommonUnfilled, LargeVectorsTakeTheMemoryOfEarlierOnes) {
+    constexpr std::size_t large = common::UsedMemory::kLeast;
+    const float* first = nullptr;
+    {
+        common::UnfilledVector<float> values(large);
+        first = values.data();
+        values.back() = 1;
+    }
+    common::UnfilledVector<std::uint8_t> bytes(3 * large);
+    EXPECT_EQ(static_cast<const void*>(bytes.data()), first);
+    common::UnfilledVector<float> other(large);  // what is in use is nobody else's
+    EXPECT_NE(other.data(), first);
+    bytes.back() = 2;
+    other.back() = 3;
+    common::UnfilledVector<float> longer(other);
+    longer.resize(2 * large);
+    EXPECT_EQ(longer[large - 1], 3);
+}
+
+TEST(CommonUnfilled, UsedMemoryIsKeptUpToALimitAndGivenOnlyToWhatNeedsMostOfIt) {
+    common::UsedMemory memory;
+    std::size_t bytes = 100;
+    EXPECT_EQ(memory.take(bytes), nullptr);
+    void* const small = ::operator new(100);
+    memory.give(small, 100);
+    bytes = 49;
+    EXPECT_EQ(memory.take(bytes), nullptr) << "more than half would be too much";
+    bytes = 101;
+    EXPECT_EQ(memory.take(bytes), nullptr);
+    bytes = 90;
+    EXPECT_EQ(memory.take(bytes), small);
+    EXPECT_EQ(bytes, 100u);
+    memory.give(small, 100);
+    memory.give(::operator new(1), common::UsedMemory::kMost);  // the largest goes first
+    bytes = common::UsedMemory::kMost;
+    EXPECT_EQ(memory.take(bytes), nullptr);
+    bytes = 100;
+    EXPECT_EQ(memory.take(bytes), small);
+    ::operator delete(small);
+}
+
 }  // namespace

@@ -68,6 +68,9 @@ CaseResult awkward_case(AwkwardValues& any, std::int64_t number) {
         return kernel;
     });
     result.metrics = any.metrics();
+    if (any.coin()) {
+        result.settled = Settled{any.text(), any.text(), any.metrics(), any.metrics()};
+    }
     result.not_collected = any.list([&] { return NotCollected{any.text(), any.text()}; });
     result.not_applicable = any.texts();
     result.host_code = any.text();
@@ -121,6 +124,7 @@ Run awkward_run(unsigned seed) {
     run.verify_only = any.coin();
     if (any.coin()) run.phase_s = {{any.text(), any.positive()}, {"timing", any.positive()}};
     run.selections = any.list([&] { return Selection{any.texts(), any.texts()}; });
+    run.options = any.texts();
     if (any.coin()) {
         const auto index = static_cast<std::int64_t>(1 + any.below(3));
         run.shard = Shard{index, 3, any.list([&] {

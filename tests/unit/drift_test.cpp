@@ -131,6 +131,48 @@ TEST(Drift, ItsBoundIsRarelyExceededByAFurtherGroup) {
         << "1 %, and the noise of the values";
 }
 
+/// Items in sessions that rise by this much each, over a noise of one.
+std::vector<std::vector<double>> in_sessions(double rise, std::size_t sessions,
+                                             std::uint64_t seed) {
+    std::mt19937_64 engine(seed);
+    std::normal_distribution<double> normal;
+    std::vector<std::vector<double>> items(40);
+    for (std::size_t s = 0; s < sessions; ++s) {
+        const double shared = 0.3 * normal(engine);
+        for (auto& values : items) {
+            values.push_back(100 + rise * static_cast<double>(s) + shared + normal(engine));
+        }
+    }
+    return items;
+}
+
+TEST(Trend, OfAllItemsIsFoundAndChanceIsNone) {
+    std::size_t found = 0;
+    std::size_t by_chance = 0;
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        const auto trend = trend_of(in_sessions(1, 10, seed));
+        ASSERT_TRUE(trend);
+        found += trend->probability < 0.01 && std::fabs(trend->change - 9) < 2 ? 1 : 0;
+        by_chance += trend_of(in_sessions(0, 5, seed))->probability < 0.01 ? 1 : 0;
+    }
+    EXPECT_EQ(found, 200U);
+    EXPECT_LE(by_chance, 7U) << "one in a hundred, of two hundred";
+}
+
+TEST(Trend, FallsLikeItRises) {
+    const auto trend = trend_of({{5, 4, 3, 2, 1}});
+    ASSERT_TRUE(trend);
+    EXPECT_NEAR(trend->change, -4, 1e-9);
+    EXPECT_LT(trend->probability, 1e-6);
+    EXPECT_EQ(trend_of({{5, 5, 5, 5, 5}})->probability, 1);
+}
+
+TEST(Trend, NeedsFiveValuesAndIsOfTheItemsThatHaveAll) {
+    EXPECT_FALSE(trend_of({{1, 2, 3, 4}}));
+    EXPECT_FALSE(trend_of({}));
+    EXPECT_NEAR(trend_of({{1, 2, 3, 4, 5}, {9, 1}})->change, 4, 1e-9);
+}
+
 TEST(Winsorised, BringsOutliersNearTheRest) {
     const std::vector<double> values{1, 2, 3, 4, 5, 6, 7, 8, 9, 1000};
     const std::vector<double> result = winsorised(values, 3, 0);

@@ -426,6 +426,71 @@ TEST(PoolingFindings, TheDriftIsThatOfTheSuite) {
     EXPECT_TRUE(pooled.findings().unshown.empty());
 }
 
+/// Moves the processes of all cases to sessions of four, each slower by `rise` than the one before.
+void in_sessions(Pooled& pooled, double rise) {
+    for (auto& [id, stored] : pooled.baseline.cases) {
+        for (model::Batch& batch : stored.metrics["gpu_time"].batches) {
+            batch.run = batch.process / 4;
+            batch.samples[0] = 1e6 * (1 + rise * static_cast<double>(batch.run)) +
+                               static_cast<double>(batch.process * 7919 % 13) * 20;
+        }
+    }
+}
+
+TEST(PoolingFindings, ASteadyTrendOverTheSessionsIsNamed) {
+    Pooled pooled({0.001, 0.001, 0.001});
+    in_sessions(pooled, 0.003);
+    const std::vector<SteadyTrend> trends = pooled.findings().trends;
+    ASSERT_EQ(trends.size(), 1U);
+    EXPECT_EQ(trends[0].metric, "gpu_time");
+    EXPECT_TRUE(trends[0].sessions);
+    EXPECT_NEAR(trends[0].change, 0.015, 0.001) << "six sessions";
+    in_sessions(pooled, 0);
+    EXPECT_TRUE(pooled.findings().trends.empty());
+}
+
+TEST(PoolingFindings, ASteadyTrendOverOneSessionIsNamed) {
+    // The processes of `Pooled` rise from the first to the last.
+    const std::vector<SteadyTrend> trends = Pooled({0.01, 0.01}).findings().trends;
+    ASSERT_EQ(trends.size(), 1U);
+    EXPECT_FALSE(trends[0].sessions);
+    EXPECT_NEAR(trends[0].change, 0.02, 0.001);
+}
+
+TEST(PoolingFindings, TolerancesInUnitsThatAllowMoreThanTheirPerCentAreCounted) {
+    Pooled pooled({0.01, 0.01});
+    EXPECT_TRUE(pooled.findings().by_abs.empty());
+    pooled.run.suites[0].cases[1].gates[0].tolerance = within(0.04, 110'000);
+    const std::vector<AllowedByAbs> by_abs = pooled.findings().by_abs;
+    ASSERT_EQ(by_abs.size(), 1U);
+    EXPECT_EQ(by_abs[0].metric, "gpu_time");
+    EXPECT_EQ(by_abs[0].cases, 1U);
+    EXPECT_EQ(by_abs[0].worst_id, "gemm/tiled[m=2]");
+    EXPECT_NEAR(by_abs[0].most, 0.11, 0.001);
+    pooled.run.suites[0].cases[1].gates[0].tolerance = within(0.04, 30'000);
+    EXPECT_TRUE(pooled.findings().by_abs.empty()) << "4 % allows more";
+}
+
+TEST(PoolingFindings, TolerancesOfCountersAreNamed) {
+    Pooled pooled({0.01, 0.01});
+    const auto counted = [](double value) {
+        model::MetricSeries series = processes({value, value * 1.002, value * 0.999});
+        series.unit = "%";
+        return series;
+    };
+    for (std::size_t i = 0; i < 2; ++i) {
+        model::CaseResult& result = pooled.run.suites[0].cases[i];
+        result.metrics["l2_hit_rate"] = counted(50);
+        result.gates = {{"l2_hit_rate", within(0.02), 0}};
+    }
+    pooled.baseline = documents::baseline_of(pooled.run);
+    const PoolingFindings findings = pooled.findings();
+    ASSERT_EQ(findings.proposals.size(), 1U);
+    EXPECT_EQ(findings.proposals[0].metric, "l2_hit_rate");
+    EXPECT_EQ(findings.proposals[0].cases, 2U);
+    EXPECT_GT(findings.proposals[0].all, 0);
+}
+
 TEST(PoolingFindings, AnExactMetricThatVariesIsNamed) {
     Pooled pooled({0.01});
     model::MetricSeries& registers = pooled.baseline.cases.begin()->second.metrics.at("registers");

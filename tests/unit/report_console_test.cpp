@@ -94,23 +94,44 @@ TEST(Console, FoldsNotesOfCasesUnlessAskedAndShowsThoseOfSuites) {
     EXPECT_LT(line_with(all, "not applicable: host_time"), all.size());
 }
 
+/// The command behind a heading, in one line.
+std::string command_at(const std::vector<std::string>& lines, const std::string& heading) {
+    std::string command;
+    for (std::size_t at = line_with(lines, heading) + 1; at < lines.size(); ++at) {
+        const std::string& line = lines[at];
+        if (!line.ends_with(" \\")) return command + line.substr(command.empty() ? 0 : 4);
+        command +=
+            line.substr(command.empty() ? 0 : 4, line.size() - 1 - (command.empty() ? 0 : 4));
+    }
+    return command;
+}
+
+TEST(Console, FoldsLongCommandsAsAShellReadsThem) {
+    const std::string command =
+        "perfgate run suites/gemm.yaml --filter 'gemm/tiled[dtype=f32,k=2048]' --why --plugin "
+        "'it'\\''s here.so' --config ci.yaml";
+    EXPECT_EQ(folded_command(command, 1000), command);
+    EXPECT_EQ(folded_command(command, 60),
+              "perfgate run suites/gemm.yaml \\\n"
+              "    --filter 'gemm/tiled[dtype=f32,k=2048]' --why \\\n"
+              "    --plugin 'it'\\''s here.so' --config ci.yaml");
+    // A word is never divided.
+    EXPECT_EQ(folded_command("perfgate run a/very/long/file.yaml b.yaml", 14),
+              "perfgate run \\\n    a/very/long/file.yaml \\\n    b.yaml");
+}
+
 TEST(Console, EndsWithCommandsToPaste) {
     Options options;
     options.commands.run_file = "out dir/run.json";
     options.commands.gate_words = {"--config", "ci.yaml"};
-    options.commands.run_words = {"--plugin", "it's.so"};
+    options.commands.again_words = {"--plugin", "it's.so", "--config", "ci.yaml"};
     const std::vector<std::string> lines = console_lines(every_verdict(), options);
-    const std::size_t at = line_with(lines, "report why:");
-    ASSERT_LT(at + 1, lines.size());
-    EXPECT_EQ(lines[at + 1],
+    EXPECT_EQ(command_at(lines, "report why:"),
               "  perfgate report 'out dir/run.json' --why --filter "
               "'gemm/tiled[dtype=f32,k=2048,m=2048,n=2048]' --config ci.yaml");
-    const std::size_t again = line_with(lines, "run again:");
-    ASSERT_LT(again + 1, lines.size());
-    EXPECT_TRUE(lines[again + 1].starts_with("  perfgate run suites/gemm.yaml --filter "))
-        << lines[again + 1];
-    EXPECT_TRUE(lines[again + 1].ends_with(" --plugin 'it'\\''s.so' --config ci.yaml"))
-        << lines[again + 1];
+    const std::string again = command_at(lines, "run again:");
+    EXPECT_TRUE(again.starts_with("  perfgate run suites/gemm.yaml --filter ")) << again;
+    EXPECT_TRUE(again.ends_with(" --plugin 'it'\\''s.so' --config ci.yaml")) << again;
     EXPECT_LT(line_with(lines, "  perfgate baseline accept 'out dir/run.json' --filter "),
               lines.size());
     // Imported results were measured by another program.
@@ -122,11 +143,10 @@ TEST(Console, EndsWithCommandsToPaste) {
     EXPECT_LT(line_with(of_results, "accept:"), of_results.size());
     // Two builds have no baseline to explain from or to accept.
     options.commands.verb = "ab";
-    options.commands.run_words = {"--base", "old.so", "--head", "new.so"};
+    options.commands.again_words = {"--base", "old.so", "--head", "new.so", "--config", "ci.yaml"};
     const std::vector<std::string> of_ab = console_lines(every_verdict(), options);
-    ASSERT_LT(line_with(of_ab, "ab again:") + 1, of_ab.size());
-    EXPECT_TRUE(of_ab[line_with(of_ab, "ab again:") + 1].ends_with(
-        " --base old.so --head new.so --config ci.yaml"));
+    EXPECT_TRUE(
+        command_at(of_ab, "ab again:").ends_with(" --base old.so --head new.so --config ci.yaml"));
     EXPECT_EQ(line_with(of_ab, "report why:"), of_ab.size());
     EXPECT_EQ(line_with(of_ab, "accept:"), of_ab.size());
     // What a shell cannot be given is not offered.

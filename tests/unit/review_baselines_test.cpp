@@ -228,6 +228,7 @@ TEST(ReviewBaselines, ASlowerBoardThatWasAddedIsListedAndAnEqualOneIsNot) {
     const std::vector<Finding> findings = added(1.01);
     ASSERT_EQ(findings.size(), 1U) << in_words(findings);
     EXPECT_EQ(findings.front().kind, Loosening::baseline_refreshed);
+    EXPECT_NE(findings.front().after.find("another board beside these"), std::string::npos);
 }
 
 TEST(ReviewBaselines, TheBoardThatGotWorstIsListed) {

@@ -504,6 +504,7 @@ TEST(Review, FindsAWeakerValueOfEveryKeyOfAProfile) {
         {"out", {"here", "there"}},
         {"processes", {"5", "4"}},
         {"plugins", {"[a.so]", "[b.so]"}},
+        {"builds", {"here", "there"}},
         {"creep", {"10%", "11%"}},
         {"canary", {"true", "false"}},
         {"prove", {"true", "false"}},

@@ -183,5 +183,20 @@ TEST(MedianRule, NothingToJudgeGivesNothing) {
     EXPECT_TRUE(MedianRule().judge({}).empty());
 }
 
+TEST(ShareByAbs, IsWhatAbsAllowsBeyondTheFraction) {
+    const auto time = documents::definition("x", "ns", model::MetricClass::timing);
+    const auto share = [&](double worse, double abs, double value,
+                           const model::MetricDefinition& metric) {
+        return share_by_abs(metric, documents::series({value}), {worse, std::nullopt, abs});
+    };
+    EXPECT_NEAR(share(0.04, 800, 7'300, time), 0.1096, 1e-4);
+    EXPECT_EQ(share(0.04, 800, 20'000, time), 0);
+    EXPECT_EQ(share(0.04, 0, 7'300, time), 0);
+    EXPECT_EQ(share(0, 800, 7'300, time), 0) << "it is only said in its unit";
+    EXPECT_EQ(share(0.04, 800, 0, time), 0);
+    const auto rate = documents::definition("x", "%", model::MetricClass::counter);
+    EXPECT_EQ(share(0.01, 2, 50, rate), 0) << "in points";
+}
+
 }  // namespace rule_test
 }  // namespace perfgate::gate

@@ -12,7 +12,7 @@
 #include "util/temporary_folder.hpp"
 
 namespace perfgate::traces {
-namespace {
+namespace traces_nsight_systems_test {
 
 using activity::MemoryKind;
 using activity::Recording;
@@ -263,5 +263,5 @@ TEST_F(NsightSystems, TheFileAndItsFolderStayAsTheyAre) {
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path()), {}), 1);
 }
 
-}  // namespace
+}  // namespace traces_nsight_systems_test
 }  // namespace perfgate::traces

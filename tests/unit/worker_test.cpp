@@ -139,7 +139,7 @@ TEST(Worker, OpensItsBackendOnceAndOnlyWhereARequestNeedsIt) {
     EXPECT_EQ(measures.opened, 1);
     EXPECT_EQ(phases(measures.read_replies()),
               (std::vector<std::string>{"loading fake.so", "loaded", "open", "set-up", "verify",
-                                        "warm-up", "time"}));
+                                        "fill", "warm-up", "record", "time", "tear-down"}));
 }
 
 TEST(Worker, AnswersFactsAndCountersForEveryCase) {

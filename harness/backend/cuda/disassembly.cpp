@@ -21,7 +21,7 @@
 namespace perfgate::backend::cuda {
 namespace {
 
-constexpr std::chrono::seconds longest{60};
+constexpr std::chrono::seconds longest_disassembly{60};
 constexpr std::size_t most_listing_bytes = std::size_t{512} << 20;
 
 /// The toolkit's, or else the one on PATH.
@@ -47,7 +47,7 @@ std::map<std::string, elf::Instructions> disassemble(const std::string& cubin) {
     util::write_file_atomically(file("code.cubin"), cubin);
     program::Program program;
     program.words = {disassembler(), "-c", "-gi", file("code.cubin")};
-    program.time_limit = longest;
+    program.time_limit = longest_disassembly;
     program.output_file = file("listing");
     program.error_file = file("errors");
     program::End end;

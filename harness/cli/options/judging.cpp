@@ -141,8 +141,10 @@ void name_run(const CLI::App& verb, const GateOptions& gate, const std::string& 
     };
     for (const char* name : {"--set", "--baselines"}) typed(name, commands.gate_words);
     for (const char* name : {"--base", "--head", "--backend", "--plugin"}) {
-        typed(name, commands.run_words);
+        typed(name, commands.again_words);
     }
+    commands.again_words.insert(commands.again_words.end(), commands.gate_words.begin(),
+                                commands.gate_words.end());
 }
 
 runner::JudgingChoice judging_of(const GateOptions& options) {

@@ -51,7 +51,7 @@ Body add_adopt(CLI::App& verb) {
                    "A plugin with workloads that the suites name", "FILE");
     verb.add_option("--build", choice->build,
                     "What builds plugins, programs and benchmarks, in a line of shell (default: "
-                    "CMake's commands if there is a CMakeLists.txt)")
+                    "CMake's commands if there is a CMakeLists.txt and they need a build)")
         ->type_name("COMMAND");
     verb.add_option("--ci", choice->ci, "Which CI")->check(one_of(all_ci))->capture_default_str();
     add_repeatable(verb, "--runner", choice->runners,

@@ -78,7 +78,7 @@ std::string refreshed_text(const baseline::Refreshed& result, const fs::path& fi
     if (result.fewer > 0) {
         text += fmt::format(
             "  note: {} accepted with fewer processes than the baseline had, so that only larger "
-            "changes are detected; 'perfgate baseline refresh SUITE' measures 20\n",
+            "changes are detected; 'perfgate baseline refresh SUITE' measures more\n",
             util::counted(result.fewer, "case"));
     }
     if (result.acknowledged > 0) {
@@ -126,6 +126,21 @@ std::string findings_text(const baseline::PoolingFindings& findings, bool add_bo
                 "  {}: {} of the suite's tolerances are smaller than their case allows\n",
                 util::printable(proposal.metric), proposal.too_fine);
         }
+    }
+    for (const baseline::AllowedByAbs& coarse : findings.by_abs) {
+        text += fmt::format(
+            "  {}: in {} 'abs' allows more than the tolerance in per cent: up to {} (worst: {})\n",
+            util::printable(coarse.metric), util::counted(coarse.cases, "case"),
+            estimate(coarse.most, false), util::printable(coarse.worst_id));
+    }
+    for (const baseline::SteadyTrend& trend : findings.trends) {
+        text += fmt::format(
+            "  warning: {} {} steadily from {}, by {} in all: it may go on, and the gate takes "
+            "what comes after the last for a change of the code; find the cause, or compare with "
+            "'perfgate ab'\n",
+            util::printable(trend.metric), trend.change > 0 ? "rises" : "falls",
+            trend.sessions ? "session to session" : "process to process",
+            amount(std::fabs(trend.change), false));
     }
     for (std::size_t i = 0; i < findings.unshown.size(); ++i) {
         if (i == most_names) {
@@ -202,6 +217,7 @@ int refresh(const CLI::App& verb, RefreshOptions& options) {
     take_unless_given(verb, "--out", profile.out, request.measuring.out);
     if (options.dry_run) return show_changes(options);
     add_config_plugins(profile, request.measuring.backend);
+    request.measuring.builds = profile.builds.value_or("");
     request.measuring.filters = options.selection.filters;
     request.measuring.tags = options.selection.tags;
     request.acceptance = acceptance_of(options.acceptance, profile);

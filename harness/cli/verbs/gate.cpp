@@ -116,6 +116,7 @@ int gate_program(const CLI::App& verb, ProgramGate& options) {
     name_run(verb, options.gate, run.reports.out + "/run.json", run.reports);
     for (const std::string& word : {std::string("--baselines"), options.gate.baselines}) {
         run.reports.commands.gate_words.push_back(word);
+        run.reports.commands.again_words.push_back(word);
     }
     run.judging = judging_of(options.gate);
     return runner::run_suites(run);

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "util/sha256.hpp"
+
 namespace perfgate::source {
 
 std::string Source::identity() const {
@@ -19,6 +21,13 @@ std::string Source::identity() const {
 std::shared_ptr<const model::Subject> Source::placed(const model::Placement& placement) const {
     model::SourceKernel kernel = kernel_;
     kernel.folder = placement.folder(kernel.folder);
+    return std::make_shared<const Source>(std::move(kernel));
+}
+
+std::shared_ptr<const model::Subject> Source::with_machine_code(const std::string& file) const {
+    model::SourceKernel kernel = kernel_;
+    kernel.code.file = file;
+    kernel.code.digest = util::fingerprint_of_file(file);
     return std::make_shared<const Source>(std::move(kernel));
 }
 

@@ -24,6 +24,7 @@ class Source final : public model::Subject {
     std::string absent(const model::CaseSpec& spec,
                        const model::WorkloadCatalogue& offered) const override;
     const model::SourceKernel* kernel() const override { return &kernel_; }
+    std::shared_ptr<const model::Subject> with_machine_code(const std::string& file) const override;
 
   private:
     model::SourceKernel kernel_;

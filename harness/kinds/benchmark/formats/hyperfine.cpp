@@ -15,7 +15,7 @@ using document::JsonDocument;
 using document::JsonKind;
 using document::JsonValue;
 
-Result result_of(JsonValue entry) {
+Result result_of_command(JsonValue entry) {
     ResultBuilder builder(entry.at("command").text());
     if (const auto parameters = entry.find("parameters")) {
         parameters->members([&](std::string_view name, JsonValue value) {
@@ -45,7 +45,7 @@ Results read_hyperfine(std::string_view text, std::string_view source, const Lay
     const JsonDocument document = parse_json(text, source);
     Results results;
     document.root().at("results").elements(
-        [&](JsonValue entry) { results.results.push_back(result_of(entry)); });
+        [&](JsonValue entry) { results.results.push_back(result_of_command(entry)); });
     return results;
 }
 

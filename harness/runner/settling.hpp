@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cases that stored values cannot decide on a board that their baseline does not know: their base
+// is measured here, back to back with them, and the gate judges the pairs.
+#pragma once
+
+#include <map>
+
+#include "measure/session.hpp"
+#include "model/case_index.hpp"
+#include "model/plan.hpp"
+#include "model/run.hpp"
+#include "runner/choice.hpp"
+#include "runner/devices.hpp"
+#include "runner/judging.hpp"
+
+namespace perfgate::runner {
+
+using SettledCases = std::map<model::CaseIndex, model::Settled>;
+
+/// Measures the base of each case that the judge cannot decide in the run so far, if it is at hand:
+/// a build that `choice.builds` keeps, or the case's own build where it is the baseline's. A case
+/// whose base is not at hand, or cannot be measured, says why. Interrupts the session if the user
+/// interrupts.
+SettledCases settle_here(const MeasuringChoice& choice, const OpenedBackend& backend,
+                         const model::Plan& plan, const Judge& judge, const model::Run& so_far,
+                         measure::Session& session);
+
+/// Tells the run what was settled, or why it was not.
+void add_settled(const SettledCases& settled, model::Run& run);
+
+/// Keeps the builds that a run's cases were measured with, if `choice.builds` names a folder; with
+/// `baselines` only those that these know. What cannot be kept is said on standard error.
+void keep_builds(const MeasuringChoice& choice, const OpenedBackend& backend,
+                 const model::Plan& plan, const model::Run& run,
+                 const gate::BaselineSet* baselines = nullptr);
+
+}  // namespace perfgate::runner
