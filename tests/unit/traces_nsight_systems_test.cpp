@@ -34,13 +34,13 @@ const std::string tables = R"(
         correlationId INT, nameId INT, returnValue INT);
 )";
 
-std::string kernel(const std::string& more = ", 2, 1, 8, 1, 1, 128, 1, 1, 40, 16, 32, NULL",
-                   const std::string& times = "100, 220") {
+std::string kernel_row(const std::string& more = ", 2, 1, 8, 1, 1, 128, 1, 1, 40, 16, 32, NULL",
+                       const std::string& times = "100, 220") {
     return "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (" + times + ", 1, 2, 7, 3, " + process5 +
            more + ");";
 }
 
-std::string call(const std::string& thread = thread6, int name = 3) {
+std::string call_row(const std::string& thread = thread6, int name = 3) {
     return "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (50, 60, " + thread + ", 3, " +
            std::to_string(name) + ", 0);";
 }
@@ -78,7 +78,7 @@ class NsightSystems : public testing::Test {
 };
 
 TEST_F(NsightSystems, KernelsAndCallsHaveTheirValues) {
-    const Recording recording = only(tables + kernel() + call());
+    const Recording recording = only(tables + kernel_row() + call_row());
     ASSERT_EQ(recording.records.kernels.size(), 1U);
     const activity::Kernel& found = recording.records.kernels[0];
     EXPECT_EQ(found.start_ns, 100U);
@@ -100,7 +100,7 @@ TEST_F(NsightSystems, KernelsAndCallsHaveTheirValues) {
 
 TEST_F(NsightSystems, EachProcessIsARecordingIfItUsedCuda) {
     const std::vector<Recording> all = read(
-        tables + kernel() + call() + call(thread8) +
+        tables + kernel_row() + call_row() + call_row(thread8) +
         "CREATE TABLE NVTX_EVENTS (start INT, end INT, eventType INT, text TEXT, globalTid INT);"
         "INSERT INTO NVTX_EVENTS VALUES (1, 2, 59, 'alone', 16777216);");
     ASSERT_EQ(all.size(), 2U);
@@ -111,7 +111,7 @@ TEST_F(NsightSystems, EachProcessIsARecordingIfItUsedCuda) {
 
 TEST_F(NsightSystems, CopiesHaveCuptisKindsOfMemory) {
     const Recording recording =
-        only(tables + call() + R"(
+        only(tables + call_row() + R"(
         CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INT, end INT, deviceId INT, streamId INT,
             globalPid INT, bytes INT, copyKind INT, srcKind INT, dstKind INT);
         INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (1, 2, 0, 7, )" +
@@ -130,7 +130,7 @@ TEST_F(NsightSystems, CopiesHaveCuptisKindsOfMemory) {
 }
 
 TEST_F(NsightSystems, RangesHaveNamesDomainsAndMayBeOpen) {
-    const Recording recording = only(tables + call() + R"(
+    const Recording recording = only(tables + call_row() + R"(
         CREATE TABLE NVTX_EVENTS (start INT, end INT, eventType INT, text TEXT, globalTid INT,
             textId INT, domainId INT, endGlobalTid INT);
         INSERT INTO NVTX_EVENTS VALUES (1, 9, 59, NULL, 0, 4, 0, NULL), (2, NULL, 60, 'open', 0, NULL, 2, NULL),
@@ -149,27 +149,28 @@ TEST_F(NsightSystems, RangesHaveNamesDomainsAndMayBeOpen) {
 }
 
 TEST_F(NsightSystems, WhatTheExportSaysThatItLacksMakesItIncomplete) {
-    EXPECT_EQ(only(tables + call() +
+    EXPECT_EQ(only(tables + call_row() +
                    "CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (globalPid INT);"
                    "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (" +
                    process5 + ");")
                   .incomplete.size(),
               1U);
     const std::vector<std::string> said =
-        only(tables + call() +
+        only(tables + call_row() +
              "CREATE TABLE DIAGNOSTIC_EVENT (severity INT, text TEXT, globalPid INT);"
              "INSERT INTO DIAGNOSTIC_EVENT VALUES (1, 'fine', 0), (3, 'broken', 0), "
              "(2, 'Not all CUDA events might have been collected', 0), (2, 'a warning', 0);")
             .incomplete;
     ASSERT_EQ(said.size(), 2U);
     EXPECT_NE(said[0].find("broken"), std::string::npos);
-    EXPECT_EQ(only(tables + call() + kernel(", 2, 1, 8, 1, 1, 128, 1, 1, 40, 16, 32, NULL", "9, 3"))
+    EXPECT_EQ(only(tables + call_row() +
+                   kernel_row(", 2, 1, 8, 1, 1, 128, 1, 1, 40, 16, 32, NULL", "9, 3"))
                   .incomplete.size(),
               1U);
 }
 
 TEST_F(NsightSystems, DevicesAreThoseOfTheProcess) {
-    const Recording recording = only(tables + kernel() + call() + R"(
+    const Recording recording = only(tables + kernel_row() + call_row() + R"(
         CREATE TABLE TARGET_INFO_GPU (id INT, name TEXT, smCount INT, memoryBandwidth INT);
         INSERT INTO TARGET_INFO_GPU VALUES (0, 'small', 8, 1000), (4, 'large', 132, 2000);
         CREATE TABLE TARGET_INFO_CUDA_DEVICE (gpuId INT, cudaId INT, pid INT);
@@ -190,8 +191,8 @@ TEST_F(NsightSystems, TheRankIsTheProgramsVariableOfTheFirstKnownName) {
         INSERT INTO META_DATA_CAPTURE VALUES ('PROCESS_0:ENVIRONMENT_VARIABLE', 'SLURM_PROCID="7"'),
             ('PROCESS_0:ENVIRONMENT_VARIABLE', 'RANK="1"'), ('OTHER', 'RANK="9"'),
             ('PROCESS_0:ENVIRONMENT_VARIABLE', 'RANK="'), ('PROCESS_0:ENVIRONMENT_VARIABLE', 'RANK="x"');)";
-    EXPECT_EQ(only(tables + call() + capture).field("rank"), "1");
-    EXPECT_EQ(read(tables + call() + call(thread8) + capture)[0].field("rank"), "")
+    EXPECT_EQ(only(tables + call_row() + capture).field("rank"), "1");
+    EXPECT_EQ(read(tables + call_row() + call_row(thread8) + capture)[0].field("rank"), "")
         << "it is of one of two";
 }
 
@@ -237,15 +238,15 @@ TEST_F(NsightSystems, NothingOfTheSchemaIsTrusted) {
                            "('one', 2, 3, 4, 5, 0);"))
                   .find("no integer"),
               std::string::npos);
-    EXPECT_NE(
-        refusal(made(tables + kernel(", 2, 1, 8, 1, 1, 128, 1, 1, 40, 16, 32, NULL", "NULL, 5")))
-            .find("no integer"),
-        std::string::npos);
+    EXPECT_NE(refusal(made(tables +
+                           kernel_row(", 2, 1, 8, 1, 1, 128, 1, 1, 40, 16, 32, NULL", "NULL, 5")))
+                  .find("no integer"),
+              std::string::npos);
 }
 
 TEST_F(NsightSystems, ADamagedFileIsRefused) {
     std::string rows = tables;
-    for (int i = 0; i < 2000; ++i) rows += kernel() + call();
+    for (int i = 0; i < 2000; ++i) rows += kernel_row() + call_row();
     const std::filesystem::path path = made(rows);
     const auto size = std::filesystem::file_size(path);
     std::filesystem::resize_file(path, size / 2);
@@ -255,7 +256,7 @@ TEST_F(NsightSystems, ADamagedFileIsRefused) {
 }
 
 TEST_F(NsightSystems, TheFileAndItsFolderStayAsTheyAre) {
-    const std::filesystem::path path = made(tables + kernel() + call());
+    const std::filesystem::path path = made(tables + kernel_row() + call_row());
     const auto before = std::filesystem::last_write_time(path);
     read_recordings(path);
     EXPECT_EQ(std::filesystem::last_write_time(path), before);
