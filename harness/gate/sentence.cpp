@@ -81,7 +81,9 @@ std::string enough_words(const Judgement& judgement) {
 std::string tolerance_words(const Comparison& comparison) {
     std::string words = model::to_text(comparison.tolerance, comparison.definition->unit);
     const double by_abs =
-        share_by_abs(*comparison.definition, *comparison.baseline, comparison.tolerance);
+        comparison.baseline == nullptr
+            ? 0
+            : share_by_abs(*comparison.definition, *comparison.baseline, comparison.tolerance);
     if (by_abs > 0) {
         words += by_abs < 1 ? fmt::format(" = {:.2g} %", by_abs * 100)
                             : fmt::format(" = {:.0f} %", by_abs * 100);

@@ -27,7 +27,7 @@ ALLOWED = {  # and util, which all may use
     "cupti": set(),
     "backend/plugin": {"measure", "model", "sdk"},
     "backend/host": {"measure", "backend/plugin", "model"},
-    "backend/cuda": {"measure", "backend/plugin", "kinds/source", "backend/host", "cupti", "elf", "sdk",
+    "backend/cuda": {"measure", "backend/plugin", "kinds/source", "backend/host", "cupti", "elf", "program", "sdk",
                      "metrics", "model"},
     "gate": {"model", "stats"},
     "baseline": {"gate", "document", "model", "stats"},
