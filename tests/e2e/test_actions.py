@@ -1415,7 +1415,7 @@ class EveryFile(tool.Case):
         for path, text, _ in self.documents():
             for line in re.findall(rf"uses: (?!\./|{PERFGATE}/)(.*)", text):
                 with self.subTest(path.name, line=line):
-                    self.assertRegex(line, r"^[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$")
+                    self.assertRegex(line, r"^[\w-]+/[\w-]+(/[\w-]+)?@[0-9a-f]{40} # v\d+\.\d+\.\d+$")
                     pins.setdefault(line.split("@")[0], set()).add(line)
         self.assertTrue(pins)
         self.assertEqual([], [lines for lines in pins.values() if len(lines) != 1])

@@ -485,7 +485,7 @@ MOCK_WORK_NS=5000 "{program}" push step1 kernels 9 gemm start $step \\
     def test_a_bare_run_without_the_ranges_compares_whole_processes(self):
         self.suite(("step.kernels: 0", "step.idle_share: 100pt"))
         self.app(first='[ -n "$CUDA_INJECTION64_PATH" ] || unset NVTX_INJECTION64_PATH')
-        self.run_suite()
+        self.run_suite(code=(0, 3))  # a busy machine may lengthen the recorded runs
         self.assertEqual("activity/callbacks", self.overhead("step")["method"])
 
     def test_the_program_runs_bare_only_for_gates_that_need_it(self):
