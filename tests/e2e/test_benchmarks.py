@@ -166,7 +166,7 @@ class StoredCases(Given):
         self.assertEqual(6, len(self.stored()))
 
     def accept_line(self, stdout):
-        lines = stdout.splitlines()
+        lines = stdout.replace("\\\n", "").splitlines()  # long ones are folded
         return lines[lines.index("accept:") + 1].strip()
 
     def paste(self, line):
