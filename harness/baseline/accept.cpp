@@ -134,7 +134,7 @@ bool same_provenance(const model::Provenance& then, const model::Provenance& now
            then.tool_version == now.tool_version;
 }
 
-/// By which code a time may be shown, or excused, from then on.
+/// The code by which a time may be shown, or excused, from then on.
 class AdoptedCode {
   public:
     AdoptedCode(const Run& run, const CaseResult& result, const BaselineCase& before)

@@ -33,7 +33,7 @@ namespace {
 using model::MetricClass;
 using model::Verdict;
 
-/// Of a baseline with more processes as many describe their distribution.
+/// So many processes describe the distribution of a baseline with more.
 constexpr std::size_t most_logs = 100;
 /// Pairs are tested by the ranks of their differences, and both sides by theirs, which need fewer
 /// pairs where the processes of a pair have nothing in common. They share a level.

@@ -18,7 +18,7 @@ namespace perfgate::gate {
 /// with Student's 95 % interval.
 struct Overhead {
     double mean = 0;
-    /// Of one batch there is no interval.
+    /// One batch has no interval.
     std::optional<double> low = std::nullopt, high = std::nullopt;
 };
 

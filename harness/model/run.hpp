@@ -259,7 +259,8 @@ struct Run {
     std::string git_revision;  ///< of the folder the suites are in; empty: none
     std::string started_at;    ///< UTC, "2026-11-21T10:00:00Z"
     double wall_s = 0;
-    /// Seconds by phase (measure/case_measurement.hpp), "start" of processes, "programs", "between".
+    /// Seconds by phase (measure/case_measurement.hpp), "start" of processes, "programs",
+    /// "between".
     std::map<std::string, double> phase_s;
     bool interrupted = false;
     bool verify_only = false;  ///< results were checked; nothing was measured, nothing is judged

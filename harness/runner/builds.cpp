@@ -28,7 +28,7 @@ constexpr std::size_t most_files_of_build = 64;
 constexpr std::string_view machine_code = ".cubin";
 constexpr const char* unfinished = ".new";
 
-/// By name, the fingerprint of its content.
+/// The fingerprints of files' contents, by name.
 using Contents = std::map<std::string, std::string>;
 
 bool is_library(const std::string& name) {
@@ -72,8 +72,7 @@ std::vector<std::string> modules_in(const Contents& contents, const std::string&
     return {};
 }
 
-/// What of these files is to be loaded. Empty, with the reason in `problem`: not all is accounted
-/// for.
+/// The files to load. Empty, with the reason in `problem`: not all of them are accounted for.
 std::vector<std::string> checked(const Contents& contents, const std::string& code,
                                  const model::Libraries& libraries, std::string& problem) {
     if (contents.size() == 1 && contents.begin()->first.ends_with(machine_code)) {
@@ -171,7 +170,7 @@ void make_room(const fs::path& folder, std::uintmax_t most_bytes) {
     }
 }
 
-/// What a plugin's code is of, among the files beside it, and the libraries there that the case
+/// The plugin and the files beside it that its code is of, with the libraries there that the case
 /// loaded.
 std::vector<fs::path> files_of_plugin(const fs::path& plugin, const std::string& code,
                                       const std::optional<model::Libraries>& libraries) {

@@ -26,7 +26,7 @@ struct Build {
 std::string code_of_build(const model::Subject& subject, const std::vector<model::Kernel>& kernels,
                           const std::string& host_code);
 
-/// Of a measured case; the workloads name the files of plugins.
+/// The build of a measured case; the workloads name the files of plugins.
 Build build_of(const model::Subject& subject, const model::CaseResult& result,
                const model::WorkloadCatalogue& workloads);
 

@@ -71,7 +71,7 @@ struct MeasuringChoice {
 using suite::settling_processes;
 using suite::usual_processes;
 inline constexpr std::size_t baseline_processes = 20;
-/// Of `ab`: fewer have no interval at 95 %.
+/// The pairs of `ab`: fewer have no interval at 95 %.
 inline constexpr std::size_t usual_pairs = 6;
 
 struct JudgingChoice {

@@ -94,7 +94,7 @@ OpenedBackend open_beside(const MeasuringChoice& choice, const std::vector<std::
 
 measure::Workers& first_workers(OpenedBackend& backend);
 
-/// Of the first device, without plugins and Python: for what is about no case.
+/// Workers of the first device, without plugins and Python: for what is about no case.
 std::unique_ptr<measure::Workers> plain_workers(const OpenedBackend& backend);
 
 /// Empty if the worker does not answer.

@@ -141,9 +141,12 @@ JudgedRun measure_run(const RunRequest& request) {
         model::Run rated = execution.rated(so_far);
         add_settled(settled, rated);
         Cases flagged = judge.flagged(rated);
+        // Pairs that the gate does not take, because their base is too far off, settle nothing.
+        const Cases undecided = judge.undecided_on_board(rated);
         std::erase_if(flagged, [&](const model::CaseIndex& at) {
             const auto found = settled.find(at);
-            return found != settled.end() && found->second.problem.empty();
+            return found != settled.end() && found->second.problem.empty() &&
+                   !contains(undecided, at);
         });
         return flagged;
     });

@@ -138,8 +138,8 @@ class Bases {
     std::map<std::string, KeptBuilds::Taken> taken_;
 };
 
-/// Of the build that the baseline of a case was measured with; empty: there is none, or it is not
-/// known.
+/// The fingerprint of the build that a case's baseline was measured with; empty: there is none, or
+/// it is not known.
 std::string code_in(const gate::BaselineSet& baselines, const std::string& suite,
                     const model::Subject& subject, const model::CaseResult& result) {
     const auto stored = baselines.find(suite);
@@ -150,10 +150,10 @@ std::string code_in(const gate::BaselineSet& baselines, const std::string& suite
     return code_of_build(subject, expected->second.kernels, expected->second.host_code);
 }
 
-/// What the measured base has of the baseline's build; empty: it is that build.
+/// How the measured base differs from the baseline's build; empty: it is that build.
 std::string other_build(const model::CaseResult& base, const model::BaselineCase& expected) {
     if (base.host_code != expected.host_code) return "its files are not the baseline's";
-    // Of a program the order of kernels may differ.
+    // The order of a program's kernels may differ.
     const auto codes = [](const std::vector<model::Kernel>& kernels) {
         std::set<std::pair<std::string, std::string>> all;
         for (const model::Kernel& kernel : kernels) all.emplace(kernel.name, kernel.code);
@@ -201,6 +201,17 @@ CaseList places_in(const model::Plan& part) {
     return places;
 }
 
+/// Skips the cases whose base is what the head runs, wherever it is checked out: beside itself
+/// nothing is slower.
+void skip_same(model::Plan& head, model::Plan& base) {
+    for (const model::CaseIndex& at : places_in(head)) {
+        model::PlannedCase& of_head = head.suites[at.suite].cases[at.index];
+        model::PlannedCase& of_base = base.suites[at.suite].cases[at.index];
+        const std::string why = of_head.subject->same_as(*of_base.subject);
+        if (!why.empty()) of_head.skip_reason = of_base.skip_reason = why;
+    }
+}
+
 /// The times of one side. Round 0 of the pairs is the gate's first round that decides: the run's
 /// own processes have flagged the case.
 std::map<std::string, model::MetricSeries> times_of(const model::CaseResult& result,
@@ -240,7 +251,7 @@ class GroupMeasuring {
     /// False: the user has interrupted it.
     bool measure(SettledCases& settled) {
         // The run's lock covers both; its own workers go on later.
-        const model::Plan of_head = plan_of(plan_, group_, so_far_);
+        model::Plan of_head = plan_of(plan_, group_, so_far_);
         std::vector<std::string> files;
         for (const model::PlannedSuite& suite : of_head.suites) files.push_back(suite.file);
         std::optional<Revisions> revisions;
@@ -256,7 +267,10 @@ class GroupMeasuring {
             so_far_.environment.device.key;
         model::Plan of_base =
             offered(in_checkout(with_machine_code(of_head), checkout), base.capabilities.workloads);
-        if (revisions && !kinds::prepare(machine_of(of_base_, base), of_base)) return false;
+        if (revisions) {
+            skip_same(of_head, of_base);
+            if (!kinds::prepare(machine_of(of_base_, base), of_base)) return false;
+        }
         Execution head_execution(of_head_, head, of_head);
         Execution base_execution(of_base_, base, of_base, Execution::Unsupported::skip);
         BackToBack both(base_execution.session(), head_execution.session(), *of_head_.processes);

@@ -52,7 +52,7 @@ Row severity_of(std::string_view metrics) {
                         metrics),
             choice<Severity>({{"fail", Severity::fail}, {"warn", Severity::warn}}),
             in(&Profile::policy, &model::Policy::severity, member), Weaker::more};
-}  // namespace perfgate::suite
+}
 
 template <auto member>
 Row on_change(std::string_view name, std::string_view what) {

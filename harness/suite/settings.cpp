@@ -125,8 +125,7 @@ const std::vector<Key<MetricTolerance>>& tolerance_keys() {
                                                            in_quotes(metric.name)));
          }},
         {"severity",
-         "What follows if it is worse: the run fails, or only says so. By default what the "
-         "config "
+         "What follows if it is worse: the run fails, or only says so. By default what the config "
          "says of the metric's class, else `fail`.",
          choice<Severity>({{"fail", Severity::fail}, {"warn", Severity::warn}}),
          in(&MetricTolerance::tolerance, &model::Tolerance::severity)},

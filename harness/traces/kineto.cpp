@@ -238,7 +238,7 @@ void describe_copy(std::string_view name, activity::Copy& copy) {
 class TraceReader {
   public:
     TraceReader(const Fill& fill, const std::string& source)
-        : pieces_(fill, source), source_(source), builder_(source, "kineto") {}
+        : pieces_(fill, source), source_(source), builder_(source, "kineto", taken_) {}
 
     activity::Recording take() {
         bool any = false;
@@ -346,7 +346,10 @@ class TraceReader {
 
     void take(const Event& event) {
         if (event.phase == "M" && event.name == "process_name" && event.process) {
-            names_.try_emplace(*event.process, event.named);
+            constexpr std::size_t most_names = 10'000, longest_name = 4096;
+            if (names_.size() < most_names) {
+                names_.try_emplace(*event.process, event.named.substr(0, longest_name));
+            }
         }
         if (event.phase != "X") return;
         // Older traces have capitals.
@@ -448,6 +451,7 @@ class TraceReader {
 
     JsonPieces pieces_;
     const std::string& source_;
+    Taken taken_;
     RecordingBuilder builder_;
     simdjson::dom::parser dom_;
     std::optional<std::int64_t> process_;

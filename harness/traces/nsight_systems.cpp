@@ -108,7 +108,7 @@ class ExportReader {
             throw util::InputError(
                 fmt::format("{}: it has more than {} processes", file_.name(), most_processes));
         }
-        return processes_.try_emplace(process, file_.name(), tool_).first->second;
+        return processes_.try_emplace(process, file_.name(), tool_, taken_).first->second;
     }
 
     /// Early exports do not say whose a kernel is.
@@ -424,9 +424,12 @@ class ExportReader {
                        gpu.cc_major = number32(row.integer(5));
                        gpu.cc_minor = number32(row.integer(6));
                    });
+        std::set<std::uint32_t> pids;
+        for (const auto& [process, own] : processes_) pids.insert(pid_of(process));
         std::map<std::uint32_t, std::map<std::int64_t, std::int64_t>> by_process;
         file_.rows("TARGET_INFO_CUDA_DEVICE", {{"gpuId", true}, {"cudaId", true}, {"pid", true}},
                    [&](const Row& row) {
+                       if (!pids.contains(number32(row.integer(2)))) return;
                        auto& own = by_process[number32(row.integer(2))];
                        if (own.size() < most_gpus) own[row.integer(1)] = row.integer(0);
                    });
@@ -434,6 +437,7 @@ class ExportReader {
         file_.rows("TARGET_INFO_CUDA_CONTEXT_INFO",
                    {{"processId", true}, {"contextId", true}, {"deviceId"}, {"nullStreamId", true}},
                    [&](const Row& row) {
+                       if (!pids.contains(number32(row.integer(0)))) return;
                        contexts[number32(row.integer(0))].push_back({number32(row.integer(1)),
                                                                      number32(row.integer(2)),
                                                                      number32(row.integer(3)), 0});
@@ -459,8 +463,10 @@ class ExportReader {
     /// What the export says that it lacks.
     void read_losses() {
         std::map<std::int64_t, std::uint64_t> graphs;
-        file_.rows("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", {{"globalPid"}},
-                   [&](const Row& row) { ++graphs[process_of(row.integer(0))]; });
+        file_.rows("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", {{"globalPid"}}, [&](const Row& row) {
+            const std::int64_t process = process_of(row.integer(0));
+            if (processes_.contains(process)) ++graphs[process];
+        });
         for (auto& [process, own] : processes_) {
             const auto count = graphs.find(process);
             if (count == graphs.end()) continue;
@@ -503,11 +509,12 @@ class ExportReader {
                 commands[pid_of(row.integer(0))] = row.text(1).substr(0, 4096);
             }
         });
+        const std::string lacking = untold();
         std::vector<activity::Recording> all;
         for (auto& [process, own] : processes_) {
             own.header("pid") = std::to_string(pid_of(process));
             own.header("command") = commands[pid_of(process)];
-            own.header("untold") = untold();
+            own.header("untold") = lacking;
             if (processes_.size() == 1 && !rank_.empty()) own.header("rank") = rank_;
             all.push_back(own.take());
         }
@@ -518,6 +525,7 @@ class ExportReader {
     static constexpr const char* calls_ = "CUPTI_ACTIVITY_KIND_RUNTIME";
 
     ExportFile file_;
+    Taken taken_;
     std::string tool_ = "nsys";
     std::string rank_;
     std::size_t rank_place_ = 4, string_bytes_ = 0;

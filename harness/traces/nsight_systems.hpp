@@ -11,8 +11,8 @@
 
 namespace perfgate::traces {
 
-/// A recording for each process with CUDA activity or NVTX ranges and work, by process id. Throws
-/// util::InputError for what is no such export or has no CUDA activity.
+/// A recording for each process with CUDA activity, by process id. Throws util::InputError for what
+/// is no such export or has no CUDA activity.
 std::vector<activity::Recording> read_nsight_systems(const std::filesystem::path& file);
 
 }  // namespace perfgate::traces

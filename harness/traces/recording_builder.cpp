@@ -12,8 +12,8 @@
 
 namespace perfgate::traces {
 
-RecordingBuilder::RecordingBuilder(std::string source, std::string tool)
-    : source_(std::move(source)) {
+RecordingBuilder::RecordingBuilder(std::string source, std::string tool, Taken& taken)
+    : source_(std::move(source)), taken_(taken) {
     recording_.strings.emplace_back();
     recording_.configurations.emplace_back();
     recording_.header["tool"] = std::move(tool);
@@ -35,8 +35,8 @@ activity::StringId RecordingBuilder::text(std::string_view text) {
     text = text.substr(0, activity::max_string_bytes);
     if (text.empty()) return 0;
     if (const auto known = texts_.find(text); known != texts_.end()) return known->second;
-    text_bytes_ += text.size();
-    if (text_bytes_ > most_text_bytes) {
+    taken_.text_bytes += text.size();
+    if (taken_.text_bytes > most_text_bytes) {
         throw util::InputError(fmt::format("{}: its names take more than {} MiB: record less",
                                            source_, most_text_bytes >> 20));
     }
@@ -82,7 +82,7 @@ void RecordingBuilder::add_problem(std::string problem) {
 }
 
 void RecordingBuilder::count_record() {
-    if (++count_ <= most_records) return;
+    if (++taken_.records <= most_records) return;
     throw util::InputError(fmt::format("{}: it has more than {} records: record a shorter part",
                                        source_, most_records));
 }

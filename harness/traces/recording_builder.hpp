@@ -14,14 +14,19 @@
 
 namespace perfgate::traces {
 
-/// All records of a file together; a Timeline needs about 150 bytes for each.
+/// Of a file, whose processes share them; a Timeline needs about 150 bytes for each record.
 inline constexpr std::size_t most_records = std::size_t{1} << 24;
 inline constexpr std::size_t most_text_bytes = std::size_t{256} << 20;
 
+/// What the builders of one file have taken of its limits.
+struct Taken {
+    std::size_t records = 0, text_bytes = 0;
+};
+
 class RecordingBuilder {
   public:
-    /// `source` names the file in messages.
-    RecordingBuilder(std::string source, std::string tool);
+    /// `source` names the file in messages; `taken` must outlive the builder.
+    RecordingBuilder(std::string source, std::string tool, Taken& taken);
 
     /// What comes without an end (0), or ends before it begins, is only counted.
     bool has_time(std::uint64_t begin_ns, std::uint64_t end_ns);
@@ -62,7 +67,7 @@ class RecordingBuilder {
     activity::Recording recording_;
     std::unordered_map<std::string, activity::StringId, TextHash, std::equal_to<>> texts_;
     std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> configurations_;
-    std::size_t count_ = 0, text_bytes_ = 0;
+    Taken& taken_;
     std::uint32_t ranges_ = 0;
 };
 

@@ -27,7 +27,7 @@ enum class Writer { none, perfgate, kineto, nsight_systems };
 class Inflated {
   public:
     explicit Inflated(const fs::path& file)
-        : name_(util::printable(file.native())), file_(gzopen(file.c_str(), "rb")) {
+        : name_(util::printable(file.native())), file_(gzopen(file.c_str(), "rb"), gzclose) {
         if (file_ == nullptr) throw util::InputError(name_ + ": cannot be read");
         gzbuffer(file_.get(), 1 << 18);
     }
@@ -45,7 +45,7 @@ class Inflated {
 
   private:
     std::string name_;
-    std::shared_ptr<gzFile_s> file_{nullptr, gzclose};
+    std::shared_ptr<gzFile_s> file_;
 };
 
 Writer writer_of(const fs::path& file) {

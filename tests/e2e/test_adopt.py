@@ -213,7 +213,7 @@ class Adopt(tool.Case):
         gpu, host = {"target": "cuda", "metric": "gpu_time"}, {"target": "host", "metric": "host_time"}
         google = {"format": "google-benchmark"}
         for text, values, cases, label in ((PYTHON, gpu, 2, "gpu"), (PYTHON, host, 2, "quiet"), (SOURCE, {}, 1, "gpu"),
-                                           (PYTHON, {**gpu, "target": "open"}, 0, "gpu"), (BENCHMARK, google, 1, "quiet"),
+                                           (PYTHON, {**gpu, "target": "open"}, 1, "gpu"), (BENCHMARK, google, 1, "quiet"),
                                            (BENCHMARK.replace("./bench", "python3, bench.py"), google, 1, "quiet")):
             with self.subTest(text, **values):
                 self.suite(text, **values)

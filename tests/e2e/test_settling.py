@@ -158,6 +158,9 @@ class FromARevision(tool.Case):
         self.write("bench.yaml", BENCHMARK)
         self.write("ci.yaml", CONFIG)
         self.commit(1000000)
+        self.record()
+
+    def record(self):
         self.run_tool("baseline", "refresh", "bench.yaml", "--config", "ci.yaml")
         # Of a board that takes 3 % longer: what is 2 % slower here is faster than that.
         for path in (self.folder / "baselines").glob("*/bench.json"):
@@ -177,6 +180,15 @@ class FromARevision(tool.Case):
         self.assertEqual("regressed", metric["verdict"])
         self.assertIn("settled here", metric["sentence"])
         self.assertAlmostEqual(0.02, metric["change"], delta=0.002)
+
+    def test_a_program_that_every_checkout_runs_is_no_base(self):
+        self.write("bench.yaml", BENCHMARK.replace("./bench", str(self.folder / "bench")))
+        self.commit(1000000)
+        self.record()
+        self.commit(1020000)
+        self.run_tool("run", "bench.yaml", "--config", "ci.yaml", code=4)
+        notes = self.read_json("perfgate-out/verdict.json")["suites"][0]["notes"]
+        self.assert_one_line("\n".join(note for note in notes if NO_BUILD in note), "run the same file")
 
     def test_a_commit_that_is_not_here_is_said(self):
         for path in (self.folder / "baselines").glob("*/bench.json"):

@@ -55,7 +55,7 @@ class ToleranceReader {
                 add_positional(i + 2, to);
             }
             StatedTolerances* named = tolerances_named(token, to);
-            if (named == nullptr) continue;
+            if (named == nullptr || named->unread) continue;
             if (const std::size_t value = stated_value(i)) add(expression(value), *named);
         }
     }
@@ -158,6 +158,8 @@ class ToleranceReader {
                 if (token.kind != Kind::name || !known.insert(token.text).second) continue;
                 const auto assigned = assigned_.find(token.text);
                 if (assigned == assigned_.end()) continue;
+                to.unread = open.size() + assigned->second.size() > most_characters;
+                if (to.unread) return;
                 open.insert(open.end(), assigned->second.begin(), assigned->second.end());
             }
         }

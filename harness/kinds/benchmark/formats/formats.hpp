@@ -83,8 +83,8 @@ Layout completed(Layout of_tool, const Layout& reading);
 /// A value of a tool's format, as a metric of the catalogue.
 Value value_of(std::string_view metric, std::string from, double factor = 1);
 
-Reader read_criterion, read_google_benchmark, read_hyperfine, read_nvbench, read_pytest_benchmark, read_csv,
-    read_json, read_json_lines, read_lines_of_text, read_cutlass_profiler,
+Reader read_criterion, read_google_benchmark, read_hyperfine, read_nvbench, read_pytest_benchmark,
+    read_csv, read_json, read_json_lines, read_lines_of_text, read_cutlass_profiler,
     read_github_action_benchmark, read_llama_bench, read_nccl_tests, read_ncu, read_nsys_stats,
     read_serve;
 

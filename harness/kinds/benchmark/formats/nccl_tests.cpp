@@ -39,8 +39,9 @@ std::string pattern(bool in_place) {
 }
 
 struct Test {
-    std::string name;  ///< of the program, which old ones do not print
-    std::string text;  ///< behind empty lines, so that its lines keep their numbers
+    std::string_view name;  ///< of the program, which old ones do not print
+    std::string_view text;
+    std::size_t lines_before = 0;
 };
 
 /// Each begins with "# Collective test starting: all_reduce_perf".
@@ -48,7 +49,7 @@ std::vector<Test> tests_in(std::string_view text) {
     constexpr std::string_view start = "# Collective test starting: ";
     constexpr std::size_t most_tests = 64;
     std::size_t begin = text.find(start);
-    if (begin == std::string_view::npos) return {{"collective", std::string(text)}};
+    if (begin == std::string_view::npos) return {{"collective", text}};
     std::vector<Test> tests;
     while (begin != std::string_view::npos) {
         if (tests.size() == most_tests) {
@@ -58,9 +59,9 @@ std::vector<Test> tests_in(std::string_view text) {
         const std::size_t name = begin + start.size(), end = text.find(start, name);
         const auto lines =
             std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(begin), '\n');
-        tests.push_back({std::string(text.substr(name, text.find_first_of(" \r\n", name) - name)),
-                         std::string(static_cast<std::size_t>(lines), '\n')});
-        tests.back().text += text.substr(begin, end == std::string_view::npos ? end : end - begin);
+        tests.push_back({text.substr(name, text.find_first_of(" \r\n", name) - name),
+                         text.substr(begin, end == std::string_view::npos ? end : end - begin),
+                         static_cast<std::size_t>(lines)});
         begin = end;
     }
     return tests;
@@ -73,6 +74,8 @@ Results read_nccl_tests(std::string_view text, std::string_view /*source*/, cons
     const KnownRows known{{{"wrong", {"0", "N/A"}}}};
     for (const Test& test : tests_in(text)) {
         const std::size_t before = results.results.size();
+        // Behind empty lines its own keep their numbers.
+        const std::string numbered = std::string(test.lines_before, '\n').append(test.text);
         for (const bool in_place : {false, true}) {
             Layout layout;
             layout.format = reading.format;
@@ -81,7 +84,7 @@ Results read_nccl_tests(std::string_view text, std::string_view /*source*/, cons
                 {"size", "size"}, {"type", "type"}, {"redop", "redop"}, {"root", "root"}};
             layout.values = {value_of("real_time", "time", ns_of_us),
                              value_of("bytes_per_second", "bus", bytes_of_gb)};
-            for (Result& result : read_matches(test.text, layout, &known).results) {
+            for (Result& result : read_matches(numbered, layout, &known).results) {
                 result.name = test.name;
                 result.params["in_place"] = in_place;
                 results.results.push_back(std::move(result));
