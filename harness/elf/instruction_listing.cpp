@@ -75,7 +75,7 @@ std::optional<std::string> opcode_of(std::string_view line) {
     return std::string(opcode);
 }
 
-/// From the innermost to the outermost.
+/// The innermost place in the folder, else the outermost; `places` begin with the innermost.
 model::SourcePlace shown_place(const std::vector<model::SourcePlace>& places,
                                const std::filesystem::path& folder) {
     for (const model::SourcePlace& each : places) {

@@ -24,9 +24,9 @@ struct InstructionUse {
 /// By opcode with its modifiers: "LDG.E.128.CONSTANT".
 using Instructions = std::map<std::string, InstructionUse>;
 
-/// By symbol (mangled). Registers, addresses, predicates and NOPs, which pad, are left out. The
-/// source of inlined code is the innermost place in `folder` (relative to it), else the outermost
-/// (absolute). A line that is not an instruction is passed over.
+/// Reads the functions, by symbol (mangled). Registers, addresses, predicates and NOPs, which pad,
+/// are left out. The source of inlined code is the innermost place in `folder` (relative to it),
+/// else the outermost (absolute). A line that is not an instruction is passed over.
 std::map<std::string, Instructions> read_listing(std::string_view listing,
                                                  const std::filesystem::path& folder);
 

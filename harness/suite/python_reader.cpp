@@ -150,7 +150,7 @@ std::string python_text(const std::string& file) {
     return util::read_file(file, most_python_bytes, "Python file");
 }
 
-/// One that stands for the cases of a workload, which has run when they are known.
+/// Replaces the variants by one that stands for all cases, which are known when the file has run.
 static void leave_open(python::DeclaredWorkload& declared) {
     model::WorkloadInfo& info = declared.info;
     model::VariantInfo unknown = info.variants.front();

@@ -13,17 +13,17 @@ namespace perfgate::traces {
 
 namespace {
 
-/// Of SQLite's virtual machine: a row takes some fifty.
+/// Steps of SQLite's virtual machine: a row takes some fifty.
 constexpr int steps_per_tick = 1'000'000;
 constexpr std::uint64_t most_ticks = 5000;
-/// Of a text in the file. An export keeps what the program printed in one.
+/// The longest text in the file. An export keeps what the program printed in one.
 constexpr int longest_row = 64 << 20;
 
 int tick(void* ticks) {
     return ++*static_cast<std::uint64_t*>(ticks) > most_ticks ? 1 : 0;
 }
 
-/// As a URI, which alone can say that nobody changes the file: no locks, no journal.
+/// The file as a URI, which alone can say that nobody changes it: no locks, no journal.
 std::string uri_of(const std::filesystem::path& file) {
     std::string uri = "file:";
     const std::filesystem::path path = std::filesystem::absolute(file);

@@ -17,11 +17,11 @@ using Fill = std::function<std::size_t(char* to, std::size_t size)>;
 
 class JsonPieces {
   public:
-    /// What simdjson reads behind a text.
+    /// Bytes that simdjson reads behind a text.
     static constexpr std::size_t padding = 64;
-    /// Of a value that is looked at.
+    /// The longest value that is looked at.
     static constexpr std::size_t longest_value = std::size_t{16} << 20;
-    /// Of the whole text, inflated: reading it takes some ten seconds.
+    /// The longest text, inflated: reading it takes some ten seconds.
     static constexpr std::size_t most_bytes = std::size_t{8} << 30;
 
     /// `source` names the text in messages. All throw util::InputError with the byte at which it is

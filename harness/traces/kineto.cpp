@@ -471,7 +471,7 @@ bool is_kineto(const Fill& fill) {
             pieces.skip();
         }
     } catch (const util::InputError&) {
-        // What reads it as something else says what is wrong.
+        // The reader of another format says what is wrong.
     }
     return false;
 }

@@ -207,7 +207,7 @@ class ExportReader {
     static std::uint64_t begin(const Row& row) { return time_ns(row.integer(0)); }
     static std::uint64_t end(const Row& row) { return time_ns(row.integer(1)); }
 
-    /// Of a row that begins with start, end, globalPid, deviceId, contextId, streamId,
+    /// The place of a row that begins with start, end, globalPid, deviceId, contextId, streamId,
     /// correlationId, graphNodeId, graphId.
     static activity::Place place(const Row& row) {
         return {number32(row.integer(3)), number32(row.integer(4)), number32(row.integer(5)),

@@ -14,11 +14,11 @@
 
 namespace perfgate::traces {
 
-/// Of a file, whose processes share them; a Timeline needs about 150 bytes for each record.
+/// Limits of a file, whose processes share them; a Timeline needs about 150 bytes for each record.
 inline constexpr std::size_t most_records = std::size_t{1} << 24;
 inline constexpr std::size_t most_text_bytes = std::size_t{256} << 20;
 
-/// What the builders of one file have taken of its limits.
+/// How much of its limits the builders of one file have taken.
 struct Taken {
     std::size_t records = 0, text_bytes = 0;
 };

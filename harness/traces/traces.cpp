@@ -68,7 +68,7 @@ Writer writer_of(const fs::path& file) {
     }
 }
 
-/// By name. Of a folder that perfgate has recorded into, its own alone.
+/// The recordings in a folder, by name. Only those of perfgate, if it has any.
 std::vector<fs::path> files_in(const fs::path& folder) {
     std::error_code error;
     std::vector<fs::path> own, others;

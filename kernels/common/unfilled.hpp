@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -94,7 +95,8 @@ struct Unfilled : std::allocator<T> {
 
   private:
     static constexpr std::size_t kHeader = 64;  // in front of the elements: the size of the memory
-    static_assert(alignof(T) <= kHeader && kHeader >= sizeof(std::size_t));
+    static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+    static_assert(kHeader % alignof(T) == 0 && kHeader >= sizeof(std::size_t));
 };
 
 template <class T>

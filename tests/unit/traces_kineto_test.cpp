@@ -3,7 +3,9 @@
 #include <zlib.h>
 
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -269,6 +271,17 @@ TEST_F(Files, ATraceIsKnownByItsContentGzippedOrNot) {
         ASSERT_EQ(read_recordings(path).size(), 1U);
         EXPECT_EQ(read_recordings(path)[0].records.kernels.size(), 1U);
     }
+}
+
+TEST_F(Files, AreClosedWhenTheyHaveBeenRead) {
+    const auto open_files = [] {
+        namespace fs = std::filesystem;
+        return std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator());
+    };
+    const std::string path = file("t.json.gz", trace(call + "," + kernel), true);
+    const auto before = open_files();
+    read_recordings(path);
+    EXPECT_EQ(open_files(), before);
 }
 
 TEST_F(Files, OtherFilesAreNoRecordings) {

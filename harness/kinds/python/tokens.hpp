@@ -18,8 +18,8 @@ struct Token {
     bool literal = true;  ///< of a text: false if it has escapes or a prefix that are not read
 };
 
-/// Of a whole file, ended by one of the kind `end`. Throws util::InputError `file:line: …` for a
-/// text that ends in the middle of a string or parenthesis.
+/// The tokens of a whole file, ended by one of the kind `end`. Throws util::InputError `file:line:
+/// …` for a text that ends in the middle of a string or parenthesis.
 std::vector<Token> tokens_of(std::string_view text, const std::string& file);
 
 /// Behind the block of the top level that begins at or before `at`: where the next line begins that

@@ -21,9 +21,9 @@ namespace {
 
 using Kind = Token::Kind;
 
-/// Of one name in one function, or outside of all.
+/// The most values of one name in one function, or outside of all.
 constexpr std::size_t most_tolerances = 100;
-/// Of what is no literal, with what is assigned to its names.
+/// The longest text of a value that is no literal, with what is assigned to its names.
 constexpr std::size_t most_characters = 8192;
 
 bool is_symbol(const Token& token, std::string_view symbol) {

@@ -30,7 +30,8 @@ struct TokenRange {
     std::size_t begin = 0, end = 0;
 };
 
-/// Of each range, which a workload's function is, with those that the file states outside of all.
+/// The tolerances of each range, which is a workload's function, and those that the file states
+/// outside of all.
 /// The ranges are in order and apart.
 std::vector<Tolerances> tolerances_of(const std::vector<Token>& tokens,
                                       const std::vector<TokenRange>& functions);

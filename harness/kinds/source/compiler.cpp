@@ -94,7 +94,7 @@ std::vector<std::string> kernels_in(std::string_view text) {
             if (depth == 0 && (c == ';' || c == '{' || c == '#')) break;
             if (depth == 0 && in_name(c)) {
                 std::size_t end = i;
-                while (end < text.size() && in_name(text[end])) ++end;
+                while (end < text.size() && end < i + longest && in_name(text[end])) ++end;
                 name = text.substr(i, end - i);
                 i = end - 1;
             }
