@@ -164,6 +164,29 @@ TEST(Tolerances, AreFoundWhereverTheyAreStated) {
                        "    return Case(f, [out], reference, 1, 0.2)\n"));
 }
 
+TEST(Tolerances, AreFoundBehindALambdaAndItsDefaults) {
+    for (const char* launch : {"lambda a, b=(1, 2): f(a, b)", "lambda: {1: 2}", "lambda *a: (a)"}) {
+        const auto with = [&](const char* value) {
+            return fmt::format("    return Case({}, [out], reference, {})\n", launch, value);
+        };
+        EXPECT_EQ(1u, loosened(with("1e-3"), with("5")).size()) << launch;
+        EXPECT_EQ(0u, loosened(with("1e-3"), with("1e-3")).size()) << launch;
+    }
+}
+
+TEST(Tolerances, OfDeeplyNestedTextsAreReadInLinearTime) {
+    constexpr int depth = 100'000;
+    std::string nested = "    x = ", chained = "    f(";
+    for (int i = 0; i < depth; ++i) {
+        nested += "Case(";
+        chained += "rtol=";
+    }
+    nested += std::string(depth, ')') + "\n";
+    chained += "1)\n";
+    EXPECT_EQ(0u, loosened(nested, nested).size());
+    EXPECT_EQ(1u, loosened(chained, chained).size());
+}
+
 TEST(Tolerances, ThatAreNoLiteralsAreComparedWithWhatTheirNamesAre) {
     EXPECT_EQ(
         (Texts{"rtol RTOL where RTOL = 1e-3 > RTOL where RTOL = 1e-1"}),

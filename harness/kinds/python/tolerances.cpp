@@ -45,6 +45,7 @@ bool closes(const Token& token) {
 class ToleranceReader {
   public:
     explicit ToleranceReader(const std::vector<Token>& tokens) : tokens_(tokens) {
+        note_parentheses();
         note_assignments();
     }
 
@@ -103,15 +104,17 @@ class ToleranceReader {
 
     /// To the comma, parenthesis or line's end that ends it.
     TokenRange expression(std::size_t begin) const {
-        int depth = 0;
+        const auto ends = [&](std::size_t i) {
+            return closes(at(i)) || at(i).kind == Kind::newline || at(i).kind == Kind::end;
+        };
+        begin = std::min(begin, tokens_.size() - 1);
         std::size_t i = begin;
-        for (; i < tokens_.size() && at(i).kind != Kind::end; ++i) {
-            if (depth == 0 && is_name(at(i), "lambda")) {  // its parameters have commas
-                while (!is_symbol(at(i), ":") && at(i).kind != Kind::end) ++i;
+        while (!ends(i) && !is_symbol(at(i), ",")) {
+            if (is_name(at(i), "lambda")) {  // its parameters have commas
+                while (!ends(i) && !is_symbol(at(i), ":")) i = closing_[i] + 1;
+            } else {
+                i = closing_[i] + 1;
             }
-            const bool line_ends = at(i).kind == Kind::newline;
-            if (depth == 0 && (line_ends || is_symbol(at(i), ",") || closes(at(i)))) break;
-            depth += opens(at(i)) ? 1 : closes(at(i)) ? -1 : 0;
         }
         return {begin, i};
     }
@@ -166,6 +169,18 @@ class ToleranceReader {
         to.others += '\n';
     }
 
+    /// The tokens are balanced; what they nest is passed in one step.
+    void note_parentheses() {
+        std::vector<std::size_t> open;
+        for (std::size_t i = 0; i < tokens_.size(); ++i) {
+            closing_.push_back(i);
+            if (opens(tokens_[i])) open.push_back(i);
+            if (!closes(tokens_[i]) || open.empty()) continue;
+            closing_[open.back()] = i;
+            open.pop_back();
+        }
+    }
+
     /// Lines that begin with a name, and the functions of the top level.
     void note_assignments() {
         for (std::size_t i = 0; i + 1 < tokens_.size(); ++i) {
@@ -183,6 +198,7 @@ class ToleranceReader {
     }
 
     const std::vector<Token>& tokens_;
+    std::vector<std::size_t> closing_;  ///< of an opening parenthesis; of another token: itself
     std::map<std::string, std::vector<TokenRange>> assigned_;
 };
 
