@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The builds that baselines were measured with, kept in a folder, so that a case's base can be
 // measured on another machine. A build is known by the fingerprint that the baseline has of it:
-// what else is in the folder, and who wrote it, does not matter.
+// what else is in the folder, and who wrote it, does not matter. The machine code of a source is
+// known by its kernel alone, once it has run: initial values of __constant__ and __device__
+// variables are in no fingerprint.
 #pragma once
 
 #include <cstdint>
