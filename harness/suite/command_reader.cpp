@@ -234,7 +234,7 @@ class CommandReader {
                 .measured_as([](const Program& of) { return words_of(of.command.words); }),
             of_command<&command::Command::code>(
                 "code",
-                "`false`: the machine code of kernels is not looked at, so that no GPU time is "
+                "`false`: the machine code of kernels is not read, so that no GPU time is "
                 "[shown by its code](programs.md#unchanged-work).",
                 boolean())
                 .shows([](const Program& of) { return of.command.code ? "" : "false"; })

@@ -92,7 +92,7 @@ const std::vector<Row>& profile_keys() {
                                           "A case without baseline: exit code 4, or skipped."),
         fails<&Policy::inconclusive_fails>(
             "policy.inconclusive", "pass",
-            "A case of which nothing can be said, also if its code or the clock explains that it "
+            "A case without a clear verdict, also if its code or the clock explains that it "
             "got worse: exit code 4, or a pass."),
         fails<&Policy::not_shown_fails>(
             "policy.not_shown", "pass",
@@ -140,7 +140,8 @@ const std::vector<Row>& profile_keys() {
         folder<&Profile::baselines>("baselines", "Folder of the baselines.", usual_baselines),
         folder<&Profile::out>("out", "Folder for the run's documents and reports.", usual_out),
         Row("processes",
-            "Fresh processes that each take a batch of every time; a baseline takes 20.",
+            "Fresh processes that each take a batch of every time; a baseline takes 20, "
+            "of programs at most 12.",
             integer(1, 1000, "a number of processes"), &Profile::processes)
             .shows(processes_text)
             .usually(processes_text({}))

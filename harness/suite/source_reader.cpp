@@ -145,7 +145,7 @@ class SourceReader {
                 })
                 .needed()
                 .measured_as(arguments_text),
-            {"name", "Of the workload. Without it, the file's.", slug(),
+            {"name", "The workload's name. Default: the file's.", slug(),
              in(&SourceReader::read_, &ReadSource::workload, &model::WorkloadInfo::name)},
             {"variant", "Of the variant. Without it, the kernel's.", slug(),
              &SourceReader::variant_},

@@ -263,8 +263,8 @@ Body add_baseline_refresh(CLI::App& verb) {
     add_config_options(verb, options->config);
     add_selection_options(verb, options->selection);
     verb.add_option("--runs", options->request.runs,
-                    "Measure the suites this many times, with 20 processes in all; three or more "
-                    "show how much whole runs differ")
+                    "Measure the suites this many times, with 20 processes in all (of programs "
+                    "fewer); three or more show how much whole runs differ")
         ->check(in_range(1, 100))
         ->type_name("N")
         ->capture_default_str();

@@ -17,6 +17,8 @@ Results read_serve(std::string_view text, std::string_view source, const Layout&
                    {"rate", "request_rate"},       {"concurrency", "max_concurrency"},
                    {"prompts", "num_prompts"},     {"input", "random_input_len"},
                    {"output", "random_output_len"}};
+    // SGLang does not say how many requests failed: results of fewer have another name.
+    if (reading.format == "sglang") layout.axes.push_back({"completed", "completed"});
     layout.values = {value_of("time_to_first_token", "median_ttft_ms", ns_of_ms),
                      value_of("time_per_output_token", "median_tpot_ms", ns_of_ms),
                      value_of("inter_token_latency", "median_itl_ms", ns_of_ms),
