@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "measure/ceiling_shares.hpp"
+#include "metrics/catalogue.hpp"
 #include "model/roofline.hpp"
 #include "unit/fake_backend.hpp"
 
@@ -485,6 +486,15 @@ TEST(CaseMeasurement, AFactThatAKernelsCodeDoesNotSayIsNotCollected) {
         EXPECT_TRUE(
             unknown.why_not(metric).starts_with("the machine code of kernel gemm is not known"))
             << unknown.why_not(metric);
+    }
+}
+
+TEST(CaseMeasurement, EveryReadingOfTheCatalogueIsTakenOrSaysWhyNot) {
+    for (const metrics::Metric& metric : metrics::catalogue()) {
+        if (metric.reading.empty()) continue;
+        Measured one(two_kernels());
+        one.measure(settings_for({metric.definition.name}));
+        EXPECT_NE(one.why_not(metric.definition.name), "") << metric.definition.name;
     }
 }
 
