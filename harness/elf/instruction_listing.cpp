@@ -27,12 +27,17 @@ void skip_blanks(std::string_view& text) {
     text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
 }
 
+/// Removes blanks and `begin`; false if something else is there.
+bool take_begin(std::string_view& text, std::string_view begin) {
+    skip_blanks(text);
+    if (!text.starts_with(begin)) return false;
+    text.remove_prefix(begin.size());
+    return true;
+}
+
 /// The function of "\t.section\t.text.NAME,…".
 std::optional<std::string> function_of(std::string_view line) {
-    constexpr std::string_view begin = ".section\t.text.";
-    skip_blanks(line);
-    if (!line.starts_with(begin)) return std::nullopt;
-    line.remove_prefix(begin.size());
+    if (!take_begin(line, ".section\t.text.")) return std::nullopt;
     const auto name = take_until(line, ",");
     if (!name) return std::nullopt;
     return std::string(*name);
@@ -40,10 +45,7 @@ std::optional<std::string> function_of(std::string_view line) {
 
 /// The place of "//## File "NAME", line N…".
 std::optional<model::SourcePlace> place_of(std::string_view line) {
-    constexpr std::string_view begin = "//## File \"";
-    skip_blanks(line);
-    if (!line.starts_with(begin)) return std::nullopt;
-    line.remove_prefix(begin.size());
+    if (!take_begin(line, "//## File \"")) return std::nullopt;
     const auto file = take_until(line, "\", line ");
     if (!file) return std::nullopt;
     model::SourcePlace place;
@@ -55,9 +57,7 @@ std::optional<model::SourcePlace> place_of(std::string_view line) {
 
 /// The opcode of "/*0150*/  @!P1 LDG.E.128 R12, …"; with older architectures after a brace.
 std::optional<std::string> opcode_of(std::string_view line) {
-    skip_blanks(line);
-    if (!line.starts_with("/*")) return std::nullopt;
-    if (!take_until(line, "*/")) return std::nullopt;
+    if (!take_begin(line, "/*") || !take_until(line, "*/")) return std::nullopt;
     line.remove_prefix(std::min(line.find_first_not_of(" \t{"), line.size()));
     if (line.starts_with("@")) {
         if (!take_until(line, " ")) return std::nullopt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nvdisasm prints of a cubin (-c -gi), read as untrusted text: which instructions each
+// Reads what nvdisasm prints of a cubin (-c -gi), as untrusted text: which instructions each
 // function has, and where in the source they come from.
 #pragma once
 

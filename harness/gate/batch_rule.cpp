@@ -38,7 +38,7 @@ constexpr std::size_t most_logs = 100;
 /// Pairs are tested by the ranks of their differences, and both sides by theirs, which need fewer
 /// pairs where the processes of a pair have nothing in common. They share a level.
 constexpr double share_of_signed_ranks = 0.75;
-/// What is known of a class weighs so much, in degrees of freedom, beside a spread that many cases
+/// The weight of what is known of a class, in degrees of freedom, beside a spread that many cases
 /// tell.
 constexpr double df_beside_learned = 2;
 /// Processes that agree to this are close enough, however small the tolerance.
@@ -52,7 +52,8 @@ struct Evidence {
     Basis basis = Basis::one_process;
     bool finite = true;
     bool paired = false;
-    /// What collections of a counter differ by, of logarithms, learned from its suite's cases.
+    /// By how much the logarithms of a counter's collections differ, learned from its suite's
+    /// cases.
     std::optional<stats::Drift> collections = std::nullopt;
 };
 

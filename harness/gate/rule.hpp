@@ -117,7 +117,7 @@ struct Allowance {
 /// tolerance in per cent is a factor; `abs`, or a baseline that is not positive, is a shift.
 Allowance allowance_of(const Comparison& comparison, double baseline, bool rises);
 
-/// What `abs` allows, as a fraction of the baseline, where that is more than the tolerance's own
+/// The fraction of the baseline that `abs` allows, where that is more than the tolerance's own
 /// fraction; else 0, and for shares, whose `abs` is in points.
 double share_by_abs(const model::MetricDefinition& definition, const model::MetricSeries& baseline,
                     const model::Tolerance& tolerance);

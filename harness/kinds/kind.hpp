@@ -44,7 +44,7 @@ struct Findings {
     bool stopped = false;               ///< the user has ended it
 };
 
-/// What a process wrote into a file, or a profiler recorded of it, read elsewhere.
+/// The results in a file that a process wrote elsewhere, or that a profiler recorded of it.
 struct StoredResults {
     std::vector<model::DiscoveredCase> cases;  ///< where the kind discovers them
     std::string machine;                       ///< name of the host, as far as the file says

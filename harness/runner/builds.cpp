@@ -138,7 +138,7 @@ Contents contents_of(const std::vector<fs::path>& files) {
     return contents;
 }
 
-/// Removes the builds that were kept first, until so much fits beside the others.
+/// Removes the builds that were kept least recently, until the others have no more bytes.
 void make_room(const fs::path& folder, std::uintmax_t most_bytes) {
     struct Kept {
         fs::file_time_type since;

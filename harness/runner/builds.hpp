@@ -36,7 +36,7 @@ class KeptBuilds {
   public:
     static constexpr std::uintmax_t usual_bytes = std::uintmax_t{1} << 30;
 
-    /// The folder needs not exist. The builds that were kept first are removed beyond `most_bytes`.
+    /// The folder need not exist. Beyond `most_bytes` the builds go that were kept least recently.
     explicit KeptBuilds(std::filesystem::path folder, std::uintmax_t most_bytes = usual_bytes);
 
     /// Keeps a build as a whole, unless it is there already. Several processes may do that at once.

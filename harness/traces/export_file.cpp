@@ -127,7 +127,7 @@ bool ExportFile::has_column(std::string_view table, std::string_view column) con
     return false;
 }
 
-void ExportFile::rows(std::string_view table, std::initializer_list<Column> columns,
+void ExportFile::rows(std::string_view table, const std::vector<Column>& columns,
                       const std::function<void(const Row&)>& visit) const {
     if (!has_table(table)) return;
     std::string list;

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -51,7 +50,7 @@ class ExportFile {
 
     /// Calls `visit` for each row; of a table that is absent for none. `table` is a name of ours.
     /// A required column must be there and have an integer in each row.
-    void rows(std::string_view table, std::initializer_list<Column> columns,
+    void rows(std::string_view table, const std::vector<Column>& columns,
               const std::function<void(const Row&)>& visit) const;
 
     [[nodiscard]] const std::string& name() const { return name_; }

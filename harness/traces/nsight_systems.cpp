@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <set>
@@ -15,6 +16,7 @@
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "traces/export_file.hpp"
 #include "traces/recording_builder.hpp"
@@ -207,8 +209,14 @@ class ExportReader {
     static std::uint64_t begin(const Row& row) { return time_ns(row.integer(0)); }
     static std::uint64_t end(const Row& row) { return time_ns(row.integer(1)); }
 
-    /// The place of a row that begins with start, end, globalPid, deviceId, contextId, streamId,
-    /// correlationId, graphNodeId, graphId.
+    /// The columns that place() and graph() read, and others after them.
+    static std::vector<Column> placed(std::initializer_list<Column> others) {
+        std::vector<Column> columns{{"start", true},    {"end", true},   {"globalPid"},
+                                    {"deviceId", true}, {"contextId"},   {"streamId", true},
+                                    {"correlationId"},  {"graphNodeId"}, {"graphId"}};
+        columns.insert(columns.end(), others);
+        return columns;
+    }
     static activity::Place place(const Row& row) {
         return {number32(row.integer(3)), number32(row.integer(4)), number32(row.integer(5)),
                 number32(row.integer(6))};
@@ -220,31 +228,22 @@ class ExportReader {
     void read_kernels() {
         constexpr std::int64_t cooperative = 2;
         file_.rows(kernels_,
-                   {{"start", true},
-                    {"end", true},
-                    {"globalPid"},
-                    {"deviceId", true},
-                    {"contextId"},
-                    {"streamId", true},
-                    {"correlationId"},
-                    {"graphNodeId"},
-                    {"graphId"},
-                    {"mangledName"},
-                    {"demangledName"},
-                    {"gridX", true},
-                    {"gridY", true},
-                    {"gridZ", true},
-                    {"blockX", true},
-                    {"blockY", true},
-                    {"blockZ", true},
-                    {"clusterX"},
-                    {"clusterY"},
-                    {"clusterZ"},
-                    {"registersPerThread"},
-                    {"staticSharedMemory"},
-                    {"dynamicSharedMemory"},
-                    {"localMemoryPerThread"},
-                    {"launchType"}},
+                   placed({{"mangledName"},
+                           {"demangledName"},
+                           {"gridX", true},
+                           {"gridY", true},
+                           {"gridZ", true},
+                           {"blockX", true},
+                           {"blockY", true},
+                           {"blockZ", true},
+                           {"clusterX"},
+                           {"clusterY"},
+                           {"clusterZ"},
+                           {"registersPerThread"},
+                           {"staticSharedMemory"},
+                           {"dynamicSharedMemory"},
+                           {"localMemoryPerThread"},
+                           {"launchType"}}),
                    [&](const Row& row) {
                        RecordingBuilder& own = builder(row, 2);
                        if (!own.has_time(begin(row), end(row))) return;
@@ -271,19 +270,7 @@ class ExportReader {
 
     void read_copies() {
         file_.rows("CUPTI_ACTIVITY_KIND_MEMCPY",
-                   {{"start", true},
-                    {"end", true},
-                    {"globalPid"},
-                    {"deviceId", true},
-                    {"contextId"},
-                    {"streamId", true},
-                    {"correlationId"},
-                    {"graphNodeId"},
-                    {"graphId"},
-                    {"bytes", true},
-                    {"copyKind", true},
-                    {"srcKind"},
-                    {"dstKind"}},
+                   placed({{"bytes", true}, {"copyKind", true}, {"srcKind"}, {"dstKind"}}),
                    [&](const Row& row) {
                        RecordingBuilder& own = builder(row, 2);
                        if (!own.has_time(begin(row), end(row))) return;
@@ -301,24 +288,12 @@ class ExportReader {
     }
 
     void read_memsets() {
-        file_.rows("CUPTI_ACTIVITY_KIND_MEMSET",
-                   {{"start", true},
-                    {"end", true},
-                    {"globalPid"},
-                    {"deviceId", true},
-                    {"contextId"},
-                    {"streamId", true},
-                    {"correlationId"},
-                    {"graphNodeId"},
-                    {"graphId"},
-                    {"bytes", true}},
-                   [&](const Row& row) {
-                       RecordingBuilder& own = builder(row, 2);
-                       if (!own.has_time(begin(row), end(row))) return;
-                       own.add(
-                           own.records().memsets,
-                           {begin(row), end(row), time_ns(row.integer(9)), place(row), graph(row)});
-                   });
+        file_.rows("CUPTI_ACTIVITY_KIND_MEMSET", placed({{"bytes", true}}), [&](const Row& row) {
+            RecordingBuilder& own = builder(row, 2);
+            if (!own.has_time(begin(row), end(row))) return;
+            own.add(own.records().memsets,
+                    {begin(row), end(row), time_ns(row.integer(9)), place(row), graph(row)});
+        });
     }
 
     void read_waits() {

@@ -9,7 +9,7 @@
 namespace perfgate::backend::cuda {
 namespace {
 
-/// What is kept for disassembling, of libraries that load code by the gigabyte.
+/// The images that are kept for disassembling; libraries load code by the gigabyte.
 constexpr std::size_t most_image_bytes = std::size_t{256} << 20;
 
 /// Throws util::InputError if the image is damaged.

@@ -79,7 +79,7 @@ Results run_once(const ProgramRuns& programs, const Benchmark& benchmark, const 
     }
     std::string text = read_stream(programs.folder() / (name + ".stdout"), "standard output");
     if (format.is_printed) {
-        // What is printed last has no end of a line, perhaps.
+        // The last line may have no end.
         text += '\n' + read_stream(programs.folder() / (name + ".stderr"), "standard error");
     }
     return read_results(text, name + ".stdout", reading, programs.folder());

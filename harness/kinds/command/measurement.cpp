@@ -63,7 +63,7 @@ class BatchTaker {
         programs_.emplace(machine, command_);
     }
 
-    /// Of what was recorded elsewhere, with the tool that `method` names.
+    /// Values that the tool recorded elsewhere which `method` names.
     BatchTaker(const measure::ProgramRequest& request, std::vector<model::CaseResult>& results,
                const model::Method& method)
         : machine_(nowhere()),
