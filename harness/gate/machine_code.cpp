@@ -237,6 +237,16 @@ std::optional<std::string> memory_operation_difference(const Code& now, const Co
     return change_of(static_cast<std::size_t>(is - after.begin()), *was, *is);
 }
 
+/// How inputs or driver differ; empty: they do not.
+std::string input_difference(const Code& now, const Code& baseline) {
+    if (now.seed != baseline.seed) return "the inputs have another seed";
+    if (now.driver != baseline.driver) {
+        return fmt::format("driver changed: {} → {}", util::printable(baseline.driver),
+                           util::printable(now.driver));
+    }
+    return {};
+}
+
 /// How launches, libraries, driver or inputs differ; empty: they do not.
 std::string launch_provenance_difference(const Code& now, const Code& baseline) {
     for (std::size_t i = 0; i < now.kernels->size(); ++i) {
@@ -252,24 +262,31 @@ std::string launch_provenance_difference(const Code& now, const Code& baseline) 
             library_difference(now, baseline).value_or("libraries are not known" + from_before);
     }
     if (!difference.empty()) return difference;
-    if (now.seed != baseline.seed) return "the inputs have another seed";
-    if (now.driver != baseline.driver) {
-        return fmt::format("driver changed: {} → {}", util::printable(baseline.driver),
-                           util::printable(now.driver));
-    }
-    return {};
+    return input_difference(now, baseline);
 }
 
+/// Of a case without kernels: a host variant, or copies and memsets alone.
 CodeComparison compare_host_code(const Code& now, const Code& baseline) {
     if (now.host_code->empty() || baseline.host_code->empty()) return {};
-    if (*now.host_code != *baseline.host_code) return {CodeChange::changed, "host code changed"};
+    const bool same_host = *now.host_code == *baseline.host_code;
+    const CodeComparison other_host{CodeChange::changed, "host code changed"};
+    const bool moves = now.memory_operations != nullptr && *now.memory_operations &&
+                       !(*now.memory_operations)->empty();
+    if (!same_host && !moves) return other_host;
     for (const auto& difference :
          {library_difference(now, baseline), memory_operation_difference(now, baseline)}) {
-        if (!difference) return {};
+        if (!difference) return same_host ? CodeComparison{} : other_host;
         if (!difference->empty()) return {CodeChange::changed, *difference};
     }
+    if (moves) {
+        std::string difference = input_difference(now, baseline);
+        if (!difference.empty()) return {CodeChange::device_unchanged, std::move(difference)};
+    }
     if (now.seed != baseline.seed) return {};
-    return {CodeChange::unchanged, "", true};
+    if (same_host) return {CodeChange::unchanged, "", true};
+    CodeComparison same{CodeChange::device_unchanged, other_host.difference};
+    same.copies_the_same = true;
+    return same;
 }
 
 }  // namespace

@@ -52,6 +52,9 @@ struct CodeComparison {
     std::vector<std::string> changed_kernels = {};  ///< with other machine code, by short name
     /// A program's: what it passes to its kernels, and its host code, are not known.
     bool of_program = false;
+    /// Other host code launches no kernels, and the baseline's copies and memsets. From where they
+    /// copy, and how rows lie in memory, is not recorded: a time may differ.
+    bool copies_the_same = false;
 };
 
 /// A case with kernels is judged by them first; one without, by its host code, libraries, copies

@@ -16,7 +16,9 @@
 #include <cmath>
 #include <cstdio>
 #include <exception>
+#include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "replay/made.hpp"
@@ -43,6 +45,7 @@ struct Options {
     std::size_t replays = 200;
     std::size_t suites = 0;  ///< of each row, at most; 0: all
     bool kernels = false;
+    bool boards = false;
     bool check = false;
 };
 
@@ -67,6 +70,7 @@ bool is_by_chance(std::size_t seen, std::size_t tried, double probability) {
 /// What replays of one suite came to.
 struct Tally {
     std::size_t cases = 0, regressed = 0, failed = 0, again = 0, passed = 0, settled = 0;
+    std::size_t undecided = 0;
     std::size_t processes = 0, shown_with_slow = 0;
 
     void add(const Outcome& outcome) {
@@ -76,6 +80,7 @@ struct Tally {
         again += outcome.measured_again ? 1 : 0;
         passed += outcome.passes ? 1 : 0;
         settled += outcome.settled ? 1 : 0;
+        undecided += outcome.undecided ? 1 : 0;
         processes += outcome.processes;
         shown_with_slow += outcome.passes && outcome.slow_processes > 0 ? 1 : 0;
     }
@@ -86,6 +91,7 @@ struct Tally {
         again += other.again;
         passed += other.passed;
         settled += other.settled;
+        undecided += other.undecided;
         processes += other.processes;
         shown_with_slow += other.shown_with_slow;
     }
@@ -207,6 +213,126 @@ void print_rows(const std::vector<Row>& rows, std::size_t replays) {
             }
         }
         fmt::print("\n");
+    }
+    fmt::print("\n");
+}
+
+/// What a run on a board that the baseline does not know comes to, by the baseline's boards.
+void print_boards(const std::vector<Kernel>& kernels, const Options& options) {
+    constexpr double tests = 300;  // of a run of all suites
+    constexpr double leeway = 0.05;
+    constexpr std::array changes{0.0, 0.01, 0.02, 0.03, 0.05, 0.10};
+    std::string header;
+    for (const double change : changes) header += fmt::format(" +{:g} % |", 100 * change);
+    fmt::print(
+        "### Another board, kernels over 20 µs, each case with a three-hundredth of the budget\n\n"
+        "| boards in the baseline | tolerance | suites | cases | alarms in a run of 300 tests | "
+        "regressed:{} passes as shown:{} to settle:{}\n|{}\n",
+        header, header, header, "---|---|---|---|---|" + std::string(" ---|"));
+    for (const double tolerance : {0.005, 0.04}) {
+        for (const auto& [name, boards, shows] : {std::tuple{"1, before", 1, true},
+                                                  {"1", 1, false},
+                                                  {"2, before", 2, true},
+                                                  {"2", 2, false},
+                                                  {"3", 3, false},
+                                                  {"4 and more", 0, false}}) {
+            Row row{name, suites_of_boards(kernels, std::size_t(boards), least_pooled_ns), {}};
+            cut(row, options);
+            Setting& setting = row.setting;
+            setting.share = 1e-3 / tests;
+            setting.tolerance = tolerance;
+            setting.rounds = 2;
+            setting.leeway = boards == 1 || boards == 2 ? leeway : 0;
+            setting.leeway_shows = shows;
+            setting.new_board = setting.leeway == 0;
+            setting.most_between_boards = leeway;
+            std::string found;
+            std::string shown;
+            std::string settle;
+            double alarms = 0;
+            for (const double change : changes) {
+                const Tally all = replayed(row, change, options.replays).all;
+                if (change == 0) alarms = tests * all.alarms() / 100;
+                found += fmt::format(" {:.1f} |", all.found());
+                shown += fmt::format(" {:.1f} |", percent(double(all.passed), double(all.cases)));
+                settle +=
+                    fmt::format(" {:.1f} |", percent(double(all.undecided), double(all.cases)));
+            }
+            fmt::print("| {} | {:g} % | {} | {} | {:.2f} |{}{}{}\n", name, 100 * tolerance,
+                       row.suites.size(), cases_of(row), alarms, found, shown, settle);
+        }
+    }
+    fmt::print("\n");
+}
+
+/// What the run's other cases would add to the rule with four boards and more, if what they flag
+/// were settled, too. The threshold is that of the other device.
+void print_likeness(const std::vector<Kernel>& kernels, const Options& options) {
+    constexpr double level = 0.0013;
+    std::map<std::string, std::vector<double>> unchanged;  // by device
+    const std::vector<Suite> suites = suites_of_boards(kernels, 0, least_pooled_ns);
+    const auto device_of = [](const Suite& suite) {
+        return suite.name.substr(0, suite.name.find(' '));
+    };
+    for (const Suite& suite : suites) {
+        Random random(1);
+        for (std::size_t i = 0; i < options.replays; ++i) {
+            for (const Likeness& each : likenesses(suite, random)) {
+                unchanged[device_of(suite)].push_back(each.at_once);
+            }
+        }
+    }
+    if (unchanged.size() != 2) return;
+    fmt::print(
+        "### Four boards and more: what the other cases of the run add, thresholds of the other "
+        "device\n\n| device | tolerance | true change | replays | regressed | passes as shown | "
+        "to settle | flagged by likeness | of these, shown by the rule |\n"
+        "|---|---|---|---|---|---|---|---|---|\n");
+    for (const auto& [device, own] : unchanged) {
+        std::vector<double> other = unchanged.begin()->first == device ? unchanged.rbegin()->second
+                                                                       : unchanged.begin()->second;
+        const auto at = std::ptrdiff_t(double(other.size()) * (1 - level));
+        std::nth_element(other.begin(), other.begin() + at, other.end());
+        const double threshold = other[std::size_t(at)];
+        for (const double tolerance : {0.005, 0.04}) {
+            for (const double change : {0.0, 0.01, 0.02, 0.03, 0.05, 0.10}) {
+                Setting setting;
+                setting.share = 1e-3 / 300;
+                setting.tolerance = tolerance;
+                setting.rounds = 2;
+                setting.new_board = true;
+                setting.most_between_boards = 0.05;
+                Tally all;
+                std::size_t flagged = 0;
+                std::size_t added = 0;
+                for (const Suite& suite : suites) {
+                    if (device_of(suite) != device) continue;
+                    // The same draws for both.
+                    Random of_rule(1);
+                    Random of_cases(1);
+                    for (std::size_t i = 0; i < options.replays; ++i) {
+                        const auto outcomes = play(suite, setting, change, of_rule);
+                        const auto likely = likenesses(suite, of_cases);
+                        for (std::size_t c = 0; c < outcomes.size(); ++c) {
+                            all.add(outcomes[c]);
+                            const double score =
+                                likely[c].at_once + std::log1p(change) * likely[c].per_log;
+                            if (score <= threshold) continue;
+                            ++flagged;
+                            added += outcomes[c].undecided ? 0 : 1;
+                        }
+                    }
+                }
+                const auto share = [&](std::size_t part) {
+                    return percent(double(part), double(all.cases));
+                };
+                fmt::print(
+                    "| {} | {:g} % | {:g} % | {} | {:.1f} % | {:.1f} % | {:.1f} % | {:.2f} % | "
+                    "{:.2f} % |\n",
+                    device, 100 * tolerance, 100 * change, all.cases, share(all.regressed),
+                    share(all.passed), share(all.undecided), share(flagged), share(added));
+            }
+        }
     }
     fmt::print("\n");
 }
@@ -556,6 +682,11 @@ int study(const Options& options) {
     std::vector<Kernel> kernels;
     if (!options.pools.empty()) {
         kernels = read_kernels(options.pools);
+        if (options.boards) {
+            print_boards(kernels, options);
+            print_likeness(kernels, options);
+            return 0;
+        }
         print_recorded(kernels, options);
         claimed.push_back({"other processes", suites_of(kernels, Apart::processes, 0), {}});
         cut(claimed.back(), options);
@@ -592,6 +723,7 @@ int main(int argc, char** argv) {
         app.add_option("--suites", options.suites,
                        "At most so many suites of each row (default: all)");
         app.add_flag("--kernels", options.kernels, "A line for each case");
+        app.add_flag("--boards", options.boards, "Only runs on boards that baselines do not know");
         app.add_flag("--check", options.check, "Exit 1 where a bound is not kept");
         CLI11_PARSE(app, argc, argv);
         return study(options);

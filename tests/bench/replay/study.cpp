@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <numbers>
 #include <set>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "gate/series.hpp"
 #include "runner/choice.hpp"
 #include "stats/quantiles.hpp"
+#include "stats/spread.hpp"
 
 namespace perfgate::replay {
 
@@ -171,6 +173,54 @@ void add_sources(const Kernel& kernel, Apart apart, double least_ns,
     }
 }
 
+double middle_of(const std::vector<double>& values) {
+    return stats::trimmed_mean(values, gate::trimmed_processes);
+}
+
+/// Of each kernel and board: the run is of it, and the baseline of some of the others.
+void add_boards(const Kernel& kernel, std::size_t in_baseline, double least_ns,
+                std::map<std::string, std::pair<Suite, std::shared_ptr<std::uint64_t>>>& suites) {
+    constexpr std::size_t several = 4;
+    std::map<std::string, Processes> boards;
+    for (const Process& process : kernel.processes) boards[process.board].push_back(&process);
+    std::erase_if(boards, [](const auto& board) { return board.second.size() < least_baseline; });
+    if (boards.size() <= std::max(in_baseline, in_baseline == 0 ? several : 0)) return;
+    const std::string workload = kernel.name.substr(0, kernel.name.find('/'));
+    for (const auto& [board, held_out] : boards) {
+        std::map<std::string, Processes> others = boards;
+        others.erase(board);
+        Processes all;
+        for (const auto& [name, processes] : others) {
+            all.insert(all.end(), processes.begin(), processes.end());
+        }
+        Source source = source_of(kernel, all);
+        if (source.value_ns <= least_ns) continue;
+        const std::string name = kernel.device + " " + board + ", " + workload;
+        auto& [suite, turn] =
+            suites.try_emplace(name, Suite{name, {}, {}, 1}, std::make_shared<std::uint64_t>(0))
+                .first->second;
+        source.draw = [others, held_out = held_out, in_baseline, turn = turn](Random& random) {
+            std::vector<std::pair<double, std::string>> order;
+            for (const auto& other : others) {
+                // The same for all cases of a replay, whichever boards they have.
+                std::uint64_t seed = *turn;
+                for (const char c : other.first) seed = seed * 1099511628211U + std::uint8_t(c);
+                order.emplace_back(Random(seed).uniform(), other.first);
+            }
+            std::sort(order.begin(), order.end());
+            if (in_baseline > 0) order.resize(in_baseline);
+            Processes chosen;
+            for (const auto& each : order) {
+                const Processes& processes = others.at(each.second);
+                chosen.insert(chosen.end(), processes.begin(), processes.end());
+            }
+            return draw_held_out(chosen, held_out, random);
+        };
+        suite.cases.push_back(std::move(source));
+        suite.begin = [turn = turn](Random& random) { *turn = random.below(1'000'000); };
+    }
+}
+
 bool passes(const gate::Judgement& judgement) {
     return judgement.verdict == model::Verdict::pass && judgement.shown;
 }
@@ -229,6 +279,9 @@ class Play {
         }
         if (settles) judge();
         for (std::size_t i = 0; i < draws_.size(); ++i) {
+            outcomes_[i].undecided = judgements_[i].measure_again;
+        }
+        for (std::size_t i = 0; i < draws_.size(); ++i) {
             outcomes_[i].claimed = judgements_[i].minimum_detectable_change.value_or(0);
         }
     }
@@ -250,6 +303,7 @@ class Play {
             outcomes_[i].fails =
                 outcomes_[i].verdict == model::Verdict::regressed || judgements_[i].beyond_spread;
             outcomes_[i].passes = passes(judgements_[i]);
+            if (!outcomes_[i].passes) outcomes_[i].undecided = true;
             outcomes_[i].processes = taken_[i];
             const auto end = slow_[i].begin() + std::ptrdiff_t(taken_[i]);
             outcomes_[i].slow_processes = std::size_t(std::count(slow_[i].begin(), end, true));
@@ -263,6 +317,10 @@ class Play {
     double read(double time, std::size_t i) const {
         const double tick = suite_.cases[i].tick_ns;
         return tick > 0 ? std::floor(time / tick) * tick : time;
+    }
+
+    double tolerance() const {
+        return setting_.tolerance + (setting_.leeway_shows ? setting_.leeway : 0);
     }
 
     std::size_t first_look() const {
@@ -292,8 +350,8 @@ class Play {
             comparisons.push_back({&definition_,
                                    &baselines_[i],
                                    &runs_[i],
-                                   {setting_.tolerance, std::nullopt, 0},
-                                   setting_.leeway,
+                                   {tolerance(), std::nullopt, 0},
+                                   setting_.leeway_shows ? 0 : setting_.leeway,
                                    0,
                                    setting_.new_board,
                                    setting_.most_between_boards});
@@ -338,6 +396,88 @@ std::vector<Suite> suites_of(const std::vector<Kernel>& kernels, Apart apart, do
     std::vector<Suite> suites;
     for (auto& [name, suite] : by_name) suites.push_back(std::move(suite));
     return suites;
+}
+
+std::vector<Suite> suites_of_boards(const std::vector<Kernel>& kernels, std::size_t in_baseline,
+                                    double least_ns) {
+    std::map<std::string, std::pair<Suite, std::shared_ptr<std::uint64_t>>> by_name;
+    for (const Kernel& kernel : kernels) add_boards(kernel, in_baseline, least_ns, by_name);
+    std::vector<Suite> suites;
+    for (auto& [name, made] : by_name) suites.push_back(std::move(made.first));
+    return suites;
+}
+
+std::vector<Likeness> likenesses(const Suite& suite, Random& random) {
+    // The logarithms of the boards' means around their own mean, and the run's behind them.
+    struct Seen {
+        std::map<std::string, double> boards;
+        double run = 0;
+    };
+    if (suite.begin) suite.begin(random);
+    std::vector<Seen> cases;
+    for (const Source& source : suite.cases) {
+        const Draw draw = source.draw(random);
+        std::map<std::string, std::vector<double>> values;
+        for (const model::Batch& batch : draw.baseline) {
+            values[batch.device].push_back(std::log(batch.samples[0]));
+        }
+        std::vector<double> run;
+        for (const model::Batch& batch : draw.run) {
+            if (run.size() < first_processes) run.push_back(std::log(batch.samples[0]));
+        }
+        Seen seen;
+        double centre = 0;
+        for (const auto& [board, logs] : values) {
+            seen.boards[board] = middle_of(logs);
+            centre += seen.boards[board] / double(values.size());
+        }
+        for (auto& [board, mean] : seen.boards) mean -= centre;
+        seen.run = middle_of(run) - centre;
+        cases.push_back(std::move(seen));
+    }
+    // Another case says as much of a board as the two were alike on the boards of the baseline.
+    const auto unlike = [](const Seen& one, const Seen& other, const std::string& but) {
+        double sum = 0;
+        double boards = 0;
+        for (const auto& [board, mean] : one.boards) {
+            const auto at = other.boards.find(board);
+            if (board == but || at == other.boards.end()) continue;
+            sum += (mean - at->second) * (mean - at->second);
+            ++boards;
+        }
+        return boards > 0 ? sum / boards : -1;
+    };
+    const auto predicted = [&](std::size_t i, const std::string& but) {
+        constexpr double width = 0.005;  // by how much cases differ that tell little
+        double sum = 0;
+        double weights = 1;  // that of no difference
+        for (std::size_t j = 0; j < cases.size(); ++j) {
+            const double distance = j == i ? -1 : unlike(cases[i], cases[j], but);
+            if (distance < 0 || (!but.empty() && !cases[j].boards.contains(but))) continue;
+            const double weight = std::exp(-distance / (2 * width * width));
+            sum += weight * (but.empty() ? cases[j].run : cases[j].boards.at(but));
+            weights += weight;
+        }
+        return sum / weights;
+    };
+    std::vector<double> squares(cases.size());
+    double prior = 0;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        for (const auto& [board, mean] : cases[i].boards) {
+            const double off = mean - predicted(i, board);
+            squares[i] += off * off;
+        }
+        prior += squares[i] / double(cases[i].boards.size() * cases.size());
+    }
+    constexpr double prior_df = 4;
+    std::vector<Likeness> found;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        const auto boards = double(cases[i].boards.size());
+        const double variance = (squares[i] + prior_df * prior) / (boards + prior_df);
+        const double deviation = std::sqrt(variance * (1 + 1 / boards));
+        found.push_back({(cases[i].run - predicted(i, "")) / deviation, 1 / deviation});
+    }
+    return found;
 }
 
 std::vector<Suite> tails_of(const std::vector<Kernel>& kernels, const Stalls& stalls) {

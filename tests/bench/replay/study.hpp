@@ -62,6 +62,11 @@ enum class Apart {
     few_boards,  ///< the same, with one or two others
 };
 
+/// So many boards are in the baseline and the run is of another: in each replay the same for all
+/// cases of a suite, and drawn anew. 0: all others, four or more.
+std::vector<Suite> suites_of_boards(const std::vector<Kernel>& kernels, std::size_t in_baseline,
+                                    double least_ns);
+
 /// A change of some of a process's samples, as a program that stalls has: each is longer by the
 /// factor with this probability.
 struct Stalls {
@@ -89,6 +94,7 @@ struct Setting {
     double share = 1e-3;  ///< of each case in the budget of false alarms
     double leeway = 0;
     bool new_board = false;          ///< the baseline has no processes of the run's board
+    bool leeway_shows = false;       ///< a time counts as shown within tolerance and leeway
     double most_between_boards = 0;  ///< with new_board: as in gate::Comparison
     std::int64_t rounds = 1;         ///< fewer where a run has no processes left
     bool paired = false;             ///< `ab`
@@ -99,9 +105,10 @@ struct Setting {
 
 struct Outcome {
     model::Verdict verdict = model::Verdict::pass;
-    bool fails = false;    ///< regressed, or so far away that it is invalid though undecided
-    bool passes = false;   ///< shown to be within the tolerance
-    bool settled = false;  ///< with the first three processes
+    bool fails = false;      ///< regressed, or so far away that it is invalid though undecided
+    bool passes = false;     ///< shown to be within the tolerance
+    bool settled = false;    ///< with the first three processes
+    bool undecided = false;  ///< flagged in the first look, regressed or not shown
     bool measured_again = false;
     std::size_t processes = 0;       ///< that the run took
     std::size_t slow_processes = 0;  ///< that are in the mode
@@ -111,6 +118,14 @@ struct Outcome {
 /// One replay of a suite whose cases are all slower by `slowdown`.
 std::vector<Outcome> play(const Suite& suite, const Setting& setting, double slowdown,
                           Random& random);
+
+/// By how much each case of a replay is slower than what the other cases of the run say of its
+/// board, in deviations of its own between the baseline's boards: `at_once` of no change, and what
+/// a change of its logarithm by one adds. Of the draws that play() makes of the same `random`.
+struct Likeness {
+    double at_once = 0, per_log = 0;
+};
+std::vector<Likeness> likenesses(const Suite& suite, Random& random);
 
 /// The same where each case is slower by just what its report line claims to see.
 std::vector<Outcome> play_claims(const Suite& suite, const Setting& setting, Random& random);
