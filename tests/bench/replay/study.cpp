@@ -16,7 +16,6 @@
 #include "gate/series.hpp"
 #include "runner/choice.hpp"
 #include "stats/quantiles.hpp"
-#include "stats/spread.hpp"
 
 namespace perfgate::replay {
 
@@ -173,10 +172,6 @@ void add_sources(const Kernel& kernel, Apart apart, double least_ns,
     }
 }
 
-double middle_of(const std::vector<double>& values) {
-    return stats::trimmed_mean(values, gate::trimmed_processes);
-}
-
 /// Of each kernel and board: the run is of it, and the baseline of some of the others.
 void add_boards(const Kernel& kernel, std::size_t in_baseline, double least_ns,
                 std::map<std::string, std::pair<Suite, std::shared_ptr<std::uint64_t>>>& suites) {
@@ -242,7 +237,7 @@ class Play {
                 if (left < std::min(round_of(setting, rounds + 1), first_processes)) break;
                 left -= std::min(left, round_of(setting, rounds + 1));
             }
-            policy_.rounds = rounds;
+            policy_.rounds = rounds + (setting.settling ? 1 : 0);
         }
         slowdowns_.resize(suite.cases.size());
         outcomes_.resize(suite.cases.size());
@@ -271,11 +266,11 @@ class Play {
         }
         const bool settles = !setting_.paired && setting_.processes == 0;
         const std::size_t least = settles ? settling_processes : first_look();
-        for (std::size_t i = 0; i < draws_.size(); ++i) take(i, least, 0);
+        for (std::size_t i = 0; i < draws_.size(); ++i) take(i, least, setting_.settling ? 1 : 0);
         judge();
         for (std::size_t i = 0; i < draws_.size(); ++i) {
             outcomes_[i].settled = settles && passes(judgements_[i]);
-            if (!outcomes_[i].settled) take(i, first_look() - least, 0);
+            if (!outcomes_[i].settled) take(i, first_look() - least, setting_.settling ? 1 : 0);
         }
         if (settles) judge();
         for (std::size_t i = 0; i < draws_.size(); ++i) {
@@ -287,7 +282,8 @@ class Play {
     }
 
     std::vector<Outcome> finish() {
-        for (std::int64_t round = 1; round <= policy_.rounds; ++round) {
+        const std::int64_t first = setting_.settling ? 2 : 1;
+        for (std::int64_t round = first; round <= policy_.rounds; ++round) {
             bool any = false;
             for (std::size_t i = 0; i < draws_.size(); ++i) {
                 if (!judgements_[i].measure_again) continue;
@@ -325,6 +321,7 @@ class Play {
 
     std::size_t first_look() const {
         if (setting_.processes > 0) return setting_.processes;
+        if (setting_.settling) return round_of(setting_, 1);
         return setting_.paired ? first_pairs() : first_processes;
     }
 
@@ -405,79 +402,6 @@ std::vector<Suite> suites_of_boards(const std::vector<Kernel>& kernels, std::siz
     std::vector<Suite> suites;
     for (auto& [name, made] : by_name) suites.push_back(std::move(made.first));
     return suites;
-}
-
-std::vector<Likeness> likenesses(const Suite& suite, Random& random) {
-    // The logarithms of the boards' means around their own mean, and the run's behind them.
-    struct Seen {
-        std::map<std::string, double> boards;
-        double run = 0;
-    };
-    if (suite.begin) suite.begin(random);
-    std::vector<Seen> cases;
-    for (const Source& source : suite.cases) {
-        const Draw draw = source.draw(random);
-        std::map<std::string, std::vector<double>> values;
-        for (const model::Batch& batch : draw.baseline) {
-            values[batch.device].push_back(std::log(batch.samples[0]));
-        }
-        std::vector<double> run;
-        for (const model::Batch& batch : draw.run) {
-            if (run.size() < first_processes) run.push_back(std::log(batch.samples[0]));
-        }
-        Seen seen;
-        double centre = 0;
-        for (const auto& [board, logs] : values) {
-            seen.boards[board] = middle_of(logs);
-            centre += seen.boards[board] / double(values.size());
-        }
-        for (auto& [board, mean] : seen.boards) mean -= centre;
-        seen.run = middle_of(run) - centre;
-        cases.push_back(std::move(seen));
-    }
-    // Another case says as much of a board as the two were alike on the boards of the baseline.
-    const auto unlike = [](const Seen& one, const Seen& other, const std::string& but) {
-        double sum = 0;
-        double boards = 0;
-        for (const auto& [board, mean] : one.boards) {
-            const auto at = other.boards.find(board);
-            if (board == but || at == other.boards.end()) continue;
-            sum += (mean - at->second) * (mean - at->second);
-            ++boards;
-        }
-        return boards > 0 ? sum / boards : -1;
-    };
-    const auto predicted = [&](std::size_t i, const std::string& but) {
-        constexpr double width = 0.005;  // by how much cases differ that tell little
-        double sum = 0;
-        double weights = 1;  // that of no difference
-        for (std::size_t j = 0; j < cases.size(); ++j) {
-            const double distance = j == i ? -1 : unlike(cases[i], cases[j], but);
-            if (distance < 0 || (!but.empty() && !cases[j].boards.contains(but))) continue;
-            const double weight = std::exp(-distance / (2 * width * width));
-            sum += weight * (but.empty() ? cases[j].run : cases[j].boards.at(but));
-            weights += weight;
-        }
-        return sum / weights;
-    };
-    std::vector<double> squares(cases.size());
-    double prior = 0;
-    for (std::size_t i = 0; i < cases.size(); ++i) {
-        for (const auto& [board, mean] : cases[i].boards) {
-            const double off = mean - predicted(i, board);
-            squares[i] += off * off;
-        }
-        prior += squares[i] / double(cases[i].boards.size() * cases.size());
-    }
-    constexpr double prior_df = 4;
-    std::vector<Likeness> found;
-    for (std::size_t i = 0; i < cases.size(); ++i) {
-        const auto boards = double(cases[i].boards.size());
-        const double variance = (squares[i] + prior_df * prior) / (boards + prior_df);
-        const double deviation = std::sqrt(variance * (1 + 1 / boards));
-        found.push_back({(cases[i].run - predicted(i, "")) / deviation, 1 / deviation});
-    }
-    return found;
 }
 
 std::vector<Suite> tails_of(const std::vector<Kernel>& kernels, const Stalls& stalls) {

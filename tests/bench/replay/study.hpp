@@ -98,6 +98,7 @@ struct Setting {
     double most_between_boards = 0;  ///< with new_board: as in gate::Comparison
     std::int64_t rounds = 1;         ///< fewer where a run has no processes left
     bool paired = false;             ///< `ab`
+    bool settling = false;           ///< with `paired`: of cases that other processes flagged
     /// Of a mode that only some of the run's processes are in: which share, how much slower.
     double mode_share = 0, mode = 1;
     std::size_t processes = 0;  ///< of the first look; 0: as by default
@@ -118,14 +119,6 @@ struct Outcome {
 /// One replay of a suite whose cases are all slower by `slowdown`.
 std::vector<Outcome> play(const Suite& suite, const Setting& setting, double slowdown,
                           Random& random);
-
-/// By how much each case of a replay is slower than what the other cases of the run say of its
-/// board, in deviations of its own between the baseline's boards: `at_once` of no change, and what
-/// a change of its logarithm by one adds. Of the draws that play() makes of the same `random`.
-struct Likeness {
-    double at_once = 0, per_log = 0;
-};
-std::vector<Likeness> likenesses(const Suite& suite, Random& random);
 
 /// The same where each case is slower by just what its report line claims to see.
 std::vector<Outcome> play_claims(const Suite& suite, const Setting& setting, Random& random);
