@@ -208,7 +208,7 @@ class Judging {
                     "{} settled here: the base of each was measured on this board, back to back",
                     util::counted(count, "case") + (count == 1 ? " is" : " are")));
             }
-            std::map<std::string, std::size_t> problems;
+            std::map<std::string, std::size_t> problems = std::move(unsettled_[i]);
             for (const CaseResult& result : run_.suites[i].cases) {
                 if (!result.settled || result.settled->problem.empty()) continue;
                 ++problems[result.settled->problem];
@@ -233,6 +233,7 @@ class Judging {
         const bool known = !flagged_.empty() && flagged_.back() == at;
         if (decision.judgement.measure_again && !known) flagged_.push_back(at);
         if (pending.comparison.paired) settled_[at.suite].insert(at.index);
+        if (!pending.unsettled.empty()) ++unsettled_[at.suite][pending.unsettled];
         const bool listed = !undecided_.empty() && undecided_.back() == at;
         if (!listed && is_undecided_on_board(pending, decision)) undecided_.push_back(at);
         limits_.add(at.suite, id, *pending.comparison.definition, decision.judgement);
@@ -249,9 +250,10 @@ class Judging {
     std::vector<SuiteVerdict> verdicts_;
     std::vector<model::CaseIndex> flagged_;
     Limits limits_;
-    std::map<std::size_t, std::set<std::size_t>> shown_programs_;  ///< cases, by suite
-    std::map<std::size_t, std::set<std::size_t>> settled_;         ///< likewise
-    std::vector<model::CaseIndex> undecided_;                      ///< on their board
+    std::map<std::size_t, std::set<std::size_t>> shown_programs_;          ///< cases, by suite
+    std::map<std::size_t, std::set<std::size_t>> settled_;                 ///< likewise
+    std::map<std::size_t, std::map<std::string, std::size_t>> unsettled_;  ///< by suite and reason
+    std::vector<model::CaseIndex> undecided_;                              ///< on their board
 };
 
 bool is_verified(const CaseResult& result) {

@@ -145,7 +145,7 @@ JudgedRun measure_run(const RunRequest& request) {
         const Cases undecided = judge.undecided_on_board(rated);
         std::erase_if(flagged, [&](const model::CaseIndex& at) {
             const auto found = settled.find(at);
-            return found != settled.end() && found->second.problem.empty() &&
+            return found != settled.end() && found->second.settled.problem.empty() &&
                    !contains(undecided, at);
         });
         return flagged;
