@@ -130,36 +130,6 @@ auto launch_of(const Kernel& kernel) {
                     kernel.launches);
 }
 
-/// Whether each instance of a program launches, copies and sets the same.
-bool launches_the_same(const Code& now, const Code& baseline) {
-    if (now.kernels->size() != baseline.kernels->size() || !all_known(*now.kernels) ||
-        now.driver != baseline.driver || now.metrics == nullptr || baseline.metrics == nullptr) {
-        return false;
-    }
-    const auto in_order = [](const std::vector<Kernel>& kernels) {
-        std::vector<const Kernel*> sorted;
-        for (const Kernel& kernel : kernels) sorted.push_back(&kernel);
-        std::sort(sorted.begin(), sorted.end(), [](const Kernel* one, const Kernel* other) {
-            return launch_of(*one) < launch_of(*other);
-        });
-        return sorted;
-    };
-    const std::vector<const Kernel*> one = in_order(*now.kernels);
-    const std::vector<const Kernel*> other = in_order(*baseline.kernels);
-    const bool same_launches =
-        std::equal(one.begin(), one.end(), other.begin(),
-                   [](const Kernel* a, const Kernel* b) { return launch_of(*a) == launch_of(*b); });
-    constexpr const char* operations[] = {"copies", "copied_bytes", "pageable_copies", "memsets"};
-    return same_launches &&
-           std::all_of(std::begin(operations), std::end(operations), [&](auto name) {
-               const auto here = now.metrics->find(name);
-               const auto there = baseline.metrics->find(name);
-               const bool known = here != now.metrics->end();
-               return known == (there != baseline.metrics->end()) &&
-                      (!known || here->second.value == there->second.value);
-           });
-}
-
 /// The value to compare with; nothing if one side lacks a record of what the other has. A document
 /// from before it was recorded equals one that has none.
 template <class T>
@@ -235,6 +205,38 @@ std::optional<std::string> memory_operation_difference(const Code& now, const Co
     }
     const auto [was, is] = std::mismatch(before.begin(), before.end(), after.begin());
     return change_of(static_cast<std::size_t>(is - after.begin()), *was, *is);
+}
+
+/// Whether each instance of a program launches, copies and sets the same.
+bool launches_the_same(const Code& now, const Code& baseline) {
+    if (now.kernels->size() != baseline.kernels->size() || !all_known(*now.kernels) ||
+        now.driver != baseline.driver || now.metrics == nullptr || baseline.metrics == nullptr) {
+        return false;
+    }
+    const auto in_order = [](const std::vector<Kernel>& kernels) {
+        std::vector<const Kernel*> sorted;
+        for (const Kernel& kernel : kernels) sorted.push_back(&kernel);
+        std::sort(sorted.begin(), sorted.end(), [](const Kernel* one, const Kernel* other) {
+            return launch_of(*one) < launch_of(*other);
+        });
+        return sorted;
+    };
+    const std::vector<const Kernel*> one = in_order(*now.kernels);
+    const std::vector<const Kernel*> other = in_order(*baseline.kernels);
+    const bool same_launches =
+        std::equal(one.begin(), one.end(), other.begin(),
+                   [](const Kernel* a, const Kernel* b) { return launch_of(*a) == launch_of(*b); });
+    constexpr const char* operations[] = {"copies", "copied_bytes", "pageable_copies", "memsets"};
+    // Which copies and memsets there are, and how many of all.
+    const std::optional<std::string> moved = memory_operation_difference(now, baseline);
+    return same_launches && moved && moved->empty() &&
+           std::all_of(std::begin(operations), std::end(operations), [&](auto name) {
+               const auto here = now.metrics->find(name);
+               const auto there = baseline.metrics->find(name);
+               const bool known = here != now.metrics->end();
+               return known == (there != baseline.metrics->end()) &&
+                      (!known || here->second.value == there->second.value);
+           });
 }
 
 /// How inputs or driver differ; empty: they do not.

@@ -60,7 +60,8 @@ struct CodeComparison {
 /// A case with kernels is judged by them first; one without, by its host code, libraries, copies
 /// and memsets. A program runs the same if each instance launches the same kernels (machine code,
 /// grid, block, cluster, shared memory, registers, launches) and copies and sets as much, under the
-/// same driver; else it is not known. A baseline from before libraries, copies and memsets were
+/// same driver; else it is not known. Copies and memsets of a program are in the order of their
+/// kinds, each once. A baseline from before libraries, copies and memsets were
 /// recorded equals a case without any; for a case with some it is not known.
 CodeComparison compare_code(const Code& now, const Code& baseline);
 

@@ -452,6 +452,7 @@ CaseResult program_case() {
         each.launches = 12;
         each.arguments.clear();
     }
+    result.memory_operations = coded_case().memory_operations;
     result.metrics["copies"] = documents::series({1});
     result.metrics["copied_bytes"] = documents::series({4096});
     return result;
@@ -501,6 +502,10 @@ TEST(MachineCode, AProgramThatLaunchesAnythingElseDoesNotRunTheSame) {
         [](CaseResult& now, model::Run&) { now.metrics.at("copied_bytes").value = 8192; },
         [](CaseResult& now, model::Run&) { now.metrics.erase("copies"); },
         [](CaseResult& now, model::Run&) { now.metrics["memsets"] = documents::series({1}); },
+        [](CaseResult& now, model::Run&) {
+            now.memory_operations->front().kind = MemoryOperationKind::device_to_host;
+        },
+        [](CaseResult& now, model::Run&) { now.memory_operations->back().bytes = 8192; },
         [](CaseResult&, model::Run& run) { run.environment.driver = "other"; },
         [](CaseResult&, model::Run& run) { run.environment.driver.clear(); },
     };
