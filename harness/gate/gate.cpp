@@ -158,7 +158,7 @@ class Judging {
         for (const auto& [suite, cases] : shown_programs_) {
             verdicts_[suite].notes.push_back(fmt::format(
                 "{} shown by {} code: each instance launches the baseline's kernels (machine code, "
-                "grid, block, shared memory, number) and copies as much; what the program passes "
+                "grid, block, shared memory, number) and has its copies; what the program passes "
                 "to them is not compared ('code: false' measures without this)",
                 util::counted(cases.size(), "GPU time") + (cases.size() == 1 ? " is" : " are"),
                 cases.size() == 1 ? "its" : "their"));
