@@ -263,6 +263,11 @@ void print_boards(const std::vector<Kernel>& kernels, const Options& options) {
                 const Tally all = replayed(row, change, options.replays).all;
                 if (change == 0) alarms = tests * all.alarms() / 100;
                 if (change > 0) add(found, all.regressed, all);
+                expect(each.leeway_shows || change <= tolerance ||
+                           is_by_chance(all.passed, all.cases, passes_at_most),
+                       fmt::format("{} boards: +{:g} % passes seldom", row.name, 100 * change));
+                expect(!each.settling || change < 4 * tolerance || all.found() >= 80,
+                       fmt::format("pairs find +{:g} %", 100 * change));
                 if (change != 0 && change != 0.02 && change != 0.05) continue;
                 add(shown, all.passed, all);
                 add(undecided, all.undecided, all);
@@ -621,7 +626,7 @@ int study(const Options& options) {
         kernels = read_kernels(options.pools);
         if (options.boards) {
             print_boards(kernels, options);
-            return 0;
+            return options.check && !kept ? 1 : 0;
         }
         print_recorded(kernels, options);
         claimed.push_back({"other processes", suites_of(kernels, Apart::processes, 0), {}});
