@@ -27,7 +27,7 @@ using Seconds = std::chrono::duration<double>;
 
 /// An idle GPU needs this long under load to raise its clocks.
 constexpr Seconds device_warm_up{0.3};
-/// At least one launch, which loads the code: a long one is as warm as several short ones.
+/// After a launch that loads the code: one long launch is as warm as several short ones.
 constexpr Seconds case_warm_up{0.005};
 constexpr int case_warm_up_launches = 1;
 

@@ -166,16 +166,21 @@ std::vector<RecordedLaunch> Session::record_launches() {
             *item.result,
             settings_of(item, options_, workers.process(item.planned->spec.workload))};
         request.settings.code_only = true;
+        recording_.enter("start");
         Workers::Answer answer =
-            workers.ask(request, options_.case_limit_s,
-                        [&](const std::string& phase) { shared_.tell(item, phase); });
+            workers.ask(request, options_.case_limit_s, [&](const std::string& phase) {
+                recording_.enter(phase);
+                shared_.tell(item, phase);
+            });
         if (answer.interrupted) shared_.interrupted = true;
         auto* reply = answer.reply ? std::get_if<MeasureReply>(&*answer.reply) : nullptr;
         if (!reply || reply->result.status != model::CaseStatus::measured) continue;
         if (!is_about(item, reply->result)) continue;
         launches.push_back({item.at, std::move(reply->result)});
     }
+    recording_.enter("between");
     workers.end();  // all times come from processes of the same kind
+    recording_.enter({});
     return launches;
 }
 
@@ -311,6 +316,7 @@ model::Run Session::finish() {
             run_.phase_s[phase] = std::max(run_.phase_s[phase], seconds);
         }
     }
+    for (const auto& [phase, seconds] : recording_.seconds()) run_.phase_s[phase] += seconds;
     run_.interrupted = shared_.interrupted;
     if (run_.interrupted) note_interrupted(items_);
     return std::move(run_);

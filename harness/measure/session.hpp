@@ -110,6 +110,7 @@ class Session final : public Measuring {
     std::vector<Item> items_;  ///< by place
     Shared shared_;
     std::deque<DeviceChain> chains_;
+    PhaseTimes recording_;  ///< of record_launches(), before the chains begin
 };
 
 }  // namespace perfgate::measure

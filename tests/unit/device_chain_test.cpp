@@ -668,6 +668,7 @@ TEST_F(DeviceChainTest, ARecordedLaunchIsOfItsCaseAndMayStandForIt) {
     EXPECT_TRUE(left_out.metrics.contains("gpu_time"));
     EXPECT_EQ(total_, 3U);
     EXPECT_TRUE(phases_.contains("gemm/same code"));
+    EXPECT_TRUE(finished.phase_s.contains("code"));
 }
 
 TEST_F(DeviceChainTest, WhatAVariantCannotRunIsSkippedWithItsReason) {
