@@ -296,6 +296,18 @@ class Interface(NoWorkloads):
         self.assertEqual(_abi.ERROR, variant.fill(out, 1))
 
 
+def interpreters():
+    """By version, from 3.10 on: this one, those on PATH, and those of pyenv, of which PATH may have only one."""
+    found = {sys.version_info[:2]: sys.executable}
+    pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
+    for minor in range(10, 20):
+        named = f"python3.{minor}"
+        for path in filter(None, (shutil.which(named), *map(str, pyenv.glob(f"versions/*/bin/{named}")))):
+            if subprocess.run([path, "--version"], capture_output=True).returncode == 0:
+                found.setdefault((3, minor), path)
+    return {f"{major}.{minor}": path for (major, minor), path in sorted(found.items())}
+
+
 NEED_NOTHING = ("Workloads", "Autotuning", "Prepared", "Arrays", "Interface")
 
 
@@ -346,10 +358,9 @@ class Public(unittest.TestCase):
             self.assertIn(field.name, perfgate.Case.__doc__)
 
     def test_interpreters_from_3_10_on_compile_it_and_pass_its_tests(self):
-        found = {path for path in (shutil.which(f"python3.{minor}") for minor in range(10, 16)) if path
-                 and subprocess.run([path, "--version"], capture_output=True).returncode == 0}
-        for python in found | {sys.executable}:
-            with self.subTest(python), tempfile.TemporaryDirectory() as out:
+        for version, python in interpreters().items():
+            with self.subTest(version), tempfile.TemporaryDirectory() as out:
+                print(f"Python {version}: {python}")
                 copy = shutil.copytree(self.FOLDER, Path(out) / "perfgate", ignore=shutil.ignore_patterns("__pycache__"))
                 done = subprocess.run([python, "-W", "error", "-m", "compileall", "-q", copy], capture_output=True, text=True)
                 self.assertEqual((0, ""), (done.returncode, done.stdout + done.stderr))
