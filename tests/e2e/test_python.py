@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import tool
+from test_python_module import interpreters
 
 KERNELS = '''import array
 import perfgate
@@ -223,6 +224,17 @@ class Python(tool.Case):
         self.assertEqual({"firstkernels", "othermore"}, self.sides_that_ran())
         self.write("more.py", mark + KERNELS)
         self.assertIn("'double'", self.run_suite(code=2).stderr)
+
+    def test_interpreters_of_other_versions_host_the_worker(self):
+        suite, wanted = "name: python\nworkloads:\n", set()
+        for version, interpreter in interpreters().items():
+            name = "double_" + version.replace(".", "_")
+            self.write(f"{name}.py", KERNELS.replace("def double", f"def {name}"))
+            suite += f"  - {{python: ../{name}.py, interpreter: {interpreter}, select: {name}, variants: [copy], tolerances: {{host_time: 900%}}}}\n"
+            wanted |= {case.replace("double", name) for case in ALL[2:]}
+        self.write("suites/python.yaml", suite)
+        self.run_suite("--verify-only")
+        self.assertEqual(wanted, {name for name, case in self.results().items() if case["verification"]["passed"]})
 
     def test_one_file_has_one_interpreter(self):
         other = self.folder / "other-python"
