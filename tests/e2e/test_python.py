@@ -2,6 +2,7 @@
 """Workloads in Python: host variants with the standard library's arrays, in a worker that Python hosts."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -71,6 +72,14 @@ class Python(tool.Case):
         self.write("suites/python.yaml", SUITE.replace("900%", "901%"))
         self.run_tool("review", "--base", "rev:HEAD", "suites", code=1)
         self.assertFalse((self.folder / "executed").exists())
+
+    def test_what_the_page_has_a_reader_write_is_at_most_fifteen_lines_and_is_listed(self):
+        page = (tool.SOURCE / "docs/python.md").read_text()
+        kernels, suite = (re.search(rf"```{language}\n(.*?)```", page, re.S)[1] for language in ("python", "yaml"))
+        self.assertLessEqual(sum(bool(line.strip()) for line in (kernels + suite).splitlines()), 15)
+        self.write("kernels.py", kernels)
+        self.write("suites/kernels.yaml", suite)
+        self.assertEqual(4, self.run_tool("list", "suites/kernels.yaml").stdout.count("add/python[dtype="))
 
     def test_cases_are_verified_measured_and_gated(self):
         self.run_tool("baseline", "refresh", "suites/python.yaml", "--backend", "host", "--processes", "3")
