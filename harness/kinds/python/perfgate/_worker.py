@@ -284,7 +284,7 @@ def load(file: str, library: ctypes.CDLL) -> Plugin:
     return Plugin(file, workloads, library)
 
 
-_plugins: List[Plugin] = []
+_plugins: Dict[bytes, Plugin] = {}  # by file
 _LOAD = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(abi.Host))
 
 
@@ -295,13 +295,12 @@ def main(library_file: str, arguments: List[str]) -> int:
     library.perfgate_compare.restype = None
 
     def load_file(file: bytes, host: Any) -> int:
-        loaded: List[Plugin] = []
-        status = _guarded(lambda: loaded.append(load(os.fsdecode(file), library)),
-                          (host.contents.set_error, host.contents.context))
-        if status != abi.OK:
+        def run() -> None:
+            _plugins[file] = load(os.fsdecode(file), library)
+
+        if file not in _plugins and _guarded(run, (host.contents.set_error, host.contents.context)) != abi.OK:
             return 0
-        _plugins.extend(loaded)
-        return loaded[0].address
+        return _plugins[file].address
 
     words = (ctypes.c_char_p * (len(arguments) + 1))(*[os.fsencode(word) for word in arguments], None)
     return int(library.perfgate_worker(len(arguments), words, _LOAD(load_file)))
