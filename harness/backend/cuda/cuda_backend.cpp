@@ -179,9 +179,10 @@ void keep_host_memory() {
 }  // namespace
 
 bool load_plugins(const measure::BackendOptions& options) {
+    // In the order of make_cuda_backend: a script may bring another CUPTI, or hide devices.
     keep_host_memory();
+    driver();
     try {
-        // Before a script brings another one.
         if (options.cupti) cupti::own();
     } catch (const util::Error&) {
         // Opening the device says why there is none.
