@@ -108,6 +108,7 @@ void Workers::start_ahead(Host& host) {
     std::vector<std::unique_ptr<WorkerProcess>> loaded(together_);
     {
         std::vector<std::jthread> loading;
+        loading.reserve(loaded.size());
         for (std::unique_ptr<WorkerProcess>& process : loaded) {
             loading.emplace_back([this, &host, &process] {
                 Workers one(host.command, stop_);
