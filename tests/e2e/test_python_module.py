@@ -203,7 +203,7 @@ class Prepared(NoWorkloads):
         self.assertEqual([7], self.launches)
 
     def test_the_table_hands_on_what_was_chosen(self):
-        plugin = _worker.Plugin("x.py", _case._workloads, None)
+        plugin = _worker.Plugin(_case._workloads, None)
         variant = _abi.Plugin.from_address(plugin.address).workloads[0].contents.variants[0].contents
         ignore = _abi.SetError(lambda context, message: None)
         host = _abi.Host(ctypes.sizeof(_abi.Host), None, ignore, ignore)
@@ -223,8 +223,8 @@ class Arrays(unittest.TestCase):
         memory = _arrays.memory_of(values, "output 1")
         self.assertEqual((3, "f32", False, 12), (memory.count, memory.type, memory.on_device, memory.bytes))
         self.assertEqual(values.buffer_info()[0], memory.address)
-        host, kind = _arrays.elements_on_host(memory)
-        self.assertEqual((values.tobytes(), "f32"), (bytes(host), kind))
+        host = _arrays.elements_on_host(memory)
+        self.assertEqual(values.tobytes(), bytes(host))
         _arrays.access(memory).set_bytes(memory, 0xFF)
         self.assertTrue(all(value != value for value in values))
 
@@ -263,7 +263,7 @@ class Interface(NoWorkloads):
         def work(n, ratio, exact, dtype, seed, variant):
             return a_case()
 
-        plugin = _worker.Plugin("x.py", _case._workloads, None)
+        plugin = _worker.Plugin(_case._workloads, None)
         table = _abi.Plugin.from_address(plugin.address)
         self.assertEqual((1, 4), (table.abi_major, table.abi_minor))
         workload = table.workloads[0].contents
@@ -285,7 +285,7 @@ class Interface(NoWorkloads):
         said = []
         report = _abi.SetError(lambda context, message: said.append(message.decode()))
         host = _abi.Host(ctypes.sizeof(_abi.Host), None, report, report)
-        plugin = _worker.Plugin("x.py", _case._workloads, None)
+        plugin = _worker.Plugin(_case._workloads, None)
         variant = _abi.Plugin.from_address(plugin.address).workloads[0].contents.variants[0].contents
         values = _abi.Values(ctypes.sizeof(_abi.Values), 0, None)
         out = ctypes.c_void_p()
