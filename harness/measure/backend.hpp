@@ -274,9 +274,13 @@ struct ListedDevice {
 /// BackendOptions::device takes. Throws util::InputError if one does not exist.
 using CreateBackend = Backend*(const BackendOptions&);
 using ListDevices = void(const std::string& wanted, std::vector<ListedDevice>& devices);
+/// Loads the plugins and runs the scripts among them, before a backend does; says whether that has
+/// opened a device.
+using LoadPlugins = bool(const BackendOptions&);
 using CreateCounterCatalogue = CounterCatalogue*();
 inline constexpr const char* create_backend_symbol = "perfgate_create_backend";
 inline constexpr const char* list_devices_symbol = "perfgate_list_devices";
+inline constexpr const char* load_plugins_symbol = "perfgate_load_plugins";
 inline constexpr const char* create_counter_catalogue_symbol = "perfgate_create_counter_catalogue";
 
 }  // namespace perfgate::measure

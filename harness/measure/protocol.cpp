@@ -268,14 +268,20 @@ void describe(Archive& archive, Described<Archive, FailedReply>& reply) {
     archive.required("device_lost", reply.device_lost);
 }
 
+template <class Archive>
+void describe(Archive& archive, Described<Archive, LoadedReply>& reply) {
+    archive.required("used_device", reply.used_device);
+}
+
 namespace {
 
 /// Names of the messages, in the order of the variant.
-constexpr std::string_view request_names[] = {"devices",  "describe", "diagnose", "board_state",
-                                              "ceilings", "facts",    "measure",  "counters"};
+constexpr std::string_view request_names[] = {"devices",     "describe", "diagnose",
+                                              "board_state", "ceilings", "facts",
+                                              "measure",     "counters", "load"};
 constexpr std::string_view reply_names[] = {"phase",       "devices",  "describe", "diagnose",
                                             "board_state", "ceilings", "facts",    "measure",
-                                            "counters",    "failed"};
+                                            "counters",    "failed",   "loaded"};
 static_assert(std::size(request_names) == std::variant_size_v<Request>);
 static_assert(std::size(reply_names) == std::variant_size_v<Reply>);
 

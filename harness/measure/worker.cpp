@@ -104,6 +104,7 @@ class Server {
     Reply operator()(const DiagnoseRequest&) { return DiagnoseReply{backend().diagnose()}; }
     Reply operator()(const BoardStateRequest&) { return BoardStateReply{backend().board_state()}; }
     Reply operator()(const CeilingsRequest&) { return CeilingsReply{backend().ceilings()}; }
+    Reply operator()(const LoadRequest&) { return LoadedReply{source_.load(loading())}; }
     Reply operator()(const FactsRequest& request) {
         FactsReply facts;
         for (const model::CaseResult& entry : request.cases) {
@@ -134,13 +135,16 @@ class Server {
   private:
     Backend& backend() {
         if (!backend_) {
-            backend_ = source_.open([this](const std::string& file) {
-                tell(PhaseReply{file.empty() ? std::string(loaded_phase)
-                                             : std::string(loading_phase) + file});
-            });
+            backend_ = source_.open(loading());
             tell(PhaseReply{std::string(open_phase)});
         }
         return *backend_;
+    }
+    BackendSource::Loading loading() {
+        return [this](const std::string& file) {
+            tell(PhaseReply{file.empty() ? std::string(loaded_phase)
+                                         : std::string(loading_phase) + file});
+        };
     }
     CaseMeasurement& measurement() {
         if (!measurement_) measurement_.emplace(backend());

@@ -33,6 +33,7 @@ struct BackendChoice {
         std::vector<std::string> scripts;
     };
     std::vector<Interpreter> interpreters;
+    std::size_t together = 1;         ///< interpreters that start at once (measure::Workers)
     model::Variables variables = {};  ///< of the interpreters' processes
 };
 

@@ -18,6 +18,7 @@
 #include "backend/cuda/source_instance.hpp"
 #include "backend/host/host_backend.hpp"
 #include "backend/plugin/loader.hpp"
+#include "cupti/api.hpp"
 
 namespace perfgate::backend::cuda {
 namespace {
@@ -176,6 +177,19 @@ void keep_host_memory() {
 }
 
 }  // namespace
+
+bool load_plugins(const measure::BackendOptions& options) {
+    // In the order of make_cuda_backend: a script may bring another CUPTI, or hide devices.
+    keep_host_memory();
+    driver();
+    try {
+        if (options.cupti) cupti::own();
+    } catch (const util::Error&) {
+        // Opening the device says why there is none.
+    }
+    make_host_backend(options);
+    return has_context();
+}
 
 std::unique_ptr<measure::Backend> make_cuda_backend(const measure::BackendOptions& options) {
     keep_host_memory();
