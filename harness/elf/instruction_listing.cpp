@@ -2,7 +2,6 @@
 #include "elf/instruction_listing.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <optional>
 #include <utility>
@@ -11,6 +10,10 @@
 #include "model/source_place.hpp"
 
 namespace perfgate::elf {
+
+using model::Instruction;
+using model::Listing;
+
 namespace {
 
 constexpr std::size_t longest_opcode = 64;
@@ -177,37 +180,6 @@ std::optional<Listing> read_listing(std::string_view text, std::string_view symb
         listing.instructions.push_back(*std::move(instruction));
     }
     return listing;
-}
-
-std::string write_listing(std::string_view symbol, const Listing& listing) {
-    std::string text("\t.section\t.text.");
-    text.append(symbol).append(",\n");
-    std::vector<std::pair<std::size_t, std::string_view>> labels;
-    for (const auto& [label, at] : listing.labels) labels.emplace_back(at, label);
-    std::sort(labels.begin(), labels.end());
-    std::size_t next = 0;
-    const auto write_labels = [&](std::size_t before) {
-        for (; next < labels.size() && labels[next].first <= before; ++next) {
-            text.append(labels[next].second).append(":\n");
-        }
-    };
-    model::SourcePlace shown;
-    for (std::size_t i = 0; i < listing.instructions.size(); ++i) {
-        const Instruction& instruction = listing.instructions[i];
-        write_labels(i);
-        if (!(instruction.place == shown)) {
-            shown = instruction.place;
-            text.append("\t//## File \"").append(shown.file).append("\", line ");
-            text.append(std::to_string(shown.line)).append("\n");
-        }
-        std::array<char, 16> address{};
-        const auto end =
-            std::to_chars(address.data(), address.data() + address.size(), instruction.address, 16);
-        text.append("/*").append(address.data(), end.ptr).append("*/ ");
-        text.append(instruction.text).append(" ;\n");
-    }
-    write_labels(listing.instructions.size());
-    return text;
 }
 
 std::string_view opcode_of(const Instruction& instruction) {

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "elf/instruction_listing.hpp"
 #include "sass/alignment.hpp"
 #include "sass/normalised.hpp"
 #include "sass/registers.hpp"
@@ -21,10 +22,10 @@ using Place = std::pair<std::string, std::int64_t>;
 
 constexpr std::size_t most_named = 6;
 
-std::vector<Normalised> normalised(const elf::Listing& listing) {
+std::vector<Normalised> normalised(const model::Listing& listing) {
     std::vector<Normalised> all;
     all.reserve(listing.instructions.size());
-    for (const elf::Instruction& each : listing.instructions) all.push_back(normalise(each));
+    for (const model::Instruction& each : listing.instructions) all.push_back(normalise(each));
     return all;
 }
 
@@ -65,7 +66,7 @@ void sort_by_size(std::vector<Count>& counts) {
     });
 }
 
-std::vector<Count> changed_opcodes(const elf::Listing& before, const elf::Listing& after) {
+std::vector<Count> changed_opcodes(const model::Listing& before, const model::Listing& after) {
     const auto was = elf::instruction_uses(before), is = elf::instruction_uses(after);
     std::map<std::string, Count> counts;
     for (const auto& [opcode, use] : was) counts[opcode] = {opcode, use.count, 0, {}};
@@ -82,12 +83,12 @@ std::vector<Count> changed_opcodes(const elf::Listing& before, const elf::Listin
     return changed;
 }
 
-std::vector<Count> class_counts(const elf::Listing& before, const elf::Listing& after) {
+std::vector<Count> class_counts(const model::Listing& before, const model::Listing& after) {
     std::map<std::string_view, Count> counts;
-    for (const elf::Instruction& each : before.instructions) {
+    for (const model::Instruction& each : before.instructions) {
         ++counts[class_of(elf::opcode_of(each))].before;
     }
-    for (const elf::Instruction& each : after.instructions) {
+    for (const model::Instruction& each : after.instructions) {
         ++counts[class_of(elf::opcode_of(each))].after;
     }
     std::vector<Count> all;
@@ -104,7 +105,7 @@ Place key_of(const model::SourcePlace& place) {
     return {place.file, place.line};
 }
 
-std::vector<Line> lines_of(const elf::Listing& before, const elf::Listing& after,
+std::vector<Line> lines_of(const model::Listing& before, const model::Listing& after,
                            const std::vector<Row>& rows) {
     // A line of the base belongs to the line that most of its instructions are paired with.
     std::map<Place, std::map<Place, std::int64_t>> partners;
@@ -126,21 +127,21 @@ std::vector<Line> lines_of(const elf::Listing& before, const elf::Listing& after
     };
     // By the head's place; one that only the base has is apart from those.
     std::map<std::pair<bool, Place>, Found> lines;
-    const auto of_before = [&](const elf::Instruction& instruction) -> Found& {
+    const auto of_before = [&](const model::Instruction& instruction) -> Found& {
         const auto partner = partner_of.find(key_of(instruction.place));
         Found& found = partner == partner_of.end() ? lines[{true, key_of(instruction.place)}]
                                                    : lines[{false, partner->second}];
         if (found.line.before.line == 0) found.line.before = instruction.place;
         return found;
     };
-    const auto of_after = [&](const elf::Instruction& instruction) -> Found& {
+    const auto of_after = [&](const model::Instruction& instruction) -> Found& {
         Found& found = lines[{false, key_of(instruction.place)}];
         found.line.after = instruction.place;
         return found;
     };
     for (const Row& row : rows) {
         if (row.before) {
-            const elf::Instruction& instruction = before.instructions[*row.before];
+            const model::Instruction& instruction = before.instructions[*row.before];
             if (instruction.place.line > 0) {
                 Found& found = of_before(instruction);
                 ++found.line.instructions_before;
@@ -149,7 +150,7 @@ std::vector<Line> lines_of(const elf::Listing& before, const elf::Listing& after
             }
         }
         if (row.after) {
-            const elf::Instruction& instruction = after.instructions[*row.after];
+            const model::Instruction& instruction = after.instructions[*row.after];
             if (instruction.place.line > 0) {
                 Found& found = of_after(instruction);
                 ++found.line.instructions_after;
@@ -177,7 +178,7 @@ std::string at(const model::SourcePlace& place) {
     return place.line > 0 ? fmt::format(" at {}:{}", place.file, place.line) : "";
 }
 
-std::string opcode_and_place(const elf::Instruction& instruction) {
+std::string opcode_and_place(const model::Instruction& instruction) {
     return std::string(elf::opcode_of(instruction)) + at(instruction.place);
 }
 
@@ -195,7 +196,7 @@ Rest rest_of(const Side& before, const Side& after, const std::vector<Row>& rows
     for (std::size_t begin = 0; begin < rows.size();) {
         if (rows[begin].mark != Mark::removed && rows[begin].mark != Mark::added) {
             if (rows[begin].mark == Mark::operands) {
-                const elf::Instruction& it = after.listing.instructions[*rows[begin].after];
+                const model::Instruction& it = after.listing.instructions[*rows[begin].after];
                 if (rest.operands++ == 0) rest.first_operands = opcode_and_place(it);
             }
             ++begin;
@@ -208,10 +209,10 @@ Rest rest_of(const Side& before, const Side& after, const std::vector<Row>& rows
             removed[elf::opcode_of(before.listing.instructions[i])].push_back(i);
         }
         for (; end < rows.size() && rows[end].mark == Mark::added; ++end) {
-            const elf::Instruction& now = after.listing.instructions[*rows[end].after];
+            const model::Instruction& now = after.listing.instructions[*rows[end].after];
             const auto same = removed.find(elf::opcode_of(now));
             if (same == removed.end() || same->second.empty()) continue;
-            const elf::Instruction& was = before.listing.instructions[same->second.front()];
+            const model::Instruction& was = before.listing.instructions[same->second.front()];
             same->second.erase(same->second.begin());
             if (rest.changed++ == 0) {
                 rest.first_changed = fmt::format("{} → {}{}", was.text, now.text, at(now.place));
@@ -279,7 +280,7 @@ std::string sentence_of(const std::vector<Count>& opcodes, const Rest& rest) {
 
 }  // namespace
 
-Difference difference(const elf::Listing& before, const elf::Listing& after) {
+Difference difference(const model::Listing& before, const model::Listing& after) {
     const std::vector<Normalised> was = normalised(before), is = normalised(after);
     std::unordered_map<std::string, int> known;
     const std::vector<int> left = numbers_of(was, known), right = numbers_of(is, known);

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "elf/instruction_listing.hpp"
 #include "model/case.hpp"
+#include "model/kernel_code.hpp"
 
 namespace perfgate::sass {
 
@@ -57,7 +57,7 @@ struct Difference {
     bool equal = false;
 };
 
-Difference difference(const elf::Listing& before, const elf::Listing& after);
+Difference difference(const model::Listing& before, const model::Listing& after);
 
 /// Begin and end of the rows to show: those that are not the same, with `context` others around.
 std::vector<std::pair<std::size_t, std::size_t>> shown_parts(const Difference& difference,

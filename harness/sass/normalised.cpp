@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "elf/instruction_listing.hpp"
+
 namespace perfgate::sass {
 namespace {
 
@@ -123,7 +125,7 @@ constexpr std::string_view other_class = "integer";
 
 }  // namespace
 
-Normalised normalise(const elf::Instruction& instruction) {
+Normalised normalise(const model::Instruction& instruction) {
     Normalised result;
     const std::string text = without_places(instruction.text, result.label);
     const std::string_view opcode = elf::opcode_of(instruction);

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "elf/instruction_listing.hpp"
+#include "model/kernel_code.hpp"
 
 namespace perfgate::sass {
 
@@ -30,7 +30,7 @@ struct Normalised {
     std::string label;                ///< that it branches to; empty: none
 };
 
-Normalised normalise(const elf::Instruction& instruction);
+Normalised normalise(const model::Instruction& instruction);
 
 /// How many registers in succession the result has.
 int result_width(std::string_view opcode);

@@ -8,6 +8,8 @@
 #include <set>
 #include <string>
 
+#include "elf/instruction_listing.hpp"
+
 namespace perfgate::sass {
 namespace {
 

@@ -6,13 +6,13 @@
 #include <utility>
 #include <vector>
 
-#include "elf/instruction_listing.hpp"
+#include "model/kernel_code.hpp"
 #include "sass/normalised.hpp"
 
 namespace perfgate::sass {
 
 struct Side {
-    const elf::Listing& listing;
+    const model::Listing& listing;
     const std::vector<Normalised>& normalised;  ///< of its instructions
 };
 

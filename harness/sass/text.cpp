@@ -8,7 +8,8 @@
 namespace perfgate::sass {
 namespace {
 
-constexpr std::size_t context = 2, most_opcodes = 4;
+constexpr std::size_t context = 2, most_opcodes = 4, most_rows_of_kernel = 200,
+                      most_lines_of_kernel = 10;
 
 std::string place_text(const model::SourcePlace& place) {
     return fmt::format("{}:{}", place.file, place.line);
@@ -37,7 +38,7 @@ std::string classes_text(const Difference& difference) {
     return fmt::format("instructions {} → {}{}", before, after, changed);
 }
 
-std::vector<std::string> rows_text(const elf::Listing& before, const elf::Listing& after,
+std::vector<std::string> rows_text(const model::Listing& before, const model::Listing& after,
                                    const Difference& difference, std::size_t most_lines) {
     std::vector<std::string> lines;
     model::SourcePlace shown;
@@ -49,12 +50,11 @@ std::vector<std::string> rows_text(const elf::Listing& before, const elf::Listin
         previous_end = end;
         for (std::size_t i = begin; i < end; ++i) {
             if (lines.size() >= most_lines) {
-                lines.push_back(fmt::format("  … {} more rows: the HTML report has all of them",
-                                            difference.rows.size() - i));
+                lines.push_back(fmt::format("  … and {} more rows", difference.rows.size() - i));
                 return lines;
             }
             const Row& row = difference.rows[i];
-            const elf::Instruction& instruction =
+            const model::Instruction& instruction =
                 row.after ? after.instructions[*row.after] : before.instructions[*row.before];
             constexpr std::string_view marks = " ~-+";
             std::string line =
@@ -84,6 +84,48 @@ std::vector<std::string> lines_text(const Difference& difference, std::size_t mo
         lines.push_back(std::move(text));
     }
     return lines;
+}
+
+std::vector<std::string> case_text(const model::CaseCode* base, const model::CaseCode& head) {
+    std::vector<std::string> text;
+    if (!head.problem.empty()) text.push_back("machine code: " + head.problem);
+    if (base != nullptr && !base->problem.empty()) text.push_back("base: " + base->problem);
+    std::vector<const model::KernelCode*> left;
+    if (base != nullptr) {
+        for (const model::KernelCode& each : base->kernels) left.push_back(&each);
+    }
+    const bool by_place = base != nullptr && base->kernels.size() == head.kernels.size();
+    for (std::size_t i = 0; i < head.kernels.size(); ++i) {
+        const model::KernelCode& kernel = head.kernels[i];
+        auto found = std::find_if(left.begin(), left.end(), [&](const auto* each) {
+            return each != nullptr && each->name == kernel.name;
+        });
+        if (found == left.end() && by_place && left[i] != nullptr) {
+            found = left.begin() + static_cast<std::ptrdiff_t>(i);
+        }
+        if (found == left.end()) {
+            text.push_back(fmt::format("{}: {} instructions; the base's are not at hand",
+                                       kernel.name, kernel.listing.instructions.size()));
+            continue;
+        }
+        const model::KernelCode& before = **found;
+        *found = nullptr;
+        if (before.code == kernel.code) {
+            text.push_back(kernel.name + ": the same machine code");
+            continue;
+        }
+        const Difference changed = difference(before.listing, kernel.listing);
+        text.push_back(kernel.name + ": " + changed.sentence);
+        text.push_back("  " + classes_text(changed));
+        for (const std::string& line : lines_text(changed, most_lines_of_kernel)) {
+            text.push_back("  " + line);
+        }
+        for (const std::string& row :
+             rows_text(before.listing, kernel.listing, changed, most_rows_of_kernel)) {
+            text.push_back("    " + row);
+        }
+    }
+    return text;
 }
 
 }  // namespace perfgate::sass

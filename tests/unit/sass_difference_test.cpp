@@ -9,19 +9,22 @@
 #include <fstream>
 #include <sstream>
 
+#include "document/kernel_code.hpp"
+#include "elf/instruction_listing.hpp"
 #include "sass/text.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::sass {
 namespace {
 
-elf::Listing recorded(const std::string& name) {
+model::Listing recorded(const std::string& name) {
     std::ostringstream text;
     text << std::ifstream(PERFGATE_TEST_DATA_DIR "/listings/" + name + ".txt").rdbuf();
     return elf::read_listing(text.str(), "blend", "/src/app").value();
 }
 
 /// Lines that begin with '.' are labels, with '#' the line of k.cu that the next ones come from.
-elf::Listing listing(const std::string& lines) {
+model::Listing listing(const std::string& lines) {
     std::istringstream in(lines);
     std::string line, text = "\t.section\t.text.k,\"ax\"\n";
     int address = 0;
@@ -49,7 +52,7 @@ std::size_t count(const Difference& of, Mark mark) {
 }
 
 std::vector<std::string> rows(const std::string& before, const std::string& after) {
-    const elf::Listing left = listing(before), right = listing(after);
+    const model::Listing left = listing(before), right = listing(after);
     return rows_text(left, right, difference(left, right), 100);
 }
 
@@ -202,6 +205,45 @@ TEST(SassDifference, ALargeKernelThatChangedAltogetherIsCounted) {
     const Difference found = compared(before, after);
     EXPECT_EQ(found.sentence, "FADD 20000 → 0, FMUL 0 → 20000");
     EXPECT_EQ(found.rows.size(), 40000U);
+}
+
+TEST(SassDifference, ACaseHasEachKernelThatChanged) {
+    const auto kernel = [](const std::string& name, const std::string& code,
+                           const std::string& text) {
+        return model::KernelCode{name, code, listing(text)};
+    };
+    model::CaseCode base, head;
+    base.kernels = {kernel("same", "1", loop), kernel("other", "2", loop)};
+    head.kernels = {kernel("other", "3", with(loop, "@!P0 BRA", "@P0 BRA")),
+                    kernel("same", "1", loop), kernel("new", "4", loop)};
+    const std::vector<std::string> text = case_text(&base, head);
+    const auto has = [&](const std::string& line) {
+        return std::find(text.begin(), text.end(), line) != text.end();
+    };
+    EXPECT_TRUE(has("same: the same machine code"));
+    EXPECT_TRUE(has("new: 10 instructions; the base's are not at hand"));
+    EXPECT_TRUE(has("    + @P0 BRA `(.L_x_1)"));
+    EXPECT_EQ(case_text(nullptr, head).size(), 3U);
+    head.kernels.clear();
+    head.problem = "nvdisasm was not found";
+    EXPECT_EQ(case_text(&base, head),
+              (std::vector<std::string>{"machine code: nvdisasm was not found"}));
+}
+
+TEST(MachineCodeDocument, IsReadAsItWasWritten) {
+    model::CaseCode code;
+    code.suite = "s";
+    code.id = "blend/a[n=1]";
+    code.kernels = {{"blend", "0123", recorded("base")}};
+    EXPECT_EQ(document::parse_code(document::write_code({code}), "code.json"),
+              std::vector<model::CaseCode>{code});
+}
+
+TEST(MachineCodeDocument, ALabelBehindTheCodeIsRefused) {
+    model::CaseCode code;
+    code.kernels = {{"blend", "0123", {{}, {{".L_x_0", 1}}}}};
+    EXPECT_THROW(document::parse_code(document::write_code({code}), "code.json"), util::InputError);
+    EXPECT_THROW(document::parse_code("{}", "code.json"), util::InputError);
 }
 
 }  // namespace

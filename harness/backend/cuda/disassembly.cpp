@@ -68,7 +68,11 @@ std::string disassemble(const std::string& cubin) {
 }
 
 /// Throws util::Error.
-elf::Listing listing_of(const LaunchedFunction& kernel) {
+model::Listing listing_of(const LaunchedFunction& kernel) {
+    if (kernel.code.image == nullptr) {
+        throw util::Error(fmt::format("the machine code of {} is not known (docs/machine-code.md)",
+                                      util::printable(kernel.symbol, 100)));
+    }
     // A case's kernels may have one image, and so may cases.
     static std::map<std::shared_ptr<const std::string>, std::string> known;
     auto text = known.find(kernel.code.image);
@@ -103,6 +107,24 @@ std::string detail_of(const Uses& instructions) {
 
 }  // namespace
 
+model::CaseCode machine_code(const OpenDevice& device, const CudaCase& opened) {
+    model::CaseCode code;
+    if (!device.has_cupti()) {
+        code.problem = device.cupti_problem();
+        return code;
+    }
+    std::set<std::string> listed;
+    for (const LaunchedFunction& kernel : opened.launched_functions()) {
+        if (!listed.insert(kernel.code.fingerprint).second) continue;
+        try {
+            code.kernels.push_back({kernel.name, kernel.code.fingerprint, listing_of(kernel)});
+        } catch (const util::Error& error) {
+            code.problem = error.what();
+        }
+    }
+    return code;
+}
+
 measure::Reading read_disassembly(const ReadingContext& context) {
     measure::Reading reading;
     const auto fail = [&](std::string problem) {
@@ -114,12 +136,8 @@ measure::Reading read_disassembly(const ReadingContext& context) {
     std::set<std::string> counted;
     for (const LaunchedFunction& kernel : context.opened->launched_functions()) {
         if (!counted.insert(kernel.code.fingerprint).second) continue;
-        if (kernel.code.image == nullptr) {
-            return fail(fmt::format("the machine code of {} is not known (docs/machine-code.md)",
-                                    util::printable(kernel.symbol, 100)));
-        }
         try {
-            const elf::Listing listing = listing_of(kernel);
+            const model::Listing listing = listing_of(kernel);
             for (const auto& [opcode, use] : elf::instruction_uses(listing)) {
                 elf::InstructionUse& sum = all[opcode];
                 if (use.count > sum.count) sum.place = use.place;
