@@ -99,9 +99,7 @@ std::optional<Instruction> instruction_of(std::string_view line) {
 std::optional<std::string> label_of(std::string_view line) {
     if (!line.starts_with(".L")) return std::nullopt;
     const std::size_t end = line.find(':');
-    if (end == std::string_view::npos || end > longest_opcode || !is_opcode(line.substr(0, end))) {
-        return std::nullopt;
-    }
+    if (end == std::string_view::npos || !is_opcode(line.substr(0, end))) return std::nullopt;
     return std::string(line.substr(0, end));
 }
 
