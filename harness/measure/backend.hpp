@@ -21,6 +21,7 @@
 #include "model/catalogue.hpp"
 #include "model/choices.hpp"
 #include "model/environment.hpp"
+#include "model/kernel_code.hpp"
 #include "model/run.hpp"
 #include "model/source_kernel.hpp"
 #include "util/error.hpp"
@@ -223,6 +224,13 @@ class Backend {
         reading.problem = "this backend has no reading '" + request.name +
                           "': leave its metrics out of 'metrics'";
         return reading;
+    }
+    /// The kernels of a case whose launch is recorded, disassembled. What cannot be
+    /// had is a problem in the result. By default there is no machine code.
+    virtual model::CaseCode machine_code(Case& /*opened*/) {
+        model::CaseCode code;
+        code.problem = "this backend has no machine code to disassemble";
+        return code;
     }
     /// Call it after a launch, so that it includes what the launch loads.
     virtual HostCode host_code(const model::CaseSpec& spec) = 0;

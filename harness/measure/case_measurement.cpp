@@ -265,6 +265,25 @@ void CaseMeasurement::measure(model::CaseResult& result, const CaseSettings& set
     }
 }
 
+model::CaseCode CaseMeasurement::machine_code(const model::CaseResult& result,
+                                              const CaseSettings& settings,
+                                              const PhaseObserver& observe) {
+    model::CaseCode code;
+    if (variant(result, settings).target != model::Target::cuda || !capabilities_.kernel_records) {
+        code.problem = capabilities_.kernel_records ? "it runs on the host"
+                                                    : capabilities_.kernel_records_problem;
+        return code;
+    }
+    observe("set-up");
+    backend_.keep_code();
+    const std::unique_ptr<Case> opened = open(result, settings);
+    opened->fill(settings.seed);
+    opened->warm_up(1, Seconds(0));
+    opened->record_launch();
+    observe("machine code");
+    return backend_.machine_code(*opened);
+}
+
 void CaseMeasurement::record_code(Case& opened, model::CaseResult& result,
                                   const CaseSettings& settings) const {
     if (variant(result, settings).target == model::Target::cuda && capabilities_.kernel_records) {

@@ -184,6 +184,38 @@ std::vector<RecordedLaunch> Session::record_launches() {
     return launches;
 }
 
+std::vector<model::CaseCode> Session::machine_code(const std::vector<model::CaseIndex>& cases) {
+    std::vector<model::CaseCode> all;
+    for (Item* item : items_at(cases)) {
+        if (item->planned->group || shared_.interrupted) continue;
+        Workers& workers = *devices_[item->chain.value_or(0)].workers;
+        const CodeRequest request{
+            *item->result,
+            settings_of(*item, options_, workers.process(item->planned->spec.workload))};
+        Workers::Answer answer =
+            workers.ask(request, options_.case_limit_s,
+                        [&](const std::string& phase) { shared_.tell(*item, phase); });
+        if (answer.interrupted) {
+            shared_.interrupted = true;
+            break;
+        }
+        model::CaseCode& code = all.emplace_back();
+        if (auto* reply = answer.reply ? std::get_if<CodeReply>(&*answer.reply) : nullptr) {
+            code = std::move(reply->code);
+        } else if (auto* failed =
+                       answer.reply ? std::get_if<FailedReply>(&*answer.reply) : nullptr) {
+            code.problem = failed->message;
+            workers.end();
+        } else {
+            code.problem = answer.why;
+        }
+        code.suite = *item->suite;
+        code.id = model::case_id(item->planned->spec);
+    }
+    for (const MeasuredDevice& device : devices_) device.workers->end();
+    return all;
+}
+
 void Session::leave_out(RecordedLaunch launch, const std::string& reason) {
     model::CaseResult& result = *item_at(launch.at)->result;
     result = std::move(launch.result);

@@ -121,6 +121,9 @@ class Server {
         }
         return measured;
     }
+    Reply operator()(const CodeRequest& request) {
+        return CodeReply{measurement().machine_code(request.result, request.settings, observer())};
+    }
     Reply operator()(const CountersRequest& request) {
         CountersReply counters;
         for (const auto& job : request.jobs) counters.results.push_back(job.result);

@@ -14,6 +14,7 @@
 #include "gate/batch_rule.hpp"
 #include "gate/gate.hpp"
 #include "runner/back_to_back.hpp"
+#include "runner/code_file.hpp"
 #include "runner/confirm.hpp"
 #include "runner/devices.hpp"
 #include "runner/execution.hpp"
@@ -234,15 +235,18 @@ BothRuns measure_both(const AbRequest& request, const gate::Rule& rule) {
 
     BackToBack both(base_execution.session(), head_execution.session(), *choice.processes);
     both.measure_all();
-    confirm(
-        both,
-        [&](const model::Run& so_far) {
-            const model::Run base_so_far = head_execution.rated(both.base_run());
-            return gate::flagged(head_execution.rated(so_far),
-                                 gate::baselines_of(base_so_far, base_name(request)),
-                                 request.policy, rule);
-        },
-        gate::Processes::paired);
+    const auto flagged = [&](const model::Run& so_far) {
+        const model::Run base_so_far = head_execution.rated(both.base_run());
+        return gate::flagged(head_execution.rated(so_far),
+                             gate::baselines_of(base_so_far, base_name(request)), request.policy,
+                             rule);
+    };
+    confirm(both, flagged, gate::Processes::paired);
+    if (!both.interrupted()) {
+        const auto slower = flagged(both.run());
+        store_code(base_execution.session(), slower, of_base.out);
+        store_code(head_execution.session(), slower, of_head.out);
+    }
     if (both.interrupted()) {
         for (Execution* side : {&base_execution, &head_execution}) side->session().interrupt();
     }

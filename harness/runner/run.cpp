@@ -10,6 +10,7 @@
 #include "model/verdict.hpp"
 #include "runner/canary.hpp"
 #include "runner/changed_only.hpp"
+#include "runner/code_file.hpp"
 #include "runner/confirm.hpp"
 #include "runner/devices.hpp"
 #include "runner/execution.hpp"
@@ -156,6 +157,11 @@ JudgedRun measure_run(const RunRequest& request) {
     add_settled(settled, rated);
     session.collect_again(judge.failing_counters(rated), 1, collections);
 
+    if (!session.interrupted()) {
+        model::Run final = execution.rated(session.run());
+        add_settled(settled, final);
+        store_code(session, judge.flagged(final), choice.out);
+    }
     model::Run run = execution.finish(request.suites.front());
     add_settled(settled, run);
     if (!run.interrupted) keep_builds(choice, backend, plan, run, &judge.baselines());

@@ -24,6 +24,7 @@ ALLOWED = {  # and util, which all may use
     "suite": {"model", "metrics", "kinds/plugin", "kinds/python", "kinds/source", "kinds/command", "kinds/benchmark"},
     "measure": {"model", "document", "metrics", "stats"},
     "elf": {"model"},
+    "sass": {"elf", "model"},
     "cupti": set(),
     "backend/plugin": {"measure", "model", "sdk"},
     "backend/host": {"measure", "backend/plugin", "model"},

@@ -105,6 +105,10 @@ class CudaBackend : public measure::Backend {
         return Backend::read(request);
     }
 
+    model::CaseCode machine_code(measure::Case& opened) override {
+        return cuda::machine_code(device_, dynamic_cast<CudaCase&>(opened));
+    }
+
     std::uint64_t free_memory() override {
         std::size_t free = 0;
         std::size_t total = 0;

@@ -228,7 +228,8 @@ measure::LaunchRecord CudaCase::record_launch() {
             const CUfunction function = launched_each ? launches[i].function : nullptr;
             LoadedFunction code = device_.loaded_function(symbols[i], function);
             set_code(code, result.kernels[i]);
-            launched_functions_.push_back({std::move(symbols[i]), std::move(code)});
+            launched_functions_.push_back(
+                {std::move(symbols[i]), std::move(code), result.kernels[i].name});
         }
         if (launched_each) {
             for (std::size_t i = 0; i < launches.size(); ++i) {
