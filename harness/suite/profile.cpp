@@ -159,6 +159,12 @@ const std::vector<Row>& profile_keys() {
                                           : fmt::format("{}", fmt::join(of.plugins, ", "));
             })
             .usually("none"),
+        Row("build",
+            "Command line (`/bin/sh`) that builds a git revision for `ab --base rev:REF` and "
+            "`bisect`, in the top folder of its checkout. The working tree is not built.",
+            text("a command line", longest_path), &Profile::build)
+            .shows([](const Profile& of) { return of.build.value_or("none"); })
+            .usually("none"),
         Row("builds",
             "Folder in which `baseline refresh` keeps the builds that it measured, and from which "
             "`run` measures a base on a board that the baseline does not know. Content is checked "

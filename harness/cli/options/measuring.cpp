@@ -151,6 +151,7 @@ void apply_measuring_profile(const CLI::App& verb, const suite::Profile& profile
                              runner::MeasuringChoice& choice) {
     add_config_plugins(profile, choice.backend);
     if (profile.backend && verb.count("--backend") == 0) choice.backend.backend = *profile.backend;
+    choice.build = profile.build.value_or("");
     choice.builds = profile.builds.value_or("");
     if (profile.processes && !choice.processes) {
         choice.processes = static_cast<std::size_t>(*profile.processes);
