@@ -81,8 +81,13 @@ std::optional<Target> worst_of(const model::VerdictDocument& document) {
                 std::fabs(metric->change.value_or(std::numeric_limits<double>::infinity()));
             if (change <= most) continue;
             most = change;
-            worst = Target{suite.name,   verdict.id,        metric->metric,
-                           metric->unit, *metric->baseline, *metric->measured};
+            worst = Target{suite.name,
+                           verdict.id,
+                           metric->metric,
+                           metric->unit,
+                           *metric->baseline,
+                           *metric->measured,
+                           spread_of(metric->measured_batches)};
         }
     }
     return worst;
@@ -174,6 +179,10 @@ class Pairs {
         step_.pairs = static_cast<std::int64_t>(
             std::min(base.series->batches.size(), head.series->batches.size()));
         step_.decision = decide(definition, target_, *base.series, *head.series, false_alarms_);
+        step_.why = step_.decision == Decision::undecided && timing_ &&
+                            scattered(target_, *base.series, *head.series)
+                        ? "its processes differ far more than GOOD's and BAD's"
+                        : "";
     }
 
     const Target& target_;

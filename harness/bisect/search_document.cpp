@@ -54,6 +54,7 @@ void describe(Archive& archive, document::Described<Archive, Target>& target) {
     archive.required("unit", target.unit);
     archive.required("good", target.good);
     archive.required("bad", target.bad);
+    archive.optional("bad_spread", target.bad_spread);
 }
 
 template <class Archive>

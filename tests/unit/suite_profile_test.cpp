@@ -173,7 +173,7 @@ TEST(SuiteProfile, TellsAllProblemsAtOnce) {
               "p.yaml:4:1: wrong value for 'baselines'; expected the path of a folder, found "
               "nothing\n"
               "p.yaml:5:1: unknown key 'outs'; expected one of backend, policy, junit_profile, "
-              "baselines, out, processes, plugins, builds, creep, canary, prove, "
+              "baselines, out, processes, plugins, build, builds, creep, canary, prove, "
               "changed_only, complete; did you mean 'out'?");
 }
 
