@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "baseline/file_changes.hpp"
+#include "baseline/improvements.hpp"
 #include "document/baseline.hpp"
 #include "document/ledger.hpp"
 #include "gate/renames.hpp"
@@ -77,6 +78,7 @@ std::optional<gate::StoredBaseline> load_baseline(const fs::path& folder,
     gate::StoredBaseline stored = read_baseline(path);
     require_place("baseline", stored.file, "suite", stored.baseline.suite, suite);
     require_place("baseline", stored.file, "device.key", stored.baseline.device.key, device_key);
+    stored.improved = first_seen(folder, device_key, suite);
     return stored;
 }
 

@@ -12,12 +12,14 @@
 
 #include "baseline/accept.hpp"
 #include "baseline/acceptance.hpp"
+#include "baseline/improvements.hpp"
 #include "baseline/store.hpp"
 #include "explain/explain.hpp"
 #include "gate/gate.hpp"
 #include "gate/proof.hpp"
 #include "gate/suite_verdict.hpp"
 #include "metrics/catalogue.hpp"
+#include "util/error.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::runner {
@@ -192,10 +194,27 @@ int Judge::prove(const model::Run& run) const {
     return proof.problems.empty() ? 0 : 3;
 }
 
+int Judge::note_improvements(const model::VerdictDocument& document, const model::Run& run) const {
+    if (!choice_.policy.improved_fails || run.interrupted || run.verify_only) return 0;
+    try {
+        const std::vector<std::string> changed =
+            baseline::note_improvements(choice_.baselines, document, run);
+        for (const std::string& file : changed) {
+            fmt::print(stderr, "perfgate: improvements are noted in {}: commit it\n",
+                       util::printable(file, 300));
+        }
+    } catch (const util::Error& error) {
+        fmt::print(stderr, "perfgate: improvements are not noted: {}\n",
+                   util::printable(error.what(), 500));
+        return 3;
+    }
+    return 0;
+}
+
 int Judge::judge_and_report(const model::Run& run, const OutputOptions& reports) const {
     const model::VerdictDocument document = verdict(run);
-    const int judged =
-        model::combine_exit_codes(document.exit_code, report(document, run, reports));
+    int judged = model::combine_exit_codes(document.exit_code, report(document, run, reports));
+    judged = model::combine_exit_codes(judged, note_improvements(document, run));
     return model::combine_exit_codes(judged, prove(run));
 }
 
