@@ -40,6 +40,7 @@ constexpr const char* search_file = "bisect.json";
 constexpr std::size_t most_search_bytes = std::size_t{64} << 20;
 constexpr std::size_t most_suite_bytes = std::size_t{16} << 20;
 constexpr std::size_t longest_subject = 80;
+constexpr std::size_t most_shown = 20;  ///< commits
 
 std::string short_name(const std::string& commit) {
     return commit.substr(0, 12);
@@ -290,6 +291,7 @@ class Bisection {
         words.insert(words.begin(), {"--base", "rev:" + base, "--head", "rev:" + head});
         runner::Compared compared = runner::compare_checkouts(asked, checkouts);
         check_device(compared.verdict.environment.device.key);
+        usable_ = true;
         return compared;
     }
 
@@ -325,16 +327,19 @@ class Bisection {
         const auto start = std::chrono::steady_clock::now();
         Step step;
         step.commit = history_[index].name;
+        std::string device;
         try {
-            measure(step);
+            device = measure(step);
         } catch (const runner::BuildFailed& error) {
             step.decision = Decision::broken;
             step.why = error.what();
         } catch (const util::InputError& error) {
+            require_usable();
             step.decision = Decision::broken;
             step.why = error.what();
         }
         if (runner::interrupted()) throw measure::Interrupted();
+        if (!device.empty()) check_device(device);
         step.wall_s =
             std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         decisions_[index] = step.decision;
@@ -343,7 +348,17 @@ class Bisection {
         say(step_text(step));
     }
 
-    void measure(Step& step) {
+    /// What is refused may be the commit's fault, or that of a command that went on with others'
+    /// steps. Throws as comparing BAD with GOOD does, of which it is known that it can be done.
+    void require_usable() {
+        if (usable_) return;
+        runner::Revisions bad(request_.ab.suites, build());
+        const runner::Checkout checkout = bad.check_out("BAD " + request_.bad, request_.bad);
+        compare(request_.good, request_.bad, {good_checkout_, checkout});
+    }
+
+    /// Returns the key of the device.
+    std::string measure(Step& step) {
         runner::Revisions revisions(request_.ab.suites, build());
         const runner::Checkout checkout = revisions.check_out("commit " + step.commit, step.commit);
         runner::AbRequest asked = sides(search_.good, step.commit);
@@ -361,7 +376,7 @@ class Bisection {
                                   key = both.run().environment.device.key;
                                   pairs.measure(both, head, *asked.measuring.processes);
                               });
-        if (!key.empty()) check_device(key);
+        return key;
     }
 
     std::string step_text(const Step& step) const {
@@ -407,7 +422,12 @@ class Bisection {
                 : fmt::format("one of these {}, because commits between them were skipped:",
                               among.count());
         if (among.count() > 1) {
-            for (const std::string& commit : search_.commits) text += "\n  " + words_of(commit);
+            const std::size_t shown = std::min(search_.commits.size(), most_shown);
+            for (std::size_t i = 0; i < shown; ++i) text += "\n  " + words_of(search_.commits[i]);
+            if (shown < search_.commits.size()) {
+                text +=
+                    fmt::format("\n  and {} more: {}", search_.commits.size() - shown, search_file);
+            }
         }
         double seconds = 0;
         for (const Step& step : search_.steps) seconds += step.wall_s;
@@ -427,10 +447,20 @@ class Bisection {
 
     /// Where the commit is beyond the boundary, but does not make the whole of the change.
     std::string not_alone(const model::VerdictDocument& report) const {
-        const std::optional<Target> worst = worst_of(report);
-        if (worst) return {};
-        return "the report shows no regression by this commit alone: commits before it add to the "
-               "change";
+        for (const model::SuiteVerdict& suite : report.suites) {
+            for (const model::CaseVerdict& verdict : suite.cases) {
+                if (suite.name != search_.target->suite || verdict.id != search_.target->id) {
+                    continue;
+                }
+                for (const model::MetricVerdict& metric : verdict.metrics) {
+                    const bool worse = metric.verdict == model::Verdict::regressed ||
+                                       metric.verdict == model::Verdict::warned;
+                    if (metric.metric == search_.target->metric && worse) return {};
+                }
+            }
+        }
+        return "the report does not show that this alone makes it slower by more than the "
+               "tolerance: commits before it add to the change";
     }
 
     /// How to look into the branches that a merge brought in.
@@ -460,6 +490,7 @@ class Bisection {
     runner::Revisions good_;  ///< with GOOD's checkout, which all steps compare with
     runner::Checkout good_checkout_;
     SearchDocument search_;
+    bool usable_ = false;  ///< this command has compared something
     std::vector<GitCommit> history_;
     std::vector<std::optional<Decision>> decisions_;  ///< of the history's commits
 };

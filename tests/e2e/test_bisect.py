@@ -211,6 +211,14 @@ class Restarts(Bisect):
         self.assertEqual({"c2": "not slower"}, self.decisions())
         self.assertEqual("running", self.search()["outcome"])
         flag.unlink()
+        # Another device is no commit's fault.
+        file = self.repo / "perfgate-out/bisect.json"
+        text = file.read_text()
+        file.write_text(text.replace(self.search()["device"], "another"))
+        done = self.bisect("main~4", "main", "mine.yaml", code=2)
+        self.assertIn("its steps were measured on another", done.stderr.splitlines()[-1])
+        self.assertEqual({"c2": "not slower"}, self.decisions())
+        file.write_text(text)
         before = self.builds()
         done = self.bisect("main~4", "main", "mine.yaml")
         self.assertIn("going on after 1 step", done.stderr)
