@@ -55,8 +55,9 @@ std::string settings_of(const runner::AbRequest& request) {
     util::Sha256 settings;
     const auto add = [&](const std::vector<std::string>& texts) {
         settings.add(fmt::format("{}\n", texts.size()));
-        for (const std::string& text : texts)
+        for (const std::string& text : texts) {
             settings.add(fmt::format("{}\n{}", text.size(), text));
+        }
     };
     const runner::MeasuringChoice& choice = request.measuring;
     add({util::read_file(request.suites.front(), most_suite_bytes, "suite"), choice.build,
@@ -107,8 +108,9 @@ Measured measured_in(const model::Run& run, const Target& target) {
     for (std::size_t s = 0; s < run.suites.size(); ++s) {
         for (std::size_t c = 0; c < run.suites[s].cases.size(); ++c) {
             const model::CaseResult& result = run.suites[s].cases[c];
-            if (run.suites[s].name != target.suite || model::case_id(result.spec) != target.id)
+            if (run.suites[s].name != target.suite || model::case_id(result.spec) != target.id) {
                 continue;
+            }
             found.result = &result;
             found.at = {s, c};
         }
@@ -119,7 +121,7 @@ Measured measured_in(const model::Run& run, const Target& target) {
     }
     const bool wrong = found.result->verification && !found.result->verification->passed;
     if (found.result->status != model::CaseStatus::measured || wrong) {
-        found.problem = wrong ? "its result is incorrect"
+        found.problem = wrong ? std::string("its result is incorrect")
                               : fmt::format("{}: {}", model::to_text(found.result->status),
                                             found.result->reason);
         return found;
@@ -500,7 +502,10 @@ std::optional<int> answer(const model::VerdictDocument& document) {
     bool shown = document.exit_code != 2;
     for (const model::SuiteVerdict& suite : document.suites) {
         for (const model::CaseVerdict& verdict : suite.cases) {
-            if (verdict.verdict == model::Verdict::regressed) return 1;
+            if (verdict.verdict == model::Verdict::regressed ||
+                verdict.verdict == model::Verdict::warned) {
+                return 1;
+            }
             shown = shown && (verdict.verdict == model::Verdict::pass ||
                               verdict.verdict == model::Verdict::improved ||
                               verdict.verdict == model::Verdict::skipped);
