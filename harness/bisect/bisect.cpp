@@ -155,7 +155,8 @@ class Pairs {
                 if (both.interrupted()) return;
             }
             judge(head.rated(both.base_run()), head.rated(both.run()));
-            if (step_.decision != Decision::undecided) return;
+            // What is still scattered with three times the pairs stays so.
+            if (step_.decision != Decision::undecided || (look > 0 && !step_.why.empty())) return;
         }
     }
 
