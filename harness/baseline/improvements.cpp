@@ -3,12 +3,7 @@
 
 #include <algorithm>
 #include <optional>
-#include <system_error>
 #include <utility>
-
-#include "baseline/lock.hpp"
-#include "baseline/store.hpp"
-#include "util/file.hpp"
 
 namespace perfgate::baseline {
 
@@ -28,14 +23,6 @@ bool is_improved(const MetricVerdict& metric) {
 bool is_undecided(const MetricVerdict& metric) {
     return metric.verdict != Verdict::pass && metric.verdict != Verdict::regressed &&
            metric.verdict != Verdict::warned && metric.verdict != Verdict::acknowledged;
-}
-
-std::vector<LedgerEntry> entries_of_suite(const std::filesystem::path& folder,
-                                          const model::SuiteVerdict& verdict,
-                                          const model::Run& run) {
-    if (verdict.baseline_file.empty()) return {};
-    const std::string& key = run.environment.device.key;
-    return improvement_entries(verdict, first_seen(folder, key, verdict.name), run);
 }
 
 }  // namespace
@@ -68,20 +55,6 @@ FirstSeen first_seen(const model::Ledger& ledger) {
     return seen;
 }
 
-FirstSeen first_seen(const std::filesystem::path& folder, std::string_view device_key,
-                     std::string_view suite) {
-    const std::filesystem::path file = ledger_path(folder, device_key, suite);
-    std::error_code error;
-    if (!std::filesystem::exists(file, error)) return {};
-    // A ledger may be large, and most note none.
-    const std::string word = '"' + std::string(to_text(LedgerAction::improved)) + '"';
-    if (util::read_file(file, ledger_limit_bytes, "ledger").find(word) == std::string::npos) {
-        return {};
-    }
-    const std::optional<model::Ledger> ledger = load_ledger(folder, device_key, suite);
-    return ledger ? first_seen(*ledger) : FirstSeen{};
-}
-
 std::vector<LedgerEntry> improvement_entries(const model::SuiteVerdict& verdict,
                                              const FirstSeen& known, const model::Run& run) {
     std::vector<LedgerEntry> entries;
@@ -108,25 +81,6 @@ std::vector<LedgerEntry> improvement_entries(const model::SuiteVerdict& verdict,
         entries.push_back(std::move(entry));
     }
     return entries;
-}
-
-std::vector<std::string> note_improvements(const std::filesystem::path& folder,
-                                           const model::VerdictDocument& document,
-                                           const model::Run& run) {
-    const std::string& key = run.environment.device.key;
-    const auto is_new = [&](const model::SuiteVerdict& verdict) {
-        return !entries_of_suite(folder, verdict, run).empty();
-    };
-    std::vector<std::string> changed;
-    if (!std::any_of(document.suites.begin(), document.suites.end(), is_new)) return changed;
-    const BaselineLock lock(folder, {});
-    for (const model::SuiteVerdict& verdict : document.suites) {
-        const std::vector<LedgerEntry> entries = entries_of_suite(folder, verdict, run);
-        if (entries.empty()) continue;
-        append_to_ledger(folder, key, verdict.name, entries);
-        changed.push_back(ledger_path(folder, key, verdict.name).string());
-    }
-    return changed;
 }
 
 }  // namespace perfgate::baseline

@@ -2,7 +2,6 @@
 // When runs first saw improvements that nobody has accepted since, as the ledger has it.
 #pragma once
 
-#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -19,20 +18,9 @@ using FirstSeen = std::map<std::string, std::map<std::string, std::string>>;
 /// An acceptance of a case ends what was seen before, and so does a run that no longer sees it.
 FirstSeen first_seen(const model::Ledger& ledger);
 
-/// Of the ledger in the folder; empty if there is none, or if it notes no improvement. Throws
-/// InputError for one that cannot be used.
-FirstSeen first_seen(const std::filesystem::path& folder, std::string_view device_key,
-                     std::string_view suite);
-
 /// The entries by which a ledger notes what a run newly shows improved, or no longer. A metric that
 /// is not decided stays as it is known.
 std::vector<model::LedgerEntry> improvement_entries(const model::SuiteVerdict& verdict,
                                                     const FirstSeen& known, const model::Run& run);
-
-/// Adds these to the ledgers of the suites that have a baseline, under the folder's lock. Returns
-/// the ledgers that changed. Throws Error.
-std::vector<std::string> note_improvements(const std::filesystem::path& folder,
-                                           const model::VerdictDocument& document,
-                                           const model::Run& run);
 
 }  // namespace perfgate::baseline

@@ -13,6 +13,7 @@
 #include "baseline/accept.hpp"
 #include "baseline/acceptance.hpp"
 #include "baseline/improvements.hpp"
+#include "baseline/lock.hpp"
 #include "baseline/store.hpp"
 #include "explain/explain.hpp"
 #include "gate/gate.hpp"
@@ -196,12 +197,24 @@ int Judge::prove(const model::Run& run) const {
 
 int Judge::note_improvements(const model::VerdictDocument& document, const model::Run& run) const {
     if (!choice_.policy.improved_fails || run.interrupted || run.verify_only) return 0;
+    const std::string& key = run.environment.device.key;
     try {
-        const std::vector<std::string> changed =
-            baseline::note_improvements(choice_.baselines, document, run);
-        for (const std::string& file : changed) {
-            fmt::print(stderr, "perfgate: improvements are noted in {}: commit it\n",
-                       util::printable(file, 300));
+        std::optional<baseline::BaselineLock> lock;
+        for (const model::SuiteVerdict& suite : document.suites) {
+            const auto known = baselines_.find(suite.name);
+            if (known == baselines_.end()) continue;
+            if (baseline::improvement_entries(suite, known->second.improved, run).empty()) continue;
+            // What another run has noted meanwhile is known, too.
+            if (!lock) lock.emplace(choice_.baselines, baseline::BaselineLock::Waiting{});
+            const auto stored = baseline::load_baseline(choice_.baselines, key, suite.name);
+            if (!stored) continue;
+            const auto entries = baseline::improvement_entries(suite, stored->improved, run);
+            if (entries.empty()) continue;
+            baseline::append_to_ledger(choice_.baselines, key, suite.name, entries);
+            fmt::print(
+                stderr, "perfgate: improvements are noted in {}: commit it\n",
+                util::printable(baseline::ledger_path(choice_.baselines, key, suite.name).string(),
+                                300));
         }
     } catch (const util::Error& error) {
         fmt::print(stderr, "perfgate: improvements are not noted: {}\n",
