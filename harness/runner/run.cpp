@@ -177,8 +177,9 @@ int run_suites(const RunRequest& request) {
     const int stored = store_run(run, request.measuring.out);
     model::VerdictDocument verdict = judge.verdict(run);
     if (request.canary) note_without_canary(run, verdict);
-    const int judged =
-        model::combine_exit_codes(verdict.exit_code, judge.report(verdict, run, request.reports));
+    const int judged = model::combine_exit_codes(
+        judge.note_improvements(verdict, run),
+        model::combine_exit_codes(verdict.exit_code, judge.report(verdict, run, request.reports)));
     const int result =
         model::combine_exit_codes(model::combine_exit_codes(stored, judged), judge.prove(run));
     if (!request.canary) return result;

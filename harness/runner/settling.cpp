@@ -257,7 +257,8 @@ class GroupMeasuring {
         std::optional<Revisions> revisions;
         Checkout checkout;
         if (!group_.revision.empty()) {
-            checkout = revisions.emplace(files).check_out("--base", group_.revision);
+            checkout = revisions.emplace(files, of_head_.build)
+                           .check_out("--base rev:" + group_.revision, group_.revision);
         } else {
             files.clear();
         }

@@ -42,6 +42,7 @@ ALLOWED = {  # and util, which all may use
     "runner": {"gate", "baseline", "kinds/benchmark", "review", "document", "measure", "kinds", "kinds/command",
                "suite", "metrics", "explain", "report", "inject", "activity", "traces", "program", "kinds/source",
                "stats", "model"},
+    "bisect": {"runner", "gate", "measure", "document", "stats", "model"},
     "cli": None,  # all
 }
 # What runs inside a user's program uses nothing else of these rooms.
