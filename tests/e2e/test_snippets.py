@@ -111,14 +111,14 @@ WORKFLOW = "workflow"
 
 # Of each page the frames of its YAML, in its order.
 FRAMES = {
-    "README.md": [WHOLE, WHOLE],
+    "README.md": [WHOLE, WHOLE, WHOLE],
     "suites/README.md": [WHOLE, GEMM, GEMM.replace("    params: {k: 64}\n", ""),
                          GEMM.replace("    variants: [naive]\n", "").replace("k: 64", "n: 64, k: 64"), SWIZZLED, OVERRIDDEN + "...", SKIPPED, RELATED],
     "docs/sources.md": [WHOLE, SOURCE, SOURCE],
     "docs/metrics.md": [DEFAULTS, DEFAULTS],
     "docs/programs.md": [WHOLE, COMMAND, COMMAND, HEALTHY],
     "docs/benchmarks.md": [WHOLE, ENTRIES, ENTRIES, ENTRIES, ENTRIES, ENTRIES, BENCHMARKS, BENCHMARKS, WHOLE],
-    "docs/sharding.md": [],
+    "docs/moving.md": [WHOLE],
     "docs/back-to-back.md": [],
     "docs/github-actions.md": [WORKFLOW],
     "ci/runner.md": [WORKFLOW, WORKFLOW],
