@@ -23,7 +23,37 @@ def heading_ids(page):
             for heading in re.findall(r"^#+ (.*)$", prose, re.MULTILINE)}
 
 
+OPTIONS = "<!-- options: made from --help-all; PERFGATE_UPDATE_GOLDEN=1 python3 tests/e2e/test_readme.py writes them -->\n"
+END_OF_OPTIONS = "\n<!-- end of options -->"
+
+
+def option_table():
+    """The options of all commands as a table: a row for each text that help has of an option."""
+    rows = {}
+    for verb in (verb for verb in tool.verbs() if verb):
+        for name, first, more in re.findall(r"^  (?:-\w,)?(--[a-z-]+) +(.*)\n((?: {6,}\S.*\n)*)", tool.help_of(verb), re.MULTILINE):
+            text = " ".join(f"{first} {more}".split())
+            value = re.match(r"\{.*?\}\S*|\S+", text).group() if tool.options(verb)[name] else ""
+            rows.setdefault((name, value.replace(" ", ""), text[len(value):].strip()), []).append(" ".join(verb))
+    lines = ["| option | of | what it does |", "|---|---|---|"]
+    for (name, value, text), verbs in sorted(rows.items()):
+        if name not in ("--help", "--help-all"):
+            text = text.replace("<", "&lt;").replace("*", "\\*")
+            cells = (f"`{name}{' ' * bool(value)}{value}`", ", ".join(verbs), text)
+            lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
 class Readme(tool.Case):
+    def test_the_options_are_those_of_help(self):
+        begin = COMMAND_LINE.index(OPTIONS) + len(OPTIONS)
+        end = COMMAND_LINE.index(END_OF_OPTIONS)
+        if os.environ.get("PERFGATE_UPDATE_GOLDEN"):
+            (tool.SOURCE / "docs/command-line.md").write_text(
+                f"{COMMAND_LINE[:begin]}\n{option_table()}{COMMAND_LINE[end:]}")
+        else:
+            self.assertEqual(f"\n{option_table()}", COMMAND_LINE[begin:end])
+
     def test_the_first_command_gates_on_this_machine(self):
         self.assertIn("\nci/perfgate run suites/gemm.yaml ", README)
         done = subprocess.run(
@@ -65,7 +95,10 @@ class Readme(tool.Case):
 
     def test_the_page_names_each_verb_and_option_and_no_other(self):
         known = {option for verb in tool.verbs() for option in tool.options(verb)}
-        named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", COMMAND_LINE))
+        # What help says of an option may name those of other programs.
+        rows = re.findall(r"^\| `(--[a-z-]+)", option_table(), re.MULTILINE)
+        prose = COMMAND_LINE[:COMMAND_LINE.index(OPTIONS)] + COMMAND_LINE[COMMAND_LINE.index(END_OF_OPTIONS):]
+        named = {*rows, *re.findall(r"(?<![\w-])--[a-z][a-z-]*", prose)}
         self.assertEqual(set(), named - known, "on the page alone")
         self.assertEqual(set(), known - named, "in --help alone")
         verbs = {" ".join(verb) for verb in tool.verbs() if verb} - {"baseline"}
