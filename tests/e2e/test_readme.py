@@ -51,6 +51,7 @@ def option_table():
     return "\n".join(lines) + "\n"
 
 
+MOST_WORDS = 19000
 TABLES = {"commands": command_table, "options": option_table}
 
 
@@ -94,6 +95,18 @@ class Readme(tool.Case):
 
     def test_its_length(self):
         self.assertLessEqual(len(README.splitlines()), 150)
+
+    def test_how_much_users_have_to_read(self):
+        words = 0
+        for page in (*tool.SOURCE.glob("docs/*.md"), *map(tool.SOURCE.joinpath, ("README.md", "suites/README.md", "ci/runner.md"))):
+            text = page.read_text()
+            # Tables that are made from the program's own, and snippets, which other tests run.
+            for made in (r"<!-- (\w+): .*?<!-- end of (?:keys|\1) -->", r"^\| metrics \| unit .*?\n\n", r"^ *```.*?^ *```$"):
+                text = re.sub(made, "", text, flags=re.DOTALL | re.MULTILINE)
+            words += len(text.split())
+        print(f"\n{words} words for users to read")
+        self.assertLess(words, MOST_WORDS)
+        self.assertGreater(words, 10000)
 
     def test_every_verb_that_pages_name_exists(self):
         # CHANGELOG.md names old ones, too.

@@ -54,7 +54,7 @@ export default defineConfig({
     search: { provider: 'local' },
     outline: [2, 3],
     nav: [
-      { text: 'Documentation', link: '/docs/' },
+      { text: 'My first week', link: '/docs/' },
       { text: 'Command line', link: '/docs/command-line' },
     ],
     sidebar: [
@@ -80,7 +80,7 @@ export default defineConfig({
         ['Testing the gate', '/docs/checking-the-gate'],
       ]),
       group('In CI', [
-        ['In CI', '/docs/github-actions'],
+        ['GitHub and others', '/docs/github-actions'],
         ['A runner', '/ci/runner'],
         ['Slurm', '/ci/slurm/'],
         ['Releases', '/docs/release'],
