@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -43,6 +44,11 @@ GitPlace git_place(const std::filesystem::path& folder);
 
 /// The name of the commit that `revision` stands for; empty if the repository has none.
 std::string git_commit(const std::filesystem::path& folder, const std::string& revision);
+
+/// When a commit was made, in seconds since 1970; nothing if `commit` is not the whole name of one
+/// that the repository has.
+std::optional<std::int64_t> git_commit_time(const std::filesystem::path& folder,
+                                            const std::string& commit);
 
 /// Whether commits were left out when the repository was cloned.
 bool git_is_shallow(const std::filesystem::path& folder);
