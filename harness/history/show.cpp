@@ -93,8 +93,8 @@ std::string write_console(const std::vector<Series>& series,
     }
     std::size_t changed = 0;
     for (const auto& found : by_series) changed += found.empty() ? 0 : 1;
-    text += fmt::format("{}{} of {} changed\n", text.empty() ? "" : "\n", changed,
-                        util::counted(series.size(), "series"));
+    text += fmt::format("{}{} of {} series changed\n", text.empty() ? "" : "\n", changed,
+                        series.size());
     return text;
 }
 

@@ -269,6 +269,12 @@ std::size_t Store::add_run(const StoredRun& run) const {
 std::size_t Store::add(std::span<const StoredRun> runs,
                        std::span<const std::filesystem::path> stores,
                        std::optional<std::int64_t> keep_days) {
+    for (const std::filesystem::path& other : stores) {
+        std::error_code error;
+        if (!std::filesystem::equivalent(other, name_, error)) continue;
+        throw util::InputError(fmt::format("{} cannot be added to itself: leave it out",
+                                           util::printable(other.string())));
+    }
     std::size_t added = 0;
     const auto finish = [&] {
         if (!keep_days) return;

@@ -51,7 +51,8 @@ class History(tool.Case):
         (self.folder / "h.db").unlink()
         self.add(first)
         self.assertIn("1 run added", self.add("other.db").stdout)
-        self.assertIn("0 runs added", self.add("other.db", "h.db").stdout)
+        self.assertIn("0 runs added", self.add("other.db").stdout)
+        self.assert_one_line(self.add("other.db", "h.db", code=2).stderr, "cannot be added to itself")
 
     def test_commits_are_in_the_order_of_git(self):
         self.run_git = lambda *words, **env: subprocess.run(
