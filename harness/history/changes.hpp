@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The nights at which a case changed. A search splits the series where the nights before and after
-// differ most, and keeps a place only where a test at a strict level and the gate's own rule, with
-// nights in the place of processes, both say so; then it merges what no longer differs from its
-// neighbours. Pure and deterministic.
+// What changed over the nights, and by the evidence whose change it is. Pure and deterministic.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +11,15 @@
 
 namespace perfgate::history {
 
-/// Whose change it is, by evidence.
-enum class CauseClass { code, method, driver, machine, inputs, unexplained };
+/// Whose change it is, by evidence; in the order in which the first that applies is named.
+enum class CauseClass { method, inputs, code, driver, machine, unexplained };
 
 std::string_view to_text(CauseClass cause);
 
 struct ChangePoint {
     std::size_t series = 0;        ///< of those that were given
     std::size_t night = 0;         ///< the first that is different
+    std::int64_t run = 0;          ///< of that night
     double before = 0, after = 0;  ///< means of the nights on both sides, in the series' unit
     double change = 0;             ///< (after - before) / |before|; 0 if `before` is 0
     bool worse = false;            ///< by the metric's direction
@@ -32,14 +30,25 @@ struct ChangePoint {
     bool operator==(const ChangePoint&) const = default;
 };
 
-/// Fewer nights than this before or after a place decide nothing, except of exact metrics.
-inline constexpr std::size_t least_nights = 3;
-
-/// In their order. Too few nights for the level: none.
-std::vector<std::size_t> change_places(const Series& series);
-
 /// Of all series, which come from one store, with causes; in the order of series and nights.
 std::vector<ChangePoint> change_points(const std::vector<Series>& series,
                                        const std::map<std::int64_t, Origin>& origins);
+
+/// Points of one device, run and cause: one change that several series show.
+struct Finding {
+    std::string device;
+    std::int64_t run = 0;
+    CauseClass cause = CauseClass::unexplained;
+    std::string evidence;
+    std::vector<ChangePoint> points;  ///< the largest first, worse before better
+    bool worse = false;               ///< one of them at least
+    bool open = false;                ///< the same
+
+    bool operator==(const Finding&) const = default;
+};
+
+/// Open before past, worse before better, then by the largest change; by device first.
+std::vector<Finding> findings(const std::vector<Series>& series,
+                              const std::map<std::int64_t, Origin>& origins);
 
 }  // namespace perfgate::history

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "history/places.hpp"
 #include "history/show.hpp"
 #include "unit/simulated.hpp"
 
@@ -97,6 +98,7 @@ std::function<double(std::size_t)> wave(double nights_of_turn) {
 
 TEST(ChangePoints, WeeksAndSeasonsAreNoSteps) {
     EXPECT_LE(false_points(28, simulated::normal, wave(7)), 1u);
+    EXPECT_LE(false_points(28, simulated::normal, wave(60)), 1u);
     EXPECT_LE(false_points(28, simulated::normal, wave(120)), 1u);
     EXPECT_LE(false_points(28, simulated::normal, wave(365)), 1u);
 }
@@ -112,9 +114,9 @@ TEST(ChangePoints, AStepIsFoundAtItsNight) {
     Random random(3);
     int found = 0, exact = 0;
     for (int i = 0; i < 50; ++i) {
-        const std::vector<std::size_t> places = change_places(nights(random, 120, step(60, 0.02)));
+        const std::vector<Place> places = change_places(nights(random, 120, step(60, 0.02)));
         found += places.size() == 1;
-        exact += places.size() == 1 && places[0] == 60;
+        exact += places.size() == 1 && places[0].night == 60;
     }
     EXPECT_GE(found, 48);
     EXPECT_GE(exact, 46);
@@ -149,7 +151,7 @@ TEST(ChangePoints, AnExactMetricChangesInOneNight) {
     Series series = nights(random, 10, steady);
     series.metric_class = model::MetricClass::exact;
     for (std::size_t i = 0; i < 10; ++i) series.nights[i].values = {i < 9 ? 4096.0 : 4097.0};
-    EXPECT_EQ((std::vector<std::size_t>{9}), change_places(series));
+    EXPECT_EQ((std::vector<Place>{{9, 9, 9}}), change_places(series));
 }
 
 TEST(ChangePoints, TheSameInputGivesTheSameAnswer) {
