@@ -235,6 +235,21 @@ std::string git_merge_base(const std::filesystem::path& folder, const std::strin
     return end.succeeded ? end.text.substr(0, end.text.find('\n')) : std::string();
 }
 
+std::optional<std::int64_t> git_commit_time(const std::filesystem::path& folder,
+                                            const std::string& commit) {
+    const bool whole_name = (commit.size() == 40 || commit.size() == 64) &&
+                            commit.find_first_not_of("0123456789abcdef") == std::string::npos;
+    if (!whole_name) return std::nullopt;
+    const GitEnd end =
+        git_in(folder, {"show", "--no-patch", "--format=%ct", commit + "^{commit}"}, for_output);
+    std::int64_t seconds = 0;
+    const char* last = end.text.data() + end.text.size();
+    if (!end.succeeded || std::from_chars(end.text.data(), last, seconds).ptr != last) {
+        return std::nullopt;
+    }
+    return seconds;
+}
+
 bool git_is_shallow(const std::filesystem::path& folder) {
     return git_in(folder, {"rev-parse", "--is-shallow-repository"}, for_output).text == "true";
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -61,6 +62,11 @@ std::string git_subject(const std::filesystem::path& folder, const std::string& 
 /// The best common ancestor of two commits; empty if they have none.
 std::string git_merge_base(const std::filesystem::path& folder, const std::string& some,
                            const std::string& other);
+
+/// When a commit was made, in seconds since 1970; nothing if `commit` is not the whole name of one
+/// that the repository has.
+std::optional<std::int64_t> git_commit_time(const std::filesystem::path& folder,
+                                            const std::string& commit);
 
 /// Whether commits were left out when the repository was cloned.
 bool git_is_shallow(const std::filesystem::path& folder);

@@ -77,6 +77,7 @@ export default defineConfig({
         ['Baselines', '/docs/baselines'],
         ['Back to back', '/docs/back-to-back'],
         ['Which commit', '/docs/bisect'],
+        ['History', '/docs/history'],
         ['Machine code', '/docs/machine-code'],
         ['Testing the gate', '/docs/checking-the-gate'],
       ]),

@@ -23,7 +23,7 @@ AddVerb add_init, add_adopt, add_gate, add_run, add_ab, add_bisect, add_selftest
     add_compare, add_report, add_review, add_validate, add_list, add_doctor, add_demo,
     add_completion, add_complete, add_pages, add_worker, add_compile;
 AddVerb add_baseline_refresh, add_baseline_accept, add_baseline_show, add_baseline_verify,
-    add_baseline_prune;
+    add_baseline_prune, add_history_add, add_history_show;
 
 struct Verb {
     const char* name;
@@ -41,6 +41,11 @@ inline constexpr Verb baseline_verbs[] = {
     {"verify", "Checks that all baselines and ledgers are well formed and agree",
      add_baseline_verify},
     {"prune", "Removes cases from baselines that their suites no longer have", add_baseline_prune},
+};
+
+inline constexpr Verb history_verbs[] = {
+    {"add", "Adds runs, or the runs of another history", add_history_add},
+    {"show", "Shows when cases changed, by how much, and what changed with them", add_history_show},
 };
 
 /// The exit code that ends `git bisect run`; from it, every usual one but 0 would be a bad commit.
@@ -63,6 +68,7 @@ inline constexpr Verb verbs[] = {
     {"report", "Writes the reports of a stored run again, and says why cases changed", add_report},
     {"baseline", "Refreshes, accepts, shows, verifies and prunes baselines", nullptr,
      baseline_verbs},
+    {"history", "Keeps runs of many nights and shows when cases changed", nullptr, history_verbs},
     {"profile", "Records a program's GPU activity and reports where the GPU time goes",
      add_profile},
     {"list", "Lists the cases of suites, or the metrics that suites can name", add_list},

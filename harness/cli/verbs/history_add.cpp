@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/verbs/verb.hpp"
+#include "document/run.hpp"
+#include "document/verdict.hpp"
+#include "history/night.hpp"
+#include "history/store.hpp"
+#include "runner/git.hpp"
+#include "runner/run_file.hpp"
+#include "util/error.hpp"
+#include "util/file.hpp"
+#include "util/sha256.hpp"
+#include "util/text.hpp"
+
+namespace perfgate::cli {
+
+namespace {
+
+struct AddOptions {
+    std::string store;
+    std::vector<std::string> files;
+    std::optional<std::int64_t> keep_days;
+};
+
+/// Of the verdict beside a run, if it is the same run's.
+std::optional<model::VerdictDocument> verdict_beside(const std::filesystem::path& run,
+                                                     const std::string& started) {
+    std::string name = run.filename().string();
+    const std::size_t at = name.rfind("run.json");
+    if (at == std::string::npos) return std::nullopt;
+    const std::filesystem::path file = run.parent_path() / name.replace(at, 8, "verdict.json");
+    if (!std::filesystem::exists(file)) return std::nullopt;
+    model::VerdictDocument verdict = document::parse_verdict(
+        util::read_file(file, runner::run_limit_bytes, "verdict"), file.string());
+    if (verdict.started_at != started) return std::nullopt;
+    return verdict;
+}
+
+int add(const AddOptions& options) {
+    std::vector<history::StoredRun> runs;
+    std::vector<std::filesystem::path> stores;
+    std::map<std::string, std::optional<std::int64_t>> commit_times;
+    for (const std::string& file : options.files) {
+        if (history::is_store(file)) {
+            stores.emplace_back(file);
+            continue;
+        }
+        const std::string content = util::read_file(file, runner::run_limit_bytes, "run");
+        util::Sha256 sum;
+        sum.add(content);
+        const model::Run run = document::parse_run(content, file);
+        const std::optional<model::VerdictDocument> verdict = verdict_beside(file, run.started_at);
+        try {
+            runs.push_back(
+                history::stored_run(run, sum.fingerprint(), verdict ? &*verdict : nullptr));
+        } catch (const util::InputError& error) {
+            throw util::InputError(fmt::format("{}: {}", util::printable(file), error.what()));
+        }
+        if (!model::names_a_commit(run.git_revision)) continue;
+        auto [known, fresh] = commit_times.try_emplace(run.git_revision);
+        if (fresh) known->second = runner::git_commit_time(".", run.git_revision);
+        if (known->second) runs.back().origin.ordered = *known->second;
+    }
+    history::Store store(options.store, history::Store::Access::write);
+    const std::size_t added = store.add(runs, stores, options.keep_days);
+    fmt::print("{}: {} added\n", util::printable(options.store), util::counted(added, "run"));
+    return 0;
+}
+
+}  // namespace
+
+Body add_history_add(CLI::App& verb) {
+    const auto options = std::make_shared<AddOptions>();
+    verb.add_option("STORE", options->store, "The history, a file that is created if it is absent")
+        ->type_name("FILE")
+        ->required();
+    verb.add_option("FILES", options->files,
+                    "Run documents, or other histories, whose runs are added")
+        ->type_name("FILE")
+        ->required();
+    verb.add_option("--keep", options->keep_days,
+                    "Remove runs that began more than so many days before the newest of the device")
+        ->type_name("DAYS")
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{100'000}));
+    verb.footer(
+        "A run that is there already is not added again; several processes may add at once.");
+    return [options] { return add(*options); };
+}
+
+}  // namespace perfgate::cli

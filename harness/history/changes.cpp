@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "history/changes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "history/places.hpp"
+#include "stats/spread.hpp"
+#include "util/text.hpp"
+
+namespace perfgate::history {
+
+namespace {
+
+/// Cases that change at once on one machine without a change of code.
+constexpr std::size_t least_cases_of_machine = 3;
+constexpr double least_share_of_machine = 0.2;
+constexpr double trimmed_nights = 0.2;
+
+struct Evidence {
+    CauseClass cause;
+    std::string words;
+};
+
+/// All that differs between two nights, in the order of the classes.
+std::vector<Evidence> differences(const Night& before, const Night& after, const Origin& earlier,
+                                  const Origin& later) {
+    std::vector<Evidence> found;
+    const auto changed = [&](CauseClass cause, std::string_view what, const std::string& old,
+                             const std::string& now) {
+        if (old == now) return;
+        found.push_back({cause, fmt::format("{} changed: {} → {}", what, util::printable(old),
+                                            util::printable(now))});
+    };
+    changed(CauseClass::method, "the method", before.method, after.method);
+    if (before.inputs != after.inputs) {
+        found.push_back({CauseClass::inputs, "the launches or the command line changed"});
+    }
+    if (!before.code.empty() && !after.code.empty() && before.code != after.code) {
+        found.push_back(
+            {CauseClass::code,
+             fmt::format("the code's fingerprint changed between {:.12} and {:.12}",
+                         earlier.revision.empty() ? "?" : util::printable(earlier.revision),
+                         later.revision.empty() ? "?" : util::printable(later.revision))});
+    }
+    changed(CauseClass::driver, "the driver", earlier.driver, later.driver);
+    changed(CauseClass::driver, "the CUDA toolkit", earlier.toolkit, later.toolkit);
+    changed(CauseClass::machine, "the board", earlier.board, later.board);
+    // A new version measures as before unless nothing else explains the change.
+    if (found.empty()) changed(CauseClass::method, "perfgate", earlier.tool, later.tool);
+    return found;
+}
+
+}  // namespace
+
+std::string_view to_text(CauseClass cause) {
+    switch (cause) {
+        case CauseClass::method:
+            return "method";
+        case CauseClass::inputs:
+            return "inputs";
+        case CauseClass::code:
+            return "code";
+        case CauseClass::driver:
+            return "driver or toolkit";
+        case CauseClass::machine:
+            return "machine";
+        case CauseClass::unexplained:
+            break;
+    }
+    return "unexplained";
+}
+
+std::vector<ChangePoint> change_points(const std::vector<Series>& all,
+                                       const std::map<std::int64_t, Origin>& origins) {
+    const auto origin = [&](const Night& night) {
+        const auto found = origins.find(night.run);
+        return found == origins.end() ? Origin() : found->second;
+    };
+    std::vector<ChangePoint> points;
+    // Cases by what they share on a device: the run at which they changed.
+    std::map<std::pair<std::string, std::int64_t>, std::set<std::pair<std::string, std::string>>>
+        measured, moved;
+    for (std::size_t index = 0; index < all.size(); ++index) {
+        const Series& series = all[index];
+        for (const Night& night : series.nights) {
+            measured[{series.device, night.run}].emplace(series.suite, series.id);
+        }
+        const std::vector<Place> places = change_places(series);
+        const std::vector<double> values = places.empty() ? std::vector<double>() : centres(series);
+        const auto differ_at = [&](std::size_t night) {
+            const Night &before = series.nights[night - 1], &after = series.nights[night];
+            return differences(before, after, origin(before), origin(after));
+        };
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            const std::size_t from = i == 0 ? 0 : places[i - 1].night;
+            const bool last = i + 1 == places.size();
+            const std::size_t to = last ? values.size() : places[i + 1].night;
+            ChangePoint point;
+            point.series = index;
+            point.night = places[i].night;
+            // A night that may as well be the first different one and has a cause is the likelier.
+            std::vector<Evidence> evidence = differ_at(point.night);
+            for (std::size_t off = 1; evidence.empty() && off <= least_nights; ++off) {
+                for (const std::size_t at : {places[i].night - off, places[i].night + off}) {
+                    if (at < places[i].first || at > places[i].last || !evidence.empty()) continue;
+                    evidence = differ_at(at);
+                    if (!evidence.empty()) point.night = at;
+                }
+            }
+            const std::span<const double> nights = values;
+            point.before =
+                stats::trimmed_mean(nights.subspan(from, point.night - from), trimmed_nights);
+            point.after =
+                stats::trimmed_mean(nights.subspan(point.night, to - point.night), trimmed_nights);
+            if (point.before != 0) {
+                point.change = (point.after - point.before) / std::abs(point.before);
+            }
+            point.worse =
+                series.direction != model::Direction::none &&
+                (point.after > point.before) == (series.direction == model::Direction::lower);
+            point.open = last;
+            point.run = series.nights[point.night].run;
+            for (const Evidence& each : evidence) {
+                if (point.evidence.empty()) point.cause = each.cause;
+                point.evidence += (point.evidence.empty() ? "" : "; ") + each.words;
+            }
+            if (evidence.empty()) {
+                moved[{series.device, point.run}].emplace(series.suite, series.id);
+            }
+            points.push_back(std::move(point));
+        }
+    }
+    for (ChangePoint& point : points) {
+        if (!point.evidence.empty()) continue;
+        const Series& series = all[point.series];
+        const auto key = std::pair(series.device, point.run);
+        const std::size_t cases = moved[key].size(), of = measured[key].size();
+        if (cases >= least_cases_of_machine &&
+            static_cast<double>(cases) >= least_share_of_machine * static_cast<double>(of)) {
+            point.cause = CauseClass::machine;
+            point.evidence = fmt::format(
+                "{} of {} cases of this device changed in the same run, with the same code, driver "
+                "and board",
+                cases, of);
+        } else {
+            point.evidence = series.nights[point.night].code.empty()
+                                 ? "whether the code changed is not known"
+                                 : "code, method, driver and board are the same";
+        }
+    }
+    return points;
+}
+
+std::vector<Finding> findings(const std::vector<Series>& series,
+                              const std::map<std::int64_t, Origin>& origins) {
+    std::map<std::tuple<std::string, std::int64_t, CauseClass, std::string>, Finding> found;
+    for (ChangePoint& point : change_points(series, origins)) {
+        const std::string& device = series[point.series].device;
+        Finding& finding = found[{device, point.run, point.cause, point.evidence}];
+        finding.device = device;
+        finding.run = point.run;
+        finding.cause = point.cause;
+        finding.evidence = point.evidence;
+        finding.worse = finding.worse || point.worse;
+        finding.open = finding.open || point.open;
+        finding.points.push_back(std::move(point));
+    }
+    std::vector<Finding> all;
+    for (auto& [key, finding] : found) {
+        std::ranges::stable_sort(finding.points, {}, [](const ChangePoint& point) {
+            return std::tuple(!point.worse, -std::abs(point.change));
+        });
+        all.push_back(std::move(finding));
+    }
+    std::ranges::stable_sort(all, {}, [](const Finding& finding) {
+        return std::tuple(finding.device, !finding.open, !finding.worse,
+                          -std::abs(finding.points.front().change));
+    });
+    return all;
+}
+
+}  // namespace perfgate::history

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Histories for a terminal.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "history/changes.hpp"
+#include "history/night.hpp"
+
+namespace perfgate::history {
+
+/// Bars of eight heights, at most `width`; each shows the median of as many values.
+std::string sparkline(std::span<const double> values, std::size_t width);
+
+/// What changed, the last change of each series first, worse before better, largest first. `all`:
+/// also series without a change.
+std::string write_console(const std::vector<Series>& series,
+                          const std::map<std::int64_t, Origin>& origins, bool all);
+
+}  // namespace perfgate::history

@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "history/store.hpp"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "gate/series.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
+
+namespace perfgate::history {
+
+namespace {
+
+constexpr int wait_for_writers_ms = 60'000;
+constexpr int longest_value_bytes = 1 << 20;
+constexpr std::int64_t application = 0x50474853, version = 1;
+
+struct Object {
+    const char* name;
+    const char* sql;
+};
+
+/// All that a store has.
+constexpr Object schema[] = {
+    {"facts",
+     "CREATE TABLE facts (id INTEGER PRIMARY KEY, code TEXT NOT NULL, inputs TEXT NOT NULL, method "
+     "TEXT NOT NULL, UNIQUE (code, inputs, method))"},
+    {"night",
+     "CREATE TABLE night (series INTEGER NOT NULL REFERENCES series, run INTEGER NOT NULL "
+     "REFERENCES run, facts INTEGER NOT NULL REFERENCES facts, verdict TEXT NOT NULL, clock_mhz "
+     "REAL, process_values BLOB NOT NULL, PRIMARY KEY (series, run)) WITHOUT ROWID"},
+    {"run",
+     "CREATE TABLE run (id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, device TEXT NOT "
+     "NULL, board TEXT NOT NULL, driver TEXT NOT NULL, toolkit TEXT NOT NULL, tool TEXT NOT NULL, "
+     "revision TEXT NOT NULL, started TEXT NOT NULL, ordered INTEGER NOT NULL)"},
+    {"series",
+     "CREATE TABLE series (id INTEGER PRIMARY KEY, device TEXT NOT NULL, suite TEXT NOT NULL, "
+     "case_id TEXT NOT NULL, metric TEXT NOT NULL, unit TEXT NOT NULL, direction INTEGER NOT NULL, "
+     "class INTEGER NOT NULL, tolerance REAL NOT NULL, UNIQUE (device, suite, case_id, metric, "
+     "unit, direction, class))"},
+};
+
+class Statement {
+  public:
+    Statement(sqlite3* handle, const char* sql) : handle_(handle) {
+        check(sqlite3_prepare_v2(handle, sql, -1, &statement_, nullptr));
+    }
+    Statement(const Statement&) = delete;
+    Statement& operator=(const Statement&) = delete;
+    ~Statement() { sqlite3_finalize(statement_); }
+
+    template <class... Values>
+    Statement& with(const Values&... values) {
+        sqlite3_reset(statement_);
+        int place = 0;
+        (bind(++place, values), ...);
+        return *this;
+    }
+    bool step() {
+        const int result = sqlite3_step(statement_);
+        if (result == SQLITE_ROW) return true;
+        if (result != SQLITE_DONE) check(result);
+        sqlite3_reset(statement_);
+        return false;
+    }
+    std::int64_t integer(int column) const { return sqlite3_column_int64(statement_, column); }
+    std::optional<double> real(int column) const {
+        if (sqlite3_column_type(statement_, column) == SQLITE_NULL) return std::nullopt;
+        return sqlite3_column_double(statement_, column);
+    }
+    std::string text(int column) const {
+        const unsigned char* bytes = sqlite3_column_text(statement_, column);
+        if (bytes == nullptr) return {};
+        return {reinterpret_cast<const char*>(bytes),
+                static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
+    }
+    /// Nothing where they are not a whole number of finite values.
+    std::vector<double> numbers(int column) const {
+        const void* bytes = sqlite3_column_blob(statement_, column);
+        const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement_, column));
+        if (bytes == nullptr || size == 0 || size % sizeof(double) != 0) return {};
+        std::vector<double> values(size / sizeof(double));
+        std::memcpy(values.data(), bytes, size);
+        return gate::all_finite(values) ? values : std::vector<double>();
+    }
+
+  private:
+    void bind(int place, std::int64_t value) {
+        check(sqlite3_bind_int64(statement_, place, value));
+    }
+    void bind(int place, double value) { check(sqlite3_bind_double(statement_, place, value)); }
+    void bind(int place, const std::optional<double>& value) {
+        check(value ? sqlite3_bind_double(statement_, place, *value)
+                    : sqlite3_bind_null(statement_, place));
+    }
+    void bind(int place, const std::string& text) {
+        check(sqlite3_bind_text64(statement_, place, text.data(), text.size(), SQLITE_STATIC,
+                                  SQLITE_UTF8));
+    }
+    void bind(int place, const std::vector<double>& values) {
+        check(sqlite3_bind_blob64(statement_, place, values.data(), values.size() * sizeof(double),
+                                  SQLITE_STATIC));
+    }
+    void check(int result) const {
+        if (result == SQLITE_OK) return;
+        throw util::Error(fmt::format("SQLite: {}", util::printable(sqlite3_errmsg(handle_))));
+    }
+
+    sqlite3* handle_;
+    sqlite3_stmt* statement_ = nullptr;
+};
+
+}  // namespace
+
+bool is_store(const std::filesystem::path& file) {
+    constexpr std::string_view begins("SQLite format 3\0", 16);
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(file, error)) return false;
+    std::string found(begins.size(), '\0');
+    std::ifstream stream(file, std::ios::binary);
+    stream.read(found.data(), static_cast<std::streamsize>(found.size()));
+    return stream.gcount() == static_cast<std::streamsize>(begins.size()) && found == begins;
+}
+
+void Store::Close::operator()(sqlite3* handle) const {
+    sqlite3_close_v2(handle);
+}
+
+void Store::fail(int result) const {
+    const std::string reason =
+        handle_ ? util::printable(sqlite3_errmsg(handle_.get())) : "there is no memory";
+    if (result == SQLITE_NOTADB || result == SQLITE_CORRUPT) {
+        throw util::InputError(
+            fmt::format("{} is not a history: {}", util::printable(name_), reason));
+    }
+    throw util::Error(fmt::format("cannot {} {}: SQLite: {}", writes_ ? "write" : "read",
+                                  util::printable(name_), reason));
+}
+
+void Store::execute(const char* sql) const {
+    const int result = sqlite3_exec(handle_.get(), sql, nullptr, nullptr, nullptr);
+    if (result != SQLITE_OK) fail(result);
+}
+
+Store::Store(const std::filesystem::path& file, Access access)
+    : name_(file.string()), writes_(access == Access::write) {
+    std::error_code error;
+    const std::filesystem::file_status status = std::filesystem::status(file, error);
+    const bool exists = std::filesystem::exists(status);
+    if (exists ? !std::filesystem::is_regular_file(status) : !writes_) {
+        throw util::InputError(fmt::format("{}: {}", util::printable(name_),
+                                           exists ? "not a regular file" : "no such history"));
+    }
+    sqlite3* handle = nullptr;
+    // An absolute path is never read as a URI or as ":memory:".
+    const int result = sqlite3_open_v2(
+        std::filesystem::absolute(file).c_str(), &handle,
+        writes_ ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY, nullptr);
+    handle_.reset(handle);
+    if (result != SQLITE_OK) fail(result);
+    sqlite3_busy_timeout(handle, wait_for_writers_ms);
+    sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, longest_value_bytes);
+    sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+    sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+    sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+    sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
+    execute("PRAGMA cell_size_check=ON");
+    if (!writes_) {
+        check_schema("main");
+        return;
+    }
+    execute("PRAGMA synchronous=FULL; BEGIN IMMEDIATE");
+    Statement objects(handle, "SELECT count(*) FROM sqlite_schema");
+    objects.step();
+    if (objects.integer(0) == 0) {
+        execute(
+            fmt::format("PRAGMA application_id={}; PRAGMA user_version={}", application, version)
+                .c_str());
+        for (const Object& object : schema) execute(object.sql);
+    }
+    objects.step();
+    check_schema("main");
+    execute("COMMIT");
+}
+
+void Store::check_schema(const char* database) const {
+    const auto refuse = [&](std::string_view what) {
+        throw util::InputError(
+            fmt::format("{} is not a history of this perfgate: {}", util::printable(name_), what));
+    };
+    try {
+        const auto number = [&](const char* pragma) {
+            Statement asked(handle_.get(), fmt::format("PRAGMA {}.{}", database, pragma).c_str());
+            asked.step();
+            return asked.integer(0);
+        };
+        if (number("application_id") != application) refuse("another program wrote it");
+        if (number("user_version") != version) refuse("it has another version");
+        Statement objects(handle_.get(),
+                          fmt::format("SELECT name, sql FROM {}.sqlite_schema WHERE name NOT LIKE "
+                                      "'sqlite_autoindex_%' ORDER BY name",
+                                      database)
+                              .c_str());
+        std::size_t known = 0;
+        while (objects.step()) {
+            if (known == std::size(schema) || objects.text(0) != schema[known].name ||
+                objects.text(1) != schema[known].sql) {
+                refuse("it has other tables");
+            }
+            ++known;
+        }
+        if (known != std::size(schema)) refuse("tables are missing");
+    } catch (const util::InputError&) {
+        throw;
+    } catch (const util::Error& error) {
+        refuse(error.what());
+    }
+}
+
+std::size_t Store::add_run(const StoredRun& run) const {
+    sqlite3* handle = handle_.get();
+    const Origin& origin = run.origin;
+    Statement(handle,
+              "INSERT OR IGNORE INTO run (fingerprint, device, board, driver, toolkit, tool, "
+              "revision, started, ordered) VALUES (?,?,?,?,?,?,?,?,?)")
+        .with(run.fingerprint, origin.device, origin.board, origin.driver, origin.toolkit,
+              origin.tool, origin.revision, origin.started, origin.ordered)
+        .step();
+    if (sqlite3_changes(handle) == 0) return 0;
+    const std::int64_t number = sqlite3_last_insert_rowid(handle);
+    Statement series(handle,
+                     "INSERT INTO series (device, suite, case_id, metric, unit, direction, class, "
+                     "tolerance) VALUES (?,?,?,?,?,?,?,?) ON CONFLICT DO UPDATE SET tolerance = "
+                     "excluded.tolerance");
+    Statement facts(handle, "INSERT OR IGNORE INTO facts (code, inputs, method) VALUES (?,?,?)");
+    Statement night(
+        handle,
+        "INSERT OR IGNORE INTO night SELECT s.id, ?, f.id, ?, ?, ? FROM series AS s, "
+        "facts AS f WHERE s.device = ? AND s.suite = ? AND s.case_id = ? AND s.metric = "
+        "? AND s.unit = ? AND s.direction = ? AND s.class = ? AND f.code = ? AND "
+        "f.inputs = ? AND f.method = ?");
+    for (const Series& each : run.series) {
+        const auto direction = static_cast<std::int64_t>(each.direction);
+        const auto metric_class = static_cast<std::int64_t>(each.metric_class);
+        series.with(each.device, each.suite, each.id, each.metric, each.unit, direction,
+                    metric_class, each.tolerance);
+        series.step();
+        for (const Night& one : each.nights) {
+            facts.with(one.code, one.inputs, one.method).step();
+            night
+                .with(number, one.verdict, one.clock_mhz, one.values, each.device, each.suite,
+                      each.id, each.metric, each.unit, direction, metric_class, one.code,
+                      one.inputs, one.method)
+                .step();
+        }
+    }
+    return 1;
+}
+
+std::size_t Store::add(std::span<const StoredRun> runs,
+                       std::span<const std::filesystem::path> stores,
+                       std::optional<std::int64_t> keep_days) {
+    for (const std::filesystem::path& other : stores) {
+        std::error_code error;
+        if (!std::filesystem::equivalent(other, name_, error)) continue;
+        throw util::InputError(fmt::format("{} cannot be added to itself: leave it out",
+                                           util::printable(other.string())));
+    }
+    std::size_t added = 0;
+    const auto finish = [&] {
+        if (!keep_days) return;
+        execute(
+            fmt::format(
+                "CREATE TEMP TABLE old AS SELECT run.id FROM run JOIN (SELECT device, "
+                "max(started) AS last FROM run GROUP BY device) AS newest USING (device) WHERE "
+                "julianday(newest.last) - julianday(run.started) > {0}; DELETE FROM night WHERE "
+                "run IN (SELECT id FROM old); DELETE FROM run WHERE id IN (SELECT id FROM old); "
+                "DROP TABLE old",
+                *keep_days)
+                .c_str());
+    };
+    try {
+        execute("BEGIN IMMEDIATE");
+        for (const StoredRun& run : runs) added += add_run(run);
+        if (stores.empty()) finish();
+        execute("COMMIT");
+        for (const std::filesystem::path& other : stores) {
+            // The statement takes a path, not a URI; an absolute one is never ":memory:".
+            Statement(handle_.get(), "ATTACH ? AS other")
+                .with(std::filesystem::absolute(other).string())
+                .step();
+            execute("BEGIN IMMEDIATE");
+            check_schema("other");
+            Statement count(handle_.get(), "SELECT count(*) FROM run");
+            count.step();
+            const std::int64_t before = count.integer(0);
+            count.step();
+            execute(
+                "INSERT INTO series (device, suite, case_id, metric, unit, direction, class, "
+                "tolerance) SELECT device, suite, case_id, metric, unit, direction, class, "
+                "tolerance FROM other.series WHERE true ON CONFLICT DO NOTHING;"
+                "INSERT OR IGNORE INTO facts (code, inputs, method) SELECT code, inputs, method "
+                "FROM other.facts;"
+                "CREATE TEMP TABLE fresh AS SELECT id, fingerprint FROM other.run WHERE "
+                "fingerprint NOT IN (SELECT fingerprint FROM main.run);"
+                "INSERT INTO run (fingerprint, device, board, driver, toolkit, tool, revision, "
+                "started, ordered) SELECT fingerprint, device, board, driver, toolkit, tool, "
+                "revision, started, ordered FROM other.run WHERE id IN (SELECT id FROM fresh);"
+                "INSERT OR IGNORE INTO night SELECT s.id, r.id, f.id, n.verdict, n.clock_mhz, "
+                "n.process_values FROM other.night AS n JOIN fresh ON fresh.id = n.run JOIN "
+                "main.run AS r ON r.fingerprint = fresh.fingerprint JOIN other.series AS os ON "
+                "os.id = n.series JOIN main.series AS s USING (device, suite, case_id, metric, "
+                "unit, direction, class) JOIN other.facts AS fo ON fo.id = n.facts JOIN main.facts "
+                "AS f USING (code, inputs, method);"
+                "DROP TABLE fresh");
+            count.step();
+            added += static_cast<std::size_t>(count.integer(0) - before);
+            count.step();
+            finish();
+            execute("COMMIT; DETACH other");
+        }
+    } catch (...) {
+        if (sqlite3_get_autocommit(handle_.get()) == 0) {
+            sqlite3_exec(handle_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
+        }
+        throw;
+    }
+    return added;
+}
+
+std::map<std::int64_t, Origin> Store::origins() const {
+    std::map<std::int64_t, Origin> found;
+    Statement rows(handle_.get(),
+                   "SELECT id, device, board, driver, toolkit, tool, revision, started, ordered "
+                   "FROM run");
+    while (rows.step()) {
+        found[rows.integer(0)] = {.device = rows.text(1),
+                                  .board = rows.text(2),
+                                  .driver = rows.text(3),
+                                  .toolkit = rows.text(4),
+                                  .tool = rows.text(5),
+                                  .revision = rows.text(6),
+                                  .started = rows.text(7),
+                                  .ordered = rows.integer(8)};
+    }
+    return found;
+}
+
+std::vector<Series> Store::series(const std::string& suite, const std::string& id) const {
+    std::vector<Series> found;
+    std::optional<std::int64_t> current;
+    Statement rows(handle_.get(),
+                   "SELECT s.id, s.device, s.suite, s.case_id, s.metric, s.unit, s.direction, "
+                   "s.class, s.tolerance, n.run, f.code, f.inputs, f.method, n.verdict, "
+                   "n.clock_mhz, n.process_values FROM series AS s JOIN night AS n ON n.series = "
+                   "s.id JOIN facts AS f ON f.id = n.facts JOIN run AS r ON r.id = n.run WHERE "
+                   "(?1 = '' OR s.suite = ?1) AND (?2 = '' OR s.case_id = ?2) ORDER BY s.id, "
+                   "r.ordered, r.started, r.fingerprint");
+    rows.with(suite, id);
+    while (rows.step()) {
+        const std::int64_t direction = rows.integer(6), metric_class = rows.integer(7);
+        Night night{.run = rows.integer(9),
+                    .code = rows.text(10),
+                    .inputs = rows.text(11),
+                    .method = rows.text(12),
+                    .verdict = rows.text(13),
+                    .clock_mhz = rows.real(14),
+                    .values = rows.numbers(15)};
+        const double tolerance = rows.real(8).value_or(0);
+        if (night.values.empty() || direction < 0 || direction > 2 || metric_class < 0 ||
+            metric_class > 2 || !std::isfinite(tolerance)) {
+            throw util::InputError(fmt::format(
+                "{} is damaged: {} of {}: its values cannot be read", util::printable(name_),
+                util::printable(rows.text(4)), util::printable(rows.text(3))));
+        }
+        if (current != rows.integer(0)) {
+            current = rows.integer(0);
+            found.push_back({.device = rows.text(1),
+                             .suite = rows.text(2),
+                             .id = rows.text(3),
+                             .metric = rows.text(4),
+                             .unit = rows.text(5),
+                             .direction = static_cast<model::Direction>(direction),
+                             .metric_class = static_cast<model::MetricClass>(metric_class),
+                             .tolerance = tolerance,
+                             .nights = {}});
+        }
+        found.back().nights.push_back(std::move(night));
+    }
+    std::ranges::sort(found, {}, [](const Series& each) {
+        return std::tie(each.device, each.suite, each.id, each.metric, each.unit);
+    });
+    return found;
+}
+
+}  // namespace perfgate::history

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The history's file: SQLite, one file, which several processes may write at once. It is untrusted
+// input: a file with other tables, views or triggers than perfgate's is refused, and what is read
+// is checked. All throw InputError for a file that is not a store, Error where writing fails.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "history/night.hpp"
+
+struct sqlite3;
+
+namespace perfgate::history {
+
+/// Whether the file begins like one of SQLite's.
+bool is_store(const std::filesystem::path& file);
+
+class Store {
+  public:
+    /// `read` neither creates nor changes it.
+    enum class Access { read, write };
+    Store(const std::filesystem::path& file, Access access);
+
+    /// What one command adds: all of it or nothing, also if the process is killed. A run that is
+    /// there already is not added again. Returns how many were. `keep_days`: removes runs that
+    /// began so many days before the newest of their device.
+    std::size_t add(std::span<const StoredRun> runs, std::span<const std::filesystem::path> stores,
+                    std::optional<std::int64_t> keep_days);
+
+    /// By the numbers that nights have.
+    std::map<std::int64_t, Origin> origins() const;
+    /// Those of a suite and case; empty: of all. Nights are in the order of their revisions, those
+    /// of one revision in the order of their runs.
+    std::vector<Series> series(const std::string& suite, const std::string& id) const;
+
+  private:
+    struct Close {
+        void operator()(sqlite3* handle) const;
+    };
+    void execute(const char* sql) const;
+    void check_schema(const char* database) const;
+    std::size_t add_run(const StoredRun& run) const;
+    [[noreturn]] void fail(int result) const;
+
+    std::string name_;
+    bool writes_ = false;
+    std::unique_ptr<sqlite3, Close> handle_;
+};
+
+}  // namespace perfgate::history

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`perfgate history`: what is kept of runs, and what is shown of it."""
+
+import json
+import re
+import shutil
+import sqlite3
+import subprocess
+
+import tool
+
+RUN = tool.SOURCE / "tests/data/runs/nvidia-h200/softmax-1.run.json"
+CASE = "softmax/copy[dtype=f32,rows=4096,width=1024]"
+
+
+class History(tool.Case):
+    def night(self, number, factor=1.0, revision=None, driver=None):
+        run = json.loads(RUN.read_text())
+        run["started_at"] = f"2026-01-{number + 1:02d}T02:00:00Z"
+        run["git_revision"] = revision or f"{number:040x}"
+        if driver:
+            run["environment"]["driver"] = driver
+        run["suites"][0]["cases"] = run["suites"][0]["cases"][:1]
+        run["suites"][0]["relations"] = []
+        for series in run["suites"][0]["cases"][0]["metrics"].values():
+            for batch in series["batches"]:
+                # Nights differ a little, each in its own way.
+                off = 1 + 0.001 * ((number * 7 + batch["process"] * 3) % 5 - 2)
+                batch["samples"] = [value * factor * off for value in batch["samples"]]
+        return self.write(f"night-{number}.run.json", json.dumps(run))
+
+    def add(self, *files, code=0):
+        return self.run_tool("history", "add", "h.db", *files, code=code)
+
+    def test_a_slower_driver_is_shown_with_its_night(self):
+        self.add(*(self.night(n, 1.05 if n >= 18 else 1, driver="999.1" if n >= 18 else None) for n in range(28)))
+        for words in ([], ["softmax"], ["softmax", CASE]):
+            shown = self.run_tool("history", "show", "h.db", *words).stdout
+            self.assertRegex(shown, r"2026-01-19 .*\(\+[45]\.\d+ %\)  driver or toolkit: .*580\.159\.04 → 999\.1")
+            self.assertRegex(shown, "[▁▂▃▄▅▆▇█]{28}")
+
+    def test_unchanged_nights_show_no_change(self):
+        self.add(*(self.night(n) for n in range(28)))
+        self.assertRegex(self.run_tool("history", "show", "h.db").stdout, r"^0 of \d+ series changed")
+
+    def test_a_run_is_added_once_also_through_another_history(self):
+        first, second = self.night(0), self.night(1)
+        self.assertIn("1 run added", self.add(first).stdout)
+        self.assertIn("1 run added", self.add(first, second).stdout)
+        shutil.copy(self.folder / "h.db", self.folder / "other.db")
+        (self.folder / "h.db").unlink()
+        self.add(first)
+        self.assertIn("1 run added", self.add("other.db").stdout)
+        self.assertIn("0 runs added", self.add("other.db").stdout)
+        self.assert_one_line(self.add("other.db", "h.db", code=2).stderr, "cannot be added to itself")
+
+    def test_commits_are_in_the_order_of_git(self):
+        self.run_git = lambda *words, **env: subprocess.run(
+            ["git", "-c", "user.name=n", "-c", "user.email=e@x", *words], cwd=self.folder, check=True,
+            capture_output=True, text=True, env={"PATH": "/usr/bin:/bin", **env}).stdout.strip()
+        self.run_git("init", "-q")
+        revisions = []
+        for day in ("2025-01-01", "2025-01-02"):
+            when = f"{day}T00:00:00Z"
+            self.run_git("commit", "-q", "--allow-empty", "-m", "x", GIT_COMMITTER_DATE=when, GIT_AUTHOR_DATE=when)
+            revisions.append(self.run_git("rev-parse", "HEAD"))
+        # The older commit was measured later.
+        self.add(self.night(0, revision=revisions[1]), self.night(1, revision=revisions[0]))
+        with sqlite3.connect(self.folder / "h.db") as connection:
+            found = [row[0] for row in connection.execute("SELECT revision FROM run ORDER BY ordered")]
+        self.assertEqual(revisions, found)
+
+    def test_old_runs_are_removed_on_request(self):
+        self.add(*(self.night(n) for n in (0, 1, 20)), "--keep", "5")
+        with sqlite3.connect(self.folder / "h.db") as connection:
+            self.assertEqual([("2026-01-21T02:00:00Z",)], list(connection.execute("SELECT started FROM run")))
+
+    def test_the_verdict_beside_a_run_is_kept(self):
+        self.add(RUN)
+        with sqlite3.connect(self.folder / "h.db") as connection:
+            self.assertNotEqual([("",)], list(connection.execute("SELECT DISTINCT verdict FROM night")))
+
+    def test_what_is_no_history_or_no_run_is_refused(self):
+        self.write("text", "no history")
+        self.assert_one_line(self.run_tool("history", "show", "text", code=2).stderr, "text")
+        self.assert_one_line(self.run_tool("history", "show", "absent", code=2).stderr, "no such history")
+        self.assert_one_line(self.add("text", code=2).stderr, "text")
+        self.assertFalse((self.folder / "h.db").exists())
+        self.add(self.night(0))
+        self.assert_one_line(self.run_tool("history", "show", "h.db", "absent", code=2).stderr, "no runs of absent")
+        foreign = sqlite3.connect(self.folder / "foreign.db")
+        foreign.execute("CREATE TABLE run (id)")
+        foreign.commit()
+        foreign.close()
+        self.assert_one_line(self.add("foreign.db", code=2).stderr, "is not a history of this perfgate")
+        with sqlite3.connect(self.folder / "h.db") as connection:
+            connection.execute("CREATE TRIGGER t AFTER INSERT ON run BEGIN DELETE FROM night; END")
+        self.assert_one_line(self.add(self.night(1), code=2).stderr, "it has other tables")
+
+    def test_hostile_names_cannot_reach_the_terminal(self):
+        run = json.loads(self.night(0).read_text())
+        run["suites"][0]["name"] = "s\x1b[31m"
+        run["git_revision"] = "r\x1b]0;"
+        self.add(self.write("hostile.run.json", json.dumps(run)))
+        shown = self.run_tool("history", "show", "h.db", "s\x1b[31m", CASE)
+        self.assertIsNone(re.search("\x1b", shown.stdout))
+
+
+if __name__ == "__main__":
+    tool.main()
