@@ -122,7 +122,8 @@ StoredRun stored_run(const model::Run& run, std::string fingerprint,
         throw util::InputError("started_at: expected a time like 2026-11-21T10:00:00Z");
     }
     if (run.interrupted) {
-        throw util::InputError("the run was interrupted: finish it with 'perfgate run --resume DIR'");
+        throw util::InputError(
+            "the run was interrupted: finish it with 'perfgate run --resume DIR'");
     }
     const model::Environment& environment = run.environment;
     StoredRun stored{.fingerprint = std::move(fingerprint),
