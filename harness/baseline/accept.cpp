@@ -108,7 +108,7 @@ void require_day_to_come(const AcceptChoice& choice, const Acceptance& acceptanc
 /// Whoever accepts it says that a time which is too good is one, and that a slow tail is meant.
 bool may_be_accepted(model::Doubt doubt) {
     return doubt == model::Doubt::not_shown || doubt == model::Doubt::too_good ||
-           doubt == model::Doubt::slow_tail;
+           doubt == model::Doubt::slow_tail || doubt == model::Doubt::unaccepted;
 }
 
 /// Why a case cannot be accepted, beyond objection(); empty: it can.

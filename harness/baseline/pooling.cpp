@@ -487,7 +487,7 @@ PoolingFindings pooling_findings(const Run& run, const model::SuiteResult& suite
     for (const CaseResult& each : suite.cases) add_tiny_kernels(each, result.tiny);
     struct Seen {
         std::vector<std::pair<double, std::string>> tolerances;
-        std::size_t too_fine = 0;
+        std::vector<TooFine> too_fine;
         bool points = false;
     };
     std::map<std::string, Seen> by_metric;
@@ -508,18 +508,22 @@ PoolingFindings pooling_findings(const Run& run, const model::SuiteResult& suite
                     tolerance_scale(definition, *pooled.comparison.baseline)),
             pooled.id);
         seen.points = in_points(definition);
-        seen.too_fine += now[i].tolerance_is_finer ? 1 : 0;
+        if (now[i].tolerance_is_finer) {
+            seen.too_fine.push_back({pooled.id, seen.tolerances.back().first});
+        }
     }
     for (auto& entry : by_metric) {
         Seen& seen = entry.second;
         std::sort(seen.tolerances.begin(), seen.tolerances.end());
+        std::stable_sort(seen.too_fine.begin(), seen.too_fine.end(),
+                         [](const TooFine& a, const TooFine& b) { return a.needed > b.needed; });
         const std::size_t count = seen.tolerances.size();
         const auto enough_for = [&](std::size_t tenths) {
             return seen.tolerances[(count * tenths + 9) / 10 - 1].first;
         };
         result.proposals.push_back({entry.first, count, enough_for(5), enough_for(9),
                                     enough_for(10), seen.points, seen.tolerances.back().second,
-                                    seen.too_fine});
+                                    std::move(seen.too_fine)});
     }
     return result;
 }

@@ -32,6 +32,14 @@ double spread_of_tolerance(const model::MetricSeries& series, const model::Toler
 /// The same for one metric.
 bool noisy_metric(const model::MetricSeries& series, const model::Tolerance& tolerance);
 
+/// A case whose tolerance is below the minimum detectable change, and the one that is not.
+struct TooFine {
+    std::string id;
+    double needed = 0;  ///< as in Proposal
+
+    bool operator==(const TooFine&) const = default;
+};
+
 /// How small the tolerance of a metric can be, over the cases that gate it.
 struct Proposal {
     std::string metric;
@@ -41,8 +49,7 @@ struct Proposal {
     double half = 0, most = 0, all = 0;
     bool points = false;
     std::string worst_id;
-    /// How many of the cases have a tolerance below the minimum detectable change.
-    std::size_t too_fine = 0;
+    std::vector<TooFine> too_fine;  ///< those that need most first
 
     bool operator==(const Proposal&) const = default;
 };

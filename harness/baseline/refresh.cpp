@@ -135,7 +135,7 @@ std::string board_objection(const model::Run& run, const CaseResult& result,
         if (std::string difference = count_difference(run, result, before); !difference.empty()) {
             return difference;
         }
-    } else if (!code.runs_the_same) {
+    } else if (!code.runs_the_same && !code.copies_the_same) {
         return code.difference;
     }
     for (const model::GateRule& rule : result.gates) {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "baseline/file_changes.hpp"
+#include "baseline/improvements.hpp"
 #include "document/baseline.hpp"
 #include "document/ledger.hpp"
 #include "gate/renames.hpp"
@@ -62,6 +63,21 @@ gate::StoredBaseline read_baseline(const fs::path& file) {
                                      file.string())};
 }
 
+/// Of the ledger in the folder; empty if there is none, or if it notes no improvement.
+static FirstSeen load_first_seen(const fs::path& folder, std::string_view device_key,
+                                 std::string_view suite) {
+    const fs::path file = ledger_path(folder, device_key, suite);
+    std::error_code error;
+    if (!fs::exists(file, error)) return {};
+    // A ledger may be large, and most note none.
+    const std::string word = '"' + std::string(to_text(model::LedgerAction::improved)) + '"';
+    if (util::read_file(file, ledger_limit_bytes, "ledger").find(word) == std::string::npos) {
+        return {};
+    }
+    const std::optional<model::Ledger> ledger = load_ledger(folder, device_key, suite);
+    return ledger ? first_seen(*ledger) : FirstSeen{};
+}
+
 std::optional<gate::StoredBaseline> load_baseline(const fs::path& folder,
                                                   std::string_view device_key,
                                                   std::string_view suite) {
@@ -77,6 +93,7 @@ std::optional<gate::StoredBaseline> load_baseline(const fs::path& folder,
     gate::StoredBaseline stored = read_baseline(path);
     require_place("baseline", stored.file, "suite", stored.baseline.suite, suite);
     require_place("baseline", stored.file, "device.key", stored.baseline.device.key, device_key);
+    stored.improved = load_first_seen(folder, device_key, suite);
     return stored;
 }
 

@@ -137,7 +137,10 @@ class Checking {
             for (const std::string& id : entry.removed) {
                 tell(id, [](Told& told) { told.removed = true; });
             }
-            if (entry.action == LedgerAction::refresh) continue;
+            // What a run saw changes no baseline.
+            if (entry.action == LedgerAction::refresh || entry.action == LedgerAction::improved) {
+                continue;
+            }
             const bool pruned = entry.action == LedgerAction::prune;
             tell(entry.id, [&](Told& told) { told.removed = told.removed || pruned; });
         }

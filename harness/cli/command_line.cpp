@@ -370,6 +370,13 @@ std::string unknown_word(const CLI::App& app, const std::vector<std::string>& wo
     return {};
 }
 
+int usage_code(const std::vector<std::string>& words) {
+    const auto has = [&](std::string_view word) {
+        return std::find(words.begin(), words.end(), word) != words.end();
+    };
+    return has("bisect") && has("--step") ? end_git_bisect : 2;
+}
+
 std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
     const CLI::App& command = innermost(app);
     const std::string path = path_of(command);

@@ -91,7 +91,7 @@ int main(int argc, char** argv) {
         if (unknown.empty() && !succeeded) report_error(cli::usage_message(app, error), 2);
         if (succeeded) return unknown.empty() ? 0 : 2;
         for (const CLI::App* verb : app.get_subcommands()) cli::clear_outputs(*verb);
-        return 2;
+        return cli::usage_code(words);
     } catch (const measure::Interrupted& error) {
         return report_error(error.what(), 130);
     } catch (const util::InputError& error) {

@@ -27,7 +27,8 @@ constexpr Schema ledger_schema{"perfgate.ledger", 1, 2};  // 1: entries have no 
 
 template <>
 inline constexpr LedgerAction choices<LedgerAction>[] = {
-    LedgerAction::accept, LedgerAction::acknowledge, LedgerAction::refresh, LedgerAction::prune};
+    LedgerAction::accept, LedgerAction::acknowledge, LedgerAction::refresh, LedgerAction::prune,
+    LedgerAction::improved};
 
 template <class Archive>
 void describe(Archive& archive, Described<Archive, model::LedgerChange>& change) {

@@ -34,7 +34,8 @@ inline constexpr Doubt choices<Doubt>[] = {
     Doubt::none,           Doubt::not_shown,      Doubt::nothing_changed,
     Doubt::clock,          Doubt::unclear,        Doubt::baseline_disagrees,
     Doubt::choices_differ, Doubt::clock_hides,    Doubt::nothing_launched_changed,
-    Doubt::too_good,       Doubt::slow_processes, Doubt::slow_tail};
+    Doubt::too_good,       Doubt::slow_processes, Doubt::slow_tail,
+    Doubt::unaccepted};
 template <>
 inline constexpr OnChange choices<OnChange>[] = {OnChange::accept, OnChange::warn,
                                                  OnChange::refuse};
@@ -202,6 +203,9 @@ void describe(Archive& archive, Described<Archive, model::Policy>& policy) {
     archive.optional("not_shown_fails", policy.not_shown_fails);
     archive.optional("severity", policy.severity);
     archive.optional("too_good", policy.too_good, absent_if(usual.too_good), is_factor);
+    archive.optional("improvement_days", policy.improvement_days,
+                     absent_if(usual.improvement_days));
+    archive.optional("improved_fails", policy.improved_fails);
     archive.optional("complete", policy.complete);
 }
 

@@ -18,6 +18,7 @@ namespace {
 /// The bank of a function's parameters: filled at launch, empty in the image.
 constexpr std::string_view parameter_bank = ".nv.constant0.";
 constexpr std::string_view constant_prefix = ".nv.constant";
+constexpr std::string_view global_values = ".nv.global.init";
 
 struct Function {
     std::size_t text = 0;                   ///< section
@@ -122,6 +123,23 @@ class Functions {
 
 std::map<std::string, MachineCode> machine_code(const ElfImage& cubin) {
     return Functions(cubin).all();
+}
+
+std::string initial_values(const ElfImage& cubin) {
+    util::Sha256 hash;
+    bool any = false;
+    for (const ElfSection& section : cubin.sections()) {
+        // A bank with the name of a function behind it is that function's own.
+        const bool shared =
+            section.name.starts_with(constant_prefix) &&
+            section.name.find('.', constant_prefix.size()) == std::string_view::npos;
+        if ((!shared && section.name != global_values) || section.content.empty()) continue;
+        any = true;
+        hash.add(section.name);
+        hash.add_number(section.content.size());
+        hash.add(std::as_bytes(section.content));
+    }
+    return any ? hash.fingerprint() : std::string();
 }
 
 namespace {

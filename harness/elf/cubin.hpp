@@ -29,6 +29,10 @@ struct MachineCode {
 /// Throws util::InputError if the image is damaged.
 std::map<std::string, MachineCode> machine_code(const ElfImage& cubin);
 
+/// Fingerprint of the initial values of the module's __constant__ and __device__ variables, which
+/// no function's fingerprint covers; empty: it has none.
+std::string initial_values(const ElfImage& cubin);
+
 /// By symbol (mangled), bytes of stack per thread: the deepest chain of calls from the kernel that
 /// the compiler or linker could see, as they report it with -v (`.nv.info`, EIATTR_MIN_STACK_SIZE).
 /// Calls through pointers are not in it. A kernel is missing if they could not tell (the linker

@@ -3,10 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstddef>
+#include <deque>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include "gate/batch_rule.hpp"
+#include "gate/series.hpp"
 #include "gate/settle.hpp"
 #include "gate/significance.hpp"
 #include "model/date.hpp"
@@ -130,12 +135,35 @@ Acknowledged answer(const Acknowledgement& acknowledgement, const Comparison& co
 
 }  // namespace
 
+namespace {
+
+/// The acknowledged value as pairs of this board have it: so much more than their base as it is
+/// more than the baseline. Absent: it says nothing here.
+std::optional<model::MetricSeries> known_here(const model::MetricSeries& known,
+                                              const model::BaselineCase& expected,
+                                              const Comparison& comparison) {
+    if (!comparison.paired) return known;
+    const auto then = expected.metrics.find(comparison.definition->name);
+    if (then == expected.metrics.end()) return std::nullopt;
+    const double factor = estimate_of(known) / estimate_of(then->second);
+    if (!(factor > 0) || !std::isfinite(factor)) return std::nullopt;
+    model::MetricSeries here = *comparison.baseline;
+    here.value *= factor;
+    for (model::Batch& batch : here.batches) {
+        for (double& sample : batch.samples) sample *= factor;
+    }
+    return here;
+}
+
+}  // namespace
+
 std::vector<Acknowledged> acknowledgements(std::span<const Pending> pending,
                                            std::span<const Judgement> judgements, const Rule& rule,
                                            const model::Run& run, const model::Policy& policy) {
     std::vector<std::size_t> places;
     std::vector<const Acknowledgement*> known;
     std::vector<Comparison> against_known;
+    std::deque<model::MetricSeries> values;
     for (std::size_t i = 0; i < pending.size(); ++i) {
         const Verdict verdict = judgements[i].verdict;
         if (verdict != Verdict::regressed && verdict != Verdict::inconclusive) continue;
@@ -145,10 +173,13 @@ std::vector<Acknowledged> acknowledgements(std::span<const Pending> pending,
             !comparable(found->second.known, *pending[i].comparison.measured)) {
             continue;
         }
+        auto value =
+            known_here(found->second.known, *pending[i].compared->expected, pending[i].comparison);
+        if (!value) continue;
         places.push_back(i);
         known.push_back(&found->second);
         against_known.push_back(pending[i].comparison);
-        against_known.back().baseline = &found->second.known;
+        against_known.back().baseline = &values.emplace_back(std::move(*value));
     }
     std::vector<Acknowledged> answers(pending.size());
     if (places.empty()) return answers;

@@ -36,6 +36,8 @@ struct StoredBaseline {
     std::map<std::string, model::MetricDefinition> definitions = {};
     std::vector<std::string> notes = {};              ///< for the whole comparison
     std::map<std::string, std::string> renamed = {};  ///< by id: the one in the file
+    /// By case and metric: when a run first saw the improvement that nobody has accepted since.
+    std::map<std::string, std::map<std::string, std::string>> improved = {};
 
     bool operator==(const StoredBaseline&) const = default;
 };

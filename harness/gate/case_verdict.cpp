@@ -277,33 +277,44 @@ std::string lost_in_base(const ComparedCase& compared, const std::string& id,
     return {};
 }
 
-/// Points the comparison to what was measured of the time back to back; false: nothing was, or not
-/// what can decide. A base that takes longer here than any machine explains would hide that the
-/// case is slower.
-bool settle_here(const CaseResult& result, Comparison& comparison) {
+/// Points the comparison to what was measured of the time back to back. Returns why that cannot
+/// decide; empty: it does, or nothing was measured. A base that takes longer here than any machine
+/// explains would hide that the case is slower.
+std::string settle_here(const CaseResult& result, Comparison& comparison) {
     constexpr std::size_t least_pairs = 6;  // fewer have no interval at 95 %
-    if (!result.settled || !result.settled->problem.empty()) return false;
+    if (!result.settled || !result.settled->problem.empty()) return {};
     const std::string& metric = comparison.definition->name;
     const auto before = result.settled->before.find(metric);
     const auto after = result.settled->after.find(metric);
     if (before == result.settled->before.end() || after == result.settled->after.end() ||
         !comparable(before->second, *comparison.baseline) ||
         !comparable(after->second, *comparison.measured)) {
-        return false;
+        return fmt::format("back to back, {} was not measured on both sides by the same method",
+                           metric);
     }
     const std::size_t pairs =
         std::min(batches_in_use(before->second).size(), batches_in_use(after->second).size());
     const double here = estimate_of(before->second);
     const double then = estimate_of(*comparison.baseline);
     const auto [least, most] = std::minmax(here, then);
-    if (pairs < least_pairs || !(least > 0) || most > slowest_machine * least) return false;
+    if (pairs < least_pairs) {
+        return fmt::format("of {} there are {}: {} decide", metric, util::counted(pairs, "pair"),
+                           least_pairs);
+    }
+    if (!(least > 0) || most > slowest_machine * least) {
+        return fmt::format(
+            "{} of the base is {} here and {} in the baseline, a factor that no machine fit for "
+            "measuring explains",
+            metric, model::quantity_text(here, comparison.definition->unit),
+            model::quantity_text(then, comparison.definition->unit));
+    }
     comparison.baseline = &before->second;
     comparison.measured = &after->second;
     comparison.leeway = 0;
     comparison.new_board = false;
     comparison.most_between_boards = 0;
     comparison.paired = true;
-    return true;
+    return {};
 }
 
 }  // namespace
@@ -478,7 +489,9 @@ void CaseVerdicts::add_gated(const ComparedCase& compared, const GateRule& gate,
         comparison.definition = &both_ways_.emplace_back(definition);
         both_ways_.back().direction = model::Direction::none;
     }
-    if (comparison.other_board && settle_here(result, comparison)) {
+    std::string unsettled;
+    if (comparison.other_board) unsettled = settle_here(result, comparison);
+    if (comparison.paired) {
         metric.tolerance = tolerance_words(comparison);
         if (metric.warns) metric.tolerance += ", only warns";
         const std::string note =
@@ -488,7 +501,7 @@ void CaseVerdicts::add_gated(const ComparedCase& compared, const GateRule& gate,
             verdict.notes.push_back(note);
         }
     }
-    pending_.push_back({&compared, verdict.metrics.size() - 1, comparison});
+    pending_.push_back({&compared, verdict.metrics.size() - 1, comparison, std::move(unsettled)});
 }
 
 void consider_boards(const Run& run, const CaseResult& result, const BaselineCase& expected,

@@ -31,6 +31,9 @@ struct Pending {
     const ComparedCase* compared = nullptr;
     std::size_t metric = 0;  ///< index into the metrics of the case's verdict
     Comparison comparison;
+    /// Why the pairs that were measured on the run's board do not decide; empty: they do, or there
+    /// are none.
+    std::string unsettled = {};
 };
 
 /// A time is compared with its own board's. For a board that the baseline does not have, what

@@ -23,6 +23,7 @@
 #include "gate/significance.hpp"
 #include "gate/suite_verdict.hpp"
 #include "gate/tail.hpp"
+#include "gate/unaccepted.hpp"
 #include "model/quantity.hpp"
 #include "model/roofline.hpp"
 #include "util/error.hpp"
@@ -85,7 +86,11 @@ MetricVerdict worded(MetricVerdict metric, const Comparison& comparison, Decisio
 class Judging {
   public:
     Judging(const Run& run, const BaselineSet& baselines, const model::Policy& policy)
-        : run_(run), baselines_(baselines), policy_(policy), cases_(run, policy) {}
+        : run_(run),
+          baselines_(baselines),
+          policy_(policy),
+          cases_(run, policy),
+          unaccepted_(policy, run.started_at) {}
 
     /// The stages of README.md, "How a metric gets its verdict".
     std::vector<SuiteVerdict> suites(const Rule& rule) {
@@ -102,6 +107,8 @@ class Judging {
             const TailJudgement* tail = tails[i] ? &*tails[i] : nullptr;
             Decision decision = settled(pending[i], judgements.at(i), tail);
             decision = acknowledge(std::move(decision), known[i]);
+            unaccepted_.age(pending[i].compared->at.suite, first_seen(*pending[i].compared, metric),
+                            verdict_of(*pending[i].compared).id, pending[i].comparison, decision);
             if (metric.warns) decision = warn(std::move(decision));
             metric = worded(std::move(metric), pending[i].comparison, decision, tail);
             report(pending[i], decision, metric);
@@ -109,6 +116,7 @@ class Judging {
         limits_.note(verdicts_);
         note_programs();
         note_settled();
+        unaccepted_.note(verdicts_);
         std::set<std::string> said;
         for (std::size_t i = 0; i < verdicts_.size(); ++i) {
             finish_suite(run_, run_.suites[i], stored(run_.suites[i].name), policy_.changed, said,
@@ -126,6 +134,16 @@ class Judging {
     const StoredBaseline* stored(const std::string& suite) const {
         const auto found = baselines_.find(suite);
         return found == baselines_.end() ? nullptr : &found->second;
+    }
+
+    /// When the metric's improvement was first seen; empty: no run noted one.
+    std::string first_seen(const ComparedCase& compared, const MetricVerdict& metric) {
+        const StoredBaseline* baseline = stored(run_.suites[compared.at.suite].name);
+        if (baseline == nullptr) return {};
+        const auto of_case = baseline->improved.find(verdict_of(compared).id);
+        if (of_case == baseline->improved.end()) return {};
+        const auto found = of_case->second.find(metric.metric);
+        return found == of_case->second.end() ? std::string() : found->second;
     }
 
     void add_suite(std::size_t index) {
@@ -158,7 +176,7 @@ class Judging {
         for (const auto& [suite, cases] : shown_programs_) {
             verdicts_[suite].notes.push_back(fmt::format(
                 "{} shown by {} code: each instance launches the baseline's kernels (machine code, "
-                "grid, block, shared memory, number) and copies as much; what the program passes "
+                "grid, block, shared memory, number) and has its copies; what the program passes "
                 "to them is not compared ('code: false' measures without this)",
                 util::counted(cases.size(), "GPU time") + (cases.size() == 1 ? " is" : " are"),
                 cases.size() == 1 ? "its" : "their"));
@@ -208,7 +226,7 @@ class Judging {
                     "{} settled here: the base of each was measured on this board, back to back",
                     util::counted(count, "case") + (count == 1 ? " is" : " are")));
             }
-            std::map<std::string, std::size_t> problems;
+            std::map<std::string, std::size_t> problems = std::move(unsettled_[i]);
             for (const CaseResult& result : run_.suites[i].cases) {
                 if (!result.settled || result.settled->problem.empty()) continue;
                 ++problems[result.settled->problem];
@@ -233,6 +251,7 @@ class Judging {
         const bool known = !flagged_.empty() && flagged_.back() == at;
         if (decision.judgement.measure_again && !known) flagged_.push_back(at);
         if (pending.comparison.paired) settled_[at.suite].insert(at.index);
+        if (!pending.unsettled.empty()) ++unsettled_[at.suite][pending.unsettled];
         const bool listed = !undecided_.empty() && undecided_.back() == at;
         if (!listed && is_undecided_on_board(pending, decision)) undecided_.push_back(at);
         limits_.add(at.suite, id, *pending.comparison.definition, decision.judgement);
@@ -249,9 +268,11 @@ class Judging {
     std::vector<SuiteVerdict> verdicts_;
     std::vector<model::CaseIndex> flagged_;
     Limits limits_;
-    std::map<std::size_t, std::set<std::size_t>> shown_programs_;  ///< cases, by suite
-    std::map<std::size_t, std::set<std::size_t>> settled_;         ///< likewise
-    std::vector<model::CaseIndex> undecided_;                      ///< on their board
+    Unaccepted unaccepted_;
+    std::map<std::size_t, std::set<std::size_t>> shown_programs_;          ///< cases, by suite
+    std::map<std::size_t, std::set<std::size_t>> settled_;                 ///< likewise
+    std::map<std::size_t, std::map<std::string, std::size_t>> unsettled_;  ///< by suite and reason
+    std::vector<model::CaseIndex> undecided_;                              ///< on their board
 };
 
 bool is_verified(const CaseResult& result) {

@@ -130,36 +130,6 @@ auto launch_of(const Kernel& kernel) {
                     kernel.launches);
 }
 
-/// Whether each instance of a program launches, copies and sets the same.
-bool launches_the_same(const Code& now, const Code& baseline) {
-    if (now.kernels->size() != baseline.kernels->size() || !all_known(*now.kernels) ||
-        now.driver != baseline.driver || now.metrics == nullptr || baseline.metrics == nullptr) {
-        return false;
-    }
-    const auto in_order = [](const std::vector<Kernel>& kernels) {
-        std::vector<const Kernel*> sorted;
-        for (const Kernel& kernel : kernels) sorted.push_back(&kernel);
-        std::sort(sorted.begin(), sorted.end(), [](const Kernel* one, const Kernel* other) {
-            return launch_of(*one) < launch_of(*other);
-        });
-        return sorted;
-    };
-    const std::vector<const Kernel*> one = in_order(*now.kernels);
-    const std::vector<const Kernel*> other = in_order(*baseline.kernels);
-    const bool same_launches =
-        std::equal(one.begin(), one.end(), other.begin(),
-                   [](const Kernel* a, const Kernel* b) { return launch_of(*a) == launch_of(*b); });
-    constexpr const char* operations[] = {"copies", "copied_bytes", "pageable_copies", "memsets"};
-    return same_launches &&
-           std::all_of(std::begin(operations), std::end(operations), [&](auto name) {
-               const auto here = now.metrics->find(name);
-               const auto there = baseline.metrics->find(name);
-               const bool known = here != now.metrics->end();
-               return known == (there != baseline.metrics->end()) &&
-                      (!known || here->second.value == there->second.value);
-           });
-}
-
 /// The value to compare with; nothing if one side lacks a record of what the other has. A document
 /// from before it was recorded equals one that has none.
 template <class T>
@@ -237,6 +207,48 @@ std::optional<std::string> memory_operation_difference(const Code& now, const Co
     return change_of(static_cast<std::size_t>(is - after.begin()), *was, *is);
 }
 
+/// Whether each instance of a program launches, copies and sets the same.
+bool launches_the_same(const Code& now, const Code& baseline) {
+    if (now.kernels->size() != baseline.kernels->size() || !all_known(*now.kernels) ||
+        now.driver != baseline.driver || now.metrics == nullptr || baseline.metrics == nullptr) {
+        return false;
+    }
+    const auto in_order = [](const std::vector<Kernel>& kernels) {
+        std::vector<const Kernel*> sorted;
+        for (const Kernel& kernel : kernels) sorted.push_back(&kernel);
+        std::sort(sorted.begin(), sorted.end(), [](const Kernel* one, const Kernel* other) {
+            return launch_of(*one) < launch_of(*other);
+        });
+        return sorted;
+    };
+    const std::vector<const Kernel*> one = in_order(*now.kernels);
+    const std::vector<const Kernel*> other = in_order(*baseline.kernels);
+    const bool same_launches =
+        std::equal(one.begin(), one.end(), other.begin(),
+                   [](const Kernel* a, const Kernel* b) { return launch_of(*a) == launch_of(*b); });
+    constexpr const char* operations[] = {"copies", "copied_bytes", "pageable_copies", "memsets"};
+    // Which copies and memsets there are, and how many of all.
+    const std::optional<std::string> moved = memory_operation_difference(now, baseline);
+    return same_launches && moved && moved->empty() &&
+           std::all_of(std::begin(operations), std::end(operations), [&](auto name) {
+               const auto here = now.metrics->find(name);
+               const auto there = baseline.metrics->find(name);
+               const bool known = here != now.metrics->end();
+               return known == (there != baseline.metrics->end()) &&
+                      (!known || here->second.value == there->second.value);
+           });
+}
+
+/// How inputs or driver differ; empty: they do not.
+std::string input_difference(const Code& now, const Code& baseline) {
+    if (now.seed != baseline.seed) return "the inputs have another seed";
+    if (now.driver != baseline.driver) {
+        return fmt::format("driver changed: {} → {}", util::printable(baseline.driver),
+                           util::printable(now.driver));
+    }
+    return {};
+}
+
 /// How launches, libraries, driver or inputs differ; empty: they do not.
 std::string launch_provenance_difference(const Code& now, const Code& baseline) {
     for (std::size_t i = 0; i < now.kernels->size(); ++i) {
@@ -252,24 +264,31 @@ std::string launch_provenance_difference(const Code& now, const Code& baseline) 
             library_difference(now, baseline).value_or("libraries are not known" + from_before);
     }
     if (!difference.empty()) return difference;
-    if (now.seed != baseline.seed) return "the inputs have another seed";
-    if (now.driver != baseline.driver) {
-        return fmt::format("driver changed: {} → {}", util::printable(baseline.driver),
-                           util::printable(now.driver));
-    }
-    return {};
+    return input_difference(now, baseline);
 }
 
+/// Of a case without kernels: a host variant, or copies and memsets alone.
 CodeComparison compare_host_code(const Code& now, const Code& baseline) {
     if (now.host_code->empty() || baseline.host_code->empty()) return {};
-    if (*now.host_code != *baseline.host_code) return {CodeChange::changed, "host code changed"};
+    const bool same_host = *now.host_code == *baseline.host_code;
+    const CodeComparison other_host{CodeChange::changed, "host code changed"};
+    const bool moves = now.memory_operations != nullptr && *now.memory_operations &&
+                       !(*now.memory_operations)->empty();
+    if (!same_host && !moves) return other_host;
     for (const auto& difference :
          {library_difference(now, baseline), memory_operation_difference(now, baseline)}) {
-        if (!difference) return {};
+        if (!difference) return same_host ? CodeComparison{} : other_host;
         if (!difference->empty()) return {CodeChange::changed, *difference};
     }
+    if (moves) {
+        std::string difference = input_difference(now, baseline);
+        if (!difference.empty()) return {CodeChange::device_unchanged, std::move(difference)};
+    }
     if (now.seed != baseline.seed) return {};
-    return {CodeChange::unchanged, "", true};
+    if (same_host) return {CodeChange::unchanged, "", true};
+    CodeComparison same{CodeChange::device_unchanged, other_host.difference};
+    same.copies_the_same = true;
+    return same;
 }
 
 }  // namespace

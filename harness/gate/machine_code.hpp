@@ -52,12 +52,16 @@ struct CodeComparison {
     std::vector<std::string> changed_kernels = {};  ///< with other machine code, by short name
     /// A program's: what it passes to its kernels, and its host code, are not known.
     bool of_program = false;
+    /// Other host code launches no kernels, and the baseline's copies and memsets. From where they
+    /// copy, and how rows lie in memory, is not recorded: a time may differ.
+    bool copies_the_same = false;
 };
 
 /// A case with kernels is judged by them first; one without, by its host code, libraries, copies
 /// and memsets. A program runs the same if each instance launches the same kernels (machine code,
 /// grid, block, cluster, shared memory, registers, launches) and copies and sets as much, under the
-/// same driver; else it is not known. A baseline from before libraries, copies and memsets were
+/// same driver; else it is not known. Copies and memsets of a program are in the order of their
+/// kinds, each once. A baseline from before libraries, copies and memsets were
 /// recorded equals a case without any; for a case with some it is not known.
 CodeComparison compare_code(const Code& now, const Code& baseline);
 

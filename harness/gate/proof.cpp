@@ -75,7 +75,8 @@ class Proving {
           known_direction_(known_direction),
           judged_(run, policy_) {
         // What is not shown or has no baseline is not what is proved here.
-        policy_.no_baseline_fails = policy_.inconclusive_fails = policy_.not_shown_fails = false;
+        policy_.no_baseline_fails = policy_.inconclusive_fails = policy_.not_shown_fails =
+            policy_.improved_fails = false;
         frame_ = run;
         frame_.suites.clear();
         frame_.selections.clear();

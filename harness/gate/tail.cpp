@@ -41,8 +41,7 @@ Comparison of_tail(const Comparison& comparison, const Sides& sides) {
     tail.baseline = &sides.baseline;
     tail.measured = &sides.measured;
     tail.tolerance = {};
-    tail.tolerance.worse =
-        comparison.tolerance.tail.value_or(usual_factor * comparison.tolerance.worse);
+    tail.tolerance.worse = tail_tolerance(comparison.tolerance);
     tail.tolerance.abs = usual_factor * comparison.tolerance.abs;
     return tail;
 }
@@ -78,6 +77,10 @@ model::TailVerdict verdict_of(const Comparison& comparison, const Comparison& ta
 }
 
 }  // namespace
+
+double tail_tolerance(const model::Tolerance& tolerance) {
+    return tolerance.tail.value_or(usual_factor * tolerance.worse);
+}
 
 std::vector<std::optional<TailJudgement>> judge_tails(std::span<const Comparison> comparisons,
                                                       const Rule& rule) {

@@ -9,9 +9,13 @@
 #include <vector>
 
 #include "gate/rule.hpp"
+#include "model/tolerance.hpp"
 #include "model/verdict.hpp"
 
 namespace perfgate::gate {
+
+/// The tolerance of a time's tail: what the suite says, or twice the time's.
+double tail_tolerance(const model::Tolerance& tolerance);
 
 struct TailJudgement {
     Judgement judgement;

@@ -26,9 +26,8 @@ Origin origin_of(const std::map<std::int64_t, Origin>& origins, const Night& nig
 }
 
 std::string where_text(const Origin& origin) {
-    return fmt::format(
-        "{} {:.12}", util::printable(origin.started.substr(0, 10)),
-        origin.revision.empty() ? "no revision" : util::printable(origin.revision));
+    return fmt::format("{} {:.12}", util::printable(origin.started.substr(0, 10)),
+                       origin.revision.empty() ? "no revision" : util::printable(origin.revision));
 }
 
 /// Of several series that changed together.

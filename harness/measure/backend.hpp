@@ -21,6 +21,7 @@
 #include "model/catalogue.hpp"
 #include "model/choices.hpp"
 #include "model/environment.hpp"
+#include "model/kernel_code.hpp"
 #include "model/run.hpp"
 #include "model/source_kernel.hpp"
 #include "util/error.hpp"
@@ -224,6 +225,13 @@ class Backend {
                           "': leave its metrics out of 'metrics'";
         return reading;
     }
+    /// The kernels of a case whose launch is recorded, disassembled. What cannot be
+    /// had is a problem in the result. By default there is no machine code.
+    virtual model::CaseCode machine_code(Case& /*opened*/) {
+        model::CaseCode code;
+        code.problem = "this backend has no machine code to disassemble";
+        return code;
+    }
     /// Call it after a launch, so that it includes what the launch loads.
     virtual HostCode host_code(const model::CaseSpec& spec) = 0;
     /// Bytes of device memory that are available to cases now.
@@ -274,9 +282,13 @@ struct ListedDevice {
 /// BackendOptions::device takes. Throws util::InputError if one does not exist.
 using CreateBackend = Backend*(const BackendOptions&);
 using ListDevices = void(const std::string& wanted, std::vector<ListedDevice>& devices);
+/// Loads the plugins and runs the scripts among them, before a backend does; says whether that has
+/// opened a device.
+using LoadPlugins = bool(const BackendOptions&);
 using CreateCounterCatalogue = CounterCatalogue*();
 inline constexpr const char* create_backend_symbol = "perfgate_create_backend";
 inline constexpr const char* list_devices_symbol = "perfgate_list_devices";
+inline constexpr const char* load_plugins_symbol = "perfgate_load_plugins";
 inline constexpr const char* create_counter_catalogue_symbol = "perfgate_create_counter_catalogue";
 
 }  // namespace perfgate::measure

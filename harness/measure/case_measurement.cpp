@@ -27,7 +27,7 @@ using Seconds = std::chrono::duration<double>;
 
 /// An idle GPU needs this long under load to raise its clocks.
 constexpr Seconds device_warm_up{0.3};
-/// At least one launch, which loads the code: a long one is as warm as several short ones.
+/// After a launch that loads the code: one long launch is as warm as several short ones.
 constexpr Seconds case_warm_up{0.005};
 constexpr int case_warm_up_launches = 1;
 
@@ -263,6 +263,25 @@ void CaseMeasurement::measure(model::CaseResult& result, const CaseSettings& set
     } catch (const std::exception& error) {
         fail(error.what());
     }
+}
+
+model::CaseCode CaseMeasurement::machine_code(const model::CaseResult& result,
+                                              const CaseSettings& settings,
+                                              const PhaseObserver& observe) {
+    model::CaseCode code;
+    if (variant(result, settings).target != model::Target::cuda || !capabilities_.kernel_records) {
+        code.problem = capabilities_.kernel_records ? "it runs on the host"
+                                                    : capabilities_.kernel_records_problem;
+        return code;
+    }
+    observe("set-up");
+    backend_.keep_code();
+    const std::unique_ptr<Case> opened = open(result, settings);
+    opened->fill(settings.seed);
+    opened->warm_up(1, Seconds(0));
+    opened->record_launch();
+    observe("machine code");
+    return backend_.machine_code(*opened);
 }
 
 void CaseMeasurement::record_code(Case& opened, model::CaseResult& result,

@@ -41,6 +41,10 @@ class CaseMeasurement {
     /// Collects the counter metrics of measured cases and folds them into the results.
     void collect_counters(const std::vector<CounterJob>& jobs, const PhaseObserver& observe);
 
+    /// As Backend has it. Throws util::Error if the case cannot be set up.
+    model::CaseCode machine_code(const model::CaseResult& result, const CaseSettings& settings,
+                                 const PhaseObserver& observe);
+
   private:
     void time_case(Case& opened, model::CaseResult& result, const CaseSettings& settings);
     /// Records a launch, if launches can be recorded, and the code that the case runs on the host.

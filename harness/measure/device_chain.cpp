@@ -299,8 +299,8 @@ Workers::Answer DeviceChain::ask(Workers& workers,
                                  const std::function<Request(std::int64_t process)>& request,
                                  double limit_s, const Item& item) {
     for (int attempt = 1;; ++attempt) {
-        const std::int64_t process = workers.process(item.planned->spec.workload);
         phases_.enter(start_phase);
+        const std::int64_t process = workers.process(item.planned->spec.workload);
         Workers::Answer answer =
             workers.ask(request(process), limit_s, [&](const std::string& phase) {
                 phases_.enter(phase);

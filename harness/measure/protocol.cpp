@@ -6,6 +6,7 @@
 #include <random>
 #include <type_traits>
 
+#include "document/kernel_code.hpp"
 #include "document/shared.hpp"
 #include "model/source_kernel.hpp"
 #include "util/word_of.hpp"
@@ -262,20 +263,37 @@ void describe(Archive& archive, Described<Archive, CountersReply>& reply) {
 }
 
 template <class Archive>
+void describe(Archive& archive, Described<Archive, CodeRequest>& request) {
+    archive.required("result", request.result);
+    archive.required("settings", request.settings);
+}
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, CodeReply>& reply) {
+    archive.required("code", reply.code);
+}
+
+template <class Archive>
 void describe(Archive& archive, Described<Archive, FailedReply>& reply) {
     archive.required("message", reply.message);
     archive.required("usage", reply.usage);
     archive.required("device_lost", reply.device_lost);
 }
 
+template <class Archive>
+void describe(Archive& archive, Described<Archive, LoadedReply>& reply) {
+    archive.required("used_device", reply.used_device);
+}
+
 namespace {
 
 /// Names of the messages, in the order of the variant.
 constexpr std::string_view request_names[] = {"devices",  "describe", "diagnose", "board_state",
-                                              "ceilings", "facts",    "measure",  "counters"};
+                                              "ceilings", "facts",    "measure",  "counters",
+                                              "load",     "code"};
 constexpr std::string_view reply_names[] = {"phase",       "devices",  "describe", "diagnose",
                                             "board_state", "ceilings", "facts",    "measure",
-                                            "counters",    "failed"};
+                                            "counters",    "failed",   "loaded",   "code"};
 static_assert(std::size(request_names) == std::variant_size_v<Request>);
 static_assert(std::size(reply_names) == std::variant_size_v<Reply>);
 

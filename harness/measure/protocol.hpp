@@ -25,6 +25,8 @@ struct DescribeRequest {};
 struct DiagnoseRequest {};
 struct BoardStateRequest {};
 struct CeilingsRequest {};
+/// Loads the plugins and runs the scripts among them, and leaves the device alone.
+struct LoadRequest {};
 
 /// What plugins report about the cases: support and memory.
 struct FactsRequest {
@@ -41,8 +43,15 @@ struct CountersRequest {
     std::vector<Job> jobs;
 };
 
+/// The machine code of a case, without measuring it.
+struct CodeRequest {
+    model::CaseResult result;  ///< only `spec` is used
+    CaseSettings settings;
+};
+
 using Request = std::variant<DevicesRequest, DescribeRequest, DiagnoseRequest, BoardStateRequest,
-                             CeilingsRequest, FactsRequest, MeasureRequest, CountersRequest>;
+                             CeilingsRequest, FactsRequest, MeasureRequest, CountersRequest,
+                             LoadRequest, CodeRequest>;
 
 /// Phases with their own time limits in the coordinator: "loading <file>" before each plugin file,
 /// then `loaded_phase`, and `open_phase` once the backend is ready.
@@ -78,6 +87,12 @@ struct MeasureReply {
 struct CountersReply {
     std::vector<model::CaseResult> results;
 };
+struct LoadedReply {
+    bool used_device = false;  ///< a script has opened it
+};
+struct CodeReply {
+    model::CaseCode code;
+};
 /// The request failed as a whole; `usage`: the input was wrong (exit code 2).
 struct FailedReply {
     std::string message;
@@ -86,7 +101,8 @@ struct FailedReply {
 };
 
 using Reply = std::variant<PhaseReply, DevicesReply, DescribeReply, DiagnoseReply, BoardStateReply,
-                           CeilingsReply, FactsReply, MeasureReply, CountersReply, FailedReply>;
+                           CeilingsReply, FactsReply, MeasureReply, CountersReply, FailedReply,
+                           LoadedReply, CodeReply>;
 
 /// A label that nobody can know before the request is sent: "17:9f86d081884c7d65".
 std::string make_label(std::uint64_t number);

@@ -166,17 +166,54 @@ std::vector<RecordedLaunch> Session::record_launches() {
             *item.result,
             settings_of(item, options_, workers.process(item.planned->spec.workload))};
         request.settings.code_only = true;
+        recording_.enter("start");
         Workers::Answer answer =
-            workers.ask(request, options_.case_limit_s,
-                        [&](const std::string& phase) { shared_.tell(item, phase); });
+            workers.ask(request, options_.case_limit_s, [&](const std::string& phase) {
+                recording_.enter(phase);
+                shared_.tell(item, phase);
+            });
         if (answer.interrupted) shared_.interrupted = true;
         auto* reply = answer.reply ? std::get_if<MeasureReply>(&*answer.reply) : nullptr;
         if (!reply || reply->result.status != model::CaseStatus::measured) continue;
         if (!is_about(item, reply->result)) continue;
         launches.push_back({item.at, std::move(reply->result)});
     }
+    recording_.enter("between");
     workers.end();  // all times come from processes of the same kind
+    recording_.enter({});
     return launches;
+}
+
+std::vector<model::CaseCode> Session::machine_code(const std::vector<model::CaseIndex>& cases) {
+    std::vector<model::CaseCode> all;
+    for (Item* item : items_at(cases)) {
+        if (item->planned->group || shared_.interrupted) continue;
+        Workers& workers = *devices_[item->chain.value_or(0)].workers;
+        const CodeRequest request{
+            *item->result,
+            settings_of(*item, options_, workers.process(item->planned->spec.workload))};
+        Workers::Answer answer =
+            workers.ask(request, options_.case_limit_s,
+                        [&](const std::string& phase) { shared_.tell(*item, phase); });
+        if (answer.interrupted) {
+            shared_.interrupted = true;
+            break;
+        }
+        model::CaseCode& code = all.emplace_back();
+        if (auto* reply = answer.reply ? std::get_if<CodeReply>(&*answer.reply) : nullptr) {
+            code = std::move(reply->code);
+        } else if (auto* failed =
+                       answer.reply ? std::get_if<FailedReply>(&*answer.reply) : nullptr) {
+            code.problem = failed->message;
+            workers.end();
+        } else {
+            code.problem = answer.why;
+        }
+        code.suite = *item->suite;
+        code.id = model::case_id(item->planned->spec);
+    }
+    for (const MeasuredDevice& device : devices_) device.workers->end();
+    return all;
 }
 
 void Session::leave_out(RecordedLaunch launch, const std::string& reason) {
@@ -311,6 +348,7 @@ model::Run Session::finish() {
             run_.phase_s[phase] = std::max(run_.phase_s[phase], seconds);
         }
     }
+    for (const auto& [phase, seconds] : recording_.seconds()) run_.phase_s[phase] += seconds;
     run_.interrupted = shared_.interrupted;
     if (run_.interrupted) note_interrupted(items_);
     return std::move(run_);

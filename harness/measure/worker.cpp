@@ -104,6 +104,7 @@ class Server {
     Reply operator()(const DiagnoseRequest&) { return DiagnoseReply{backend().diagnose()}; }
     Reply operator()(const BoardStateRequest&) { return BoardStateReply{backend().board_state()}; }
     Reply operator()(const CeilingsRequest&) { return CeilingsReply{backend().ceilings()}; }
+    Reply operator()(const LoadRequest&) { return LoadedReply{source_.load(loading())}; }
     Reply operator()(const FactsRequest& request) {
         FactsReply facts;
         for (const model::CaseResult& entry : request.cases) {
@@ -120,6 +121,9 @@ class Server {
         }
         return measured;
     }
+    Reply operator()(const CodeRequest& request) {
+        return CodeReply{measurement().machine_code(request.result, request.settings, observer())};
+    }
     Reply operator()(const CountersRequest& request) {
         CountersReply counters;
         for (const auto& job : request.jobs) counters.results.push_back(job.result);
@@ -134,13 +138,16 @@ class Server {
   private:
     Backend& backend() {
         if (!backend_) {
-            backend_ = source_.open([this](const std::string& file) {
-                tell(PhaseReply{file.empty() ? std::string(loaded_phase)
-                                             : std::string(loading_phase) + file});
-            });
+            backend_ = source_.open(loading());
             tell(PhaseReply{std::string(open_phase)});
         }
         return *backend_;
+    }
+    BackendSource::Loading loading() {
+        return [this](const std::string& file) {
+            tell(PhaseReply{file.empty() ? std::string(loaded_phase)
+                                         : std::string(loading_phase) + file});
+        };
     }
     CaseMeasurement& measurement() {
         if (!measurement_) measurement_.emplace(backend());

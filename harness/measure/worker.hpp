@@ -15,8 +15,10 @@ namespace perfgate::measure {
 /// devices opens none of them.
 struct BackendSource {
     std::function<std::vector<ListedDevice>(const std::string& wanted)> list;
-    /// `loading` as in BackendOptions.
-    std::function<std::unique_ptr<Backend>(std::function<void(const std::string&)> loading)> open;
+    using Loading = std::function<void(const std::string& file)>;  ///< as in BackendOptions
+    std::function<std::unique_ptr<Backend>(Loading loading)> open;
+    /// Loads the plugins ahead of `open`, as LoadPlugins does.
+    std::function<bool(Loading loading)> load;
 };
 
 /// Serves requests from `requests_fd` until it is closed or the device is lost; writes replies to

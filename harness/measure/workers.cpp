@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <thread>
 #include <utility>
 
 namespace perfgate::measure {
@@ -61,9 +62,12 @@ std::string workload_of(const Request& request) {
 }  // namespace
 
 Workers Workers::untraced() const {
-    Workers others(hosts_.front().command, stop_);
-    others.hosts_ = hosts_;
-    for (Host& host : others.hosts_) host.command.emplace_back("--no-cupti");
+    Workers others({}, stop_);
+    others.hosts_.clear();
+    for (const Host& host : hosts_) {
+        others.add_host(host.command, host.workloads);
+        others.hosts_.back().command.emplace_back("--no-cupti");
+    }
     return others;
 }
 
@@ -83,12 +87,42 @@ std::int64_t Workers::process(const std::string& workload) {
         process_.reset();
         host_ = host_of(workload);
     }
-    if (!process_) {
-        process_ = std::make_unique<WorkerProcess>(hosts_[host_].command);
-        ++started_;
-        fresh_ = true;
-    }
+    if (!process_) start();
     return started_ - 1;
+}
+
+void Workers::start() {
+    Host& host = hosts_[host_];
+    if (host.ahead.empty() && together_ > 1) start_ahead(host);
+    if (host.ahead.empty()) {
+        process_ = std::make_unique<WorkerProcess>(host.command);
+    } else {
+        process_ = std::move(host.ahead.back());
+        host.ahead.pop_back();
+    }
+    ++started_;
+    fresh_ = true;
+}
+
+void Workers::start_ahead(Host& host) {
+    std::vector<std::unique_ptr<WorkerProcess>> loaded(together_);
+    {
+        std::vector<std::jthread> loading;
+        loading.reserve(loaded.size());
+        for (std::unique_ptr<WorkerProcess>& process : loaded) {
+            loading.emplace_back([this, &host, &process] {
+                Workers one(host.command, stop_);
+                const Answer answer = one.ask(LoadRequest{}, start_limit_s, nullptr);
+                if (!answer.reply) return;
+                const auto* reply = std::get_if<LoadedReply>(&*answer.reply);
+                if (reply != nullptr && !reply->used_device) process = std::move(one.process_);
+            });
+        }
+    }
+    std::erase(loaded, nullptr);
+    // What went wrong shows again, and is said, when one starts alone.
+    if (loaded.size() < together_) together_ = 1;
+    host.ahead = std::move(loaded);
 }
 
 Workers::Answer Workers::ask(const Request& request, double limit_s,

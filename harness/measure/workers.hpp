@@ -2,6 +2,7 @@
 // The worker processes of one device, one at a time: started when needed, replaced when one dies.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -26,14 +27,20 @@ class Workers {
   public:
     /// `command`: absolute path and arguments. `stop`, if set, is polled about ten times a second
     /// while waiting for a worker.
-    Workers(std::vector<std::string> command, std::function<bool()> stop)
-        : hosts_{{std::move(command), {}}}, stop_(std::move(stop)) {}
+    Workers(std::vector<std::string> command, std::function<bool()> stop) : stop_(std::move(stop)) {
+        add_host(std::move(command), {});
+    }
 
     /// Cases of these workloads are measured by processes of another command. There is one process
     /// at a time: another takes the place of the one that lives.
     void add_host(std::vector<std::string> command, std::set<std::string> workloads);
     /// Cases of different hosts share no request. 0: those of the constructor's command.
     std::size_t host_of(const std::string& workload) const;
+
+    /// Processes take long to load what they measure: starts this many at once, whenever one is
+    /// needed, and waits until all have loaded it, so that nothing is loaded while another
+    /// measures. A process whose scripts use the device as they load is not started ahead.
+    void start_together(std::size_t processes) { together_ = processes; }
 
     /// Others of the same device, whose processes leave CUPTI alone; numbered from 0.
     Workers untraced() const;
@@ -74,7 +81,11 @@ class Workers {
     struct Host {
         std::vector<std::string> command;
         std::set<std::string> workloads;
+        std::vector<std::unique_ptr<WorkerProcess>> ahead = {};  ///< loaded, asked for nothing else
     };
+
+    void start();
+    void start_ahead(Host& host);
 
     std::vector<Host> hosts_;
     std::size_t host_ = 0;  ///< of the process
@@ -83,6 +94,7 @@ class Workers {
     std::int64_t started_ = 0;
     std::uint64_t requests_ = 0;
     bool fresh_ = false;  ///< the process has not answered yet
+    std::size_t together_ = 1;
 };
 
 }  // namespace perfgate::measure

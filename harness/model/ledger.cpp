@@ -6,8 +6,8 @@
 namespace perfgate::model {
 
 std::string_view to_text(LedgerAction action) {
-    return util::word_of<LedgerAction::prune>(action,
-                                              {"accept", "acknowledge", "refresh", "prune"});
+    return util::word_of<LedgerAction::improved>(
+        action, {"accept", "acknowledge", "refresh", "prune", "improved"});
 }
 
 }  // namespace perfgate::model

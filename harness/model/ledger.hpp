@@ -17,6 +17,7 @@ enum class LedgerAction {
     acknowledge,  ///< a case's regression is accepted until a day; the expectation stays
     refresh,      ///< a whole run becomes the expectation
     prune,        ///< a case that no suite has was removed
+    improved,     ///< no acceptance: a run saw that metrics improved, or no longer
 };
 
 std::string_view to_text(LedgerAction action);
@@ -42,7 +43,7 @@ struct LedgerEntry {
     std::string until;         ///< of an acknowledgement: its last day
     bool anchor_reset = false;
     std::int64_t cases = 0;                            ///< of a refresh: number of accepted cases
-    std::map<std::string, LedgerChange> changes = {};  ///< by metric
+    std::map<std::string, LedgerChange> changes = {};  ///< by metric; of `improved`, all that are
     /// By id: digest_of_case() of each case that this entry wrote. Empty in entries of version 1.
     std::map<std::string, std::string> digests = {};
     std::vector<std::string> removed = {};  ///< by a refresh: cases that the suite no longer has

@@ -56,6 +56,7 @@ bool tolerated(Verdict verdict, const Policy& policy, Doubt doubt = Doubt::none)
     if (verdict == Verdict::no_baseline) return !policy.no_baseline_fails;
     if (verdict != Verdict::inconclusive) return false;
     if (policy.not_shown_fails && is_not_shown(doubt)) return false;
+    if (policy.improved_fails && doubt == Doubt::unaccepted) return false;
     return !policy.inconclusive_fails || doubt == Doubt::not_shown;
 }
 
@@ -111,9 +112,9 @@ std::string_view to_text(CodeChange change) {
 
 std::string_view to_text(Doubt doubt) {
     return util::word_of<Doubt::slow_tail>(
-        doubt, {"none", "not_shown", "nothing_changed", "clock", "unclear", "baseline_disagrees",
-                "choices_differ", "clock_hides", "nothing_launched_changed", "too_good",
-                "slow_processes", "slow_tail"});
+        doubt, {"none", "not_shown", "nothing_changed", "clock", "unaccepted", "unclear",
+                "baseline_disagrees", "choices_differ", "clock_hides", "nothing_launched_changed",
+                "too_good", "slow_processes", "slow_tail"});
 }
 
 Severity SeverityPolicy::of(MetricClass metric_class) const {

@@ -48,6 +48,7 @@ enum class Doubt {
     not_shown,        ///< the change may be within the tolerance or beyond it
     nothing_changed,  ///< it got worse, and all that it runs is the baseline's
     clock,            ///< the clock explains that it got worse
+    unaccepted,       ///< it improved, and its baseline has hidden what gets worse for too long
     // What these say of a time does not show it to be within its tolerance either.
     unclear,  ///< it looks like more than the tolerance, and may be noise
     baseline_disagrees,
@@ -112,6 +113,10 @@ struct Policy {
     SeverityPolicy severity{};  // NOLINT(readability-redundant-member-init): not all name it
     /// A time that is better by more than this factor is not believed.
     double too_good = 3;
+    /// How many days an improvement may stay unaccepted, since a run first saw it. After that a run
+    /// fails for it if `improved_fails`; such a run also notes what it sees first.
+    std::int64_t improvement_days = 30;
+    bool improved_fails = false;
     /// Whether suites that have a baseline of the device and were not given are missing.
     bool complete = false;
 

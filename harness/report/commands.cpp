@@ -125,6 +125,7 @@ std::vector<const CaseVerdict*> acceptable_cases(const model::VerdictDocument& d
         return effect == Effect::slower || effect == Effect::counter || effect == Effect::warned ||
                effect == Effect::better || effect == Effect::no_baseline ||
                verdict.doubt == model::Doubt::too_good ||
+               verdict.doubt == model::Doubt::unaccepted ||
                (effect == Effect::missing && !not_given.contains(&verdict));
     });
     std::erase_if(cases, [&](const CaseVerdict* verdict) {

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "gate/tail.hpp"
 #include "metrics/catalogue.hpp"
 #include "model/hottest_kernel.hpp"
 #include "model/unknown_cases.hpp"
@@ -50,9 +51,7 @@ bool is_looser(const model::GateRule& before, const model::GateRule& after,
     const model::Tolerance& new_one = after.tolerance;
     if (new_one.worse > old_one.worse || new_one.abs > old_one.abs) return true;
     if (after.cross_board > before.cross_board) return true;
-    if (new_one.tail.value_or(2 * new_one.worse) > old_one.tail.value_or(2 * old_one.worse)) {
-        return true;
-    }
+    if (gate::tail_tolerance(new_one) > gate::tail_tolerance(old_one)) return true;
     return direction == model::Direction::none &&
            new_one.better.value_or(new_one.worse) > old_one.better.value_or(old_one.worse);
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "gate/batch_rule.hpp"
 #include "gate/gate.hpp"
 #include "runner/back_to_back.hpp"
+#include "runner/code_file.hpp"
 #include "runner/confirm.hpp"
 #include "runner/devices.hpp"
 #include "runner/execution.hpp"
@@ -139,9 +141,11 @@ model::SideDifferences checked_sides(const AbRequest& request) {
             "(--base dir:DIR), or for programs and Python kernels two environments (--base "
             "env:NAME=VALUE)");
     }
-    // Plugins of a checkout may be named with --plugin; a revision has none that are built.
-    const bool own_plugins = !base.folder.empty() ||
-                             (!base.revision.empty() && !request.measuring.backend.plugins.empty());
+    // Plugins of a checkout may be named with --plugin; a revision has what its build makes.
+    const bool own_plugins =
+        !base.folder.empty() ||
+        (!base.revision.empty() &&
+         (!request.measuring.build.empty() || !request.measuring.backend.plugins.empty()));
     return {builds || own_plugins, base.has_place(), environments};
 }
 
@@ -172,31 +176,39 @@ MeasuringChoice side_of(const MeasuringChoice& choice, const std::vector<std::st
     return side;
 }
 
-struct BothRuns {
-    model::Run base, head;
-    std::map<std::string, std::vector<std::string>> notes;  ///< by suite
+/// What the sides are, as they are named; a revision is checked out for the lifetime of this.
+class NamedCheckouts {
+  public:
+    explicit NamedCheckouts(const AbRequest& request) : checkouts_(named_sides(request)) {
+        if (request.base.revision.empty()) return;
+        revisions_.emplace(request.suites, request.measuring.build);
+        place(checkouts_.base, checked_out("--base", request.base.revision));
+        place(checkouts_.head, request.head.revision.empty()
+                                   ? revisions_->working_tree()
+                                   : checked_out("--head", request.head.revision));
+        require_different_commits(request, checkouts_);
+    }
+    const Checkouts& operator*() const { return checkouts_; }
+
+  private:
+    Checkout checked_out(std::string_view option, const std::string& revision) {
+        return revisions_->check_out(fmt::format("{} rev:{}", option, revision), revision);
+    }
+    static void place(Checkout& side, const Checkout& found) {
+        side.root = found.root;
+        side.replaced = found.replaced;
+    }
+
+    Checkouts checkouts_;
+    std::optional<Revisions> revisions_;
 };
 
-BothRuns measure_both(const AbRequest& request, const gate::Rule& rule) {
+}  // namespace
+
+BothRuns measure_sides(const AbRequest& request, const Checkouts& checkouts,
+                       const SidesMeasure& measure) {
     const model::SideDifferences sides = checked_sides(request);
     const std::vector<suite::PythonFile> scripts = suite::python_files(request.suites);
-    // What Python files offer is known for certain when they have run.
-    if (scripts.empty()) require_differences(request.suites, request.measuring, sides, {});
-    Checkouts checkouts = named_sides(request);
-    catch_interruptions();
-    std::optional<Revisions> revisions;
-    if (!request.base.revision.empty()) revisions.emplace(request.suites);
-    if (revisions) {
-        const auto place = [](Checkout& side, const Checkout& found) {
-            side.root = found.root;
-            side.replaced = found.replaced;
-        };
-        place(checkouts.base, revisions->check_out("--base", request.base.revision));
-        place(checkouts.head, request.head.revision.empty()
-                                  ? revisions->working_tree()
-                                  : revisions->check_out("--head", request.head.revision));
-    }
-    if (revisions) require_different_commits(request, checkouts);
     const bool builds = !request.base.build.empty();
     const auto plugins = [&](const Side& side, const Checkout& checkout, const char* option) {
         return builds ? plugins_of(side.build)
@@ -233,16 +245,11 @@ BothRuns measure_both(const AbRequest& request, const gate::Rule& rule) {
     progress.sessions = {&base_execution.session(), &head_execution.session()};
 
     BackToBack both(base_execution.session(), head_execution.session(), *choice.processes);
-    both.measure_all();
-    confirm(
-        both,
-        [&](const model::Run& so_far) {
-            const model::Run base_so_far = head_execution.rated(both.base_run());
-            return gate::flagged(head_execution.rated(so_far),
-                                 gate::baselines_of(base_so_far, base_name(request)),
-                                 request.policy, rule);
-        },
-        gate::Processes::paired);
+    const std::vector<model::CaseIndex> slower = measure(both, head_execution);
+    if (!both.interrupted()) {
+        store_code(base_execution.session(), slower, of_base.out);
+        store_code(head_execution.session(), slower, of_head.out);
+    }
     if (both.interrupted()) {
         for (Execution* side : {&base_execution, &head_execution}) side->session().interrupt();
     }
@@ -251,7 +258,7 @@ BothRuns measure_both(const AbRequest& request, const gate::Rule& rule) {
     runs.notes = same_program_notes(plans);
     runs.head = head_execution.finish(request.suites.front());
     runs.base = base_execution.finish_beside(runs.head);
-    if (revisions) {
+    if (!request.base.revision.empty()) {
         runs.base.git_revision = git_revision(checkouts.base.root);
         runs.head.git_revision = git_revision(checkouts.head.root);
         const bool same =
@@ -266,21 +273,46 @@ BothRuns measure_both(const AbRequest& request, const gate::Rule& rule) {
     return runs;
 }
 
-}  // namespace
-
-int compare_builds(const AbRequest& request) {
+Compared compare_checkouts(const AbRequest& request, const Checkouts& checkouts) {
     const gate::PairedRule rule(request.policy);
-    BothRuns runs = measure_both(request, rule);
+    BothRuns runs = measure_sides(request, checkouts, [&](BackToBack& both, Execution& head) {
+        const auto flagged = [&](const model::Run& so_far) {
+            const model::Run base_so_far = head.rated(both.base_run());
+            return gate::flagged(head.rated(so_far),
+                                 gate::baselines_of(base_so_far, base_name(request)),
+                                 request.policy, rule);
+        };
+        both.measure_all();
+        confirm(both, flagged, gate::Processes::paired);
+        return both.interrupted() ? std::vector<model::CaseIndex>() : flagged(both.run());
+    });
     const std::filesystem::path out = request.measuring.out;
     const int stored = model::combine_exit_codes(
         store_run(runs.base, util::Folder(out).below("base").path()), store_run(runs.head, out));
     gate::BaselineSet baselines = gate::baselines_of(runs.base, base_name(request));
     for (auto& [suite, of_base] : baselines) of_base.notes = runs.notes[suite];
-    model::VerdictDocument document = gate::judge(runs.head, baselines, request.policy, rule);
-    explain::explain(runs.head, explain::Which::moved, document);
-    return model::combine_exit_codes(
-        stored, model::combine_exit_codes(document.exit_code,
-                                          write_reports(document, runs.head, request.reports)));
+    Compared compared{gate::judge(runs.head, baselines, request.policy, rule), 0};
+    explain::explain(runs.head, explain::Which::moved, compared.verdict);
+    compared.exit_code = model::combine_exit_codes(
+        stored,
+        model::combine_exit_codes(compared.verdict.exit_code,
+                                  write_reports(compared.verdict, runs.head, request.reports)));
+    return compared;
+}
+
+void check_sides(const AbRequest& request) {
+    const model::SideDifferences sides = checked_sides(request);
+    // What Python files offer is known for certain when they have run.
+    if (suite::python_files(request.suites).empty()) {
+        require_differences(request.suites, request.measuring, sides, {});
+    }
+}
+
+int compare_builds(const AbRequest& request) {
+    check_sides(request);
+    catch_interruptions();
+    const NamedCheckouts checkouts(request);
+    return compare_checkouts(request, *checkouts).exit_code;
 }
 
 }  // namespace perfgate::runner

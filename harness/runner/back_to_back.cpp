@@ -38,6 +38,13 @@ void BackToBack::measure_again(const std::vector<model::CaseIndex>& cases, std::
     for (std::size_t n = 0; n < processes && !interrupted(); ++n) pass(cases, round);
 }
 
+void BackToBack::collect_again(const std::vector<model::CaseIndex>& cases, std::int64_t round,
+                               std::size_t times) {
+    for (measure::Session* side : {&base_, &head_}) {
+        if (!interrupted()) side->collect_again(cases, round, times);
+    }
+}
+
 /// The cases that the head has measured, of those with this status in the base.
 std::vector<model::CaseIndex> BackToBack::in_head(model::CaseStatus of_base) const {
     std::vector<model::CaseIndex> found;

@@ -30,6 +30,10 @@ class BackToBack final : public measure::Measuring {
     bool interrupted() const override { return base_.interrupted() || head_.interrupted(); }
     void measure_again(const std::vector<model::CaseIndex>& cases, std::int64_t round,
                        std::size_t processes) override;
+    /// Collects the counters of these cases on both sides further times, each in a process of its
+    /// own.
+    void collect_again(const std::vector<model::CaseIndex>& cases, std::int64_t round,
+                       std::size_t times);
 
   private:
     std::vector<model::CaseIndex> in_head(model::CaseStatus of_base) const;

@@ -138,7 +138,8 @@ Contents contents_of(const std::vector<fs::path>& files) {
     return contents;
 }
 
-/// Removes the builds that were kept least recently, until the others have no more bytes.
+/// Removes what was begun and never kept, and the builds that were kept least recently, until the
+/// others have no more bytes.
 void make_room(const fs::path& folder, std::uintmax_t most_bytes) {
     struct Kept {
         fs::file_time_type since;
@@ -148,12 +149,20 @@ void make_room(const fs::path& folder, std::uintmax_t most_bytes) {
             return std::tie(since, folder) < std::tie(other.since, other.folder);
         }
     };
+    // What a process that was killed has left; one that keeps a build takes less.
+    const auto abandoned = fs::file_time_type::clock::now() - std::chrono::hours(1);
     std::vector<Kept> kept;
     std::uintmax_t bytes = 0;
     std::error_code error;
     for (fs::directory_iterator at(folder, error); !error && at != fs::directory_iterator();
          at.increment(error)) {
         std::error_code ignored;
+        if (at->path().filename().string().starts_with(unfinished) &&
+            at->symlink_status(ignored).type() == fs::file_type::directory &&
+            fs::last_write_time(at->path(), ignored) < abandoned) {
+            fs::remove_all(at->path(), ignored);
+            continue;
+        }
         if (!is_fingerprint(at->path().filename().string()) ||
             at->symlink_status(ignored).type() != fs::file_type::directory) {
             continue;

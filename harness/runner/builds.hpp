@@ -2,8 +2,7 @@
 // The builds that baselines were measured with, kept in a folder, so that a case's base can be
 // measured on another machine. A build is known by the fingerprint that the baseline has of it:
 // what else is in the folder, and who wrote it, does not matter. The machine code of a source is
-// known by its kernel alone, once it has run: initial values of __constant__ and __device__
-// variables are in no fingerprint.
+// known by its kernel and what its variables begin with, once it has run.
 #pragma once
 
 #include <cstdint>

@@ -33,6 +33,7 @@ struct BackendChoice {
         std::vector<std::string> scripts;
     };
     std::vector<Interpreter> interpreters;
+    std::size_t together = 1;         ///< interpreters that start at once (measure::Workers)
     model::Variables variables = {};  ///< of the interpreters' processes
 };
 
@@ -62,6 +63,7 @@ struct MeasuringChoice {
     std::string resume;    ///< the output folder of an earlier execution; empty: none
     bool ceilings = true;  ///< measured after the cases
     bool changed_only = false;
+    std::string build;   ///< a command line that makes a revision's checkout ready; empty: none
     std::string builds;  ///< folder of the builds that baselines were measured with; empty: none
     /// As measure::MeasureOptions has them.
     std::set<std::pair<std::string, std::string>> known_overheads = {};

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <set>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "runner/installation.hpp"
@@ -145,6 +146,9 @@ OpenedBackend open_devices(const BackendChoice& choice, const std::string& name,
         opened.devices.push_back({device.id, device.device,
                                   std::make_unique<measure::Workers>(
                                       worker_command(choice, name, device.id), interrupted)});
+        if (!choice.interpreters.empty()) {
+            opened.devices.back().workers->start_together(choice.together);
+        }
     }
     if (name == "cuda") opened.keeper = std::move(listed.by);
     const model::WorkloadCatalogue others = add_hosts(choice, opened);
@@ -342,6 +346,14 @@ Scripts add_scripts(const std::vector<std::string>& suites, const Checkout& chec
     return scripts;
 }
 
+/// Imports take seconds of one core each, and as much memory as the libraries want.
+std::size_t started_together(const MeasuringChoice& choice) {
+    constexpr std::size_t most = 8;
+    const std::size_t cores = std::thread::hardware_concurrency();
+    const std::size_t needed = choice.verify_only ? 1 : choice.processes.value_or(usual_processes);
+    return std::min({needed, cores, most});
+}
+
 OpenedBackend open_with_scripts(const BackendChoice& choice, const Scripts& scripts,
                                 const BeforeOpening* before) {
     OpenedBackend backend = open_backend(choice, before);
@@ -455,6 +467,7 @@ OpenedBackend open_to_measure(const MeasuringChoice& choice, const std::vector<s
     catch_interruptions();
     BackendChoice chosen = with_plugins(choice.backend, suites);
     const Scripts scripts = add_scripts(suites, checkout, chosen);
+    chosen.together = started_together(choice);
     const FirstLook first_look(choice, chosen, suites);
     const BeforeOpening before{waiting_of(choice),
                                [&](const std::string& backend, const model::Device& device) {
@@ -469,6 +482,7 @@ OpenedBackend open_beside(const MeasuringChoice& choice, const std::vector<std::
                           const Checkout& checkout) {
     BackendChoice chosen = choice.backend;
     const Scripts scripts = add_scripts(suites, checkout, chosen);
+    chosen.together = started_together(choice);
     return open_with_scripts(chosen, scripts, nullptr);
 }
 

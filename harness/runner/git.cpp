@@ -2,6 +2,7 @@
 #include "runner/git.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -198,6 +199,40 @@ std::string git_commit(const std::filesystem::path& folder, const std::string& r
         folder, {"rev-parse", "--verify", "--quiet", "--end-of-options", revision + "^{commit}"},
         for_output);
     return end.succeeded ? end.text : std::string();
+}
+
+std::optional<std::vector<GitCommit>> git_history(const std::filesystem::path& folder,
+                                                  const std::string& good, const std::string& bad) {
+    if (!git_in(folder, {"merge-base", "--is-ancestor", good, bad}, for_output).succeeded) {
+        return std::nullopt;
+    }
+    const GitEnd end = git_in(
+        folder,
+        {"rev-list", "--first-parent", "--parents", "--reverse", fmt::format("{}..{}", good, bad)},
+        for_output);
+    if (!end.succeeded) return std::nullopt;
+    std::vector<GitCommit> commits;
+    std::istringstream lines(end.text);
+    for (std::string line; std::getline(lines, line);) {
+        std::istringstream names(line);
+        GitCommit& commit = commits.emplace_back();
+        names >> commit.name;
+        for (std::string parent; names >> parent;) commit.parents.push_back(parent);
+    }
+    return commits;
+}
+
+std::string git_subject(const std::filesystem::path& folder, const std::string& commit) {
+    const GitEnd end = git_in(
+        folder, {"log", "--no-show-signature", "--no-color", "-1", "--format=%s", commit, "--"},
+        for_output);
+    return end.succeeded ? end.text : std::string();
+}
+
+std::string git_merge_base(const std::filesystem::path& folder, const std::string& some,
+                           const std::string& other) {
+    const GitEnd end = git_in(folder, {"merge-base", some, other}, for_output);
+    return end.succeeded ? end.text.substr(0, end.text.find('\n')) : std::string();
 }
 
 std::optional<std::int64_t> git_commit_time(const std::filesystem::path& folder,

@@ -45,6 +45,24 @@ GitPlace git_place(const std::filesystem::path& folder);
 /// The name of the commit that `revision` stands for; empty if the repository has none.
 std::string git_commit(const std::filesystem::path& folder, const std::string& revision);
 
+/// A commit with its parents, by name.
+struct GitCommit {
+    std::string name;
+    std::vector<std::string> parents;
+};
+
+/// The commits after `good` up to `bad`, both names of commits, oldest first: of a merge only its
+/// first parent's side. Nothing if `good` is no ancestor of `bad`, or git fails.
+std::optional<std::vector<GitCommit>> git_history(const std::filesystem::path& folder,
+                                                  const std::string& good, const std::string& bad);
+
+/// The first line of a commit's message; empty if there is none.
+std::string git_subject(const std::filesystem::path& folder, const std::string& commit);
+
+/// The best common ancestor of two commits; empty if they have none.
+std::string git_merge_base(const std::filesystem::path& folder, const std::string& some,
+                           const std::string& other);
+
 /// When a commit was made, in seconds since 1970; nothing if `commit` is not the whole name of one
 /// that the repository has.
 std::optional<std::int64_t> git_commit_time(const std::filesystem::path& folder,

@@ -12,12 +12,15 @@
 
 #include "baseline/accept.hpp"
 #include "baseline/acceptance.hpp"
+#include "baseline/improvements.hpp"
+#include "baseline/lock.hpp"
 #include "baseline/store.hpp"
 #include "explain/explain.hpp"
 #include "gate/gate.hpp"
 #include "gate/proof.hpp"
 #include "gate/suite_verdict.hpp"
 #include "metrics/catalogue.hpp"
+#include "util/error.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::runner {
@@ -192,10 +195,39 @@ int Judge::prove(const model::Run& run) const {
     return proof.problems.empty() ? 0 : 3;
 }
 
+int Judge::note_improvements(const model::VerdictDocument& document, const model::Run& run) const {
+    if (!choice_.policy.improved_fails || run.interrupted || run.verify_only) return 0;
+    const std::string& key = run.environment.device.key;
+    try {
+        std::optional<baseline::BaselineLock> lock;
+        for (const model::SuiteVerdict& suite : document.suites) {
+            const auto known = baselines_.find(suite.name);
+            if (known == baselines_.end()) continue;
+            if (baseline::improvement_entries(suite, known->second.improved, run).empty()) continue;
+            // What another run has noted meanwhile is known, too.
+            if (!lock) lock.emplace(choice_.baselines, baseline::BaselineLock::Waiting{});
+            const auto stored = baseline::load_baseline(choice_.baselines, key, suite.name);
+            if (!stored) continue;
+            const auto entries = baseline::improvement_entries(suite, stored->improved, run);
+            if (entries.empty()) continue;
+            baseline::append_to_ledger(choice_.baselines, key, suite.name, entries);
+            fmt::print(
+                stderr, "perfgate: improvements are noted in {}: commit it\n",
+                util::printable(baseline::ledger_path(choice_.baselines, key, suite.name).string(),
+                                300));
+        }
+    } catch (const util::Error& error) {
+        fmt::print(stderr, "perfgate: improvements are not noted: {}\n",
+                   util::printable(error.what(), 500));
+        return 3;
+    }
+    return 0;
+}
+
 int Judge::judge_and_report(const model::Run& run, const OutputOptions& reports) const {
     const model::VerdictDocument document = verdict(run);
-    const int judged =
-        model::combine_exit_codes(document.exit_code, report(document, run, reports));
+    int judged = model::combine_exit_codes(document.exit_code, report(document, run, reports));
+    judged = model::combine_exit_codes(judged, note_improvements(document, run));
     return model::combine_exit_codes(judged, prove(run));
 }
 

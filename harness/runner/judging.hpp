@@ -57,7 +57,11 @@ class Judge {
     /// asked for, or the run was interrupted or only verified.
     int prove(const model::Run& run) const;
 
-    /// Judges, writes the reports and proves. Returns the exit code.
+    /// Notes in the ledgers which cases the run first shows improved, or no longer, where the
+    /// policy fails improvements that stay unaccepted. 0, or 3 if it cannot be noted.
+    int note_improvements(const model::VerdictDocument& document, const model::Run& run) const;
+
+    /// Judges, writes the reports, notes improvements and proves. Returns the exit code.
     int judge_and_report(const model::Run& run, const OutputOptions& reports) const;
 
   private:

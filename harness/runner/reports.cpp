@@ -183,7 +183,7 @@ void print_for_people(const OutputOptions& options,
 std::vector<fs::path> stored_runs(std::string_view verb, const fs::path& out) {
     if (out.empty()) return {};
     if (verb == "run") return {"run.json"};
-    if (verb == "ab") return {"run.json", "base/run.json"};
+    if (verb == "ab" || verb == "bisect") return {"run.json", "base/run.json"};
     std::vector<fs::path> runs;
     if (verb != "selftest") return runs;
     std::error_code error;

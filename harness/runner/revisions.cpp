@@ -4,11 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "measure/workers.hpp"
+#include "program/program.hpp"
 #include "runner/git.hpp"
 #include "runner/interruption.hpp"
 #include "util/error.hpp"
@@ -49,10 +52,10 @@ bool is_plain_name(std::string_view revision) {
            });
 }
 
-std::string no_such_revision(const fs::path& top, const std::string& option,
+std::string no_such_revision(const fs::path& top, const std::string& named,
                              const std::string& revision) {
-    const std::string what = fmt::format("{} rev:{}: the repository has no such revision", option,
-                                         util::printable(revision));
+    const std::string what =
+        fmt::format("{}: the repository has no such revision", util::printable(named));
     if (!git_is_shallow(top)) return what + ": correct its name, or fetch it (git fetch)";
     std::string_view name = revision;
     if (name.starts_with("origin/")) name.remove_prefix(7);
@@ -62,9 +65,31 @@ std::string no_such_revision(const fs::path& top, const std::string& option,
         what, is_plain_name(name) ? name : "BRANCH");
 }
 
+/// After this time a build is taken to hang.
+constexpr std::chrono::hours longest_build{1};
+
 }  // namespace
 
-Revisions::Revisions(const std::vector<std::string>& suites) : temporary_("perfgate-ab") {
+void build_checkout(const std::string& command, const std::string& folder,
+                    const std::string& named) {
+    if (command.empty()) return;
+    const util::TemporaryFolder output("perfgate-build");
+    program::Program build;
+    build.words = {"/bin/sh", "-c", command};
+    build.folder = folder;
+    build.time_limit = longest_build;
+    build.output_file = (output.path() / "output").string();
+    build.error_file = (output.path() / "errors").string();
+    const program::End end = program::run(build, [] { return interrupted(); });
+    if (interrupted()) throw measure::Interrupted();
+    if (end.outcome == program::Outcome::exited && end.status == 0) return;
+    const std::string why = end.last_errors.empty() ? "" : ": " + end.last_errors;
+    throw BuildFailed(util::printable(
+        fmt::format("{}: the build ('{}') {}{}", named, command, describe(end, build), why), 1000));
+}
+
+Revisions::Revisions(const std::vector<std::string>& suites, std::string build)
+    : build_(std::move(build)), temporary_("perfgate-ab") {
     for (const std::string& suite : suites) {
         const fs::path folder = suite_folder(suite);
         const GitPlace place = git_place(folder);
@@ -106,25 +131,32 @@ Revisions::~Revisions() {
     }
 }
 
-Checkout Revisions::check_out(const std::string& option, const std::string& revision) {
-    const std::string commit = git_commit(top_, revision);
-    if (commit.empty()) throw util::InputError(no_such_revision(top_, option, revision));
+std::string Revisions::commit_of(const std::string& named, const std::string& revision) const {
+    std::string commit = git_commit(top_, revision);
+    if (commit.empty()) throw util::InputError(no_such_revision(top_, named, revision));
+    return commit;
+}
+
+Checkout Revisions::check_out(const std::string& named, const std::string& revision) {
+    const std::string commit = commit_of(named, revision);
     // The name by which git lists it.
     const fs::path path =
-        temporary_.path() / (temporary_.path().filename().string() + option.substr(1));
+        temporary_.path() /
+        fmt::format("{}-{}", temporary_.path().filename().string(), worktrees_.size() + 1);
     worktrees_.push_back(path);
     const std::string problem = git_add_worktree(top_, path, commit);
     if (!problem.empty()) worktrees_.pop_back();
     if (interrupted()) throw measure::Interrupted();
     if (!problem.empty()) {
-        throw util::InputError(fmt::format("{} rev:{}: git did not check it out: {}", option,
-                                           util::printable(revision), first_line(problem)));
+        throw util::InputError(fmt::format("{}: git did not check it out: {}",
+                                           util::printable(named), first_line(problem)));
     }
     // A revision from before a suite has none of its programs and sources.
     for (const fs::path& folder : folders_) {
         std::error_code exists;
         fs::create_directories(path / folder, exists);
     }
+    build_checkout(build_, path.string(), named);
     return {path.string(), top_.string()};
 }
 

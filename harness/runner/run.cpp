@@ -10,6 +10,7 @@
 #include "model/verdict.hpp"
 #include "runner/canary.hpp"
 #include "runner/changed_only.hpp"
+#include "runner/code_file.hpp"
 #include "runner/confirm.hpp"
 #include "runner/devices.hpp"
 #include "runner/execution.hpp"
@@ -145,7 +146,7 @@ JudgedRun measure_run(const RunRequest& request) {
         const Cases undecided = judge.undecided_on_board(rated);
         std::erase_if(flagged, [&](const model::CaseIndex& at) {
             const auto found = settled.find(at);
-            return found != settled.end() && found->second.problem.empty() &&
+            return found != settled.end() && found->second.settled.problem.empty() &&
                    !contains(undecided, at);
         });
         return flagged;
@@ -156,6 +157,11 @@ JudgedRun measure_run(const RunRequest& request) {
     add_settled(settled, rated);
     session.collect_again(judge.failing_counters(rated), 1, collections);
 
+    if (!session.interrupted()) {
+        model::Run final = execution.rated(session.run());
+        add_settled(settled, final);
+        store_code(session, judge.flagged(final), choice.out);
+    }
     model::Run run = execution.finish(request.suites.front());
     add_settled(settled, run);
     if (!run.interrupted) keep_builds(choice, backend, plan, run, &judge.baselines());
@@ -171,8 +177,9 @@ int run_suites(const RunRequest& request) {
     const int stored = store_run(run, request.measuring.out);
     model::VerdictDocument verdict = judge.verdict(run);
     if (request.canary) note_without_canary(run, verdict);
-    const int judged =
-        model::combine_exit_codes(verdict.exit_code, judge.report(verdict, run, request.reports));
+    const int judged = model::combine_exit_codes(
+        judge.note_improvements(verdict, run),
+        model::combine_exit_codes(verdict.exit_code, judge.report(verdict, run, request.reports)));
     const int result =
         model::combine_exit_codes(model::combine_exit_codes(stored, judged), judge.prove(run));
     if (!request.canary) return result;

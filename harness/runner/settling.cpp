@@ -257,7 +257,8 @@ class GroupMeasuring {
         std::optional<Revisions> revisions;
         Checkout checkout;
         if (!group_.revision.empty()) {
-            checkout = revisions.emplace(files).check_out("--base", group_.revision);
+            checkout = revisions.emplace(files, of_head_.build)
+                           .check_out("--base rev:" + group_.revision, group_.revision);
         } else {
             files.clear();
         }
@@ -321,7 +322,8 @@ class GroupMeasuring {
         for (std::size_t i = 0; i < places.size(); ++i) {
             const model::CaseResult& after = model::case_at(both.run(), places[i]);
             const model::CaseResult& before = model::case_at(both.base_run(), places[i]);
-            model::Settled& own = settled[group_.cases[i].at];
+            SettledCase& settled_case = settled[group_.cases[i].at];
+            model::Settled& own = settled_case.settled;
             own = {group_.words,
                    {},
                    times_of(before, so_far_, first_round),
@@ -333,6 +335,10 @@ class GroupMeasuring {
                     before.reason.empty() ? model::to_text(before.status) : before.reason);
             } else if (after.status != model::CaseStatus::measured) {
                 why = fmt::format("beside the base they could not be measured: {}", after.reason);
+                if (!both.interrupted()) {
+                    settled_case.status = after.status;
+                    settled_case.reason = "measured again beside its base: " + after.reason;
+                }
             } else {
                 why = other_build(before, *group_.cases[i].expected);
             }
@@ -349,7 +355,7 @@ class GroupMeasuring {
         const CaseList places = places_in(part);
         for (std::size_t i = 0; i < places.size(); ++i) {
             const model::CaseIndex& at = group_.cases[i].at;
-            if (settled.at(at).problem.empty() &&
+            if (settled.at(at).settled.problem.empty() &&
                 std::find(flagged.begin(), flagged.end(), at) != flagged.end()) {
                 unclear.push_back(places[i]);
             }
@@ -374,7 +380,8 @@ SettledCases settle_here(const MeasuringChoice& choice, const OpenedBackend& bac
     if (undecided.empty()) return settled;
     if (backend.devices.size() > 1) {
         for (const model::CaseIndex& at : undecided) {
-            settled[at].problem = "a base is measured on one device: name one with --devices";
+            settled[at].settled.problem =
+                "a base is measured on one device: name one with --devices";
         }
         return settled;
     }
@@ -385,7 +392,7 @@ SettledCases settle_here(const MeasuringChoice& choice, const OpenedBackend& bac
     for (const model::CaseIndex& at : undecided) {
         std::string problem = bases.add(at);
         at_hand += problem.empty() ? 1 : 0;
-        if (!problem.empty()) settled[at].problem = std::move(problem);
+        if (!problem.empty()) settled[at].settled.problem = std::move(problem);
     }
     if (at_hand > 0 && choice.progress) {
         choice.progress->say(
@@ -406,8 +413,8 @@ SettledCases settle_here(const MeasuringChoice& choice, const OpenedBackend& bac
         } catch (const util::Error& error) {
             for (const Undecided& each : group.cases) {
                 settled[each.at] = {};
-                settled[each.at].problem = fmt::format("the base could not be measured: {}",
-                                                       util::printable(error.what(), 300));
+                settled[each.at].settled.problem = fmt::format("the base could not be measured: {}",
+                                                               util::printable(error.what(), 300));
             }
         }
     }
@@ -416,7 +423,11 @@ SettledCases settle_here(const MeasuringChoice& choice, const OpenedBackend& bac
 
 void add_settled(const SettledCases& settled, model::Run& run) {
     for (const auto& [at, what] : settled) {
-        run.suites.at(at.suite).cases.at(at.index).settled = what;
+        model::CaseResult& result = run.suites.at(at.suite).cases.at(at.index);
+        result.settled = what.settled;
+        if (what.status == model::CaseStatus::measured) continue;
+        result.status = what.status;
+        result.reason = what.reason;
     }
 }
 

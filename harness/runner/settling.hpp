@@ -15,7 +15,13 @@
 
 namespace perfgate::runner {
 
-using SettledCases = std::map<model::CaseIndex, model::Settled>;
+struct SettledCase {
+    model::Settled settled;
+    /// The case's own processes beside its base: measured, or how they failed, and why.
+    model::CaseStatus status = model::CaseStatus::measured;
+    std::string reason;
+};
+using SettledCases = std::map<model::CaseIndex, SettledCase>;
 
 /// Measures the base of each case that the judge cannot decide in the run so far, if it is at hand:
 /// a build that `choice.builds` keeps, or the case's own build where it is the baseline's. A case
@@ -25,7 +31,8 @@ SettledCases settle_here(const MeasuringChoice& choice, const OpenedBackend& bac
                          const model::Plan& plan, const Judge& judge, const model::Run& so_far,
                          measure::Session& session);
 
-/// Tells the run what was settled, or why it was not.
+/// Tells the run what was settled, or why it was not. A case that failed beside its base has
+/// failed.
 void add_settled(const SettledCases& settled, model::Run& run);
 
 /// Keeps the builds that a run's cases were measured with, if `choice.builds` names a folder; with

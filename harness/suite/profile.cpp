@@ -99,6 +99,15 @@ const std::vector<Row>& profile_keys() {
             "A time that is not shown to be within its tolerance, also if the baseline's processes "
             "disagree, a higher clock may hide a regression, only the host code differs, or it is "
             "too good: exit code 4, or a pass."),
+        fails<&Policy::improved_fails>(
+            "policy.improved", "pass",
+            "An improvement that is not accepted within `improvement_days` of the run that first "
+            "noted it: exit code 4, or a note. `fail` is for the runs of the main branch, which "
+            "note in the ledger what they first see."),
+        {"policy.improvement_days",
+         "How many days an improvement may stay unaccepted: its baseline does not see what gets "
+         "worse again.",
+         integer(1, 3650, "a number of days"), in_policy<&Policy::improvement_days>, Weaker::more},
         {"policy.too_good",
          "A time that is better by more than this factor may not have done its work: inconclusive, "
          "exit code 4 where `not_shown` fails, until it is accepted.",
@@ -158,6 +167,12 @@ const std::vector<Row>& profile_keys() {
                 return of.plugins.empty() ? std::string("none")
                                           : fmt::format("{}", fmt::join(of.plugins, ", "));
             })
+            .usually("none"),
+        Row("build",
+            "Command line (`/bin/sh`) that builds a git revision for `ab --base rev:REF` and "
+            "`bisect`, in the top folder of its checkout. The working tree is not built.",
+            text("a command line", longest_path), &Profile::build)
+            .shows([](const Profile& of) { return of.build.value_or("none"); })
             .usually("none"),
         Row("builds",
             "Folder in which `baseline refresh` keeps the builds that it measured, and from which "

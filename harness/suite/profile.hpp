@@ -40,6 +40,7 @@ struct Profile {
     bool canary = false;
     bool prove = false;
     bool changed_only = false;
+    std::optional<std::string> build = std::nullopt;
     std::optional<std::string> builds = std::nullopt;
 
     bool operator==(const Profile&) const = default;

@@ -25,6 +25,11 @@ measure::BackendSource source_of(Options& options) {
                 [&options](auto loading) {
                     options.of_backend.loading = std::move(loading);
                     return backend::make_host_backend(options.of_backend);
+                },
+                [&options](auto loading) {
+                    options.of_backend.loading = std::move(loading);
+                    backend::make_host_backend(options.of_backend);
+                    return false;
                 }};
     }
     return {[&options](const std::string& wanted) {
@@ -38,6 +43,11 @@ measure::BackendSource source_of(Options& options) {
                 const auto create = measure::backend_function<measure::CreateBackend>(
                     options.cuda_backend, measure::create_backend_symbol);
                 return std::unique_ptr<measure::Backend>(create(options.of_backend));
+            },
+            [&options](auto loading) {
+                options.of_backend.loading = std::move(loading);
+                return measure::backend_function<measure::LoadPlugins>(
+                    options.cuda_backend, measure::load_plugins_symbol)(options.of_backend);
             }};
 }
 

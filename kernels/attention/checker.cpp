@@ -3,10 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "attention/reference.hpp"
 #include "common/inputs.hpp"
+#include "common/kept.hpp"
 #include "common/parallel.hpp"
 #include "common/random.hpp"
 #include "common/tally.hpp"
@@ -46,6 +50,110 @@ std::vector<int> rows_to_check(const Problem& p, std::uint64_t seed, int head) {
     return rows;
 }
 
+// A query's attention and what rounding moves it by. What only rounded scores add is apart, for
+// variants hold them differently.
+struct RowReference {
+    int row = 0;
+    std::vector<double> output;
+    // Of weights and of scores: sum_i c_i v_i^2 of each element, sum_i c_i, and sum_i c'_i
+    // (checker.hpp) with u and r left out.
+    struct Spread {
+        std::vector<double> squares;
+        double coefficients = 0.0;
+        double product_variance = 0.0;
+    };
+    Spread weights, scores;
+};
+using HeadReference = std::vector<RowReference>;
+
+class HeadOperands {
+  public:
+    HeadOperands(const Problem& p, std::uint64_t seed, int head)
+        : p_(p),
+          seed_(seed),
+          head_(head),
+          keys_(operand(kKey, 0, p_.sequence)),
+          values_(operand(kValue, 0, p_.sequence)) {}
+
+    HeadReference reference() {
+        HeadReference rows;
+        for (const int row : rows_to_check(p_, seed_, head_)) rows.push_back(reference_of(row));
+        return rows;
+    }
+
+  private:
+    std::vector<float> operand(Operand which, int first_row, int rows) const {
+        const auto size = static_cast<std::size_t>(p_.head_size);
+        std::vector<float> values(static_cast<std::size_t>(rows) * size);
+        common::fill_host_widened(values.data(), common::Dtype::kBf16, which, seed_,
+                                  static_cast<std::size_t>(head_) * p_.head_elements() +
+                                      static_cast<std::size_t>(first_row) * size,
+                                  values.size());
+        return values;
+    }
+
+    RowReference reference_of(int row) {
+        const auto size = static_cast<std::size_t>(p_.head_size);
+        const std::vector<float> query = operand(kQuery, row, 1);
+        const int key_count = p_.keys_of(row);
+        attend(query.data(), keys_.data(), values_.data(), key_count, p_.head_size,
+               static_cast<double>(p_.scale()), attended_);
+        RowReference made;
+        made.row = row;
+        made.output = attended_.output;
+        made.weights.squares.assign(size, 0.0);
+        made.scores.squares.assign(size, 0.0);
+        double squared_output = 0.0;
+        for (const double o : made.output) squared_output += o * o;
+        double* const by_weights = made.weights.squares.data();
+        double* const by_scores = made.scores.squares.data();
+        for (int i = 0; i < key_count; ++i) {
+            const double weight = attended_.weights[static_cast<std::size_t>(i)];
+            const double score = attended_.scores[static_cast<std::size_t>(i)];
+            const double of_weight = weight * weight;
+            const double of_score = of_weight * score * score;
+            made.weights.coefficients += of_weight;
+            made.scores.coefficients += of_score;
+            const float* value = values_.data() + static_cast<std::size_t>(i) * size;
+            double along = 0.0;  // the value's share in the output's direction
+            for (std::size_t d = 0; d < size; ++d) {
+                const double square = static_cast<double>(value[d]) * value[d];
+                by_weights[d] += of_weight * square;
+                by_scores[d] += of_score * square;
+                along += static_cast<double>(value[d]) * made.output[d];
+            }
+            const double by_weight = weight * along;
+            const double by_score = score * weight * (along - squared_output);
+            made.weights.product_variance += by_weight * by_weight;
+            made.scores.product_variance += by_score * by_score;
+        }
+        return made;
+    }
+
+    const Problem& p_;
+    std::uint64_t seed_;
+    int head_;
+    std::vector<float> keys_, values_;
+    Attended attended_;
+};
+
+using ProblemReference = std::vector<HeadReference>;  // of each head
+using ProblemKey = std::tuple<int, int, int, int, bool, std::uint64_t>;
+
+// All problems of the bundled suite need a third of it.
+constexpr std::size_t kMostKept = std::size_t{1} << 28;
+
+common::Kept<ProblemKey, ProblemReference>& kept_references() {
+    static common::Kept<ProblemKey, ProblemReference> kept(kMostKept);
+    return kept;
+}
+
+std::size_t reference_bytes(const Problem& p, std::size_t rows) {
+    const std::size_t row =
+        sizeof(RowReference) + 3 * static_cast<std::size_t>(p.head_size) * sizeof(double);
+    return static_cast<std::size_t>(p.head_count()) * rows * row;
+}
+
 // What one head's check found; rows are counted over all heads, head * sequence + row.
 struct HeadTally {
     common::Tally elements;
@@ -64,28 +172,16 @@ struct HeadTally {
 
 class HeadCheck {
   public:
-    HeadCheck(const Problem& p, std::uint64_t seed, double score_rounding, int head)
-        : p_(p), seed_(seed), score_rounding_(score_rounding), head_(head) {}
+    HeadCheck(const Problem& p, double score_rounding, int head)
+        : p_(p), score_rounding_(score_rounding), head_(head) {}
 
-    HeadTally run(const std::uint16_t* output) {
+    HeadTally run(const HeadReference& reference, const std::uint16_t* output) {
         find_impossible(output);
-        keys_ = operand(kKey, 0, p_.sequence);
-        values_ = operand(kValue, 0, p_.sequence);
-        for (const int row : rows_to_check(p_, seed_, head_)) check_row(row, output);
+        for (const RowReference& row : reference) check_row(row, output);
         return tally_;
     }
 
   private:
-    std::vector<float> operand(Operand which, int first_row, int rows) const {
-        const auto size = static_cast<std::size_t>(p_.head_size);
-        std::vector<float> values(static_cast<std::size_t>(rows) * size);
-        common::fill_host_widened(values.data(), common::Dtype::kBf16, which, seed_,
-                                  static_cast<std::size_t>(head_) * p_.head_elements() +
-                                      static_cast<std::size_t>(first_row) * size,
-                                  values.size());
-        return values;
-    }
-
     void find_impossible(const std::uint16_t* output) {
         const std::size_t count = p_.head_elements();
         for (std::size_t i = 0; i < count; ++i) {
@@ -98,39 +194,25 @@ class HeadCheck {
         }
     }
 
-    void check_row(int row, const std::uint16_t* output) {
+    void check_row(const RowReference& reference, const std::uint16_t* output) {
         const auto size = static_cast<std::size_t>(p_.head_size);
-        const std::vector<float> query = operand(kQuery, row, 1);
-        const int key_count = p_.keys_of(row);
-        attend(query.data(), keys_.data(), values_.data(), key_count, p_.head_size,
-               static_cast<double>(p_.scale()), attended_);
-
-        double squared_output = 0.0;
-        for (const double o : attended_.output) squared_output += o * o;
-        double coefficients = 0.0;
-        squares_.assign(size, 0.0);
-        for (int i = 0; i < key_count; ++i) {
-            const double weight = attended_.weights[static_cast<std::size_t>(i)];
-            const double moved = score_rounding_ * attended_.scores[static_cast<std::size_t>(i)];
-            const double c = weight * weight * (kBf16Rounding * kBf16Rounding + moved * moved);
-            coefficients += c;
-            const float* value = values_.data() + static_cast<std::size_t>(i) * size;
-            double along = 0.0;  // the value's share in the output's direction
-            for (std::size_t d = 0; d < size; ++d) {
-                squares_[d] += c * static_cast<double>(value[d]) * value[d];
-                along += static_cast<double>(value[d]) * attended_.output[d];
-            }
-            const double by_weight = kBf16Rounding * weight * along;
-            const double by_score = moved * weight * (along - squared_output);
-            tally_.product_variance += by_weight * by_weight + by_score * by_score;
-        }
+        const int row = reference.row;
+        const auto both = [this](double of_weights, double of_scores) {
+            return kBf16Rounding * kBf16Rounding * of_weights +
+                   score_rounding_ * score_rounding_ * of_scores;
+        };
+        const RowReference::Spread& weights = reference.weights;
+        const RowReference::Spread& scores = reference.scores;
+        const double coefficients = both(weights.coefficients, scores.coefficients);
+        tally_.product_variance += both(weights.product_variance, scores.product_variance);
 
         const std::uint16_t* got = output + static_cast<std::size_t>(row) * size;
         double squared_error = 0.0;
         double squared_allowed = 0.0;
         for (std::size_t d = 0; d < size; ++d) {
-            const double expected = attended_.output[d];
-            const double squared_spread = 2.0 * (squares_[d] + expected * expected * coefficients);
+            const double expected = reference.output[d];
+            const double squares = both(weights.squares[d], scores.squares[d]);
+            const double squared_spread = 2.0 * (squares + expected * expected * coefficients);
             const double rounding = kBf16Rounding * std::abs(expected);
             const auto value = static_cast<double>(common::float_from_bf16(got[d]));
             tally_.elements.element(place(row), static_cast<int>(d), value, expected,
@@ -148,12 +230,8 @@ class HeadCheck {
     int place(int row) const { return head_ * p_.sequence + row; }
 
     const Problem& p_;
-    std::uint64_t seed_;
     double score_rounding_;
     int head_;
-    std::vector<float> keys_, values_;
-    Attended attended_;
-    std::vector<double> squares_;
     HeadTally tally_;
 };
 
@@ -169,10 +247,20 @@ CheckReport check_output(const Problem& p, std::uint64_t seed, const std::uint16
                          double score_rounding, unsigned threads) {
     const auto heads = static_cast<std::size_t>(p.head_count());
     std::vector<HeadTally> tallies(heads);
+    const ProblemKey key{p.batch, p.heads, p.sequence, p.head_size, p.causal, seed};
+    const std::shared_ptr<const ProblemReference> known = kept_references().find(key);
+    const std::size_t bytes = reference_bytes(p, rows_to_check(p, seed, 0).size());
+    const bool keep = known == nullptr && bytes <= kMostKept;
+    const auto made = std::make_shared<ProblemReference>(keep ? heads : 0);
     common::parallel_for(heads, threads, [&](std::size_t head) {
-        tallies[head] = HeadCheck(p, seed, score_rounding, static_cast<int>(head))
-                            .run(output + head * p.head_elements());
+        HeadReference own;
+        if (known == nullptr) own = HeadOperands(p, seed, static_cast<int>(head)).reference();
+        tallies[head] =
+            HeadCheck(p, score_rounding, static_cast<int>(head))
+                .run(known == nullptr ? own : (*known)[head], output + head * p.head_elements());
+        if (keep) (*made)[head] = std::move(own);
     });
+    if (keep) kept_references().keep(key, made, bytes);
     HeadTally all;
     for (const HeadTally& tally : tallies) all.merge(tally);
 

@@ -5,10 +5,13 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <memory>
 #include <mutex>
 #include <numeric>
+#include <tuple>
 #include <vector>
 
+#include "common/kept.hpp"
 #include "common/parallel.hpp"
 #include "common/tally.hpp"
 #include "gemm/inputs.hpp"
@@ -115,10 +118,36 @@ std::vector<int> tile_edges(int extent, int stride) {
     return edges;
 }
 
+// Elements of (A B) and (|A| |B|), row by row of those that are checked.
+struct ExpectedElements {
+    std::vector<double> sums, magnitudes;
+};
+
+// What C is compared with. It depends on A, B and the seed alone, so all variants share it.
+struct Reference {
+    std::vector<double> row_scale;
+    ExpectedElements all, rows, edges, corners;  // in small problems all, in others the rest
+    std::vector<double> band_sums;               // of each row's bands
+
+    std::size_t bytes() const {
+        std::size_t count = row_scale.size() + band_sums.size();
+        for (const ExpectedElements* each : {&all, &rows, &edges, &corners}) {
+            count += each->sums.size() + each->magnitudes.size();
+        }
+        return count * sizeof(double);
+    }
+};
+
+// The bundled suite's problems take up to 5 MB each.
+constexpr std::size_t kMostKept = std::size_t{1} << 28;
+// Elements that are expected at a time.
+constexpr std::size_t kMostExpected = std::size_t{1} << 21;
+
 class Checker {
   public:
+    // With a and b, the reference is made. Without them, it was made before.
     Checker(const Problem& problem, const float* a, const float* b, const float* c,
-            std::uint64_t seed, unsigned threads)
+            std::uint64_t seed, unsigned threads, Reference& reference)
         : p_(problem),
           a_(a),
           b_(b),
@@ -126,15 +155,22 @@ class Checker {
           seed_(seed),
           threads_(threads ? threads : default_threads()),
           tolerance_(tolerance(problem.dtype)),
-          error_(accumulation_error(problem.dtype, problem.k)) {
-        scale_rows();
+          error_(accumulation_error(problem.dtype, problem.k)),
+          reference_(reference) {
+        if (makes()) scale_rows();
     }
 
     CheckReport run() {
         return p_.multiply_adds() <= kFullCheckMultiplyAdds ? check_all() : check_samples();
     }
 
+    // Whether a reference can hold all that is expected of the problem.
+    static bool has_reference(const Problem& p) {
+        return p.multiply_adds() > kFullCheckMultiplyAdds || p.c_count() <= kMostExpected;
+    }
+
   private:
+    bool makes() const { return a_ != nullptr; }
     const float* a_row(int row) const { return a_ + static_cast<std::size_t>(row) * width(p_.k); }
     const float* b_row(int row) const { return b_ + static_cast<std::size_t>(row) * width(p_.n); }
     const float* c_row(int row) const { return c_ + static_cast<std::size_t>(row) * width(p_.n); }
@@ -152,14 +188,15 @@ class Checker {
         });
         const double b_rms = std::sqrt(std::accumulate(b_squares.begin(), b_squares.end(), 0.0) /
                                        static_cast<double>(p_.b_count()));
-        row_scale_.resize(width(p_.m));
+        reference_.row_scale.resize(width(p_.m));
         parallel_for(width(p_.m), threads_, [&](std::size_t row) {
-            row_scale_[row] = std::sqrt(squares(a_row(static_cast<int>(row)), p_.k)) * b_rms;
+            reference_.row_scale[row] =
+                std::sqrt(squares(a_row(static_cast<int>(row)), p_.k)) * b_rms;
         });
     }
 
     double expected_rms(int row) const {
-        return error_ * row_scale_[static_cast<std::size_t>(row)];
+        return error_ * reference_.row_scale[static_cast<std::size_t>(row)];
     }
 
     // Never below an element's: what fails a band alone then also fails as an element.
@@ -168,12 +205,39 @@ class Checker {
     }
 
     // Every element at the crossing of the rows and the columns, against the float64 product.
-    Tally check_elements(const std::vector<int>& rows, const std::vector<int>& cols) const {
+    Tally check_elements(const std::vector<int>& rows, const std::vector<int>& cols,
+                         ExpectedElements& expected) const {
+        if (makes()) multiply(rows, cols, expected);
+        return compare(rows, cols, expected);
+    }
+
+    Tally compare(const std::vector<int>& rows, const std::vector<int>& cols,
+                  const ExpectedElements& expected) const {
+        std::mutex mutex;
+        Tally total;
+        parallel_for(rows.size(), threads_, [&](std::size_t r) {
+            const int row = rows[r];
+            const double allowed = kElementRms * expected_rms(row);
+            Tally tally;
+            for (std::size_t j = 0; j < cols.size(); ++j) {
+                const std::size_t at = r * cols.size() + j;
+                tally.element(row, cols[j], static_cast<double>(c_row(row)[cols[j]]),
+                              expected.sums[at],
+                              std::min(tolerance_ * expected.magnitudes[at], allowed));
+            }
+            const std::lock_guard lock(mutex);
+            total.merge(tally);
+        });
+        return total;
+    }
+
+    void multiply(const std::vector<int>& rows, const std::vector<int>& cols,
+                  ExpectedElements& products) const {
         constexpr std::size_t kRowsPerTask = 256;  // amortises packing the panel of B
         const std::size_t panels = (cols.size() + kPanel - 1) / kPanel;
         const std::size_t row_blocks = (rows.size() + kRowsPerTask - 1) / kRowsPerTask;
-        std::mutex mutex;
-        Tally total;
+        products.sums.resize(rows.size() * cols.size());
+        products.magnitudes.resize(rows.size() * cols.size());
         parallel_for(panels * row_blocks, threads_, [&](std::size_t task) {
             const std::size_t first_col = task % panels * kPanel;
             const std::size_t count = std::min<std::size_t>(kPanel, cols.size() - first_col);
@@ -188,25 +252,28 @@ class Checker {
             }
             const std::size_t first_row = task / panels * kRowsPerTask;
             const std::size_t end_row = std::min(first_row + kRowsPerTask, rows.size());
-            Tally tally;
             for (std::size_t r = first_row; r < end_row; ++r) {
-                const int row = rows[r];
-                const PanelSums sums = multiply_panel(a_row(row), panel.data(), p_.k);
-                for (std::size_t j = 0; j < count; ++j) {
-                    const int col = cols[first_col + j];
-                    tally.element(
-                        row, col, static_cast<double>(c_row(row)[col]), sums.sum[j],
-                        std::min(tolerance_ * sums.magnitude[j], kElementRms * expected_rms(row)));
-                }
+                const PanelSums sums = multiply_panel(a_row(rows[r]), panel.data(), p_.k);
+                const std::size_t at = r * cols.size() + first_col;
+                std::copy_n(sums.sum.begin(), count, products.sums.data() + at);
+                std::copy_n(sums.magnitude.begin(), count, products.magnitudes.data() + at);
             }
-            const std::lock_guard lock(mutex);
-            total.merge(tally);
         });
-        return total;
     }
 
     CheckReport check_all() const {
-        const Tally tally = check_elements(everything(p_.m), everything(p_.n));
+        Tally tally;
+        if (has_reference(p_)) {
+            tally = check_elements(everything(p_.m), everything(p_.n), reference_.all);
+        } else {
+            const int share = std::max(1, static_cast<int>(kMostExpected) / p_.n);
+            for (int first = 0; first < p_.m; first += share) {
+                std::vector<int> rows(width(std::min(share, p_.m - first)));
+                std::iota(rows.begin(), rows.end(), first);
+                ExpectedElements expected;
+                tally.merge(check_elements(rows, everything(p_.n), expected));
+            }
+        }
         CheckReport report;
         report.surely_found = 2.0 * error_ * kElementRms;
         fill_report(report, tally, tally.relative_error());
@@ -222,9 +289,10 @@ class Checker {
         const auto corners = [&] { return 4.0 * p_.m / stride * p_.n / stride * p_.k; };
         while (corners() > kCornerMultiplyAdds) stride *= 2;
         const std::vector<int> rows = sampled_rows();
-        Tally elements = check_elements(rows, everything(p_.n));
-        elements.merge(check_elements(everything(p_.m), tile_edges(p_.n, p_.n)));
-        elements.merge(check_elements(tile_edges(p_.m, stride), tile_edges(p_.n, stride)));
+        Tally elements = check_elements(rows, everything(p_.n), reference_.rows);
+        elements.merge(check_elements(everything(p_.m), tile_edges(p_.n, p_.n), reference_.edges));
+        elements.merge(
+            check_elements(tile_edges(p_.m, stride), tile_edges(p_.n, stride), reference_.corners));
 
         const int bands = band_count();
         const int band_width = (p_.n + bands - 1) / bands;
@@ -298,6 +366,28 @@ class Checker {
             return all[0] + all[1];
         };
 
+        if (makes()) sum_bands(bands, signed_sum);
+        std::mutex mutex;
+        Tally total;
+        parallel_for(width(p_.m), threads_, [&](std::size_t r) {
+            const int row = static_cast<int>(r);
+            Tally tally;
+            for (int band = 0; band < bands; ++band) {
+                const int first_col = band * band_width;
+                if (first_col >= p_.n) break;  // rounding up left none for the last
+                tally.element(row, first_col, signed_sum(c_row(row), band),
+                              reference_.band_sums[r * width(bands) + width(band)],
+                              expected_rms(row) * band_rms(std::min(band_width, p_.n - first_col)));
+            }
+            const std::lock_guard lock(mutex);
+            total.merge(tally);
+        });
+        return total;
+    }
+
+    // A (B r) of each row and band.
+    template <class SignedSum>
+    void sum_bands(int bands, const SignedSum& signed_sum) const {
         const int panels = (bands + kPanel - 1) / kPanel;
         std::vector<PanelRow> b_sums(width(panels) * width(p_.k));
         parallel_for(width(p_.k), threads_, [&](std::size_t i) {
@@ -307,46 +397,32 @@ class Checker {
                     signed_sum(b_row(static_cast<int>(i)), band);
             }
         });
-
-        constexpr int kRowsPerTask = 16;
-        std::mutex mutex;
-        Tally total;
-        parallel_for(
-            width((p_.m + kRowsPerTask - 1) / kRowsPerTask), threads_, [&](std::size_t task) {
-                Tally tally;
-                const int first_row = static_cast<int>(task) * kRowsPerTask;
-                const int end_row = std::min(first_row + kRowsPerTask, p_.m);
-                for (int panel = 0; panel < panels; ++panel) {
-                    const PanelRow* b_panel = &b_sums[width(panel) * width(p_.k)];
-                    for (int row = first_row; row < end_row; row += 2) {
-                        const int second = std::min(row + 1, end_row - 1);
-                        double expected[2][kPanel];
-                        multiply_panel_pair(a_row(row), a_row(second), b_panel, p_.k, expected[0],
-                                            expected[1]);
-                        for (int r = row; r <= second; ++r) {
-                            for (int j = 0; j < kPanel && panel * kPanel + j < bands; ++j) {
-                                const int band = panel * kPanel + j;
-                                const int first_col = band * band_width;
-                                if (first_col >= p_.n) break;  // rounding up left none for the last
-                                const int columns = std::min(band_width, p_.n - first_col);
-                                tally.element(r, first_col, signed_sum(c_row(r), band),
-                                              expected[r - row][j],
-                                              expected_rms(r) * band_rms(columns));
-                            }
-                        }
-                    }
+        reference_.band_sums.resize(width(p_.m) * width(bands));
+        parallel_for(width((p_.m + 1) / 2), threads_, [&](std::size_t task) {
+            const int row = 2 * static_cast<int>(task);
+            const int second = std::min(row + 1, p_.m - 1);
+            for (int panel = 0; panel < panels; ++panel) {
+                double sums[2][kPanel];
+                multiply_panel_pair(a_row(row), a_row(second), &b_sums[width(panel) * width(p_.k)],
+                                    p_.k, sums[0], sums[1]);
+                const int count = std::min(kPanel, bands - panel * kPanel);
+                for (int r = row; r <= second; ++r) {
+                    std::copy_n(
+                        sums[r - row], count,
+                        &reference_.band_sums[width(r) * width(bands) + width(panel * kPanel)]);
                 }
-                const std::lock_guard lock(mutex);
-                total.merge(tally);
-            });
-        return total;
+            }
+        });
     }
 
-    // The wrong element behind a band's wrong sum.
+    // The wrong element behind a band's wrong sum; without A and B the sum.
     Finding locate(const Finding& band, int band_width) const {
+        if (!makes()) return band;
         std::vector<int> cols(width(std::min(band_width, p_.n - band.col)));
         std::iota(cols.begin(), cols.end(), band.col);
-        const Tally tally = check_elements({band.row}, cols);
+        ExpectedElements expected;
+        multiply({band.row}, cols, expected);
+        const Tally tally = compare({band.row}, cols, expected);
         return tally.finding.found() ? tally.finding : band;
     }
 
@@ -359,7 +435,7 @@ class Checker {
                 "c[%d, %d] is %.9g, expected %.9g within %.2g (rows of this size have "
                 "elements of about %.3g)",
                 at.row, at.col, at.got, at.expected, at.allowed,
-                row_scale_[static_cast<std::size_t>(at.row)]);
+                reference_.row_scale[static_cast<std::size_t>(at.row)]);
             return;
         }
         if (!(relative_error < tolerance_)) {
@@ -378,8 +454,16 @@ class Checker {
     unsigned threads_;
     double tolerance_;
     double error_;
-    std::vector<double> row_scale_;
+    Reference& reference_;
 };
+
+// A problem without what follows the product.
+using ProblemKey = std::tuple<int, int, int, Dtype, std::uint64_t>;
+
+common::Kept<ProblemKey, Reference>& kept_references() {
+    static common::Kept<ProblemKey, Reference> kept(kMostKept);
+    return kept;
+}
 
 }  // namespace
 
@@ -409,16 +493,28 @@ double accumulation_error(Dtype dtype, int k) {
 
 CheckReport check_product(const Problem& problem, const float* a, const float* b, const float* c,
                           std::uint64_t seed, unsigned threads) {
-    return Checker(problem, a, b, c, seed, threads).run();
+    Reference reference;
+    return Checker(problem, a, b, c, seed, threads, reference).run();
 }
 
-CheckReport check_product_of_seed(const Problem& problem, std::uint64_t input_seed, const float* c,
+CheckReport check_product_of_seed(const Problem& p, std::uint64_t input_seed, const float* c,
                                   unsigned threads) {
+    const ProblemKey key{p.m, p.n, p.k, p.dtype, input_seed};
+    const std::uint64_t seed = mix(input_seed);
+    if (const auto known = kept_references().find(key)) {
+        Reference reference = *known;
+        CheckReport report = Checker(p, nullptr, nullptr, c, seed, threads, reference).run();
+        if (report.passed) return report;
+        // The inputs say which element is wrong.
+    }
     const common::UnfilledVector<float> a =
-        common::widened_inputs(problem.dtype, Operand::kA, input_seed, problem.a_count(), threads);
+        common::widened_inputs(p.dtype, Operand::kA, input_seed, p.a_count(), threads);
     const common::UnfilledVector<float> b =
-        common::widened_inputs(problem.dtype, Operand::kB, input_seed, problem.b_count(), threads);
-    return check_product(problem, a.data(), b.data(), c, mix(input_seed), threads);
+        common::widened_inputs(p.dtype, Operand::kB, input_seed, p.b_count(), threads);
+    const auto reference = std::make_shared<Reference>();
+    CheckReport report = Checker(p, a.data(), b.data(), c, seed, threads, *reference).run();
+    if (Checker::has_reference(p)) kept_references().keep(key, reference, reference->bytes());
+    return report;
 }
 
 }  // namespace gemm

@@ -140,19 +140,8 @@ Coverage coverage_of(const View& view, std::size_t gaussians, const std::vector<
     return coverage;
 }
 
-struct Sums {
-    double got[kFeatures] = {};
-    double expected[kFeatures] = {};
-    double magnitude[kFeatures] = {};
-};
-
-Sums feature_sums(const View& view, std::size_t gaussians, const float* gradients) {
-    Sums sums;
-    for (std::size_t i = 0; i < gaussians; ++i) {
-        for (std::size_t k = 0; k < kFeatures; ++k) {
-            sums.got[k] += gradients[i * kFields + kFeature + k];
-        }
-    }
+// A feature's gradients over all Gaussians are its weights over all pixels.
+void expect_feature_sums(const View& view, GradientReference& reference) {
     const std::size_t plane = pixel_count(view);
     for (std::size_t at = 0; at < plane; ++at) {
         if (view.walked[at] == 0) continue;
@@ -162,11 +151,10 @@ Sums feature_sums(const View& view, std::size_t gaussians, const float* gradient
                                     view.cotangent[2 * plane + at], light, 0.0);
         for (std::size_t k = 0; k < kFeatures; ++k) {
             const double sum = cotangent.feature[k] * (1.0 - light);
-            sums.expected[k] += sum;
-            sums.magnitude[k] += std::abs(sum);
+            reference.sums[k] += sum;
+            reference.sum_magnitudes[k] += std::abs(sum);
         }
     }
-    return sums;
 }
 
 CheckReport fault(std::string detail) {
@@ -181,24 +169,25 @@ std::string describe_gradient(Sensor sensor, const common::Finding& at, const ch
 
 }  // namespace
 
-CheckReport check_gradients(const View& view, std::size_t gaussians, const float* gradients,
-                            std::uint64_t seed, double evaluations, unsigned threads) {
+GradientReference make_reference(const View& view, std::size_t gaussians, std::uint64_t seed,
+                                 double evaluations, unsigned threads) {
     const std::vector<int> tiles = draw_tiles(view, seed, evaluations);
     const Coverage coverage = coverage_of(view, gaussians, tiles);
-
-    for (std::size_t i = 0; i < gaussians * kFields; ++i) {
-        const std::size_t gaussian = i / kFields;
-        const bool right =
-            coverage.listed[gaussian] == 0 ? gradients[i] == 0.0f : std::isfinite(gradients[i]);
-        if (!right) {
-            return fault(common::describe(
-                "%s: the gradient of Gaussian %zu by %s is %g, expected %s", name_of(view.sensor),
-                gaussian, name_of(view.sensor, static_cast<int>(i % kFields)), gradients[i],
-                coverage.listed[gaussian] == 0 ? "0: no tile lists it" : "a finite value"));
-        }
+    GradientReference reference;
+    reference.sensor = view.sensor;
+    reference.listed.resize(gaussians);
+    constexpr std::uint32_t kNowhere = ~0u;
+    std::vector<std::uint32_t> places(gaussians, kNowhere);  // among those that are compared
+    for (std::size_t gaussian = 0; gaussian < gaussians; ++gaussian) {
+        if (coverage.listed[gaussian] == 0) continue;
+        reference.listed[gaussian] = true;
+        ++reference.listed_count;
+        if (coverage.evaluated[gaussian] < coverage.listed[gaussian]) continue;
+        places[gaussian] = static_cast<std::uint32_t>(reference.compared.size());
+        reference.compared.push_back(static_cast<std::uint32_t>(gaussian));
     }
 
-    std::vector<Derivatives> expected(gaussians);
+    reference.expected.resize(reference.compared.size());
     std::mutex mutex;
     std::vector<std::string> faults(tiles.size());
     common::parallel_for(tiles.size(), threads, [&](std::size_t task) {
@@ -210,7 +199,9 @@ CheckReport check_gradients(const View& view, std::size_t gaussians, const float
         const std::lock_guard lock(mutex);
         for (std::size_t entry = 0; entry < part.size(); ++entry) {
             const std::size_t at = view.tile_begin[tile] + entry;
-            Derivatives& sum = expected[view.splats[view.order[at]].gaussian];
+            const std::uint32_t place = places[view.splats[view.order[at]].gaussian];
+            if (place == kNowhere) continue;
+            Derivatives& sum = reference.expected[place];
             for (std::size_t k = 0; k < kFields; ++k) {
                 sum.value[k] += part[entry].value[k];
                 sum.magnitude[k] += part[entry].magnitude[k];
@@ -218,45 +209,60 @@ CheckReport check_gradients(const View& view, std::size_t gaussians, const float
         }
     });
     for (std::string& text : faults) {
-        if (!text.empty()) return fault(std::move(text));
+        if (reference.forward_fault.empty()) reference.forward_fault = std::move(text);
     }
+    expect_feature_sums(view, reference);
+    return reference;
+}
+
+CheckReport check_gradients(const GradientReference& reference, const float* gradients) {
+    const std::size_t gaussians = reference.listed.size();
+    for (std::size_t i = 0; i < gaussians * kFields; ++i) {
+        const std::size_t gaussian = i / kFields;
+        const bool listed = reference.listed[gaussian];
+        if (listed ? std::isfinite(gradients[i]) : gradients[i] == 0.0f) continue;
+        return fault(common::describe(
+            "%s: the gradient of Gaussian %zu by %s is %g, expected %s", name_of(reference.sensor),
+            gaussian, name_of(reference.sensor, static_cast<int>(i % kFields)), gradients[i],
+            listed ? "a finite value" : "0: no tile lists it"));
+    }
+    if (!reference.forward_fault.empty()) return fault(reference.forward_fault);
 
     common::Tally tally;
-    std::size_t compared = 0;
-    std::size_t listed = 0;
-    for (std::size_t gaussian = 0; gaussian < gaussians; ++gaussian) {
-        if (coverage.listed[gaussian] == 0) continue;
-        ++listed;
-        if (coverage.evaluated[gaussian] < coverage.listed[gaussian]) continue;
-        ++compared;
+    for (std::size_t i = 0; i < reference.compared.size(); ++i) {
+        const std::size_t gaussian = reference.compared[i];
         for (std::size_t k = 0; k < kFields; ++k) {
             tally.element(static_cast<int>(gaussian), static_cast<int>(k),
-                          gradients[gaussian * kFields + k], expected[gaussian].value[k],
-                          kTolerance * expected[gaussian].magnitude[k]);
+                          gradients[gaussian * kFields + k], reference.expected[i].value[k],
+                          kTolerance * reference.expected[i].magnitude[k]);
         }
     }
     if (tally.finding.found()) {
-        return fault(describe_gradient(view.sensor, tally.finding, "expected"));
+        return fault(describe_gradient(reference.sensor, tally.finding, "expected"));
     }
 
-    const Sums sums = feature_sums(view, gaussians, gradients);
+    std::array<double, kFeatures> got{};
+    for (std::size_t i = 0; i < gaussians; ++i) {
+        for (std::size_t k = 0; k < kFeatures; ++k) got[k] += gradients[i * kFields + kFeature + k];
+    }
     double worst_sum = 0.0;
-    for (int k = 0; k < kFeatures; ++k) {
-        const double error = std::abs(sums.got[k] - sums.expected[k]);
-        const double allowed = kSumTolerance * sums.magnitude[k];
+    for (std::size_t k = 0; k < kFeatures; ++k) {
+        const double error = std::abs(got[k] - reference.sums[k]);
+        const double allowed = kSumTolerance * reference.sum_magnitudes[k];
         if (!(error <= allowed)) {
             return fault(common::describe(
                 "%s: the gradients by %s add up to %.9g over all Gaussians, expected %.9g within "
                 "%.2g",
-                name_of(view.sensor), name_of(view.sensor, k), sums.got[k], sums.expected[k],
-                allowed));
+                name_of(reference.sensor), name_of(reference.sensor, static_cast<int>(k)), got[k],
+                reference.sums[k], allowed));
         }
         if (allowed > 0.0) worst_sum = std::max(worst_sum, error / allowed);
     }
     return {true, std::max(tally.worst_share, worst_sum),
             common::describe("%s: %zu of %zu Gaussians compared, error %.2g (at most %.0f %% of "
                              "what is allowed); sums over all within %.0f %%",
-                             name_of(view.sensor), compared, listed, tally.relative_error(),
+                             name_of(reference.sensor), reference.compared.size(),
+                             reference.listed_count, tally.relative_error(),
                              100.0 * tally.worst_share, 100.0 * worst_sum)};
 }
 

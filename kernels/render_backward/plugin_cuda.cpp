@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -68,7 +69,6 @@ class SensorImage {
                 order_.get(),  tile_begin_.get(), row_y_.get(),  cotangent_.get(),
                 light_.get(),  range_.get(),      walked_.get()};
     }
-    const Scene& scene() const { return scene_; }
 
   private:
     const Scene& scene_;
@@ -91,13 +91,15 @@ SceneKey key_of(const Problem& problem, Sensor sensor, std::uint64_t seed) {
             seed};
 }
 
-// The scenes of this process, on the host: making one takes longer than all launches of a case, and
-// variants, cases of one sensor and the collection of counters need the same.
+// The scenes of this process, on the host, and their gradients: making one takes longer than all
+// launches of a case, and variants, cases of one sensor and the collection of counters need the
+// same.
 class Scenes {
   public:
     struct Entry {
         Scene scene;
-        bool forward = true;  // its forward pass is still to come
+        bool forward = true;                     // its forward pass is still to come
+        std::optional<GradientReference> right;  // made at the first check
     };
 
     std::vector<std::shared_ptr<Entry>> of(const Problem& problem, std::uint64_t seed) {
@@ -156,8 +158,9 @@ class Gradients : public sdk::Instance {
         // Both sensors at once: half of a check is serial.
         std::vector<CheckReport> reports(images_.size());
         common::parallel_for(images_.size(), 0, [&](std::size_t i) {
-            reports[i] = check_gradients(images_[i]->scene().view(), gaussians(),
-                                         gradients.data() + i * count(), seed_);
+            Scenes::Entry& entry = *scenes_[i];
+            if (!entry.right) entry.right = make_reference(entry.scene.view(), gaussians(), seed_);
+            reports[i] = check_gradients(*entry.right, gradients.data() + i * count());
         });
         std::string detail;
         for (const CheckReport& report : reports) {

@@ -327,7 +327,7 @@ PROFILE = {"policy": {"no_baseline": "fail", "inconclusive": "pass", "not_shown"
 POLICY_VALUES = {
     "no_baseline": ("skip", "fail"), "inconclusive": ("pass", "fail"), "not_shown": ("pass", "fail"),
     "false_alarms": ("0.1%", "0.0001%", "0.000001%", "5%"), "rounds": ("0", "1", "2", "5", "10"),
-    "acknowledgement_days": ("1", "90", "3650"),
+    "acknowledgement_days": ("1", "90", "3650"), "improved": ("pass", "fail"), "improvement_days": ("1", "30", "3650"),
     "severity": ("{timing: warn}", "{exact: warn}", "{counter: warn}", "{timing: fail}",
                  "{timing: warn, exact: warn, counter: warn}"),
     "changed": ("{board: refuse}", "{board: accept}", "{driver: refuse}", "{tool_version: refuse}",

@@ -43,6 +43,7 @@ struct Options {
     std::size_t replays = 200;
     std::size_t suites = 0;  ///< of each row, at most; 0: all
     bool kernels = false;
+    bool boards = false;
     bool check = false;
 };
 
@@ -67,6 +68,7 @@ bool is_by_chance(std::size_t seen, std::size_t tried, double probability) {
 /// What replays of one suite came to.
 struct Tally {
     std::size_t cases = 0, regressed = 0, failed = 0, again = 0, passed = 0, settled = 0;
+    std::size_t undecided = 0;
     std::size_t processes = 0, shown_with_slow = 0;
 
     void add(const Outcome& outcome) {
@@ -76,6 +78,7 @@ struct Tally {
         again += outcome.measured_again ? 1 : 0;
         passed += outcome.passes ? 1 : 0;
         settled += outcome.settled ? 1 : 0;
+        undecided += outcome.undecided ? 1 : 0;
         processes += outcome.processes;
         shown_with_slow += outcome.passes && outcome.slow_processes > 0 ? 1 : 0;
     }
@@ -86,6 +89,7 @@ struct Tally {
         again += other.again;
         passed += other.passed;
         settled += other.settled;
+        undecided += other.undecided;
         processes += other.processes;
         shown_with_slow += other.shown_with_slow;
     }
@@ -209,6 +213,70 @@ void print_rows(const std::vector<Row>& rows, std::size_t replays) {
         fmt::print("\n");
     }
     fmt::print("\n");
+}
+
+/// What a run on a board that the baseline does not know comes to, by the baseline's boards; and
+/// with the base measured there, back to back.
+void print_boards(const std::vector<Kernel>& kernels, const Options& options) {
+    constexpr double tests = 300;  // of a run of all suites
+    constexpr double leeway = 0.05;
+    struct Boards {
+        const char* name;
+        std::size_t in_baseline;
+        bool leeway_shows = false, settling = false;
+    };
+    for (const double tolerance : {0.005, 0.04}) {
+        fmt::print(
+            "### Another board, kernels over 20 µs, tolerance {:g} %, each case with a "
+            "three-hundredth of the budget\n\n"
+            "| boards in the baseline | suites | cases | alarms in a run of 300 tests | "
+            "+1 % regressed | +2 % | +3 % | +5 % | +10 % | shown: no change | +2 % | +5 % | "
+            "undecided: no change | +2 % | +5 % |\n"
+            "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
+            100 * tolerance);
+        for (const Boards& each :
+             {Boards{"1, the leeway shows", 1, true}, Boards{"1", 1},
+              Boards{"2, the leeway shows", 2, true}, Boards{"2", 2}, Boards{"3", 3},
+              Boards{"4 and more", 0}, Boards{"any, settled by pairs", 0, false, true}}) {
+            Row row{each.name,
+                    each.settling ? pairs_of(kernels, least_pooled_ns)
+                                  : suites_of_boards(kernels, each.in_baseline, least_pooled_ns),
+                    {}};
+            cut(row, options);
+            if (row.suites.empty()) continue;
+            const bool few = each.in_baseline == 1 || each.in_baseline == 2;
+            Setting& setting = row.setting;
+            setting.share = 1e-3 / tests;
+            setting.tolerance = tolerance;
+            setting.rounds = 2;
+            setting.leeway = few ? leeway : 0;
+            setting.leeway_shows = each.leeway_shows;
+            setting.new_board = !few && !each.settling;
+            setting.most_between_boards = leeway;
+            setting.paired = setting.settling = each.settling;
+            std::string found, shown, undecided;
+            const auto add = [](std::string& line, std::size_t part, const Tally& all) {
+                line += fmt::format(" {:.1f} % |", percent(double(part), double(all.cases)));
+            };
+            double alarms = 0;
+            for (const double change : {0.0, 0.01, 0.02, 0.03, 0.05, 0.10}) {
+                const Tally all = replayed(row, change, options.replays).all;
+                if (change == 0) alarms = tests * all.alarms() / 100;
+                if (change > 0) add(found, all.regressed, all);
+                expect(each.leeway_shows || change <= tolerance ||
+                           is_by_chance(all.passed, all.cases, passes_at_most),
+                       fmt::format("{} boards: +{:g} % passes seldom", row.name, 100 * change));
+                expect(!each.settling || change < 4 * tolerance || all.found() >= 80,
+                       fmt::format("pairs find +{:g} %", 100 * change));
+                if (change != 0 && change != 0.02 && change != 0.05) continue;
+                add(shown, all.passed, all);
+                add(undecided, all.undecided, all);
+            }
+            fmt::print("| {} | {} | {} | {:.2f} |{}{}{}\n", row.name, row.suites.size(),
+                       cases_of(row), alarms, found, shown, undecided);
+        }
+        fmt::print("\n");
+    }
 }
 
 void print_recorded(const std::vector<Kernel>& kernels, const Options& options) {
@@ -556,6 +624,10 @@ int study(const Options& options) {
     std::vector<Kernel> kernels;
     if (!options.pools.empty()) {
         kernels = read_kernels(options.pools);
+        if (options.boards) {
+            print_boards(kernels, options);
+            return options.check && !kept ? 1 : 0;
+        }
         print_recorded(kernels, options);
         claimed.push_back({"other processes", suites_of(kernels, Apart::processes, 0), {}});
         cut(claimed.back(), options);
@@ -592,6 +664,7 @@ int main(int argc, char** argv) {
         app.add_option("--suites", options.suites,
                        "At most so many suites of each row (default: all)");
         app.add_flag("--kernels", options.kernels, "A line for each case");
+        app.add_flag("--boards", options.boards, "Only runs on boards that baselines do not know");
         app.add_flag("--check", options.check, "Exit 1 where a bound is not kept");
         CLI11_PARSE(app, argc, argv);
         return study(options);

@@ -119,6 +119,14 @@ class Revisions(tool.Case):
         self.assertIn("in the base this case is error", str(self.read_json("repo/perfgate-out/verdict.json")))
         self.assert_as_it_was("?? suites/\n")
 
+    def test_a_revision_is_built_and_the_working_tree_is_not(self):
+        self.commit("built", "suites/helper.py")
+        self.ab("--base", "rev:built", "--set", "build=echo 'SECONDS, SLEEP_S = 2, 0' >suites/helper.py")
+        self.assertEqual((2e9, 1e9), (self.real_time("base/"), self.real_time()))
+        done = self.ab("--base", "rev:built", "--set", "build=echo 'no rule\x1b[31m' >&2; exit 3", code=3)
+        self.assert_one_line(done.stderr, "--base rev:built: the build (", "exited with 3: no rule?[31m")
+        self.assert_as_it_was("?? suites/helper.py\n")
+
     def test_an_error_leaves_nothing_behind(self):
         self.write("repo/suites/mine.yaml", SUITE.replace("format: json", "format: jsn"))
         self.ab("--base", "rev:base", code=2)

@@ -322,7 +322,7 @@ class Written(Formats):
         self.run_tool("compare", "a.json", "--report", "all.csv", "--report", "smaller-is-better:small.json",
                       "--report", "bigger-is-better:big.json")
         columns = (self.folder / "all.csv").read_text().splitlines()[0].split(",")
-        text = (tool.SOURCE / "docs/reports.md").read_text()
+        text = (tool.SOURCE / "docs/command-line.md").read_text()
         table = text.partition("<!-- columns of the csv report -->")[2].partition("<!-- end of the columns -->")[0]
         rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
         self.assertEqual(columns, [name.strip(" `") for row in rows for name in row.split(",")])

@@ -2,6 +2,7 @@
 """perfgate report --why on recorded runs, and the same sentences in every report."""
 
 import json
+import shutil
 import xml.etree.ElementTree
 
 import tool
@@ -101,6 +102,35 @@ class Explain(tool.Case):
     def test_without_a_baseline_there_is_nothing_to_explain(self):
         done = self.run_tool("report", RUNS / "gemm-2.run.json", "--why")
         self.assertEqual("nothing moved: 81 no_baseline\n", done.stdout)
+
+    def test_the_machine_code_that_is_kept_beside_a_run_is_compared_with_the_base(self):
+        def code(load):
+            instructions = [{"at": 0, "text": "LDC.64 R2, c[0x0][0x210]", "file": "k.cu", "line": 3},
+                            {"at": 16, "text": f"{load} R4, desc[UR4][R2.64]", "file": "k.cu", "line": 4},
+                            {"at": 32, "text": "EXIT", "file": "k.cu", "line": 5}]
+            return json.dumps({"schema": "perfgate.code", "version": 1, "cases": [
+                {"suite": "gemm", "case": CASE,
+                 "kernels": [{"name": "copy\x1b[31m", "code": load, "instructions": instructions}]}]})
+
+        shutil.copy(RUNS / "gemm-2.run.json", self.folder / "run.json")
+        self.write("code.json", code("LDG.E.EF"))
+
+        def report(*words):
+            return self.run_tool("report", "run.json", "--why", *words)
+
+        named = report("--filter", CASE).stdout
+        self.assertIn("3 instructions; the base's are not at hand", named)
+        self.write("base/code.json", code("LDG.E"))
+        named = report("--filter", CASE).stdout
+        self.assertIn("LDG.E 1 → 0, LDG.E.EF 0 → 1 at k.cu:4", named)
+        self.assertIn("- LDG.E R4, desc[UR4][R2.64]", named)
+        self.assertIn("+ LDG.E.EF R4, desc[UR4][R2.64]", named)
+        self.assertNotIn("\x1b", named)
+        self.assertNotIn("LDG", report().stdout)  # no case is named
+        self.write("code.json", '{"schema": "perfgate.code", "version": 1, "cases": [{}]}')
+        done = report("--filter", CASE)
+        self.assertNotIn("LDG", done.stdout)
+        self.assert_one_line(done.stderr, "warning", "code.json")
 
 
 if __name__ == "__main__":

@@ -93,6 +93,7 @@ class FirstBaseline(tool.Case):
         self.assertEqual(["step"], list(self.stored()))
         line, = (line for line in done.stdout.splitlines() if "not stored" in line and "train/wild" in line)
         self.assertRegex(line, r"disagree about gpu_time .*gpu_time: \d\S*% would do")
+        self.assertRegex(done.stdout, r"gpu_time: 1 of .* smaller than the spread allows: train/wild needs \S+ %")
         # What the baseline has of such a case stays.
         self.app()
         self.refresh()

@@ -2,10 +2,12 @@
 """Workloads in Python: host variants with the standard library's arrays, in a worker that Python hosts."""
 
 import json
+import re
 import subprocess
 import sys
 
 import tool
+from test_python_module import interpreters
 
 KERNELS = '''import array
 import perfgate
@@ -70,6 +72,14 @@ class Python(tool.Case):
         self.write("suites/python.yaml", SUITE.replace("900%", "901%"))
         self.run_tool("review", "--base", "rev:HEAD", "suites", code=1)
         self.assertFalse((self.folder / "executed").exists())
+
+    def test_what_the_page_has_a_reader_write_is_at_most_fifteen_lines_and_is_listed(self):
+        page = (tool.SOURCE / "docs/python.md").read_text()
+        kernels, suite = (re.search(rf"```{language}\n(.*?)```", page, re.S)[1] for language in ("python", "yaml"))
+        self.assertLessEqual(sum(bool(line.strip()) for line in (kernels + suite).splitlines()), 15)
+        self.write("kernels.py", kernels)
+        self.write("suites/kernels.yaml", suite)
+        self.assertEqual(4, self.run_tool("list", "suites/kernels.yaml").stdout.count("add/python[dtype="))
 
     def test_cases_are_verified_measured_and_gated(self):
         self.run_tool("baseline", "refresh", "suites/python.yaml", "--backend", "host", "--processes", "3")
@@ -223,6 +233,17 @@ class Python(tool.Case):
         self.assertEqual({"firstkernels", "othermore"}, self.sides_that_ran())
         self.write("more.py", mark + KERNELS)
         self.assertIn("'double'", self.run_suite(code=2).stderr)
+
+    def test_interpreters_of_other_versions_host_the_worker(self):
+        suite, wanted = "name: python\nworkloads:\n", set()
+        for version, interpreter in interpreters().items():
+            name = "double_" + version.replace(".", "_")
+            self.write(f"{name}.py", KERNELS.replace("def double", f"def {name}"))
+            suite += f"  - {{python: ../{name}.py, interpreter: {interpreter}, select: {name}, variants: [copy], tolerances: {{host_time: 900%}}}}\n"
+            wanted |= {case.replace("double", name) for case in ALL[2:]}
+        self.write("suites/python.yaml", suite)
+        self.run_suite("--verify-only")
+        self.assertEqual(wanted, {name for name, case in self.results().items() if case["verification"]["passed"]})
 
     def test_one_file_has_one_interpreter(self):
         other = self.folder / "other-python"

@@ -203,7 +203,7 @@ class Prepared(NoWorkloads):
         self.assertEqual([7], self.launches)
 
     def test_the_table_hands_on_what_was_chosen(self):
-        plugin = _worker.Plugin("x.py", _case._workloads, None)
+        plugin = _worker.Plugin(_case._workloads, None)
         variant = _abi.Plugin.from_address(plugin.address).workloads[0].contents.variants[0].contents
         ignore = _abi.SetError(lambda context, message: None)
         host = _abi.Host(ctypes.sizeof(_abi.Host), None, ignore, ignore)
@@ -223,8 +223,8 @@ class Arrays(unittest.TestCase):
         memory = _arrays.memory_of(values, "output 1")
         self.assertEqual((3, "f32", False, 12), (memory.count, memory.type, memory.on_device, memory.bytes))
         self.assertEqual(values.buffer_info()[0], memory.address)
-        host, kind = _arrays.elements_on_host(memory)
-        self.assertEqual((values.tobytes(), "f32"), (bytes(host), kind))
+        host = _arrays.elements_on_host(memory)
+        self.assertEqual(values.tobytes(), bytes(host))
         _arrays.access(memory).set_bytes(memory, 0xFF)
         self.assertTrue(all(value != value for value in values))
 
@@ -263,7 +263,7 @@ class Interface(NoWorkloads):
         def work(n, ratio, exact, dtype, seed, variant):
             return a_case()
 
-        plugin = _worker.Plugin("x.py", _case._workloads, None)
+        plugin = _worker.Plugin(_case._workloads, None)
         table = _abi.Plugin.from_address(plugin.address)
         self.assertEqual((1, 4), (table.abi_major, table.abi_minor))
         workload = table.workloads[0].contents
@@ -285,7 +285,7 @@ class Interface(NoWorkloads):
         said = []
         report = _abi.SetError(lambda context, message: said.append(message.decode()))
         host = _abi.Host(ctypes.sizeof(_abi.Host), None, report, report)
-        plugin = _worker.Plugin("x.py", _case._workloads, None)
+        plugin = _worker.Plugin(_case._workloads, None)
         variant = _abi.Plugin.from_address(plugin.address).workloads[0].contents.variants[0].contents
         values = _abi.Values(ctypes.sizeof(_abi.Values), 0, None)
         out = ctypes.c_void_p()
@@ -294,6 +294,18 @@ class Interface(NoWorkloads):
         self.assertRegex(said[-1], r"SystemExit: no .*test_python_module\.py:\d+")
         variant.destroy(out)
         self.assertEqual(_abi.ERROR, variant.fill(out, 1))
+
+
+def interpreters():
+    """By version, from 3.10 on: this one, those on PATH, and those of pyenv, of which PATH may have only one."""
+    found = {sys.version_info[:2]: sys.executable}
+    pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
+    for minor in range(10, 20):
+        named = f"python3.{minor}"
+        for path in filter(None, (shutil.which(named), *map(str, pyenv.glob(f"versions/*/bin/{named}")))):
+            if subprocess.run([path, "--version"], capture_output=True).returncode == 0:
+                found.setdefault((3, minor), path)
+    return {f"{major}.{minor}": path for (major, minor), path in sorted(found.items())}
 
 
 NEED_NOTHING = ("Workloads", "Autotuning", "Prepared", "Arrays", "Interface")
@@ -346,10 +358,9 @@ class Public(unittest.TestCase):
             self.assertIn(field.name, perfgate.Case.__doc__)
 
     def test_interpreters_from_3_10_on_compile_it_and_pass_its_tests(self):
-        found = {path for path in (shutil.which(f"python3.{minor}") for minor in range(10, 16)) if path
-                 and subprocess.run([path, "--version"], capture_output=True).returncode == 0}
-        for python in found | {sys.executable}:
-            with self.subTest(python), tempfile.TemporaryDirectory() as out:
+        for version, python in interpreters().items():
+            with self.subTest(version), tempfile.TemporaryDirectory() as out:
+                print(f"Python {version}: {python}")
                 copy = shutil.copytree(self.FOLDER, Path(out) / "perfgate", ignore=shutil.ignore_patterns("__pycache__"))
                 done = subprocess.run([python, "-W", "error", "-m", "compileall", "-q", copy], capture_output=True, text=True)
                 self.assertEqual((0, ""), (done.returncode, done.stdout + done.stderr))

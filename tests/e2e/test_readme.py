@@ -23,7 +23,49 @@ def heading_ids(page):
             for heading in re.findall(r"^#+ (.*)$", prose, re.MULTILINE)}
 
 
+def command_table():
+    """The commands as a table: what is typed, and the first sentence of help."""
+    every = [verb for verb in tool.verbs() if verb]
+    lines = ["| command | what it does |", "|---|---|"]
+    for verb in every:
+        if not any(other[:len(verb)] == verb for other in every if other != verb):
+            text, usage = tool.help_of(verb).partition("\n\n")[0].split("\nUsage: ")
+            lines.append(f"| `{usage.replace('[OPTIONS] ', '').removesuffix(' [OPTIONS]')}` | {' '.join(text.split())} |")
+    return "\n".join(lines) + "\n"
+
+
+def option_table():
+    """The options of all commands as a table: a row for each text that help has of an option."""
+    rows = {}
+    for verb in (verb for verb in tool.verbs() if verb):
+        for name, first, more in re.findall(r"^  (?:-\w,)?(--[a-z-]+) +(.*)\n((?: {6,}\S.*\n)*)", tool.help_of(verb), re.MULTILINE):
+            text = " ".join(f"{first} {more}".split())
+            value = re.match(r"\{.*?\}\S*|\S+", text).group() if tool.options(verb)[name] else ""
+            rows.setdefault((name, value.replace(" ", ""), text[len(value):].strip()), []).append(" ".join(verb))
+    lines = ["| option | of | what it does |", "|---|---|---|"]
+    for (name, value, text), verbs in sorted(rows.items()):
+        if name not in ("--help", "--help-all"):
+            text = text.replace("<", "&lt;").replace("*", "\\*")
+            cells = (f"`{name}{' ' * bool(value)}{value}`", ", ".join(verbs), text)
+            lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+MOST_WORDS = 19000
+TABLES = {"commands": command_table, "options": option_table}
+
+
 class Readme(tool.Case):
+    def test_the_tables_of_commands_and_options_are_those_of_help(self):
+        page = COMMAND_LINE
+        for name, table in TABLES.items():
+            page = re.sub(rf"(<!-- {name}: [^\n]*\n)(.*?)(\n<!-- end of {name} -->)",
+                          lambda found, table=table: f"{found[1]}\n{table()}{found[3]}", page, flags=re.DOTALL)
+        if os.environ.get("PERFGATE_UPDATE_GOLDEN"):
+            (tool.SOURCE / "docs/command-line.md").write_text(page)
+        else:
+            self.assertEqual(page, COMMAND_LINE)
+
     def test_the_first_command_gates_on_this_machine(self):
         self.assertIn("\nci/perfgate run suites/gemm.yaml ", README)
         done = subprocess.run(
@@ -54,6 +96,18 @@ class Readme(tool.Case):
     def test_its_length(self):
         self.assertLessEqual(len(README.splitlines()), 150)
 
+    def test_how_much_users_have_to_read(self):
+        words = 0
+        for page in (*tool.SOURCE.glob("docs/*.md"), *map(tool.SOURCE.joinpath, ("README.md", "suites/README.md", "ci/runner.md"))):
+            text = page.read_text()
+            # Tables that are made from the program's own, and snippets, which other tests run.
+            for made in (r"<!-- (\w+): .*?<!-- end of (?:keys|\1) -->", r"^\| metrics \| unit .*?\n\n", r"^ *```.*?^ *```$"):
+                text = re.sub(made, "", text, flags=re.DOTALL | re.MULTILINE)
+            words += len(text.split())
+        print(f"\n{words} words for users to read")
+        self.assertLess(words, MOST_WORDS)
+        self.assertGreater(words, 10000)
+
     def test_every_verb_that_pages_name_exists(self):
         # CHANGELOG.md names old ones, too.
         verbs = {words for page in PAGES if page.name != "CHANGELOG.md" for words in
@@ -65,12 +119,15 @@ class Readme(tool.Case):
 
     def test_the_page_names_each_verb_and_option_and_no_other(self):
         known = {option for verb in tool.verbs() for option in tool.options(verb)}
-        named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", COMMAND_LINE))
+        # What help says of an option may name those of other programs.
+        rows = re.findall(r"^\| `(--[a-z-]+)", COMMAND_LINE, re.MULTILINE)
+        prose = re.sub(r"<!-- options: .*<!-- end of options -->", "", COMMAND_LINE, flags=re.DOTALL)
+        named = {*rows, *re.findall(r"(?<![\w-])--[a-z][a-z-]*", prose)}
         self.assertEqual(set(), named - known, "on the page alone")
         self.assertEqual(set(), known - named, "in --help alone")
-        verbs = {" ".join(verb) for verb in tool.verbs() if verb} - {"baseline", "history"}
-        listed = set(re.findall(r"^\| `perfgate ((?:(?:baseline|history) )?[a-z]+)", COMMAND_LINE, re.MULTILINE))
-        self.assertEqual(verbs, listed)
+        every = {" ".join(verb) for verb in tool.verbs() if verb}
+        listed = set(re.findall(r"^\| `perfgate ([a-z ]*[a-z])", COMMAND_LINE, re.MULTILINE))
+        self.assertEqual(every, listed | {words.split()[0] for words in listed})
 
     def test_links_lead_somewhere(self):
         self.assertGreater(len(PAGES), 30)

@@ -24,6 +24,7 @@ ALLOWED = {  # and util, which all may use
     "suite": {"model", "metrics", "kinds/plugin", "kinds/python", "kinds/source", "kinds/command", "kinds/benchmark"},
     "measure": {"model", "document", "metrics", "stats"},
     "elf": {"model"},
+    "sass": {"elf", "model"},
     "cupti": set(),
     "backend/plugin": {"measure", "model", "sdk"},
     "backend/host": {"measure", "backend/plugin", "model"},
@@ -42,6 +43,7 @@ ALLOWED = {  # and util, which all may use
     "runner": {"gate", "baseline", "kinds/benchmark", "review", "document", "measure", "kinds", "kinds/command",
                "suite", "metrics", "explain", "report", "inject", "activity", "traces", "program", "kinds/source",
                "stats", "model"},
+    "bisect": {"runner", "gate", "measure", "document", "stats", "model"},
     "cli": None,  # all
 }
 # What runs inside a user's program uses nothing else of these rooms.

@@ -181,6 +181,16 @@ class FromARevision(tool.Case):
         self.assertIn("settled here", metric["sentence"])
         self.assertAlmostEqual(0.02, metric["change"], delta=0.002)
 
+    def test_a_head_that_crashes_beside_its_base_is_an_error(self):
+        # It works five times, which flag it.
+        self.script("bench", f"#!/bin/sh\necho x >>'{self.folder}/starts'\n"
+                    f"[ $(wc -l <'{self.folder}/starts') -le 8 ] || exit 7\n" + BENCH.split("\n", 1)[1] % 1000000)
+        self.git("commit", "--quiet", "-am", "crashes later")
+        self.run_tool("run", "bench.yaml", "--config", "ci.yaml", code=3)
+        case = self.read_json("perfgate-out/verdict.json")["suites"][0]["cases"][0]
+        self.assertEqual("error", case["verdict"])
+        self.assert_one_line(case["reason"], "beside its base", "7")
+
     def test_a_program_that_every_checkout_runs_is_no_base(self):
         self.write("bench.yaml", BENCHMARK.replace("./bench", str(self.folder / "bench")))
         self.commit(1000000)

@@ -165,6 +165,10 @@ elif part in ("kineto", "nsight_systems"):
             made.kineto(folder / f"steps-{steps}.json", steps, rank=steps, extra='"WARNING": ["Dropped 1"],' * (steps > 1))
         else:
             made.nsys(folder / f"steps-{steps}.sqlite", steps, pids=(10, 11)[:steps])
+elif part == "listing":
+    listings = {name: (root / f"tests/data/listings/{name}.txt").read_bytes() for name in ("base", "scalar", "const")}
+    for name in ("scalar", "const"):
+        (folder / name).write_bytes(listings["base"] + b"\0" + listings[name])
 elif part == "cubin":
     for version in (2, 4, 5):
         (folder / f"lines-{version}.cubin").write_bytes(cubin(version))

@@ -106,6 +106,29 @@ TEST(AttentionChecker, AcceptsRoundingWhereFewKeysCarryTheOutput) {
     EXPECT_TRUE(report.passed) << report.detail;
 }
 
+TEST(AttentionChecker, SaysTheSameOfAnOutputWhoeverWasCheckedBefore) {
+    constexpr std::uint64_t kOther = 77;
+    constexpr Problem kOne{1, 1, 300, 128, false};
+    for (const double rounding : {kScoresInF32, kScoresInBf16}) {
+        // The seeds' operands differ, so the first check of each makes the reference.
+        const std::uint64_t seed = kOther + (rounding > kScoresInF32 ? 1 : 0);
+        Bits wrong = rounded_attention(kOne, seed, rounding);
+        const Bits right = wrong;
+        wrong[wrong.size() - 7] = 0x3f00;
+        const CheckReport alone = check_output(kOne, seed, wrong.data(), rounding);
+        const CheckReport after = check_output(kOne, seed, right.data(), rounding);
+        const CheckReport again = check_output(kOne, seed, wrong.data(), rounding);
+        EXPECT_FALSE(alone.passed);
+        EXPECT_TRUE(after.passed) << after.detail;
+        EXPECT_FALSE(again.passed);
+        EXPECT_EQ(again.detail, alone.detail);
+    }
+    // What is kept is of weights and scores apart: rounded scores are right for one only.
+    const Bits scores_rounded = rounded_attention(kOne, kOther + 1, kScoresInBf16);
+    EXPECT_TRUE(check_output(kOne, kOther + 1, scores_rounded.data(), kScoresInBf16).passed);
+    EXPECT_FALSE(check_output(kOne, kOther + 1, scores_rounded.data(), kScoresInF32).passed);
+}
+
 TEST(AttentionChecker, FindsAnElementThatWasNeverWritten) {
     Bits o = attention_of(kSmall);
     o[2 * kSmall.head_elements() + std::size_t{17 * 64 + 5}] = 0xffff;

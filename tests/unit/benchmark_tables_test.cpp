@@ -165,7 +165,10 @@ TEST(Tables, RowsAreChosenAndHaveTheirOwnUnits) {
         "kernel,metric,unit,x,value\nnorm,speed,ms,1,0.5\nnorm,memory,MB,1,512\n"
         "norm,speed,us,2,810\nnorm,memory,MB,2,1024\n";
     EXPECT_EQ(read(text, layout), "norm[x=1] real_time 500000\nnorm[x=2] real_time 810000\n");
+    EXPECT_EQ(read_text(text, "file", layout).notes,
+              std::vector<std::string>{"2 rows of the file match no 'where', the first at line 3"});
     layout.values = {speed, memory};
+    EXPECT_TRUE(read_text(text, "file", layout).notes.empty());
     EXPECT_EQ(read(text, layout),
               "norm[x=1] memory 5.12e+08 real_time 500000\n"
               "norm[x=2] memory 1.024e+09 real_time 810000\n");

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -81,6 +82,23 @@ TEST_F(Builds, WhatIsKeptIsTakenAsItWas) {
     EXPECT_EQ(text(to_ / "p_cuda.so"), "second");
     EXPECT_EQ(text(to_ / "libhelper.so.1"), "helper");
     EXPECT_EQ(entries(), std::vector<std::string>{code_}) << "nothing unfinished is left";
+}
+
+TEST_F(Builds, WhatAKilledProcessHasLeftIsRemovedLater) {
+    keep();
+    const fs::path old = folder_ / ".new-aaaaaa";
+    const fs::path fresh = folder_ / ".new-bbbbbb";
+    for (const fs::path& each : {old, fresh}) {
+        fs::create_directory(each);
+        put(each / "p.so", "half");
+    }
+    fs::create_directory_symlink(source_, folder_ / ".new-link");
+    fs::last_write_time(old, fs::file_time_type::clock::now() - std::chrono::hours(2));
+    fs::remove_all(entry_);
+    keep();
+    EXPECT_FALSE(fs::exists(old));
+    EXPECT_TRUE(fs::exists(fresh)) << "another process may be writing it";
+    EXPECT_TRUE(fs::exists(source_ / "p.so"));
 }
 
 TEST_F(Builds, APluginOfOneModuleIsKnownByIt) {

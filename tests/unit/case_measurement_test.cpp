@@ -82,6 +82,23 @@ TEST(CaseMeasurement, VerifiesThenRecordsThenTimes) {
     EXPECT_EQ(one.result.metrics.at("gpu_time").batches.at(0).seed, 7U);
 }
 
+TEST(CaseMeasurement, MachineCodeIsThatOfALaunchThatIsRecorded) {
+    Measured one(two_kernels());
+    one.result.spec = {fakes::workload, "plain", {}, model::Cache::cold};
+    const auto code = [&] {
+        CaseMeasurement measurement(one.backend);
+        return measurement.machine_code(one.result, settings_for({}), [](std::string_view) {});
+    };
+    EXPECT_NE(code().problem.find("no machine code"), std::string::npos);  // the fake has none
+    EXPECT_EQ(one.backend.calls,
+              (std::vector<std::string>{"keep_code", "open", "fill", "launch", "record", "close"}));
+    one.backend.kernel_records = false;
+    EXPECT_EQ(code().problem, "no records here");
+    one.backend.kernel_records = true;
+    one.backend.variants["plain"].target = model::Target::host;
+    EXPECT_EQ(code().problem, "it runs on the host");
+}
+
 model::SourceKernel source_kernel() {
     model::SourceKernel kernel;
     kernel.file = "k.cu";

@@ -44,8 +44,23 @@ class Process {
         return *this;
     }
     Process& peer_copy(std::uint64_t length_ns) {
+        return copy(activity::CopyKind::peer_to_peer, 0, length_ns);
+    }
+    Process& memset(std::uint64_t bytes, std::uint64_t length_ns) {
+        activity::Memset set;
+        set.bytes = bytes;
+        set.start_ns = now_;
+        set.end_ns = now_ + length_ns;
+        set.place.correlation = ++correlation_;
+        recording_.records.launch_calls.push_back({now_, 1, correlation_});
+        recording_.records.memsets.push_back(set);
+        now_ += 1000;
+        return *this;
+    }
+    Process& copy(activity::CopyKind kind, std::uint64_t bytes, std::uint64_t length_ns) {
         activity::Copy copy;
-        copy.kind = activity::CopyKind::peer_to_peer;
+        copy.kind = kind;
+        copy.bytes = bytes;
         copy.start_ns = now_;
         copy.end_ns = now_ + length_ns;
         copy.place.correlation = ++correlation_;
@@ -216,6 +231,40 @@ TEST(KernelsOfPieces, OfSeveralProcessesAreOneList) {
     const auto found = kernels_of(Recorded(std::move(recordings)), step);
     ASSERT_EQ(found.size(), 3U);
     EXPECT_EQ(found[0].launches, 2);
+}
+
+TEST(KernelsOfPieces, CopiesAndMemsetsAreOnRecordEachOnce) {
+    using activity::CopyKind;
+    const auto moved = [](Process process, const command::Piece& piece = step) {
+        std::vector<activity::Recording> recordings;
+        recordings.push_back(process.take());
+        return memory_operations_of(Recorded(std::move(recordings)), piece);
+    };
+    const auto program = [](CopyKind kind, std::uint64_t bytes) {
+        Process process;
+        process.copy(CopyKind::host_to_device, 4, 10);  // outside
+        for (int i = 0; i < 3; ++i) {
+            process.range("step", true)
+                .copy(kind, bytes, 10)
+                .memset(bytes, 10)
+                .range("step", false);
+        }
+        return process;
+    };
+    const auto one = moved(program(CopyKind::host_to_device, 64));
+    ASSERT_TRUE(one);
+    ASSERT_EQ(one->size(), 2U);
+    EXPECT_EQ(one->at(0).kind, model::MemoryOperationKind::memset);
+    EXPECT_EQ(one->at(1).bytes, 64);
+    EXPECT_EQ(moved(program(CopyKind::host_to_device, 64)), one);
+    EXPECT_NE(moved(program(CopyKind::device_to_host, 64)), one);
+    EXPECT_NE(moved(program(CopyKind::host_to_device, 128)), one);
+    const command::Piece whole{command::Piece::Kind::program, "", "", false, 0};
+    EXPECT_EQ(moved(program(CopyKind::host_to_device, 64), whole)->size(), 3U);
+    Process many;
+    many.range("step", true);
+    for (std::uint64_t bytes = 0; bytes <= most_kernels; ++bytes) many.memset(bytes, 10);
+    EXPECT_FALSE(moved(many.range("step", false)));
 }
 
 TEST(KernelsOfPieces, VeryManyConfigurationsBecomeOne) {

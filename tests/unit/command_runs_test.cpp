@@ -3,9 +3,15 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
 #include <vector>
 
+#include "kinds/command/command.hpp"
 #include "kinds/command/program_runs.hpp"
+#include "unit/temporary_folder.hpp"
 
 namespace perfgate::command {
 namespace {
@@ -34,6 +40,34 @@ TEST(Thinned, WhatIsSlowInEachFewInstancesIsKeptInProportion) {
             EXPECT_NEAR(number, 1000.0 / static_cast<double>(period), 60) << period;
         }
     }
+}
+
+/// What is said of both sides, in folders of their own, of a command of these words.
+std::string same_in(const std::filesystem::path& folder, const std::vector<std::string>& words) {
+    const auto side = [&](const std::string& name) {
+        Command command;
+        command.words = words;
+        command.folder = folder / name;
+        command.environment = {{"PATH", folder / "bin"}};
+        return Program(std::make_shared<const Command>(command), Piece());
+    };
+    return side("head").same_as(side("base"));
+}
+
+TEST(Same, AProgramOfPathIsThatOfBothSidesUnlessItRunsWhatTheFolderHas) {
+    const TemporaryFolder folder;
+    for (const char* name : {"bin", "head", "base"}) {
+        std::filesystem::create_directory(folder.path() / name);
+    }
+    for (const char* name : {"bin/bench", "bin/make", "head/bench", "base/bench"}) {
+        std::ofstream(folder.path() / name) << "#!/bin/sh\necho " << name << '\n';
+        std::filesystem::permissions(folder.path() / name, std::filesystem::perms::owner_all);
+    }
+    EXPECT_NE(same_in(folder.path(), {"bench", "--size=4"}).find("run the same file"),
+              std::string::npos);
+    EXPECT_EQ(same_in(folder.path(), {"./bench", "--size=4"}), "") << "each side has its own";
+    EXPECT_EQ(same_in(folder.path(), {"make", "run"}), "");
+    EXPECT_EQ(same_in(folder.path(), {"nowhere"}), "");
 }
 
 }  // namespace

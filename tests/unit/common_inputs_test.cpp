@@ -4,9 +4,30 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <memory>
 #include <set>
 
+#include "common/kept.hpp"
+
 namespace {
+
+TEST(CommonKept, ForgetsOthersWhereThereIsNoRoomAndKeepsNothingThatIsTooLarge) {
+    common::Kept<int, int> kept(10);
+    EXPECT_EQ(kept.find(1), nullptr);
+    kept.keep(1, std::make_shared<int>(11), 6);
+    kept.keep(2, std::make_shared<int>(22), 4);
+    kept.keep(2, std::make_shared<int>(23), 4);  // made twice: the first stays
+    ASSERT_NE(kept.find(1), nullptr);
+    ASSERT_NE(kept.find(2), nullptr);
+    EXPECT_EQ(*kept.find(2), 22);
+    kept.keep(3, std::make_shared<int>(33), 11);
+    EXPECT_EQ(kept.find(3), nullptr);
+    const auto held = kept.find(1);
+    kept.keep(4, std::make_shared<int>(44), 1);
+    EXPECT_EQ(kept.find(1), nullptr);
+    ASSERT_NE(kept.find(4), nullptr);
+    EXPECT_EQ(*held, 11);
+}
 
 TEST(CommonF16, EveryFiniteValueSurvivesWideningAndRounding) {
     for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {

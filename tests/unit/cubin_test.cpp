@@ -85,6 +85,29 @@ TEST(Cubin, ASecondKernelInTheModuleChangesNothing) {
     }
 }
 
+TEST(Cubin, WhatVariablesBeginWithIsNoCode) {
+    const auto values = [](const std::string& name) {
+        const Image content = image(name);
+        return initial_values(ElfImage(content));
+    };
+    EXPECT_EQ(code("second"), code("values")) << "another table, the same instructions";
+    EXPECT_NE(values("second"), values("values"));
+    EXPECT_EQ(values("base"), "") << "it has no variables";
+    EXPECT_EQ(values("base"), values("changed"));
+}
+
+TEST(LoadedCode, AModuleOfACaseIsKnownByWhatItsVariablesBeginWith) {
+    const auto loaded = [](const std::string& name, bool for_a_case) {
+        LoadedCode code;
+        if (for_a_case) code.begin_layer();
+        code.add(image(name));
+        return code.of("a_second_kernel").fingerprint;
+    };
+    EXPECT_NE(loaded("second", true), loaded("values", true));
+    EXPECT_EQ(loaded("second", true), loaded("second", true));
+    EXPECT_EQ(loaded("second", false), loaded("values", false)) << "of a plugin its file tells";
+}
+
 TEST(Cubin, WhatAKernelCallsBelongsToIt) {
     for (const std::string kind : {"", "relocatable_"}) {
         const Code base = code(kind + "base");

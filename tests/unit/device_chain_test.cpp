@@ -450,6 +450,35 @@ TEST_F(DeviceChainTest, TheFirstProcessGetsTheWholeCaseTheNextOnlyItsSpec) {
     EXPECT_EQ(timed, (std::set<std::string>{"between", "start", "time", "verify"}));
 }
 
+TEST_F(DeviceChainTest, MachineCodeIsAskedForAndWhatFailsSaysWhy) {
+    options_.processes = 1;
+    add("reduce", "plain");
+    add("reduce", "vector");
+    add_program("app", "program", 0);
+    facts({{}, {}});
+    reply(MeasureReply{measured(0, 0)});
+    reply(MeasureReply{measured(1, 0)});
+    model::CaseCode known;
+    known.kernels = {{"reduce", "01", {{{0, "EXIT"}}, {}}}};
+    known.suite = known.id = "of another case";
+    reply(CodeReply{known});
+    script("exit 5\n");
+    std::vector<model::CaseCode> code;
+    const model::Run finished = run([&](Session& session) {
+        code = session.machine_code({{0, 0}, {0, 1}, {0, 2}});
+    });
+    ASSERT_EQ(code.size(), 2U) << "a program has none";
+    EXPECT_EQ(code[0].suite, "s");
+    EXPECT_EQ(code[0].id, model::case_id(plan_.suites[0].cases[0].spec));
+    EXPECT_EQ(code[0].kernels, known.kernels);
+    EXPECT_EQ(code[1].id, model::case_id(plan_.suites[0].cases[1].spec));
+    EXPECT_NE(code[1].problem, "");
+    EXPECT_EQ(std::get<CodeRequest>(asked().at(3)).result.spec, plan_.suites[0].cases[0].spec);
+    for (std::size_t i = 0; i < 2; ++i) {
+        EXPECT_EQ(finished.suites[0].cases[i].status, CaseStatus::measured);
+    }
+}
+
 TEST_F(DeviceChainTest, AFurtherRoundIsAskedForAsSuch) {
     options_.processes = 1;
     add("gemm", "tiled");
@@ -668,6 +697,7 @@ TEST_F(DeviceChainTest, ARecordedLaunchIsOfItsCaseAndMayStandForIt) {
     EXPECT_TRUE(left_out.metrics.contains("gpu_time"));
     EXPECT_EQ(total_, 3U);
     EXPECT_TRUE(phases_.contains("gemm/same code"));
+    EXPECT_TRUE(finished.phase_s.contains("code"));
 }
 
 TEST_F(DeviceChainTest, WhatAVariantCannotRunIsSkippedWithItsReason) {

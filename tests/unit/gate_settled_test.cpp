@@ -147,6 +147,46 @@ TEST(GateSettled, WhatCannotDecideLeavesTheCaseAsItWas) {
         << "a base that takes twice the baseline's time hides anything";
 }
 
+TEST(GateSettled, PairsThatDoNotDecideAreSaid) {
+    const auto note_of = [](const auto& change) {
+        OtherBoard pair;
+        change(pair.settle(100'000, 1));
+        const VerdictDocument document = pair.judged();
+        for (const std::string& note : document.suites[0].notes) {
+            if (note.find("not settled on this board") != std::string::npos) return note;
+        }
+        return std::string();
+    };
+    EXPECT_EQ(note_of([](model::Settled&) {}), "");
+    EXPECT_NE(note_of([](auto& settled) {
+                  settled.before.at("gpu_time").batches.resize(5);
+              }).find("5 pairs"),
+              std::string::npos);
+    EXPECT_NE(note_of([](auto& settled) { settled.after.clear(); }).find("both sides"),
+              std::string::npos);
+    EXPECT_NE(note_of([](auto& settled) {
+                  for (auto& batch : settled.before.at("gpu_time").batches) {
+                      batch.samples = {200'000};
+                  }
+              }).find("200.0 µs here and 100"),
+              std::string::npos);
+}
+
+TEST(GateSettled, AnAcknowledgedValueIsMovedToTheBoard) {
+    const auto verdict_of = [](double change) {
+        OtherBoard pair(0.9);
+        pair.now().gates.front().tolerance.worse = 0.01;
+        pair.run.started_at = "2026-01-01T00:00:00Z";
+        model::Acknowledgement& known = pair.then().acknowledged["gpu_time"];
+        known.until = "2026-01-20";
+        known.known = processes(110'000, 0.002, 20);
+        pair.settle(90'000, change);
+        return pair.time().verdict;
+    };
+    EXPECT_EQ(verdict_of(1.1), Verdict::acknowledged) << "10 % more than its base, as accepted";
+    EXPECT_EQ(verdict_of(1.2), Verdict::regressed) << "108 µs, and twice what was accepted";
+}
+
 TEST(GateSettled, OnTheBaselinesBoardPairsDoNotCount) {
     OtherBoard pair(0.9);
     pair.settle(111'000, 1);

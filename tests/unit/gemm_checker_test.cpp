@@ -282,6 +282,40 @@ TEST(GemmChecker, InputsOfASeedAreTheFilledOnes) {
     EXPECT_FALSE(gemm::check_product_of_seed(product.p, kSeed + 1, product.c.data()).passed);
 }
 
+TEST(GemmChecker, OneProblemsOutputsAreHeldToTheSame) {
+    for (Product* const product : {&odd(), &large()}) {
+        const auto check = [&] {
+            return gemm::check_product_of_seed(product->p, kSeed, product->c.data());
+        };
+        const int row = product->p.m - 30;
+        float& element = product->at(row, 300);
+        const float right = element;
+        element += 0.1f * product->row_scale();
+        const gemm::CheckReport first = check();
+        element = right;
+        EXPECT_TRUE(check().passed) << check().detail;
+        element += 0.1f * product->row_scale();
+        const gemm::CheckReport later = check();
+        element = right;
+        EXPECT_FALSE(first.passed);
+        EXPECT_FALSE(later.passed);
+        EXPECT_NE(first.detail.find(place(row, 300)), std::string::npos) << first.detail;
+        EXPECT_EQ(first.detail, later.detail);
+    }
+}
+
+// More elements than are expected at a time.
+TEST(GemmChecker, AWideProductOfFewTermsIsCheckedElementByElement) {
+    Product product({2100, 1100, 4, Dtype::kF32});
+    EXPECT_EQ(product.check().detail.rfind("all 2310000 elements", 0), 0u)
+        << product.check().detail;
+    product.at(2001, 1001) += 1.0f;
+    const gemm::CheckReport report =
+        gemm::check_product_of_seed(product.p, kSeed, product.c.data());
+    EXPECT_FALSE(report.passed);
+    EXPECT_NE(report.detail.find(place(2001, 1001)), std::string::npos) << report.detail;
+}
+
 // Identities that hold whatever the numbers are.
 TEST(GemmReference, MultipliesByTheIdentity) {
     const Problem p{37, 37, 37, Dtype::kF32};

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "unit/temporary_folder.hpp"
 
@@ -147,6 +148,33 @@ TEST_F(Git, WhatIsNoCommitHasNoName) {
     git("tag twice");
     git("branch twice");
     EXPECT_EQ(git_commit(folder_, "twice"), head);
+}
+
+TEST_F(Git, AHistoryIsOfFirstParentsAndHasTheMergesParents) {
+    git("commit -q --allow-empty -m 'one  two'");
+    const std::string first = git_commit(folder_, "HEAD");
+    git("checkout -q -b side");
+    git("commit -q --allow-empty -m side");
+    const std::string side = git_commit(folder_, "HEAD");
+    git("checkout -q -");
+    git("commit -q --allow-empty -m main");
+    const std::string before = git_commit(folder_, "HEAD");
+    git("merge -q --no-ff -m merged side");
+    const std::string merge = git_commit(folder_, "HEAD");
+
+    const auto history = git_history(folder_, first, merge);
+    ASSERT_TRUE(history);
+    ASSERT_EQ(history->size(), 2U);
+    EXPECT_EQ(history->at(0).name, before);
+    EXPECT_EQ(history->at(1).name, merge);
+    EXPECT_EQ(history->at(1).parents, (std::vector<std::string>{before, side}));
+    EXPECT_EQ(git_merge_base(folder_, before, side), first);
+    EXPECT_EQ(git_subject(folder_, first), "one  two");
+    EXPECT_TRUE(git_history(folder_, merge, merge)->empty());
+    EXPECT_FALSE(git_history(folder_, merge, first)) << "it is no ancestor";
+    EXPECT_FALSE(git_history(folder_, "--all", first));
+    EXPECT_FALSE(git_history(folder_ / "none", first, merge));
+    EXPECT_EQ(git_subject(folder_, "--version"), "");
 }
 
 TEST_F(Git, TheUsersNameIsWhatCommitsHave) {

@@ -285,6 +285,27 @@ TEST(MachineCode, ACaseWithoutKernelsIsItsLibrariesCopiesAndMemsets) {
     EXPECT_EQ(copy.change, CodeChange::changed);
     expect_sentence(copy.difference);
 
+    const CodeComparison other_host =
+        compared_without_kernels([](CaseResult&, CaseResult& now) { now.host_code = "0058"; });
+    EXPECT_EQ(other_host.change, CodeChange::device_unchanged);
+    EXPECT_EQ(other_host.difference, "host code changed");
+    EXPECT_TRUE(other_host.copies_the_same);
+    EXPECT_FALSE(other_host.runs_the_same) << "a row of another pitch has as many bytes";
+
+    const CodeComparison other_seed = compared_without_kernels([](CaseResult&, CaseResult& now) {
+        now.host_code = "0058";
+        now.metrics["gpu_time"].batches[0].seed = 2;
+    });
+    EXPECT_EQ(other_seed.change, CodeChange::device_unchanged);
+    EXPECT_FALSE(other_seed.copies_the_same);
+
+    const CodeComparison other_copy = compared_without_kernels([](CaseResult&, CaseResult& now) {
+        now.host_code = "0058";
+        now.memory_operations->at(1).bytes = 8192;
+    });
+    EXPECT_EQ(other_copy.change, CodeChange::changed);
+    EXPECT_FALSE(other_copy.copies_the_same);
+
     const CodeComparison unknown =
         compared_without_kernels([](CaseResult& before, CaseResult&) { before.libraries.reset(); });
     EXPECT_EQ(unknown.change, CodeChange::unknown);
@@ -431,6 +452,7 @@ CaseResult program_case() {
         each.launches = 12;
         each.arguments.clear();
     }
+    result.memory_operations = coded_case().memory_operations;
     result.metrics["copies"] = documents::series({1});
     result.metrics["copied_bytes"] = documents::series({4096});
     return result;
@@ -480,6 +502,10 @@ TEST(MachineCode, AProgramThatLaunchesAnythingElseDoesNotRunTheSame) {
         [](CaseResult& now, model::Run&) { now.metrics.at("copied_bytes").value = 8192; },
         [](CaseResult& now, model::Run&) { now.metrics.erase("copies"); },
         [](CaseResult& now, model::Run&) { now.metrics["memsets"] = documents::series({1}); },
+        [](CaseResult& now, model::Run&) {
+            now.memory_operations->front().kind = MemoryOperationKind::device_to_host;
+        },
+        [](CaseResult& now, model::Run&) { now.memory_operations->back().bytes = 8192; },
         [](CaseResult&, model::Run& run) { run.environment.driver = "other"; },
         [](CaseResult&, model::Run& run) { run.environment.driver.clear(); },
     };

@@ -58,7 +58,23 @@ struct FakeInstance final : Instance {
     Strings events;
 };
 
-/// With graphs, if the test says so.
+/// A copy that says what it was asked.
+struct FakeKept final : KeptOutput {
+    FakeKept(const Output& output, Strings& asked)
+        : copy(output.data(), output.data() + output.bytes), events(asked) {}
+    bool equals(const Output& now) override {
+        events.emplace_back("compare");
+        return std::equal(copy.begin(), copy.end(), now.data(), now.data() + now.bytes);
+    }
+    void read(std::uint64_t offset, std::span<std::byte> to) override {
+        events.emplace_back("read");
+        std::memcpy(to.data(), copy.data() + offset, to.size());
+    }
+    std::vector<std::byte> copy;
+    Strings& events;
+};
+
+/// With graphs and copies where the outputs are, if the test says so.
 struct FakeExecutor final : Executor {
     void launch(Instance& instance, const char*) override { instance.launch(nullptr); }
     void reset(Instance& instance) override { instance.reset(nullptr); }
@@ -80,7 +96,14 @@ struct FakeExecutor final : Executor {
         return graph;
     }
 
+    std::unique_ptr<KeptOutput> keep(const Output& output) override {
+        if (!keeps) return nullptr;
+        return std::make_unique<FakeKept>(output, kept);
+    }
+
     std::optional<GraphLaunch> graph;
+    bool keeps = false;
+    Strings kept;
     bool let_through = false;  ///< the work runs while it should be captured
     std::vector<std::byte> overwritten;
 };
@@ -135,6 +158,25 @@ TEST(Verification, ADifferenceIsAWrongResultAndSaysWhereAndWhat) {
     EXPECT_EQ(one.why_not(),
               "not deterministic: launched again with the same inputs, output 'y' differs in 2 of "
               "16 elements (3 bytes): element 5 was 0x41100000 (9), is 0x41180000 (9.5)");
+}
+
+TEST(Verification, WhatIsKeptWhereItIsIsReadOnlyIfItDiffers) {
+    Verifying equal;
+    equal.executor.keeps = true;
+    equal.executor.graph = {true, ""};
+    EXPECT_TRUE(equal.verify().verification.passed);
+    EXPECT_EQ(equal.executor.kept, (Strings{"compare", "compare"}));
+
+    Verifying other;
+    other.executor.keeps = true;
+    other.instance.work = [](FakeInstance& self) {
+        self.y = self.x;
+        if (self.launches == 2) self.y[5] = 9.5f;
+    };
+    EXPECT_EQ(other.why_not(),
+              "not deterministic: launched again with the same inputs, output 'y' differs in 1 of "
+              "16 elements (1 byte): element 5 was 0x41100000 (9), is 0x41180000 (9.5)");
+    EXPECT_EQ(other.executor.kept, (Strings{"compare", "read"}));
 }
 
 TEST(Verification, ADifferenceOfTheGraphAloneIsFound) {

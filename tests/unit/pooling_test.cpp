@@ -312,9 +312,18 @@ TEST(PoolingFindings, ProposeTolerancesForHalfMostAndAllOfTheCases) {
 
 TEST(PoolingFindings, CountTheTolerancesThatAreTooFine) {
     const double needed = Pooled({0.05}).findings().proposals.at(0).all;
-    EXPECT_EQ(Pooled({0.05}, needed * 1.2).findings().proposals.at(0).too_fine, 0U);
-    EXPECT_EQ(Pooled({0.05}, needed / 2).findings().proposals.at(0).too_fine, 1U);
-    EXPECT_EQ(Pooled({0.05, 0.0001, 0.05}, needed / 2).findings().proposals.at(0).too_fine, 2U);
+    const auto too_fine = [](const Pooled& pooled) {
+        return pooled.findings().proposals.at(0).too_fine;
+    };
+    EXPECT_TRUE(too_fine(Pooled({0.05}, needed * 1.2)).empty());
+    const auto one = too_fine(Pooled({0.05}, needed / 2));
+    ASSERT_EQ(one.size(), 1U);
+    EXPECT_EQ(one[0].id, "gemm/tiled[m=1]");
+    EXPECT_EQ(one[0].needed, needed);
+    const auto two = too_fine(Pooled({0.05, 0.0001, 0.2}, needed / 2));
+    ASSERT_EQ(two.size(), 2U);
+    EXPECT_EQ(two[0].id, "gemm/tiled[m=3]");  // it needs more
+    EXPECT_GT(two[0].needed, two[1].needed);
 }
 
 TEST(PoolingFindings, ATimeThatWouldOftenNotBeShownIsNamedWithAToleranceThatWouldBe) {

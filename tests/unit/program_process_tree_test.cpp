@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/sched.h>
 #include <sys/syscall.h>
@@ -191,6 +192,36 @@ TEST(Run, EndsAChildWithoutEnvironmentThatOutlivesTheProgram) {
     program.grace = std::chrono::milliseconds(300);
     EXPECT_EQ(run(program, {}).survivors, 1U);
     EXPECT_FALSE(is_alive(wait_for_pids(folder.path() / "pids", 1).front()));
+}
+
+/// As a fork server may, which was started before the program and is none of its processes.
+TEST(Run, EndsThoughAnotherProcessKeepsItsOutputOpen) {
+    const TemporaryFolder folder;
+    Program program;
+    program.words = {"sh", "-c",
+                     "echo $$ >pids; while [ ! -e held ]; do sleep 0.01; done; echo the last line"};
+    program.folder = folder.path();
+    program.output_file = folder.path() / "output";
+    program.error_file = folder.path() / "errors";
+    const int ours = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+    std::thread holder([&] {
+        const pid_t pid = wait_for_pids(folder.path() / "pids", 1).front();
+        const std::string output = "/proc/" + std::to_string(pid) + "/fd/1";
+        const int held = ::open(output.c_str(), O_WRONLY | O_CLOEXEC);
+        EXPECT_GE(held, 0);
+        dup3(held, ours, O_CLOEXEC);
+        ::close(held);
+        std::ofstream(folder.path() / "held") << "now";
+    });
+    const End end = run(program, {});
+    holder.join();
+    EXPECT_EQ(end.outcome, Outcome::exited);
+    EXPECT_EQ(end.survivors, 0U);
+    std::ifstream output(program.output_file);
+    std::string line;
+    std::getline(output, line);
+    EXPECT_EQ(line, "the last line");
+    ::close(ours);
 }
 
 TEST(Run, ReportsTheProcessesWhileTheyRun) {

@@ -104,6 +104,19 @@ TEST(Protocol, CountersRequestsComeBackAsTheyWere) {
     EXPECT_EQ(std::get<CountersReply>(reply).results, std::vector{example()});
 }
 
+TEST(Protocol, MachineCodeComesBackAsItWas) {
+    const Request request =
+        parse_request(write_request(CodeRequest{example(), unusual_settings()}));
+    EXPECT_EQ(std::get<CodeRequest>(request).result, example());
+    EXPECT_EQ(std::get<CodeRequest>(request).settings, unusual_settings());
+
+    model::CaseCode code;
+    code.kernels = {{"k", "01", {{{16, "LDG.E R0, [R2]", {"k.cu", 3}}}, {{".L_x_0", 1}}}}};
+    code.problem = "one kernel is unknown";
+    const Reply reply = parse_reply(write_reply(CodeReply{code}));
+    EXPECT_EQ(std::get<CodeReply>(reply).code, code);
+}
+
 TEST(Protocol, MeasureRepliesComeBackAsTheyWere) {
     const Reply reply = parse_reply(write_reply(MeasureReply{example(), true}));
     EXPECT_EQ(std::get<MeasureReply>(reply).result, example());

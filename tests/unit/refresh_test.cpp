@@ -224,6 +224,18 @@ TEST(Refresh, AddBoardRefusesWhatIsNotTheSameCode) {
     coded.suites[0].cases[0].kernels[0].code = "2";
     EXPECT_TRUE(says(refused(coded, with_code.baseline), "gemm/tiled[m=1]: "));
 
+    model::Run copies = run_on("board-a", 10'000);
+    copies.suites[0].cases[0].host_code = "first";
+    copies.suites[0].cases[0].memory_operations = {{model::MemoryOperationKind::device_to_device,
+                                                    4096, model::MemoryKind::device,
+                                                    model::MemoryKind::device}};
+    const Refreshed of_copies = refreshed(copies);
+    documents::move_to_board("board-b", copies);
+    copies.suites[0].cases[0].host_code = "other";
+    EXPECT_EQ(refused(copies, of_copies.baseline), "not refused") << "the same copies, no kernels";
+    copies.suites[0].cases[0].memory_operations->front().bytes = 8192;
+    EXPECT_TRUE(says(refused(copies, of_copies.baseline), "copy 1: "));
+
     model::Run counts = run_on("board-b", 10'000);
     model::MetricSeries& registers = counts.suites[0].cases[0].metrics["registers"];
     registers = series({63}, "registers", "record");

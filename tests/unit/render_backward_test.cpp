@@ -40,7 +40,8 @@ struct Solved {
     std::vector<float> rounded() const { return {gradients.begin(), gradients.end()}; }
     CheckReport check(const std::vector<float>& values, double evaluations = kEvaluations,
                       unsigned threads = 0) const {
-        return check_gradients(scene.view(), gaussians(), values.data(), 99, evaluations, threads);
+        return check_gradients(make_reference(scene.view(), gaussians(), 99, evaluations, threads),
+                               values.data());
     }
 
     Scene scene;

@@ -166,14 +166,14 @@ TEST(SuiteProfile, TellsAllProblemsAtOnce) {
               "p.yaml:2:23: unknown value for 'no_baseline': 'pass'; expected one of fail, skip\n"
               "p.yaml:2:43: wrong value for 'inconclusive'; expected fail or pass, found 1\n"
               "p.yaml:2:46: unknown key 'x'; expected one of no_baseline, inconclusive, not_shown, "
-              "too_good, "
+              "improved, improvement_days, too_good, "
               "false_alarms, rounds, acknowledgement_days, changed, severity\n"
               "p.yaml:3:16: wrong value for 'junit_profile'; expected github or strict, found a "
               "list\n"
               "p.yaml:4:1: wrong value for 'baselines'; expected the path of a folder, found "
               "nothing\n"
               "p.yaml:5:1: unknown key 'outs'; expected one of backend, policy, junit_profile, "
-              "baselines, out, processes, plugins, builds, creep, canary, prove, "
+              "baselines, out, processes, plugins, build, builds, creep, canary, prove, "
               "changed_only, complete; did you mean 'out'?");
 }
 

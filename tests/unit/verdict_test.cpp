@@ -75,7 +75,12 @@ TEST(Verdict, EachDoubtHasItsPolicy) {
     for (const Doubt doubt : {Doubt::none, Doubt::clock, Doubt::nothing_changed}) {
         EXPECT_EQ(code(doubt), 0) << to_text(doubt) << ": the change under review is not the cause";
     }
+    EXPECT_EQ(code(Doubt::unaccepted), 0) << "it is faster";
+    policy.improved_fails = true;
+    EXPECT_EQ(code(Doubt::unaccepted), 4);
     policy.not_shown_fails = false;
+    EXPECT_EQ(code(Doubt::unaccepted), 4);
+    policy.improved_fails = false;
     policy.inconclusive_fails = true;
     EXPECT_EQ(code(Doubt::not_shown), 0);
     for (const Doubt doubt :

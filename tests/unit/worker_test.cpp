@@ -63,6 +63,11 @@ struct Served {
             if (refuses_devices) throw util::InputError("no device " + wanted);
             return std::vector<ListedDevice>(listed_devices, {wanted, {}});
         };
+        source.load = [this](const std::function<void(const std::string&)>& loading) {
+            loading("fake.py");
+            loading("");
+            return opened > 0;
+        };
         source.open = [this](const std::function<void(const std::string&)>& loading) {
             ++opened;
             loading("fake.so");
@@ -110,6 +115,16 @@ std::vector<std::string> phases(const std::vector<Replied>& replies) {
     std::vector<std::string> found;
     for (const PhaseReply* phase : of_kind<PhaseReply>(replies)) found.push_back(phase->phase);
     return found;
+}
+
+TEST(Worker, LoadsPluginsAndOpensNoDevice) {
+    Served worker;
+    EXPECT_EQ(worker.serve_lines(labelled(1, LoadRequest{})), 0);
+    const std::vector<Replied> replies = worker.read_replies();
+    EXPECT_EQ(phases(replies), (std::vector<std::string>{"loading fake.py", "loaded"}));
+    ASSERT_EQ(of_kind<LoadedReply>(replies).size(), 1U);
+    EXPECT_FALSE(of_kind<LoadedReply>(replies).front()->used_device);
+    EXPECT_EQ(worker.opened, 0);
 }
 
 TEST(Worker, AnswersRequestsThatWaitOneAfterTheOtherWithTheirLabels) {

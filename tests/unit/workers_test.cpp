@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <filesystem>
 #include <string>
+
+#include "unit/temporary_folder.hpp"
 
 namespace perfgate::measure {
 namespace {
@@ -160,6 +163,50 @@ TEST(Workers, NumbersGoOnBehindAnotherExecutions) {
     EXPECT_EQ(fresh.process(), 9) << "the one that runs";
     fresh.end();
     EXPECT_EQ(fresh.process(), 10);
+}
+
+/// Workers that say on stderr how many were started before them in this folder, or with them.
+struct StartedTogether {
+    explicit StartedTogether(const std::string& loaded)
+        : workers({"/bin/sh", "-c",
+                   "echo x >>" + (folder.path() / "starts").string() +
+                       "; while read -r label request; do case $request in "
+                       "*load*) " +
+                       loaded + ";; *) printf '%s %s\\n' \"$label\" '" +
+                       write_reply(BoardStateReply{}) + "' >&3;; esac; done"},
+                  {}) {
+        std::signal(SIGPIPE, SIG_IGN);
+        workers.start_together(3);
+    }
+    static std::string answers(bool used_device) {
+        return "printf '%s %s\\n' \"$label\" '" + write_reply(LoadedReply{used_device}) + "' >&3";
+    }
+    std::size_t started() const { return std::filesystem::file_size(folder.path() / "starts") / 2; }
+    std::size_t started_for(int requests) {
+        for (int i = 0; i < requests; ++i) {
+            EXPECT_TRUE(ask(workers).reply);
+            EXPECT_EQ(workers.process(), i);
+            workers.end();
+        }
+        return started();
+    }
+
+    TemporaryFolder folder;
+    Workers workers;
+};
+
+TEST(Workers, ProcessesThatLoadLongStartTogether) {
+    StartedTogether three(StartedTogether::answers(false));
+    EXPECT_EQ(three.started_for(1), 3U);
+    StartedTogether four(StartedTogether::answers(false));
+    EXPECT_EQ(four.started_for(4), 6U);
+}
+
+TEST(Workers, ProcessesThatUseTheDeviceAsTheyLoadOrFailToLoadStartAlone) {
+    StartedTogether use(StartedTogether::answers(true));
+    EXPECT_EQ(use.started_for(2), 3U + 2U);
+    StartedTogether fail("exit 1");
+    EXPECT_EQ(fail.started_for(2), 3U + 2U);
 }
 
 TEST(Workers, ACaseIsMeasuredByTheHostOfItsWorkload) {

@@ -18,6 +18,7 @@
 #include "backend/cuda/source_instance.hpp"
 #include "backend/host/host_backend.hpp"
 #include "backend/plugin/loader.hpp"
+#include "cupti/api.hpp"
 
 namespace perfgate::backend::cuda {
 namespace {
@@ -104,6 +105,10 @@ class CudaBackend : public measure::Backend {
         return Backend::read(request);
     }
 
+    model::CaseCode machine_code(measure::Case& opened) override {
+        return cuda::machine_code(device_, dynamic_cast<CudaCase&>(opened));
+    }
+
     std::uint64_t free_memory() override {
         std::size_t free = 0;
         std::size_t total = 0;
@@ -176,6 +181,19 @@ void keep_host_memory() {
 }
 
 }  // namespace
+
+bool load_plugins(const measure::BackendOptions& options) {
+    // In the order of make_cuda_backend: a script may bring another CUPTI, or hide devices.
+    keep_host_memory();
+    driver();
+    try {
+        if (options.cupti) cupti::own();
+    } catch (const util::Error&) {
+        // Opening the device says why there is none.
+    }
+    make_host_backend(options);
+    return has_context();
+}
 
 std::unique_ptr<measure::Backend> make_cuda_backend(const measure::BackendOptions& options) {
     keep_host_memory();

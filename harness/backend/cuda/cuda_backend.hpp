@@ -9,11 +9,15 @@
 
 namespace perfgate::backend::cuda {
 
-/// Opens the device; throws util::Error with the remedy if there is none. Missing CUPTI is not an
-/// error here: capabilities() and diagnose() report it, and timing works without it. The devices
-/// that `--devices` names. Opens none; the chip's name is left empty.
+/// The devices that `--devices` names. Opens none; the chip's name is left empty.
 std::vector<measure::ListedDevice> list_devices(const std::string& wanted);
 
+/// As measure::LoadPlugins. What libraries of a script bring, a later make_cuda_backend finds as it
+/// would have without this.
+bool load_plugins(const measure::BackendOptions& options);
+
+/// Opens the device; throws util::Error with the remedy if there is none. Missing CUPTI is not an
+/// error here: capabilities() and diagnose() report it, and timing works without it.
 std::unique_ptr<measure::Backend> make_cuda_backend(const measure::BackendOptions& options);
 
 }  // namespace perfgate::backend::cuda

@@ -168,18 +168,24 @@ measure::Verified CudaCase::verify(std::uint64_t seed, const measure::Checks& ch
 void CudaCase::warm_up(int launches, std::chrono::duration<double> at_least) {
     guarded(device_.context(), [&] {
         const NvtxRange range("warm-up");
+        const auto launch = [&](int count) {
+            for (int i = 0; i < count; ++i) {
+                enqueue_reset();
+                enqueue_launch();
+            }
+            device_.context().synchronize();
+        };
+        launch(1);  // which may load the code
         const auto start = std::chrono::steady_clock::now();
         Pace pace;
-        for (int i = 0; i < launches || std::chrono::steady_clock::now() - start < at_least; ++i) {
-            enqueue_reset();
-            enqueue_launch();
-            if (i % launches_per_wait == launches_per_wait - 1) {
-                device_.context().synchronize();
-                pace.rest();
-            }
+        for (int done = 1;
+             done < launches || std::chrono::steady_clock::now() - start < at_least;) {
+            // Few at first: a long one is warm soon.
+            const int count = std::min(done, launches_per_wait);
+            launch(count);
+            pace.rest();
+            done += count;
         }
-        device_.context().synchronize();
-        if (at_least.count() > 0) pace.rest();
     });
 }
 
@@ -222,7 +228,8 @@ measure::LaunchRecord CudaCase::record_launch() {
             const CUfunction function = launched_each ? launches[i].function : nullptr;
             LoadedFunction code = device_.loaded_function(symbols[i], function);
             set_code(code, result.kernels[i]);
-            launched_functions_.push_back({std::move(symbols[i]), std::move(code)});
+            launched_functions_.push_back(
+                {std::move(symbols[i]), std::move(code), result.kernels[i].name});
         }
         if (launched_each) {
             for (std::size_t i = 0; i < launches.size(); ++i) {

@@ -35,6 +35,7 @@ struct Board {
 struct LaunchedFunction {
     std::string symbol;  ///< mangled
     LoadedFunction code;
+    std::string name;  ///< demangled
 };
 
 class CudaCase : public measure::Case {

@@ -24,6 +24,7 @@ namespace {
 
 constexpr std::chrono::seconds longest_disassembly{60};
 constexpr std::size_t most_listing_bytes = std::size_t{512} << 20;
+constexpr std::size_t most_kept_bytes = std::size_t{128} << 20;
 
 /// The toolkit's, or else the one on PATH.
 std::string disassembler() {
@@ -41,8 +42,8 @@ std::string disassembler() {
     return "nvdisasm";
 }
 
-/// Throws util::Error.
-std::map<std::string, elf::Instructions> disassemble(const std::string& cubin) {
+/// What nvdisasm prints of it. Throws util::Error.
+std::string disassemble(const std::string& cubin) {
     const util::TemporaryFolder folder("perfgate-disassembly");
     const auto file = [&](const char* name) { return (folder.path() / name).string(); };
     util::write_file_atomically(file("code.cubin"), cubin);
@@ -63,22 +64,38 @@ std::map<std::string, elf::Instructions> disassemble(const std::string& cubin) {
         throw util::Error(fmt::format("nvdisasm {}: {}", describe(end, program),
                                       util::printable(end.last_errors, 200)));
     }
-    std::error_code no_folder;
-    return elf::read_listing(util::read_file(file("listing"), most_listing_bytes, "listing"),
-                             std::filesystem::current_path(no_folder));
+    return util::read_file(file("listing"), most_listing_bytes, "listing");
 }
 
-/// A case's kernels may have one image, and so may cases.
-const std::map<std::string, elf::Instructions>& listing_of(const LoadedFunction& function) {
-    static std::map<std::shared_ptr<const std::string>, std::map<std::string, elf::Instructions>>
-        known;
-    const auto found = known.find(function.image);
-    if (found != known.end()) return found->second;
-    return known.emplace(function.image, disassemble(*function.image)).first->second;
+/// Throws util::Error.
+model::Listing listing_of(const LaunchedFunction& kernel) {
+    if (kernel.code.image == nullptr) {
+        throw util::Error(fmt::format("the machine code of {} is not known (docs/machine-code.md)",
+                                      util::printable(kernel.symbol, 100)));
+    }
+    // A case's kernels may have one image, and so may cases.
+    static std::map<std::shared_ptr<const std::string>, std::string> known;
+    auto text = known.find(kernel.code.image);
+    if (text == known.end()) {
+        std::size_t bytes = 0;
+        for (const auto& [image, kept] : known) bytes += kept.size();
+        if (bytes > most_kept_bytes) known.clear();
+        text = known.emplace(kernel.code.image, disassemble(*kernel.code.image)).first;
+    }
+    std::error_code no_folder;
+    auto listing =
+        elf::read_listing(text->second, kernel.symbol, std::filesystem::current_path(no_folder));
+    if (!listing) {
+        throw util::Error(
+            fmt::format("nvdisasm lists no function {}", util::printable(kernel.symbol, 100)));
+    }
+    return *std::move(listing);
 }
+
+using Uses = std::map<std::string, elf::InstructionUse>;
 
 /// "FFMA 512, LDG.E.128 8 at kernels/blend.cu:57".
-std::string detail_of(const elf::Instructions& instructions) {
+std::string detail_of(const Uses& instructions) {
     std::string text;
     for (const auto& [opcode, use] : instructions) {
         text += fmt::format("{}{} {}", text.empty() ? "" : ", ", opcode, use.count);
@@ -90,6 +107,24 @@ std::string detail_of(const elf::Instructions& instructions) {
 
 }  // namespace
 
+model::CaseCode machine_code(const OpenDevice& device, const CudaCase& opened) {
+    model::CaseCode code;
+    if (!device.has_cupti()) {
+        code.problem = device.cupti_problem();
+        return code;
+    }
+    std::set<std::string> listed;
+    for (const LaunchedFunction& kernel : opened.launched_functions()) {
+        if (!listed.insert(kernel.code.fingerprint).second) continue;
+        try {
+            code.kernels.push_back({kernel.name, kernel.code.fingerprint, listing_of(kernel)});
+        } catch (const util::Error& error) {
+            code.problem = error.what();
+        }
+    }
+    return code;
+}
+
 measure::Reading read_disassembly(const ReadingContext& context) {
     measure::Reading reading;
     const auto fail = [&](std::string problem) {
@@ -97,22 +132,13 @@ measure::Reading read_disassembly(const ReadingContext& context) {
         return reading;
     };
     if (!context.device.has_cupti()) return fail(context.device.cupti_problem());
-    elf::Instructions all;
+    Uses all;
     std::set<std::string> counted;
     for (const LaunchedFunction& kernel : context.opened->launched_functions()) {
         if (!counted.insert(kernel.code.fingerprint).second) continue;
-        if (kernel.code.image == nullptr) {
-            return fail(fmt::format("the machine code of {} is not known (docs/machine-code.md)",
-                                    util::printable(kernel.symbol, 100)));
-        }
         try {
-            const auto& listing = listing_of(kernel.code);
-            const auto function = listing.find(kernel.symbol);
-            if (function == listing.end()) {
-                return fail(fmt::format("nvdisasm lists no function {}",
-                                        util::printable(kernel.symbol, 100)));
-            }
-            for (const auto& [opcode, use] : function->second) {
+            const model::Listing listing = listing_of(kernel);
+            for (const auto& [opcode, use] : elf::instruction_uses(listing)) {
                 elf::InstructionUse& sum = all[opcode];
                 if (use.count > sum.count) sum.place = use.place;
                 sum.count += use.count;

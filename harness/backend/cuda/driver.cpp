@@ -149,6 +149,21 @@ int device_count() {
     return count;
 }
 
+bool has_context() {
+    CUcontext current = nullptr;
+    bool any = driver().cuCtxGetCurrent(&current) == CUDA_SUCCESS && current != nullptr;
+    for (int ordinal = 0; ordinal < device_count(); ++ordinal) {
+        unsigned flags = 0;
+        int active = 0;
+        CUdevice device = 0;
+        check(driver().cuDeviceGet(&device, ordinal), "cannot look at a CUDA device");
+        check(driver().cuDevicePrimaryCtxGetState(device, &flags, &active),
+              "cannot look at a CUDA device's context");
+        any = any || active != 0;
+    }
+    return any;
+}
+
 int driver_cuda_version() {
     int version = 0;
     check(driver().cuDriverGetVersion(&version), "cannot read the driver's CUDA version");

@@ -26,7 +26,7 @@ namespace perfgate::backend::cuda {
     X(cuInit) X(cuDriverGetVersion) X(cuGetErrorName) X(cuGetErrorString) \
     X(cuDeviceGetCount) X(cuDeviceGet) X(cuDeviceGetName) X(cuDeviceTotalMem) \
     X(cuDeviceGetAttribute) X(cuDeviceGetPCIBusId) \
-    X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease) \
+    X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease) X(cuDevicePrimaryCtxGetState) \
     X(cuCtxGetCurrent) X(cuCtxSetCurrent) X(cuCtxSynchronize) \
     X(cuCtxGetLimit) X(cuCtxSetLimit) X(cuCtxResetPersistingL2Cache) \
     X(cuStreamGetAttribute) X(cuStreamSetAttribute) \
@@ -83,6 +83,9 @@ std::string describe(CUresult code);
 
 /// Number of devices that CUDA_VISIBLE_DEVICES leaves.
 int device_count();
+
+/// Whether this process has opened a device: a primary context is active, or another is current.
+bool has_context();
 
 /// CUDA version that the driver supports: 13000 for 13.0.
 int driver_cuda_version();

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -78,6 +79,133 @@ void CudaExecutor::overwrite(const Output& output, std::byte with) {
                                    std::to_integer<unsigned char>(with), output.bytes, stream_),
           "cannot overwrite an output");
     check(driver().cuStreamSynchronize(stream_), "cannot overwrite an output");
+}
+
+namespace {
+
+constexpr std::size_t word_bytes = sizeof(std::uint64_t);
+
+// Sets `differs` if one of the 8-byte words of `a` and `b` does.
+constexpr const char* comparison = R"(
+.version 7.0
+.target sm_75
+.address_size 64
+
+.visible .entry perfgate_compare_outputs(
+    .param .u64 a,
+    .param .u64 b,
+    .param .u64 words,
+    .param .u64 differs
+)
+{
+    .reg .pred %p<3>;
+    .reg .b32 %r<5>;
+    .reg .b64 %rd<14>;
+
+    ld.param.u64 %rd1, [a];
+    ld.param.u64 %rd2, [b];
+    ld.param.u64 %rd3, [words];
+    ld.param.u64 %rd4, [differs];
+    mov.u32 %r1, %ctaid.x;
+    mov.u32 %r2, %ntid.x;
+    mov.u32 %r3, %tid.x;
+    mov.u32 %r4, %nctaid.x;
+    mul.wide.u32 %rd5, %r1, %r2;
+    cvt.u64.u32 %rd6, %r3;
+    add.s64 %rd5, %rd5, %rd6;
+    mul.wide.u32 %rd7, %r2, %r4;
+    mov.u64 %rd13, 1;
+
+NEXT:
+    setp.ge.u64 %p1, %rd5, %rd3;
+    @%p1 bra END;
+    shl.b64 %rd8, %rd5, 3;
+    add.s64 %rd9, %rd1, %rd8;
+    add.s64 %rd10, %rd2, %rd8;
+    ld.global.u64 %rd11, [%rd9];
+    ld.global.u64 %rd12, [%rd10];
+    setp.ne.u64 %p2, %rd11, %rd12;
+    @%p2 st.global.u64 [%rd4], %rd13;
+    add.s64 %rd5, %rd5, %rd7;
+    bra NEXT;
+
+END:
+    ret;
+}
+)";
+
+/// Whether a kernel of this context can read it in words: memory of its own device.
+bool is_comparable(const Output& output, CUdevice device) {
+    if (output.address % word_bytes != 0 || output.bytes % word_bytes != 0) return false;
+    if (!on_device(output)) return false;
+    int ordinal = -1;
+    CUdevice of_output = -1;
+    return driver().cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+                                          static_cast<CUdeviceptr>(output.address)) ==
+               CUDA_SUCCESS &&
+           driver().cuDeviceGet(&of_output, ordinal) == CUDA_SUCCESS && of_output == device;
+}
+
+class DeviceOutput final : public KeptOutput {
+  public:
+    DeviceOutput(const Output& output, const PrimaryContext& context, CUstream stream)
+        : context_(context),
+          stream_(stream),
+          copy_(output.bytes),
+          differs_(word_bytes),
+          compare_(comparison, "perfgate_compare_outputs", failure) {
+        check(driver().cuMemcpyDtoDAsync(copy_.address(), static_cast<CUdeviceptr>(output.address),
+                                         copy_.bytes(), stream_),
+              "cannot copy an output");
+        check(driver().cuStreamSynchronize(stream_), "cannot copy an output");
+    }
+
+    bool equals(const Output& now) override {
+        if (now.bytes != copy_.bytes() || !is_comparable(now, context_.device())) return false;
+        CUdeviceptr before = copy_.address();
+        auto after = static_cast<CUdeviceptr>(now.address);
+        std::uint64_t words = now.bytes / word_bytes;
+        CUdeviceptr differs = differs_.address();
+        std::array<void*, 4> arguments{&before, &after, &words, &differs};
+        check(driver().cuMemsetD8Async(differs, 0, differs_.bytes(), stream_), failure);
+        compare_(stream_, blocks, threads, arguments.data());
+        std::uint64_t found = 1;
+        check(driver().cuMemcpyDtoHAsync(&found, differs, sizeof(found), stream_), failure);
+        check(driver().cuStreamSynchronize(stream_), failure);
+        return found == 0;
+    }
+
+    void read(std::uint64_t offset, std::span<std::byte> to) override {
+        check(driver().cuMemcpyDtoHAsync(to.data(), copy_.address() + offset, to.size(), stream_),
+              "cannot read the copy of an output");
+        check(driver().cuStreamSynchronize(stream_), "cannot read the copy of an output");
+    }
+
+  private:
+    static constexpr const char* failure = "cannot compare outputs";
+    static constexpr unsigned blocks = 1024, threads = 256;
+
+    const PrimaryContext& context_;
+    CUstream stream_;
+    DeviceBuffer copy_, differs_;
+    PtxKernel compare_;
+};
+
+}  // namespace
+
+std::unique_ptr<KeptOutput> CudaExecutor::keep(const Output& output) {
+    if (!is_comparable(output, context_.device())) return nullptr;
+    // The launches that follow, and graphs of them, may need memory of their own.
+    std::size_t free = 0;
+    std::size_t total = 0;
+    check(driver().cuMemGetInfo(&free, &total), "cannot ask for the device's free memory");
+    if (output.bytes > free / 2) return nullptr;
+    try {
+        return std::make_unique<DeviceOutput>(output, context_, stream_);
+    } catch (const CudaError& error) {
+        if (error.code() == CUDA_ERROR_OUT_OF_MEMORY) return nullptr;
+        throw;
+    }
 }
 
 std::optional<Executor::GraphLaunch> CudaExecutor::launch_graph(

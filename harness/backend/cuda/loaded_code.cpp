@@ -5,6 +5,7 @@
 
 #include "elf/cubin.hpp"
 #include "util/error.hpp"
+#include "util/sha256.hpp"
 
 namespace perfgate::backend::cuda {
 namespace {
@@ -49,12 +50,23 @@ void add_to(std::map<std::string, LoadedFunction>& place,
 
 void LoadedCode::add(std::span<const char> cubin) {
     std::map<std::string, LoadedFunction> functions;
+    std::string values;
     try {
         functions = functions_of(cubin);
+        values = elf::initial_values(elf::ElfImage(cubin));
     } catch (const util::InputError&) {
         return;
     }
     const std::lock_guard lock(mutex_);
+    // Of a module that is loaded for one case nothing else says what its variables begin with.
+    if (filled_ && !values.empty()) {
+        for (auto& [symbol, function] : functions) {
+            util::Sha256 hash;
+            hash.add(function.fingerprint);
+            hash.add(values);
+            function.fingerprint = hash.fingerprint();
+        }
+    }
     if (image_bytes_ + cubin.size() <= most_image_bytes) {
         image_bytes_ += cubin.size();
         const auto image = std::make_shared<const std::string>(cubin.data(), cubin.size());

@@ -11,6 +11,11 @@ PERFGATE_MODULE_EXPORT perfgate::measure::Backend* perfgate_create_backend(
     return perfgate::backend::cuda::make_cuda_backend(options).release();
 }
 
+PERFGATE_MODULE_EXPORT bool perfgate_load_plugins(
+    const perfgate::measure::BackendOptions& options) {
+    return perfgate::backend::cuda::load_plugins(options);
+}
+
 PERFGATE_MODULE_EXPORT void perfgate_list_devices(
     const std::string& wanted, std::vector<perfgate::measure::ListedDevice>& devices) {
     devices = perfgate::backend::cuda::list_devices(wanted);

@@ -34,6 +34,9 @@ measure::Reading read_disassembly(const ReadingContext& context);
 /// the variant before, because loading code and growing stacks takes memory of the context's.
 measure::Reading read_memory(const ReadingContext& context);
 
+/// Disassembled, as measure::Backend has it.
+model::CaseCode machine_code(const OpenDevice& device, const CudaCase& opened);
+
 inline constexpr struct {
     const char* name;
     measure::Reading (*read)(const ReadingContext& context);

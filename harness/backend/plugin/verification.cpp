@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <new>
 #include <vector>
 
@@ -22,22 +23,36 @@ constexpr std::byte before_graph{0xaa};
 
 constexpr std::size_t elements_at_once = std::size_t{1} << 20;
 
+/// On the host.
+class ReadOutput final : public KeptOutput {
+  public:
+    ReadOutput(const Output& output, Executor& executor) {
+        try {
+            copy_.resize(output.bytes);
+        } catch (const std::bad_alloc&) {
+            throw util::Error(fmt::format(
+                "'deterministic' needs a copy of output '{}' ({} bytes): out of host memory",
+                output.name, output.bytes));
+        }
+        executor.read(output, 0, copy_);
+    }
+    bool equals(const Output& /*now*/) override { return false; }
+    void read(std::uint64_t offset, std::span<std::byte> to) override {
+        std::copy_n(copy_.begin() + static_cast<std::ptrdiff_t>(offset), to.size(), to.begin());
+    }
+
+  private:
+    std::vector<std::byte> copy_;
+};
+
 /// The outputs of the verified launch.
 class FirstOutputs {
   public:
     FirstOutputs(Instance& instance, Executor& executor)
         : instance_(instance), executor_(executor), outputs_(instance.outputs()) {
         for (const Output& output : outputs_) {
-            std::vector<std::byte>& copy = copies_.emplace_back();
-            try {
-                copy.resize(output.bytes);
-            } catch (const std::bad_alloc&) {
-                throw util::Error(
-                    fmt::format("'deterministic' needs a copy of output '{}' ({} bytes): out of "
-                                "host memory",
-                                output.name, output.bytes));
-            }
-            executor_.read(output, 0, copy);
+            kept_.push_back(executor.keep(output));
+            if (!kept_.back()) kept_.back() = std::make_unique<ReadOutput>(output, executor);
         }
     }
 
@@ -73,14 +88,18 @@ class FirstOutputs {
         std::string text = changed(now);
         if (!text.empty()) return text;
         std::size_t more = 0;
+        std::vector<std::byte> before;
         std::vector<std::byte> part;
         for (std::size_t i = 0; i < now.size(); ++i) {
+            if (kept_[i]->equals(now[i])) continue;
             OutputDifference found(now[i], poison);
             const std::size_t step = elements_at_once * now[i].element_bytes;
             for (std::size_t at = 0; at < now[i].bytes; at += step) {
                 part.resize(std::min<std::size_t>(step, now[i].bytes - at));
+                before.resize(part.size());
                 executor_.read(now[i], at, part);
-                found.compare(std::span(copies_[i]).subspan(at, part.size()), part);
+                kept_[i]->read(at, before);
+                found.compare(before, part);
             }
             if (!found.found()) continue;
             if (text.empty()) {
@@ -103,7 +122,7 @@ class FirstOutputs {
     Instance& instance_;
     Executor& executor_;
     std::vector<Output> outputs_;
-    std::vector<std::vector<std::byte>> copies_;
+    std::vector<std::unique_ptr<KeptOutput>> kept_;
 };
 
 void overwrite_outputs(Instance& instance, Executor& executor, std::byte poison) {

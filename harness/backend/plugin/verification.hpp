@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,6 +14,16 @@
 #include "measure/backend.hpp"
 
 namespace perfgate::backend {
+
+/// An output as it was, kept where it is.
+class KeptOutput {
+  public:
+    virtual ~KeptOutput() = default;
+
+    /// Whether the output has the same bits now. False: or that is not known here.
+    virtual bool equals(const Output& now) = 0;
+    virtual void read(std::uint64_t offset, std::span<std::byte> to) = 0;
+};
 
 /// What a backend does for that. Its functions wait until what they did is done.
 class Executor {
@@ -23,6 +34,8 @@ class Executor {
     virtual void reset(Instance& instance) = 0;
     virtual void read(const Output& output, std::uint64_t offset, std::span<std::byte> to) = 0;
     virtual void overwrite(const Output& output, std::byte with) = 0;
+    /// Null: it is to be read instead.
+    virtual std::unique_ptr<KeptOutput> keep(const Output& /*output*/) { return nullptr; }
 
     struct GraphLaunch {
         bool launched = false;

@@ -116,11 +116,13 @@ void add_measuring_options(CLI::App& app, runner::MeasuringChoice& choice) {
         ->type_name("SECONDS")
         ->capture_default_str()
         ->group(more_group);
-    app.add_option("--processes", choice.processes,
-                   "Fresh processes that measure each case (default: 5, and for `run` 3 if it "
-                   "passes with them; for `ab` 6 of each side; for a baseline 20, and as many "
-                   "again for a case that is too "
-                   "noisy for its tolerance)")
+    app.add_option(
+           "--processes", choice.processes,
+           "Fresh processes that measure each case (default: 5, and for `run` 3 if it "
+           "passes with them; for `ab` 6 of each side, for a step of `bisect` at least 13; for a "
+           "baseline 20, and as many "
+           "again for a case that is too "
+           "noisy for its tolerance)")
         ->check(in_range(1, 1000))
         ->type_name("N")
         ->group(measure_group);
@@ -151,6 +153,7 @@ void apply_measuring_profile(const CLI::App& verb, const suite::Profile& profile
                              runner::MeasuringChoice& choice) {
     add_config_plugins(profile, choice.backend);
     if (profile.backend && verb.count("--backend") == 0) choice.backend.backend = *profile.backend;
+    choice.build = profile.build.value_or("");
     choice.builds = profile.builds.value_or("");
     if (profile.processes && !choice.processes) {
         choice.processes = static_cast<std::size_t>(*profile.processes);

@@ -121,11 +121,23 @@ std::string findings_text(const baseline::PoolingFindings& findings, bool add_bo
             util::printable(proposal.metric), estimate(proposal.half, proposal.points),
             util::counted(proposal.cases, "case"), estimate(proposal.most, proposal.points),
             estimate(proposal.all, proposal.points), util::printable(proposal.worst_id));
-        if (proposal.too_fine > 0) {
-            text += fmt::format(
-                "  {}: {} of the suite's tolerances are smaller than their case allows\n",
-                util::printable(proposal.metric), proposal.too_fine);
+        if (proposal.too_fine.empty()) continue;
+        constexpr std::size_t most_too_fine = 3;
+        const std::size_t named = std::min(proposal.too_fine.size(), most_too_fine);
+        text += fmt::format(
+            "  {}: {} smaller than the spread allows:", util::printable(proposal.metric),
+            proposal.too_fine.size() == 1
+                ? std::string("1 of the suite's tolerances is")
+                : fmt::format("{} of the suite's tolerances are", proposal.too_fine.size()));
+        for (std::size_t i = 0; i < named; ++i) {
+            text += fmt::format("{} {} needs {}", i == 0 ? "" : ",",
+                                util::printable(proposal.too_fine[i].id),
+                                estimate(proposal.too_fine[i].needed, proposal.points));
         }
+        if (proposal.too_fine.size() > named) {
+            text += fmt::format(" and {} more", proposal.too_fine.size() - named);
+        }
+        text += '\n';
     }
     for (const baseline::AllowedByAbs& coarse : findings.by_abs) {
         text += fmt::format(

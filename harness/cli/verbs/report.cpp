@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,12 +14,15 @@
 #include "model/selection.hpp"
 #include "report/across_devices.hpp"
 #include "report/explanations.hpp"
+#include "runner/code_file.hpp"
 #include "runner/imported.hpp"
 #include "runner/judging.hpp"
 #include "runner/run_file.hpp"
 #include "runner/sides.hpp"
+#include "sass/text.hpp"
 #include "util/error.hpp"
 #include "util/file.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::cli {
 
@@ -67,6 +72,28 @@ int show_side_by_side(const CLI::App& verb, const ReportOptions& options) {
     return 0;
 }
 
+/// The machine code of the run's cases that is kept beside it, compared with the base's.
+std::string code_text(const model::Run& run, const std::filesystem::path& folder) {
+    const runner::StoredCode stored = runner::read_code(folder);
+    std::string text;
+    for (const model::SuiteResult& suite : run.suites) {
+        for (const model::CaseResult& result : suite.cases) {
+            const auto is_of_case = [&](const model::CaseCode& code) {
+                return code.suite == suite.name && code.id == model::case_id(result.spec);
+            };
+            const auto head = std::find_if(stored.head.begin(), stored.head.end(), is_of_case);
+            if (head == stored.head.end()) continue;
+            const auto base = std::find_if(stored.base.begin(), stored.base.end(), is_of_case);
+            text += fmt::format("{}: machine code\n", util::printable(head->id));
+            for (const std::string& line :
+                 sass::case_text(base == stored.base.end() ? nullptr : &*base, *head)) {
+                text += "  " + util::printable(line, 2000) + "\n";
+            }
+        }
+    }
+    return text;
+}
+
 int show(const CLI::App& verb, ReportOptions& options) {
     if (!options.base.empty() || !options.head.empty()) return show_side_by_side(verb, options);
     if (options.run.empty()) {
@@ -83,7 +110,16 @@ int show(const CLI::App& verb, ReportOptions& options) {
     const bool named = !options.gate.selection.filters.empty();
     if (options.why && named) explain::explain(run, explain::Which::all, document);
     if (options.why) options.output.table = report::write_explanations;
-    return judge.report(document, run, options.output);
+    const int reported = judge.report(document, run, options.output);
+    if (options.why && named) {
+        const std::string code =
+            code_text(run, std::filesystem::absolute(options.run).parent_path());
+        if (!code.empty()) {
+            runner::print_for_people(options.output,
+                                     [&](const report::Options& /*how*/) { return code; });
+        }
+    }
+    return reported;
 }
 
 }  // namespace

@@ -19,9 +19,9 @@ namespace perfgate::cli {
 using Body = std::function<int()>;
 using AddVerb = Body(CLI::App& verb);
 
-AddVerb add_init, add_adopt, add_gate, add_run, add_ab, add_selftest, add_profile, add_compare,
-    add_report, add_review, add_validate, add_list, add_doctor, add_demo, add_completion,
-    add_complete, add_pages, add_worker, add_compile;
+AddVerb add_init, add_adopt, add_gate, add_run, add_ab, add_bisect, add_selftest, add_profile,
+    add_compare, add_report, add_review, add_validate, add_list, add_doctor, add_demo,
+    add_completion, add_complete, add_pages, add_worker, add_compile;
 AddVerb add_baseline_refresh, add_baseline_accept, add_baseline_show, add_baseline_verify,
     add_baseline_prune, add_history_add, add_history_show;
 
@@ -48,6 +48,9 @@ inline constexpr Verb history_verbs[] = {
     {"show", "Shows when cases changed, by how much, and what changed with them", add_history_show},
 };
 
+/// The exit code that ends `git bisect run`; from it, every usual one but 0 would be a bad commit.
+inline constexpr int end_git_bisect = 128;
+
 /// In the order of the help text.
 inline constexpr Verb verbs[] = {
     {"init", "Writes a project that works: something to measure and its suite", add_init},
@@ -57,6 +60,7 @@ inline constexpr Verb verbs[] = {
      add_gate},
     {"run", "Measures suites, compares with the baselines, writes reports", add_run},
     {"ab", "Measures two builds, git revisions, checkouts or environments back to back", add_ab},
+    {"bisect", "Finds the commit that made a case slower", add_bisect},
     {"compare",
      "Judges stored runs or results of benchmarks by the baselines or by each other; merges the "
      "shards of a run",

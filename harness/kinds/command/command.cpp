@@ -9,7 +9,9 @@
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <optional>
+#include <string_view>
 #include <system_error>
 
 #include "util/file.hpp"
@@ -68,6 +70,16 @@ fs::path compared_file(const Command& command, std::size_t index) {
     return fs::canonical(file, error);
 }
 
+/// An interpreter or a build tool: what it is given need not be a file.
+bool runs_what_the_folder_has(std::string_view program) {
+    constexpr std::string_view tools[] = {"bash", "bazel", "cargo", "cmake",  "ctest", "go",
+                                          "java", "julia", "just",  "make",   "ninja", "node",
+                                          "npm",  "npx",   "perl",  "poetry", "ruby",  "sh",
+                                          "tox",  "uv",    "yarn"};
+    return program.starts_with("python") ||
+           std::find(std::begin(tools), std::end(tools), program) != std::end(tools);
+}
+
 bool is_elf(const fs::path& file) {
     std::ifstream stream(file, std::ios::binary);
     std::string start(4, '\0');
@@ -84,8 +96,8 @@ bool equal_content(const fs::path& a, const fs::path& b) {
     return !print.empty() && print == util::fingerprint_of_file(b);
 }
 
-/// Empty: a file that the command names differs, or it names none. Of scripts equal content says
-/// nothing: what they run or import may differ.
+/// Empty: a file that the command names differs, or it names none but what is found through PATH.
+/// Of scripts equal content says nothing: what they run or import may differ.
 std::string note_on(const Command& base, const Command& head) {
     if (base.environment != head.environment || base.words != head.words) return {};
     fs::path first;
@@ -101,7 +113,13 @@ std::string note_on(const Command& base, const Command& head) {
         }
         if (first.empty()) first = of_head;
     }
-    if (first.empty()) return {};
+    if (first.empty()) {
+        first = program_of(head.words.front(), head);
+        if (first.empty() || first != program_of(base.words.front(), base) ||
+            runs_what_the_folder_has(head.words.front())) {
+            return {};
+        }
+    }
     return same_files
                ? fmt::format("base and head run the same file {}: a change of it is not seen",
                              util::printable(first.native()))

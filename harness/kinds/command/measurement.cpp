@@ -248,6 +248,7 @@ class BatchTaker {
             }
             if (request_.first || !programs_) {
                 results_[i].kernels = kernels_of(recorded, piece_of(i));
+                results_[i].memory_operations = memory_operations_of(recorded, piece_of(i));
                 add_launch_facts(i, recorded);
             }
             if (!bare) continue;

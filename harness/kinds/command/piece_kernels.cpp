@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of a piece: kernels_of in pieces.hpp.
+// The kernels, copies and memsets of a piece: kernels_of and memory_operations_of in pieces.hpp.
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -123,22 +124,23 @@ class KernelList {
     std::vector<std::vector<std::uint64_t>> lengths_;  ///< of the launches of each, ns
 };
 
-}  // namespace
-
-std::vector<model::Kernel> kernels_of(const Recorded& recorded, const Piece& piece) {
+/// Visits what the piece's instances launched on the device. Returns the number of instances: of
+/// kernels that are not in ranges each launch is one, and all of a program.
+template <class Visit>
+std::size_t visit_work(const Recorded& recorded, const Piece& piece, const Visit& visit) {
     const bool of_kernels = piece.kind == Piece::Kind::kernels;
     const bool in_ranges =
         piece.kind == Piece::Kind::range || (of_kernels && !piece.within.empty());
     KernelPattern pattern(piece);
-    KernelList kernels;
     std::size_t instances = 0, launches = 0;
     const auto add = [&](const Timeline& timeline, std::span<const Work> all,
                          std::optional<std::uint32_t> thread, std::int64_t skip) {
         for (const Work& work : all) {
-            if (work.kind != WorkKind::kernel || (thread && work.thread != *thread)) continue;
-            if (of_kernels && !pattern.matches(timeline, work)) continue;
-            if (skip-- > 0) continue;
-            kernels.add(timeline, work);
+            if (thread && work.thread != *thread) continue;
+            const bool is_kernel = work.kind == WorkKind::kernel;
+            if (of_kernels && !(is_kernel && pattern.matches(timeline, work))) continue;
+            if (is_kernel && skip-- > 0) continue;
+            visit(timeline, work);
             ++launches;
         }
     };
@@ -153,8 +155,68 @@ std::vector<model::Kernel> kernels_of(const Recorded& recorded, const Piece& pie
             add(timeline, part.launched(timeline), std::nullopt, piece.skip);
         }
     }
-    // Kernels that are not in ranges: each launch is an instance.
-    return kernels.take(in_ranges ? instances : of_kernels ? launches : 1);
+    return in_ranges ? instances : of_kernels ? launches : 1;
+}
+
+/// Both have CUPTI's numbers.
+model::MemoryKind memory_kind(activity::MemoryKind kind) {
+    return kind <= activity::MemoryKind::managed_static ? static_cast<model::MemoryKind>(kind)
+                                                        : model::MemoryKind::unknown;
+}
+
+model::MemoryOperationKind operation_kind(activity::CopyKind kind) {
+    using activity::CopyKind;
+    using model::MemoryOperationKind;
+    switch (kind) {
+        case CopyKind::host_to_device:
+        case CopyKind::host_to_array:
+            return MemoryOperationKind::host_to_device;
+        case CopyKind::device_to_host:
+        case CopyKind::array_to_host:
+            return MemoryOperationKind::device_to_host;
+        case CopyKind::array_to_array:
+        case CopyKind::array_to_device:
+        case CopyKind::device_to_array:
+        case CopyKind::device_to_device:
+            return MemoryOperationKind::device_to_device;
+        case CopyKind::host_to_host:
+            return MemoryOperationKind::host_to_host;
+        case CopyKind::peer_to_peer:
+            return MemoryOperationKind::peer_to_peer;
+        case CopyKind::unknown:
+            break;
+    }
+    return MemoryOperationKind::unknown;
+}
+
+}  // namespace
+
+std::vector<model::Kernel> kernels_of(const Recorded& recorded, const Piece& piece) {
+    KernelList kernels;
+    const std::size_t instances =
+        visit_work(recorded, piece, [&](const Timeline& timeline, const Work& work) {
+            if (work.kind == WorkKind::kernel) kernels.add(timeline, work);
+        });
+    return kernels.take(instances);
+}
+
+std::optional<std::vector<model::MemoryOperation>> memory_operations_of(const Recorded& recorded,
+                                                                        const Piece& piece) {
+    if (piece.kind == Piece::Kind::kernels) return std::nullopt;
+    std::set<model::MemoryOperation> found;
+    visit_work(recorded, piece, [&](const Timeline& timeline, const Work& work) {
+        if (work.kind == WorkKind::copy) {
+            const activity::Copy& copy = timeline.copy(work);
+            found.insert({operation_kind(copy.kind), static_cast<std::int64_t>(copy.bytes),
+                          memory_kind(copy.source), memory_kind(copy.destination)});
+        } else if (work.kind == WorkKind::memset) {
+            const auto& records = timeline.recording().records;
+            found.insert({model::MemoryOperationKind::memset,
+                          static_cast<std::int64_t>(records.memsets.at(work.index).bytes)});
+        }
+    });
+    if (found.size() > most_kernels) return std::nullopt;
+    return std::vector<model::MemoryOperation>(found.begin(), found.end());
 }
 
 }  // namespace perfgate::command

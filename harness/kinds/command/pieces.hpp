@@ -43,6 +43,11 @@ PieceValues values_of(const Recorded& recorded, const Piece& piece);
 std::vector<model::Kernel> kernels_of(const Recorded& recorded, const Piece& piece);
 inline constexpr std::size_t most_kernels = 1000;
 
+/// The copies and memsets of the piece's instances, each size, kind and direction once; how many
+/// there are is in the counts. Absent for kernels, and where more than most_kernels differ.
+std::optional<std::vector<model::MemoryOperation>> memory_operations_of(const Recorded& recorded,
+                                                                        const Piece& piece);
+
 /// By which fraction recording lengthened the instances of a range, from a run in which only ranges
 /// were recorded: the host's extra time for the median instance, as a share of the host's time or,
 /// where device work outlasts that, of the span. At most that much of the span is due to recording.

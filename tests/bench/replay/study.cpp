@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <numbers>
 #include <set>
 #include <utility>
@@ -171,6 +172,50 @@ void add_sources(const Kernel& kernel, Apart apart, double least_ns,
     }
 }
 
+/// Of each kernel and board: the run is of it, and the baseline of some of the others.
+void add_boards(const Kernel& kernel, std::size_t in_baseline, double least_ns,
+                std::map<std::string, std::pair<Suite, std::shared_ptr<std::uint64_t>>>& suites) {
+    constexpr std::size_t several = 4;
+    std::map<std::string, Processes> boards;
+    for (const Process& process : kernel.processes) boards[process.board].push_back(&process);
+    std::erase_if(boards, [](const auto& board) { return board.second.size() < least_baseline; });
+    if (boards.size() <= std::max(in_baseline, in_baseline == 0 ? several : 0)) return;
+    const std::string workload = kernel.name.substr(0, kernel.name.find('/'));
+    for (const auto& [board, held_out] : boards) {
+        std::map<std::string, Processes> others = boards;
+        others.erase(board);
+        Processes all;
+        for (const auto& [name, processes] : others) {
+            all.insert(all.end(), processes.begin(), processes.end());
+        }
+        Source source = source_of(kernel, all);
+        if (source.value_ns <= least_ns) continue;
+        const std::string name = kernel.device + " " + board + ", " + workload;
+        auto& [suite, turn] =
+            suites.try_emplace(name, Suite{name, {}, {}, 1}, std::make_shared<std::uint64_t>(0))
+                .first->second;
+        source.draw = [others, held_out = held_out, in_baseline, turn = turn](Random& random) {
+            std::vector<std::pair<double, std::string>> order;
+            for (const auto& other : others) {
+                // The same for all cases of a replay, whichever boards they have.
+                std::uint64_t seed = *turn;
+                for (const char c : other.first) seed = seed * 1099511628211U + std::uint8_t(c);
+                order.emplace_back(Random(seed).uniform(), other.first);
+            }
+            std::sort(order.begin(), order.end());
+            if (in_baseline > 0) order.resize(in_baseline);
+            Processes chosen;
+            for (const auto& each : order) {
+                const Processes& processes = others.at(each.second);
+                chosen.insert(chosen.end(), processes.begin(), processes.end());
+            }
+            return draw_held_out(chosen, held_out, random);
+        };
+        suite.cases.push_back(std::move(source));
+        suite.begin = [turn = turn](Random& random) { *turn = random.below(1'000'000); };
+    }
+}
+
 bool passes(const gate::Judgement& judgement) {
     return judgement.verdict == model::Verdict::pass && judgement.shown;
 }
@@ -192,7 +237,7 @@ class Play {
                 if (left < std::min(round_of(setting, rounds + 1), first_processes)) break;
                 left -= std::min(left, round_of(setting, rounds + 1));
             }
-            policy_.rounds = rounds;
+            policy_.rounds = rounds + (setting.settling ? 1 : 0);
         }
         slowdowns_.resize(suite.cases.size());
         outcomes_.resize(suite.cases.size());
@@ -221,20 +266,24 @@ class Play {
         }
         const bool settles = !setting_.paired && setting_.processes == 0;
         const std::size_t least = settles ? settling_processes : first_look();
-        for (std::size_t i = 0; i < draws_.size(); ++i) take(i, least, 0);
+        for (std::size_t i = 0; i < draws_.size(); ++i) take(i, least, setting_.settling ? 1 : 0);
         judge();
         for (std::size_t i = 0; i < draws_.size(); ++i) {
             outcomes_[i].settled = settles && passes(judgements_[i]);
-            if (!outcomes_[i].settled) take(i, first_look() - least, 0);
+            if (!outcomes_[i].settled) take(i, first_look() - least, setting_.settling ? 1 : 0);
         }
         if (settles) judge();
+        for (std::size_t i = 0; i < draws_.size(); ++i) {
+            outcomes_[i].undecided = judgements_[i].measure_again;
+        }
         for (std::size_t i = 0; i < draws_.size(); ++i) {
             outcomes_[i].claimed = judgements_[i].minimum_detectable_change.value_or(0);
         }
     }
 
     std::vector<Outcome> finish() {
-        for (std::int64_t round = 1; round <= policy_.rounds; ++round) {
+        const std::int64_t first = setting_.settling ? 2 : 1;
+        for (std::int64_t round = first; round <= policy_.rounds; ++round) {
             bool any = false;
             for (std::size_t i = 0; i < draws_.size(); ++i) {
                 if (!judgements_[i].measure_again) continue;
@@ -250,6 +299,7 @@ class Play {
             outcomes_[i].fails =
                 outcomes_[i].verdict == model::Verdict::regressed || judgements_[i].beyond_spread;
             outcomes_[i].passes = passes(judgements_[i]);
+            if (!outcomes_[i].passes) outcomes_[i].undecided = true;
             outcomes_[i].processes = taken_[i];
             const auto end = slow_[i].begin() + std::ptrdiff_t(taken_[i]);
             outcomes_[i].slow_processes = std::size_t(std::count(slow_[i].begin(), end, true));
@@ -265,8 +315,13 @@ class Play {
         return tick > 0 ? std::floor(time / tick) * tick : time;
     }
 
+    double tolerance() const {
+        return setting_.tolerance + (setting_.leeway_shows ? setting_.leeway : 0);
+    }
+
     std::size_t first_look() const {
         if (setting_.processes > 0) return setting_.processes;
+        if (setting_.settling) return round_of(setting_, 1);
         return setting_.paired ? first_pairs() : first_processes;
     }
 
@@ -292,8 +347,8 @@ class Play {
             comparisons.push_back({&definition_,
                                    &baselines_[i],
                                    &runs_[i],
-                                   {setting_.tolerance, std::nullopt, 0},
-                                   setting_.leeway,
+                                   {tolerance(), std::nullopt, 0},
+                                   setting_.leeway_shows ? 0 : setting_.leeway,
                                    0,
                                    setting_.new_board,
                                    setting_.most_between_boards});
@@ -337,6 +392,15 @@ std::vector<Suite> suites_of(const std::vector<Kernel>& kernels, Apart apart, do
     for (const Kernel& kernel : kernels) add_sources(kernel, apart, least_ns, by_name);
     std::vector<Suite> suites;
     for (auto& [name, suite] : by_name) suites.push_back(std::move(suite));
+    return suites;
+}
+
+std::vector<Suite> suites_of_boards(const std::vector<Kernel>& kernels, std::size_t in_baseline,
+                                    double least_ns) {
+    std::map<std::string, std::pair<Suite, std::shared_ptr<std::uint64_t>>> by_name;
+    for (const Kernel& kernel : kernels) add_boards(kernel, in_baseline, least_ns, by_name);
+    std::vector<Suite> suites;
+    for (auto& [name, made] : by_name) suites.push_back(std::move(made.first));
     return suites;
 }
 

@@ -62,6 +62,11 @@ enum class Apart {
     few_boards,  ///< the same, with one or two others
 };
 
+/// So many boards are in the baseline and the run is of another: in each replay the same for all
+/// cases of a suite, and drawn anew. 0: all others, four or more.
+std::vector<Suite> suites_of_boards(const std::vector<Kernel>& kernels, std::size_t in_baseline,
+                                    double least_ns);
+
 /// A change of some of a process's samples, as a program that stalls has: each is longer by the
 /// factor with this probability.
 struct Stalls {
@@ -89,9 +94,11 @@ struct Setting {
     double share = 1e-3;  ///< of each case in the budget of false alarms
     double leeway = 0;
     bool new_board = false;          ///< the baseline has no processes of the run's board
+    bool leeway_shows = false;       ///< a time counts as shown within tolerance and leeway
     double most_between_boards = 0;  ///< with new_board: as in gate::Comparison
     std::int64_t rounds = 1;         ///< fewer where a run has no processes left
     bool paired = false;             ///< `ab`
+    bool settling = false;           ///< with `paired`: of cases that other processes flagged
     /// Of a mode that only some of the run's processes are in: which share, how much slower.
     double mode_share = 0, mode = 1;
     std::size_t processes = 0;  ///< of the first look; 0: as by default
@@ -99,9 +106,10 @@ struct Setting {
 
 struct Outcome {
     model::Verdict verdict = model::Verdict::pass;
-    bool fails = false;    ///< regressed, or so far away that it is invalid though undecided
-    bool passes = false;   ///< shown to be within the tolerance
-    bool settled = false;  ///< with the first three processes
+    bool fails = false;      ///< regressed, or so far away that it is invalid though undecided
+    bool passes = false;     ///< shown to be within the tolerance
+    bool settled = false;    ///< with the first three processes
+    bool undecided = false;  ///< flagged in the first look, regressed or not shown
     bool measured_again = false;
     std::size_t processes = 0;       ///< that the run took
     std::size_t slow_processes = 0;  ///< that are in the mode

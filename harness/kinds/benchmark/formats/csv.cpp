@@ -216,9 +216,7 @@ Results read_rows_of_csv(std::string_view text, const Layout& reading, const Csv
         }
         table.add(std::move(row));
     }
-    Results results;
-    results.results = table.take();
-    return results;
+    return table.take();
 }
 
 Results read_csv(std::string_view text, std::string_view /*source*/, const Layout& reading) {

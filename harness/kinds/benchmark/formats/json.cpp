@@ -110,9 +110,7 @@ Results read_rows_of_json(const JsonDocument& document, const Layout& reading,
     JsonPath(as_path(reading.rows)).each(document.root(), [&](std::string_view key, JsonValue row) {
         if (!table.is_full()) table.add(rows.row(key, row));
     });
-    Results results;
-    results.results = table.take();
-    return results;
+    return table.take();
 }
 
 Results read_json(std::string_view text, std::string_view source, const Layout& reading) {

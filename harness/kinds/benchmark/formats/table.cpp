@@ -254,7 +254,10 @@ void Table::require_good(const Row& row, Pending& result) const {
 
 void Table::add(Row row) {
     const std::vector<std::size_t> values = values_of(row);
-    if (values.empty()) return;
+    if (values.empty()) {
+        if (known_ == nullptr && rows_left_out_++ == 0) first_left_out_ = row.at;
+        return;
+    }
     if (known_ == nullptr) note_texts(row);
     if (known_ != nullptr && known_->all_are_repetitions) row.others.clear();
     Pending& result = result_of(row);
@@ -263,7 +266,7 @@ void Table::add(Row row) {
     for (const std::size_t value : values) add_value(shared, value, result);
 }
 
-std::vector<Result> Table::take() {
+Results Table::take() {
     for (const auto& [name, text] : texts_) {
         if (text.other_at.empty()) continue;
         refuse(text.other_at,
@@ -273,7 +276,11 @@ std::vector<Result> Table::take() {
                            in_words(name), util::printable(text.other, 40),
                            util::printable(text.first, 40), text.at));
     }
-    std::vector<Result> results;
+    Results taken;
+    if (rows_left_out_ > 0) {
+        taken.notes.push_back(fmt::format("{} of the file match no 'where', the first at {}",
+                                          util::counted(rows_left_out_, "row"), first_left_out_));
+    }
     for (Pending& pending : results_) {
         for (std::size_t i = 0; i < columns_.size(); ++i) {
             const std::optional<Seen>& seen = pending.values[i];
@@ -285,9 +292,9 @@ std::vector<Result> Table::take() {
                             "row, or tell the cases apart ('case', 'axes')",
                             seen->first_without, columns_[i].words, seen->first_with));
         }
-        results.push_back(pending.builder.take());
+        taken.results.push_back(pending.builder.take());
     }
-    return results;
+    return taken;
 }
 
 }  // namespace perfgate::benchmark

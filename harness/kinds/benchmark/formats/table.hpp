@@ -80,7 +80,7 @@ class Table {
     /// a parameter, has another unit, or differs from the others of its result.
     void add(Row row);
     /// Throws util::InputError if rows differ in a text that the layout does not place.
-    std::vector<Result> take();
+    Results take();
 
   private:
     struct Column {
@@ -114,6 +114,8 @@ class Table {
     std::vector<Column> columns_;
     std::vector<Pending> results_;
     std::map<std::string, std::size_t> by_id_;
+    std::size_t rows_left_out_ = 0;  ///< those that no 'where' takes
+    std::string first_left_out_;
     struct Text {
         std::string first, at;
         std::string other, other_at;  ///< the first one that differs

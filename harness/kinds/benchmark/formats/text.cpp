@@ -144,9 +144,7 @@ Results read_matches(std::string_view text, const Layout& reading, const KnownRo
         table.add(std::move(row));
         at = begin + std::max<std::size_t>(found.front().size(), 1);
     }
-    Results results;
-    results.results = table.take();
-    return results;
+    return table.take();
 }
 
 Results read_lines_of_text(std::string_view text, std::string_view /*source*/,

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import sys
-from typing import Any, List, Optional, Tuple
+from typing import Any, List, Optional
 
 # Types as perfgate names them, by what libraries call them.
 _TYPES = {"float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16", "int64": "i64", "int32": "i32",
@@ -132,9 +132,6 @@ class Driver:
 class Host:
     """The same for arrays in host memory."""
 
-    def wait(self) -> None:
-        pass
-
     def set_bytes(self, memory: Memory, byte: int) -> None:
         ctypes.memset(memory.address, byte, memory.bytes)
 
@@ -171,5 +168,6 @@ def release_pools() -> None:
         cupy.get_default_memory_pool().free_all_blocks()
 
 
-def elements_on_host(memory: Memory) -> Tuple[ctypes.Array, str]:
-    return access(memory).copy(memory), memory.type
+def elements_on_host(memory: Memory) -> ctypes.Array:
+    content: ctypes.Array[Any] = access(memory).copy(memory)
+    return content

@@ -85,7 +85,7 @@ class Instance:
 
     def _poison(self) -> None:
         self._wait()
-        for memory in self._outputs() if self._case.outputs is not None else []:
+        for memory in self.outputs() if self._case.outputs is not None else []:
             _arrays.access(memory).set_bytes(memory, _OF_OUTPUT)
         self._wait()
 
@@ -97,16 +97,13 @@ class Instance:
         self._streams.use(stream)
         self._case.reset()
 
-    def outputs(self) -> List[_arrays.Memory]:
-        return self._outputs()
-
     def work(self) -> Any:
         if self._case is None:
             self.fill(0)
         return self._case
 
     def verify(self, result: abi.Verification) -> None:
-        found = self._outputs()
+        found = self.outputs()
         expected = [_arrays.memory_of(array, f"reference {number}")
                     for number, array in enumerate(_arrays.listed(self._case.reference()), 1)]
         self._wait()
@@ -134,7 +131,7 @@ class Instance:
             if jax is not None:
                 jax.block_until_ready(returned)
 
-    def _outputs(self) -> List[_arrays.Memory]:
+    def outputs(self) -> List[_arrays.Memory]:
         arrays = self._case.outputs if self._case.outputs is not None else self._returned
         if arrays is None:
             raise ValueError("Case names no outputs, and launch returned none")
@@ -147,13 +144,13 @@ class Instance:
 
 
 def _elements(content: Any, memory: _arrays.Memory) -> Any:
-    return ctypes.byref(Elements(ctypes.addressof(content[0]), memory.count, memory.type.encode()))
+    return ctypes.byref(Elements(ctypes.addressof(content), memory.count, memory.type.encode()))
 
 
 class Plugin:
     """The workloads of one file, as the plugin interface has them."""
 
-    def __init__(self, file: str, workloads: List[_case.Workload], library: ctypes.CDLL) -> None:
+    def __init__(self, workloads: List[_case.Workload], library: ctypes.CDLL) -> None:
         self._library, self._streams = library, Streams()
         self._instances: Dict[int, Instance] = {}
         self._numbers = itertools.count(1)
@@ -281,10 +278,10 @@ def load(file: str, library: ctypes.CDLL) -> Plugin:
     workloads = _case._workloads[before:]
     if not workloads:
         raise ValueError(f"{file} defines no workload: put @perfgate.workload(…) before a function")
-    return Plugin(file, workloads, library)
+    return Plugin(workloads, library)
 
 
-_plugins: List[Plugin] = []
+_plugins: Dict[bytes, Plugin] = {}  # by file
 _LOAD = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(abi.Host))
 
 
@@ -295,13 +292,12 @@ def main(library_file: str, arguments: List[str]) -> int:
     library.perfgate_compare.restype = None
 
     def load_file(file: bytes, host: Any) -> int:
-        loaded: List[Plugin] = []
-        status = _guarded(lambda: loaded.append(load(os.fsdecode(file), library)),
-                          (host.contents.set_error, host.contents.context))
-        if status != abi.OK:
+        def run() -> None:
+            _plugins[file] = load(os.fsdecode(file), library)
+
+        if file not in _plugins and _guarded(run, (host.contents.set_error, host.contents.context)) != abi.OK:
             return 0
-        _plugins.extend(loaded)
-        return loaded[0].address
+        return _plugins[file].address
 
     words = (ctypes.c_char_p * (len(arguments) + 1))(*[os.fsencode(word) for word in arguments], None)
     return int(library.perfgate_worker(len(arguments), words, _LOAD(load_file)))

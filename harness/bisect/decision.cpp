@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bisect/decision.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <span>
+
+#include "gate/batch_rule.hpp"
+#include "gate/rule.hpp"
+#include "gate/series.hpp"
+#include "stats/signed_rank.hpp"
+
+namespace perfgate::bisect {
+
+namespace {
+
+/// Whether `series` is shown to be better than `than`, by however little.
+bool shown_better(const gate::PairedRule& rule, const model::MetricDefinition& definition,
+                  const model::MetricSeries& than, const model::MetricSeries& series) {
+    gate::Comparison comparison;
+    comparison.definition = &definition;
+    comparison.baseline = &than;
+    comparison.measured = &series;
+    const gate::Judgement judged = rule.judge(std::span(&comparison, 1)).front();
+    if (judged.verdict != model::Verdict::improved) return false;
+    // An improvement by its interval alone is at a level that fails nothing, and decides nothing.
+    return judged.basis == gate::Basis::exact ||
+           (judged.basis == gate::Basis::spread && judged.probability &&
+            *judged.probability <= judged.needed_probability);
+}
+
+/// The part of a look's level that the paired rule's test of signed ranks gets.
+constexpr double share_of_pairs = 0.7;
+/// Processes that differ so many times as much as others are not of one kind. In 13 normally
+/// distributed ones of each it happens by chance once in thousands.
+constexpr double scattered_times = 3;
+constexpr double part_of_change = 0.25;
+
+double median_of(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    const std::size_t middle = values.size() / 2;
+    return values.size() % 2 != 0 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+}  // namespace
+
+double spread_of(std::vector<double> values) {
+    if (values.size() < 2) return 0;
+    for (double& value : values) {
+        if (!(value > 0) || !std::isfinite(value)) return 0;
+        value = std::log(value);
+    }
+    const double median = median_of(values);
+    for (double& value : values) value = std::fabs(value - median);
+    std::sort(values.begin(), values.end());
+    values.resize(values.size() - values.size() / 10);
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+bool scattered(const Target& target, const model::MetricSeries& good,
+               const model::MetricSeries& commit) {
+    if (!(target.good > 0) || !(target.bad > 0)) return false;
+    const double change = std::fabs(std::log(target.bad / target.good));
+    const double usual = std::max(spread_of(gate::batch_values(good)), target.bad_spread);
+    const double spread = spread_of(gate::batch_values(commit));
+    return spread > scattered_times * usual && spread > part_of_change * change;
+}
+
+std::size_t first_pairs(double false_alarms) {
+    const double level = share_of_pairs * false_alarms / static_cast<double>(looks);
+    std::size_t pairs = 1;
+    while (stats::signed_rank_least(pairs) > level) ++pairs;
+    return pairs;
+}
+
+Decision decide(const model::MetricDefinition& definition, const Target& target,
+                const model::MetricSeries& good, const model::MetricSeries& commit,
+                double false_alarms) {
+    const bool timing = definition.metric_class == model::MetricClass::timing;
+    if (timing && scattered(target, good, commit)) return Decision::undecided;
+    model::Policy policy;
+    policy.rounds = 0;  // all pairs decide
+    policy.false_alarms = false_alarms / static_cast<double>(looks);
+    const gate::PairedRule rule(policy);
+    model::MetricDefinition directed = definition;
+    directed.direction =
+        target.bad > target.good ? model::Direction::lower : model::Direction::higher;
+
+    const double estimate = gate::estimate_of(good);
+    const bool factor = estimate > 0 && target.good > 0 && target.bad > 0;
+    const double half = factor ? estimate * (std::sqrt(target.bad / target.good) - 1)
+                               : (target.bad - target.good) / 2;
+    const model::MetricSeries boundary = gate::moved(good, estimate, half, definition.name);
+    if (shown_better(rule, directed, boundary, commit)) return Decision::not_slower;
+    if (shown_better(rule, directed, commit, boundary)) return Decision::slower;
+    return Decision::undecided;
+}
+
+}  // namespace perfgate::bisect

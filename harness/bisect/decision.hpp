@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a step says of a commit: whether its pairs of processes show it to be slow, or not to be.
+// Both need the paired rule's test at the policy's level; what is not shown is undecided.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bisect/search.hpp"
+#include "model/metric.hpp"
+
+namespace perfgate::bisect {
+
+/// What the search follows: a metric of a case that BAD makes worse.
+struct Target {
+    std::string suite, id, metric, unit;
+    double good = 0, bad = 0;  ///< its values in the comparison of BAD with GOOD, in the unit
+    double bad_spread = 0;     ///< spread_of() BAD's processes
+
+    bool operator==(const Target&) const = default;
+};
+
+/// A step is judged so often: at first with the fewest pairs that can decide at its level, then
+/// with twice as many more, and again.
+inline constexpr std::size_t looks = 3;
+std::size_t first_pairs(double false_alarms);
+
+/// By how much processes differ from their median: the mean of their logarithms' distances, without
+/// the largest tenth. 0 if a value has no logarithm.
+double spread_of(std::vector<double> values);
+
+/// Whether the commit's processes differ far more than those of GOOD and of BAD, and by enough that
+/// some may be on either side of the boundary: they are not all slow, and not all fast.
+bool scattered(const Target& target, const model::MetricSeries& good,
+               const model::MetricSeries& commit);
+
+/// `good` and `commit` are the target's series, measured back to back. The boundary is half way
+/// between GOOD and BAD, as a factor where both are positive. `false_alarms` is the probability, at
+/// most, of deciding for the wrong side of the boundary in all looks of one step. Times that are
+/// scattered() are undecided.
+Decision decide(const model::MetricDefinition& definition, const Target& target,
+                const model::MetricSeries& good, const model::MetricSeries& commit,
+                double false_alarms);
+
+}  // namespace perfgate::bisect

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sass/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace perfgate::sass {
+namespace {
+
+constexpr std::size_t context = 2, most_opcodes = 4, most_rows_of_kernel = 200,
+                      most_lines_of_kernel = 10;
+
+std::string place_text(const model::SourcePlace& place) {
+    return fmt::format("{}:{}", place.file, place.line);
+}
+
+std::string place_of(const Line& line) {
+    if (line.after.line == 0) return place_text(line.before) + " (base)";
+    if (line.before.line == 0 || line.before == line.after) return place_text(line.after);
+    return fmt::format("{} (was {}:{})", place_text(line.after),
+                       line.before.file == line.after.file ? "" : line.before.file,
+                       line.before.line);
+}
+
+}  // namespace
+
+std::string classes_text(const Difference& difference) {
+    std::int64_t before = 0, after = 0;
+    std::string changed;
+    for (const Count& each : difference.classes) {
+        before += each.before;
+        after += each.after;
+        if (each.before == each.after) continue;
+        changed += fmt::format("{}{} {} → {}", changed.empty() ? ": " : ", ", each.name,
+                               each.before, each.after);
+    }
+    return fmt::format("instructions {} → {}{}", before, after, changed);
+}
+
+std::vector<std::string> rows_text(const model::Listing& before, const model::Listing& after,
+                                   const Difference& difference, std::size_t most_lines) {
+    std::vector<std::string> lines;
+    model::SourcePlace shown;
+    std::size_t previous_end = 0;
+    for (const auto& [begin, end] : shown_parts(difference, context)) {
+        if (begin > previous_end) {
+            lines.push_back(fmt::format("  … {} the same", begin - previous_end));
+        }
+        previous_end = end;
+        for (std::size_t i = begin; i < end; ++i) {
+            if (lines.size() >= most_lines) {
+                lines.push_back(fmt::format("  … and {} more rows", difference.rows.size() - i));
+                return lines;
+            }
+            const Row& row = difference.rows[i];
+            const model::Instruction& instruction =
+                row.after ? after.instructions[*row.after] : before.instructions[*row.before];
+            constexpr std::string_view marks = " ~-+";
+            std::string line =
+                fmt::format("{} {}", marks[static_cast<std::size_t>(row.mark)], instruction.text);
+            if (instruction.place.line > 0 && !(instruction.place == shown)) {
+                line += "  // " + place_text(instruction.place);
+                shown = instruction.place;
+            }
+            lines.push_back(std::move(line));
+        }
+    }
+    return lines;
+}
+
+std::vector<std::string> lines_text(const Difference& difference, std::size_t most_lines) {
+    std::vector<std::string> lines;
+    for (const Line& line : difference.lines) {
+        if (line.changed == 0) break;
+        if (lines.size() == most_lines) break;
+        std::string text = fmt::format("{}  instructions {} → {}", place_of(line),
+                                       line.instructions_before, line.instructions_after);
+        for (std::size_t i = 0; i < std::min(line.opcodes.size(), most_opcodes); ++i) {
+            const Count& one = line.opcodes[i];
+            text +=
+                fmt::format("{}{} {} → {}", i == 0 ? "  " : ", ", one.name, one.before, one.after);
+        }
+        lines.push_back(std::move(text));
+    }
+    return lines;
+}
+
+std::vector<std::string> case_text(const model::CaseCode* base, const model::CaseCode& head) {
+    std::vector<std::string> text;
+    if (!head.problem.empty()) text.push_back("machine code: " + head.problem);
+    if (base != nullptr && !base->problem.empty()) text.push_back("base: " + base->problem);
+    std::vector<const model::KernelCode*> left;
+    if (base != nullptr) {
+        for (const model::KernelCode& each : base->kernels) left.push_back(&each);
+    }
+    const bool by_place = base != nullptr && base->kernels.size() == head.kernels.size();
+    for (std::size_t i = 0; i < head.kernels.size(); ++i) {
+        const model::KernelCode& kernel = head.kernels[i];
+        auto found = std::find_if(left.begin(), left.end(), [&](const auto* each) {
+            return each != nullptr && each->name == kernel.name;
+        });
+        if (found == left.end() && by_place && left[i] != nullptr) {
+            found = left.begin() + static_cast<std::ptrdiff_t>(i);
+        }
+        if (found == left.end()) {
+            text.push_back(fmt::format("{}: {} instructions; the base's are not at hand",
+                                       kernel.name, kernel.listing.instructions.size()));
+            continue;
+        }
+        const model::KernelCode& before = **found;
+        *found = nullptr;
+        if (before.code == kernel.code) {
+            text.push_back(kernel.name + ": the same machine code");
+            continue;
+        }
+        const Difference changed = difference(before.listing, kernel.listing);
+        text.push_back(kernel.name + ": " + changed.sentence);
+        text.push_back("  " + classes_text(changed));
+        for (const std::string& line : lines_text(changed, most_lines_of_kernel)) {
+            text.push_back("  " + line);
+        }
+        for (const std::string& row :
+             rows_text(before.listing, kernel.listing, changed, most_rows_of_kernel)) {
+            text.push_back("    " + row);
+        }
+    }
+    return text;
+}
+
+}  // namespace perfgate::sass

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two listings of nvdisasm, with a zero byte between them: what is read of them can be compared,
+// and every instruction is in one row.
+#include <string_view>
+
+#include "elf/instruction_listing.hpp"
+#include "fuzz.hpp"
+#include "sass/difference.hpp"
+#include "sass/text.hpp"
+
+namespace {
+
+using namespace perfgate;
+
+void require(bool holds, const char* what) {
+    if (holds) return;
+    std::fprintf(stderr, "%s\n", what);
+    std::abort();
+}
+
+model::Listing read(std::string_view text) {
+    const model::Listing listing =
+        elf::read_listing(text, "blend", "/src/app").value_or(model::Listing{});
+    for (const auto& [label, at] : listing.labels) {
+        require(at <= listing.instructions.size(), "a label is behind the code");
+    }
+    return listing;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    const std::string_view input(reinterpret_cast<const char*>(data), size);
+    const std::size_t middle = std::min(input.find('\0'), input.size());
+    const model::Listing before = read(input.substr(0, middle));
+    const model::Listing after = read(input.substr(middle));
+    require(sass::difference(before, before).equal, "a listing differs from itself");
+    const sass::Difference changed = sass::difference(before, after);
+    std::size_t left = 0, right = 0;
+    for (const sass::Row& row : changed.rows) {
+        if (row.before) require(*row.before == left++, "a row of the base is out of order");
+        if (row.after) require(*row.after == right++, "a row of the head is out of order");
+    }
+    require(left == before.instructions.size() && right == after.instructions.size(),
+            "an instruction is in no row");
+    sass::rows_text(before, after, changed, 50);
+    sass::lines_text(changed, 50);
+    return 0;
+}
