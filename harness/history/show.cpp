@@ -25,17 +25,33 @@ Origin origin_of(const std::map<std::int64_t, Origin>& origins, const Night& nig
     return found == origins.end() ? Origin() : found->second;
 }
 
+std::string where_text(const Origin& origin) {
+    return fmt::format("{} {:.12}", util::printable(origin.started.substr(0, 10)),
+                       origin.revision.empty() ? "no revision" : util::printable(origin.revision));
+}
+
+/// Of several series that changed together.
+std::string finding_text(const std::vector<Series>& series, const Finding& finding,
+                         const std::map<std::int64_t, Origin>& origins) {
+    const ChangePoint& largest = finding.points.front();
+    const Series& one = series[largest.series];
+    const std::string moved = model::moved_text(largest.before, largest.after, one.unit);
+    return fmt::format("  {}  {} series changed together{}  {}: {}\n",
+                       where_text(origin_of(origins, one.nights[largest.night])),
+                       finding.points.size(),
+                       moved.empty() ? "" : fmt::format(", the largest {}", moved),
+                       to_text(finding.cause), finding.evidence);
+}
+
 std::string point_text(const Series& series, const ChangePoint& point,
                        const std::map<std::int64_t, Origin>& origins) {
     const Origin origin = origin_of(origins, series.nights[point.night]);
     const model::QuantityTexts values =
         model::quantity_texts(point.before, point.after, series.unit);
     const std::string moved = model::moved_text(point.before, point.after, series.unit);
-    return fmt::format(
-        "    {} {:.12}  {} → {}{}  {}: {}\n", util::printable(origin.started.substr(0, 10)),
-        origin.revision.empty() ? "(no revision)" : util::printable(origin.revision), values.before,
-        values.after, moved.empty() ? "" : fmt::format(" ({})", moved), to_text(point.cause),
-        point.evidence);
+    return fmt::format("    {}  {} → {}{}  {}: {}\n", where_text(origin), values.before,
+                       values.after, moved.empty() ? "" : fmt::format(" ({})", moved),
+                       to_text(point.cause), point.evidence);
 }
 
 }  // namespace
@@ -60,9 +76,14 @@ std::string sparkline(std::span<const double> values, std::size_t width) {
 
 std::string write_console(const std::vector<Series>& series,
                           const std::map<std::int64_t, Origin>& origins, bool all) {
-    const std::vector<ChangePoint> points = change_points(series, origins);
+    const std::vector<Finding> found = findings(series, origins);
     std::vector<std::vector<const ChangePoint*>> by_series(series.size());
-    for (const ChangePoint& point : points) by_series[point.series].push_back(&point);
+    for (const Finding& finding : found) {
+        for (const ChangePoint& point : finding.points) by_series[point.series].push_back(&point);
+    }
+    for (std::vector<const ChangePoint*>& points : by_series) {
+        std::ranges::sort(points, {}, &ChangePoint::night);
+    }
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < series.size(); ++i) {
         if (all || !by_series[i].empty()) order.push_back(i);
@@ -79,6 +100,11 @@ std::string write_console(const std::vector<Series>& series,
         if (one.device != device) {
             device = one.device;
             text += fmt::format("{}{}\n", text.empty() ? "" : "\n", util::printable(device));
+            for (const Finding& finding : found) {
+                if (finding.device == device && finding.points.size() > 1) {
+                    text += finding_text(series, finding, origins);
+                }
+            }
         }
         std::vector<double> centres;
         for (const Night& night : one.nights) {
@@ -92,7 +118,7 @@ std::string write_console(const std::vector<Series>& series,
         for (const ChangePoint* point : by_series[i]) text += point_text(one, *point, origins);
     }
     std::size_t changed = 0;
-    for (const auto& found : by_series) changed += found.empty() ? 0 : 1;
+    for (const auto& points : by_series) changed += points.empty() ? 0 : 1;
     text += fmt::format("{}{} of {} series changed\n", text.empty() ? "" : "\n", changed,
                         series.size());
     return text;

@@ -194,6 +194,34 @@ TEST(Causes, EachIsSaidByItsEvidence) {
     EXPECT_NEAR(0.1, slower.change, 0.005);
 }
 
+TEST(Causes, AnUncertainNightIsPlacedWhereTheCodeChanged) {
+    const ChangePoint point = one_change([](Series& series, auto&) {
+        // Between both levels: night 30 may belong to either side.
+        for (double& value : series.nights[30].values) value = 1050;
+        for (std::size_t i = 31; i < 60; ++i) series.nights[i].code = "d";
+    });
+    EXPECT_EQ(31u, point.night);
+    EXPECT_EQ(CauseClass::code, point.cause);
+}
+
+TEST(Causes, TwoThatChangeInOneNightAreBothNamed) {
+    const ChangePoint point = one_change([](Series& series, auto& where) {
+        for (std::size_t i = 30; i < 60; ++i) {
+            series.nights[i].code = "d";
+            where[static_cast<int>(i)].driver = "2";
+        }
+    });
+    EXPECT_EQ(CauseClass::code, point.cause);
+    EXPECT_NE(std::string::npos, point.evidence.find("the driver changed: 1 → 2"));
+}
+
+TEST(ChangePoints, ThreeNightsThatEndAgainAreNoChange) {
+    Random random(12);
+    EXPECT_TRUE(change_places(nights(random, 120, [](std::size_t night) {
+                    return night >= 60 && night < 63 ? 1.2 : 1.0;
+                })).empty());
+}
+
 TEST(Causes, ManyCasesAtOnceWithTheSameCodeAreTheMachine) {
     Random random(11);
     std::vector<Series> series;
@@ -204,6 +232,11 @@ TEST(Causes, ManyCasesAtOnceWithTheSameCodeAreTheMachine) {
     const std::vector<ChangePoint> points = change_points(series, origins(60));
     ASSERT_EQ(3u, points.size());
     for (const ChangePoint& point : points) EXPECT_EQ(CauseClass::machine, point.cause);
+    const std::vector<Finding> found = findings(series, origins(60));
+    ASSERT_EQ(1u, found.size());
+    EXPECT_EQ(3u, found[0].points.size());
+    EXPECT_TRUE(found[0].worse);
+    EXPECT_TRUE(found[0].open);
     series.resize(2);
     for (const ChangePoint& point : change_points(series, origins(60))) {
         EXPECT_EQ(CauseClass::unexplained, point.cause);
