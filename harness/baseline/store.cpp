@@ -63,19 +63,25 @@ gate::StoredBaseline read_baseline(const fs::path& file) {
                                      file.string())};
 }
 
-/// Of the ledger in the folder; empty if there is none, or if it notes no improvement.
+static model::Ledger parse_ledger(const fs::path& path, std::string_view text,
+                                  std::string_view device_key, std::string_view suite) {
+    model::Ledger ledger = document::parse_ledger(text, path.string());
+    require_place("ledger", path.string(), "suite", ledger.suite, suite);
+    require_place("ledger", path.string(), "device", ledger.device_key, device_key);
+    return ledger;
+}
+
+/// The improvements that the folder's ledger notes; empty if there is no ledger.
 static FirstSeen load_first_seen(const fs::path& folder, std::string_view device_key,
                                  std::string_view suite) {
-    const fs::path file = ledger_path(folder, device_key, suite);
+    const fs::path path = ledger_path(folder, device_key, suite);
     std::error_code error;
-    if (!fs::exists(file, error)) return {};
-    // A ledger may be large, and most note none.
+    if (!fs::exists(path, error)) return {};
+    const std::string text = util::read_file(path, ledger_limit_bytes, "ledger");
+    // A ledger may be large, and most note none: those are not parsed.
     const std::string word = '"' + std::string(to_text(model::LedgerAction::improved)) + '"';
-    if (util::read_file(file, ledger_limit_bytes, "ledger").find(word) == std::string::npos) {
-        return {};
-    }
-    const std::optional<model::Ledger> ledger = load_ledger(folder, device_key, suite);
-    return ledger ? first_seen(*ledger) : FirstSeen{};
+    if (text.find(word) == std::string::npos) return {};
+    return first_seen(parse_ledger(path, text, device_key, suite));
 }
 
 std::optional<gate::StoredBaseline> load_baseline(const fs::path& folder,
@@ -215,11 +221,8 @@ std::optional<model::Ledger> load_ledger(const fs::path& folder, std::string_vie
     const fs::path path = ledger_path(folder, device_key, suite);
     std::error_code ignored;
     if (fs::symlink_status(path, ignored).type() == fs::file_type::not_found) return std::nullopt;
-    model::Ledger ledger =
-        document::parse_ledger(util::read_file(path, ledger_limit_bytes, "ledger"), path.string());
-    require_place("ledger", path.string(), "suite", ledger.suite, suite);
-    require_place("ledger", path.string(), "device", ledger.device_key, device_key);
-    return ledger;
+    return parse_ledger(path, util::read_file(path, ledger_limit_bytes, "ledger"), device_key,
+                        suite);
 }
 
 /// Two branches that accept different cases both add lines, often at the same place: git must keep
@@ -243,7 +246,19 @@ static void add_entries(const fs::path& folder, const std::string& device_key,
     if (entries.empty()) return;
     model::Ledger ledger =
         load_ledger(folder, device_key, suite).value_or(model::Ledger{suite, device_key, {}});
-    ledger.entries.insert(ledger.entries.end(), entries.begin(), entries.end());
+    // Writers read the clock before they wait for the folder's lock. An acceptance is not older
+    // than those that it replaces; what a run saw keeps the time of the run.
+    const auto is_acceptance = [](const model::LedgerEntry& entry) {
+        return entry.action != model::LedgerAction::improved;
+    };
+    std::string newest;
+    for (const model::LedgerEntry& entry : ledger.entries) {
+        if (is_acceptance(entry)) newest = std::max(newest, entry.at);
+    }
+    for (model::LedgerEntry entry : entries) {
+        if (is_acceptance(entry)) entry.at = std::max(entry.at, newest);
+        ledger.entries.push_back(std::move(entry));
+    }
     let_git_merge_ledgers(folder, changes);
     changes.push_back(
         {ledger_path({}, device_key, suite), document::write_ledger(std::move(ledger))});

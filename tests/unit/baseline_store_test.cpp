@@ -7,9 +7,11 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "baseline/verify.hpp"
 #include "document/baseline.hpp"
 #include "unit/gate_documents.hpp"
 #include "unit/temporary_folder.hpp"
@@ -95,6 +97,37 @@ TEST_F(BaselineStore, KeepsALedgerBesideTheBaseline) {
     EXPECT_EQ(ledger->entries.size(), 2U);
     EXPECT_EQ(ledger_path(folder_, key, "s"), folder_ / key / "s.ledger.jsonl");
     EXPECT_TRUE(fs::exists(folder_ / ".gitattributes"));
+}
+
+TEST_F(BaselineStore, AnAcceptanceIsNotOlderThanTheOneBeforeIt) {
+    const model::Baseline faster = baseline_of(run_of({measured_case()}));
+    model::Baseline slower = faster;
+    auto& [id, expected] = *slower.cases.begin();
+    expected.provenance.reason = "slower";
+    model::LedgerEntry refresh;
+    refresh.action = model::LedgerAction::refresh;
+    refresh.at = "2026-11-22T09:00:01Z";
+    refresh.digests[id] = document::digest_of_case(id, faster.cases.at(id));
+    model::LedgerEntry accept;
+    accept.id = id;
+    accept.at = "2026-11-22T09:00:00Z";  // read before it waited for the other writer
+    accept.digests[id] = document::digest_of_case(id, expected);
+    model::LedgerEntry improved;
+    improved.id = id;
+    improved.action = model::LedgerAction::improved;
+    improved.at = "2026-11-22T08:00:00Z";  // the start of its run
+    const BaselineLock lock(folder_, {});
+    store_accepted(lock, {{faster, {refresh}}});
+    store_accepted(lock, {{slower, {accept, improved}}});
+    std::map<model::LedgerAction, std::string> times;
+    const auto ledger = load_ledger(folder_, key, "s");
+    ASSERT_TRUE(ledger);
+    for (const model::LedgerEntry& entry : ledger->entries) {
+        times[entry.action] = entry.at;
+    }
+    EXPECT_EQ(times[model::LedgerAction::accept], refresh.at);
+    EXPECT_EQ(times[model::LedgerAction::improved], improved.at);
+    EXPECT_EQ(verify_store(folder_, "2026-11-23").faults, std::vector<std::string>{});
 }
 
 TEST_F(BaselineStore, AProjectsGitAttributesAreLeftAlone) {
