@@ -19,7 +19,7 @@ bool is_improved(const MetricVerdict& metric) {
            (metric.verdict == Verdict::inconclusive && metric.doubt == model::Doubt::unaccepted);
 }
 
-/// What was known to be improved stays so while nothing else is decided.
+/// An undecided metric stays as it is known, improved or not.
 bool is_undecided(const MetricVerdict& metric) {
     return metric.verdict != Verdict::pass && metric.verdict != Verdict::regressed &&
            metric.verdict != Verdict::warned && metric.verdict != Verdict::acknowledged;

@@ -133,10 +133,6 @@ Acknowledged answer(const Acknowledgement& acknowledgement, const Comparison& co
     return answer;
 }
 
-}  // namespace
-
-namespace {
-
 /// The acknowledged value as pairs of this board have it: so much more than their base as it is
 /// more than the baseline. Absent: it says nothing here.
 std::optional<model::MetricSeries> known_here(const model::MetricSeries& known,

@@ -267,7 +267,7 @@ std::string launch_provenance_difference(const Code& now, const Code& baseline) 
     return input_difference(now, baseline);
 }
 
-/// Of a case without kernels: a host variant, or copies and memsets alone.
+/// Compares cases without kernels: host variants, or copies and memsets alone.
 CodeComparison compare_host_code(const Code& now, const Code& baseline) {
     if (now.host_code->empty() || baseline.host_code->empty()) return {};
     const bool same_host = *now.host_code == *baseline.host_code;

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
-
 #include "model/date.hpp"
 #include "util/text.hpp"
 

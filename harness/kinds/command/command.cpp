@@ -96,8 +96,8 @@ bool equal_content(const fs::path& a, const fs::path& b) {
     return !print.empty() && print == util::fingerprint_of_file(b);
 }
 
-/// Empty: a file that the command names differs, or it names none but what is found through PATH.
-/// Of scripts equal content says nothing: what they run or import may differ.
+/// Empty: a file that the command names differs, or it names none and an interpreter or build tool
+/// runs it. Scripts of equal content say nothing: what they run or import may differ.
 std::string note_on(const Command& base, const Command& head) {
     if (base.environment != head.environment || base.words != head.words) return {};
     fs::path first;

@@ -63,7 +63,7 @@ class BatchTaker {
         programs_.emplace(machine, command_);
     }
 
-    /// Values that the tool recorded elsewhere which `method` names.
+    /// Takes the values from what another tool recorded; `method` names it.
     BatchTaker(const measure::ProgramRequest& request, std::vector<model::CaseResult>& results,
                const model::Method& method)
         : machine_(nowhere()),

@@ -172,14 +172,14 @@ void add_sources(const Kernel& kernel, Apart apart, double least_ns,
     }
 }
 
-/// Of each kernel and board: the run is of it, and the baseline of some of the others.
+/// Adds a case for each board of the kernel: the run is of it, the baseline of some of the others.
 void add_boards(const Kernel& kernel, std::size_t in_baseline, double least_ns,
                 std::map<std::string, std::pair<Suite, std::shared_ptr<std::uint64_t>>>& suites) {
     constexpr std::size_t several = 4;
     std::map<std::string, Processes> boards;
     for (const Process& process : kernel.processes) boards[process.board].push_back(&process);
     std::erase_if(boards, [](const auto& board) { return board.second.size() < least_baseline; });
-    if (boards.size() <= std::max(in_baseline, in_baseline == 0 ? several : 0)) return;
+    if (boards.size() <= (in_baseline == 0 ? several : in_baseline)) return;
     const std::string workload = kernel.name.substr(0, kernel.name.find('/'));
     for (const auto& [board, held_out] : boards) {
         std::map<std::string, Processes> others = boards;
@@ -275,8 +275,6 @@ class Play {
         if (settles) judge();
         for (std::size_t i = 0; i < draws_.size(); ++i) {
             outcomes_[i].undecided = judgements_[i].measure_again;
-        }
-        for (std::size_t i = 0; i < draws_.size(); ++i) {
             outcomes_[i].claimed = judgements_[i].minimum_detectable_change.value_or(0);
         }
     }

@@ -62,8 +62,8 @@ enum class Apart {
     few_boards,  ///< the same, with one or two others
 };
 
-/// So many boards are in the baseline and the run is of another: in each replay the same for all
-/// cases of a suite, and drawn anew. 0: all others, four or more.
+/// Suites whose run is of a board that the baseline does not know. Each replay draws the baseline's
+/// boards, `in_baseline` for all cases of a suite. 0: all others, four or more.
 std::vector<Suite> suites_of_boards(const std::vector<Kernel>& kernels, std::size_t in_baseline,
                                     double least_ns);
 
