@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t longest_opcode = 64;
 constexpr std::size_t longest_instruction = 1000;
 
-/// Removes what `text` has up to `end`, and `end`; nothing if it is not there.
+/// Removes the text up to `end`, and `end`; nothing if it is not there.
 std::optional<std::string_view> take_until(std::string_view& text, std::string_view end) {
     const std::size_t at = text.find(end);
     if (at == std::string_view::npos) return std::nullopt;
@@ -103,7 +103,7 @@ std::optional<std::string> label_of(std::string_view line) {
     return std::string(line.substr(0, end));
 }
 
-/// What `listing` has of a function; nothing if it lacks it.
+/// The section of a function; nothing if the listing has none.
 std::optional<std::string_view> section_of(std::string_view listing, std::string_view symbol) {
     constexpr std::string_view section = "\t.section\t";
     std::string begin{section};

@@ -19,7 +19,7 @@ namespace perfgate::history {
 
 namespace {
 
-/// Cases that change at once on one machine without a change of code.
+/// As many cases as this that change in one run without a known cause are the machine's change.
 constexpr std::size_t least_cases_of_machine = 3;
 constexpr double least_share_of_machine = 0.2;
 constexpr double trimmed_nights = 0.2;
@@ -80,12 +80,8 @@ std::string_view to_text(CauseClass cause) {
 
 std::vector<ChangePoint> change_points(const std::vector<Series>& all,
                                        const std::map<std::int64_t, Origin>& origins) {
-    const auto origin = [&](const Night& night) {
-        const auto found = origins.find(night.run);
-        return found == origins.end() ? Origin() : found->second;
-    };
     std::vector<ChangePoint> points;
-    // Cases by what they share on a device: the run at which they changed.
+    // By device and run: the cases that were measured, and those that changed without a cause.
     std::map<std::pair<std::string, std::int64_t>, std::set<std::pair<std::string, std::string>>>
         measured, moved;
     for (std::size_t index = 0; index < all.size(); ++index) {
@@ -97,7 +93,8 @@ std::vector<ChangePoint> change_points(const std::vector<Series>& all,
         const std::vector<double> values = places.empty() ? std::vector<double>() : centres(series);
         const auto differ_at = [&](std::size_t night) {
             const Night &before = series.nights[night - 1], &after = series.nights[night];
-            return differences(before, after, origin(before), origin(after));
+            return differences(before, after, origin_of(origins, before),
+                               origin_of(origins, after));
         };
         for (std::size_t i = 0; i < places.size(); ++i) {
             const std::size_t from = i == 0 ? 0 : places[i - 1].night;
@@ -151,7 +148,10 @@ std::vector<ChangePoint> change_points(const std::vector<Series>& all,
                 "and board",
                 cases, of);
         } else {
-            point.evidence = series.nights[point.night].code.empty()
+            const auto unknown = [&](std::size_t night) {
+                return series.nights[night].code.empty();
+            };
+            point.evidence = unknown(point.night) || unknown(point.night - 1)
                                  ? "whether the code changed is not known"
                                  : "code, method, driver and board are the same";
         }

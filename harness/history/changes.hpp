@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What changed over the nights, and by the evidence whose change it is. Pure and deterministic.
+// Says what changed over the nights, and names the class of its cause by the evidence. Pure and
+// deterministic.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,7 @@
 
 namespace perfgate::history {
 
-/// Whose change it is, by evidence; in the order in which the first that applies is named.
+/// Classes of causes. The first that applies is named.
 enum class CauseClass { method, inputs, code, driver, machine, unexplained };
 
 std::string_view to_text(CauseClass cause);
@@ -30,7 +31,7 @@ struct ChangePoint {
     bool operator==(const ChangePoint&) const = default;
 };
 
-/// Of all series, which come from one store, with causes; in the order of series and nights.
+/// Finds the changes of series of one store, with causes; in the order of series and nights.
 std::vector<ChangePoint> change_points(const std::vector<Series>& series,
                                        const std::map<std::int64_t, Origin>& origins);
 
@@ -41,13 +42,14 @@ struct Finding {
     CauseClass cause = CauseClass::unexplained;
     std::string evidence;
     std::vector<ChangePoint> points;  ///< the largest first, worse before better
-    bool worse = false;               ///< one of them at least
-    bool open = false;                ///< the same
+    bool worse = false;               ///< at least one of them
+    bool open = false;                ///< at least one of them
 
     bool operator==(const Finding&) const = default;
 };
 
-/// Open before past, worse before better, then by the largest change; by device first.
+/// Groups the changes. Sorted by device; then open ones first, worse before better, by the largest
+/// change.
 std::vector<Finding> findings(const std::vector<Series>& series,
                               const std::map<std::int64_t, Origin>& origins);
 

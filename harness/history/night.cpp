@@ -2,7 +2,6 @@
 #include "history/night.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <utility>
 
@@ -97,6 +96,11 @@ void add_case(const model::Run& run, const std::string& suite, const model::Case
 }
 
 }  // namespace
+
+Origin origin_of(const std::map<std::int64_t, Origin>& origins, const Night& night) {
+    const auto found = origins.find(night.run);
+    return found == origins.end() ? Origin() : found->second;
+}
 
 std::optional<std::int64_t> seconds_of(std::string_view utc) {
     if (utc.size() != 20 || utc[10] != 'T' || utc[13] != ':' || utc[16] != ':' || utc[19] != 'Z') {

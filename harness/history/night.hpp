@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of a Run is kept for years: one value for each process of the gated metrics and the time.
+// Takes from a Run what is kept for years: one value for each process of gated metrics and times.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,7 +15,7 @@
 
 namespace perfgate::history {
 
-/// Where and of what a run was measured.
+/// Where a run was measured, and which build.
 struct Origin {
     std::string device;    ///< the device's key
     std::string board;     ///< hashed
@@ -42,6 +43,9 @@ struct Night {
     bool operator==(const Night&) const = default;
 };
 
+/// The origin of the night's run; an empty one if the run is not among them.
+Origin origin_of(const std::map<std::int64_t, Origin>& origins, const Night& night);
+
 /// One metric of one case on one device, over its nights.
 struct Series {
     std::string device, suite, id, metric, unit;
@@ -59,11 +63,11 @@ struct StoredRun {
     std::vector<Series> series;  ///< each with one night
 };
 
-/// Seconds since 1970 of a UTC time in this form; absent if it is none.
+/// Seconds since 1970 of a UTC time, "2026-11-21T10:00:00Z"; absent if the text is none.
 std::optional<std::int64_t> seconds_of(std::string_view utc);
 
-/// What is kept of the run. `verdict`: of the same run, or null. Throws InputError where the run
-/// has no time or was interrupted.
+/// Takes what is kept. `verdict`: of the same run, or null. Throws InputError if the run has no
+/// time or was interrupted.
 StoredRun stored_run(const model::Run& run, std::string fingerprint,
                      const model::VerdictDocument* verdict);
 

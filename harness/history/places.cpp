@@ -21,7 +21,7 @@ namespace {
 
 using Span = std::span<const double>;
 
-/// Of nights that are compared. A short one finds a change soon, a long one a small change.
+/// Lengths in nights. A short window finds a change soon, a long one a small change.
 constexpr std::array<std::size_t, 15> windows = {3,  4,  5,  6,  8,  10, 12, 15,
                                                  18, 21, 25, 30, 40, 50, 60};
 constexpr std::size_t longest = windows.back();
@@ -29,13 +29,14 @@ constexpr std::size_t longest = windows.back();
 /// elsewhere tells, so longer ones than this need as many places elsewhere.
 constexpr std::size_t longest_alone = 5;
 constexpr std::size_t least_elsewhere = 3;  ///< in lengths of the window
-/// Two-sided, of one place and length.
+/// The two-sided level of one place and length.
 constexpr double level = 1e-5;
-/// One-sided, of the exact test.
+/// The one-sided level of the exact test.
 constexpr double rank_level = 1e-4;
 constexpr std::size_t nights_of_rank_test = 60;
-/// Of a trimmed mean over the mean's, of normal values.
+/// The other side's deviation counts too if both sides have so many nights.
 constexpr std::size_t enough_for_a_deviation = 10;
+/// The variance of a trimmed mean of normal values, as a multiple of the mean's.
 constexpr double variance_of_trimmed = 1.2;
 /// Smaller spreads come from the resolution of clocks and are no measure of nights. A fraction.
 constexpr double least_deviation = 3e-4;
@@ -172,7 +173,7 @@ class Search {
         return {quantile, found};
     }
 
-    /// How often the difference is what the level needs; 0: no change is seen.
+    /// The difference as a multiple of what the level needs; 0: no change is seen.
     double strength(std::size_t place, std::size_t before, std::size_t after,
                     const Needed& level_needs) const {
         const double size = std::abs(difference(place, before, after));
@@ -333,8 +334,7 @@ class Search {
     /// Removes places, the one with the smallest change first, that the nights up to their
     /// neighbours no longer show.
     void merge() {
-        for (bool merged = true; merged;) {
-            merged = false;
+        while (true) {
             const std::vector<std::size_t> ends = borders();
             std::optional<std::size_t> weakest;
             double least = 0;
@@ -349,7 +349,6 @@ class Search {
             }
             if (!weakest) return;
             places_.erase(places_.begin() + static_cast<std::ptrdiff_t>(*weakest));
-            merged = true;
         }
     }
 

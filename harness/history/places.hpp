@@ -27,7 +27,7 @@ struct Place {
     bool operator==(const Place&) const = default;
 };
 
-/// In their order. Too few nights for the level: none.
+/// Finds the places, in their order; none if there are too few nights for the level.
 std::vector<Place> change_places(const Series& series);
 
 }  // namespace perfgate::history

@@ -8,10 +8,9 @@
 #include <string_view>
 #include <tuple>
 
-#include "gate/series.hpp"
+#include "history/places.hpp"
 #include "model/quantity.hpp"
 #include "stats/quantiles.hpp"
-#include "stats/spread.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::history {
@@ -20,17 +19,12 @@ namespace {
 
 constexpr std::size_t sparkline_width = 60;
 
-Origin origin_of(const std::map<std::int64_t, Origin>& origins, const Night& night) {
-    const auto found = origins.find(night.run);
-    return found == origins.end() ? Origin() : found->second;
-}
-
 std::string where_text(const Origin& origin) {
     return fmt::format("{} {:.12}", util::printable(origin.started.substr(0, 10)),
                        origin.revision.empty() ? "no revision" : util::printable(origin.revision));
 }
 
-/// Of several series that changed together.
+/// A line for several series that changed together.
 std::string finding_text(const std::vector<Series>& series, const Finding& finding,
                          const std::map<std::int64_t, Origin>& origins) {
     const ChangePoint& largest = finding.points.front();
@@ -106,15 +100,12 @@ std::string write_console(const std::vector<Series>& series,
                 }
             }
         }
-        std::vector<double> centres;
-        for (const Night& night : one.nights) {
-            centres.push_back(stats::trimmed_mean(night.values, gate::trimmed_processes));
-        }
+        const std::vector<double> values = centres(one);
         text += fmt::format("  {}: {} {}  {}  {}\n", util::printable(one.suite),
                             util::printable(one.id), util::printable(one.metric),
-                            model::quantity_text(centres.back(), one.unit),
-                            util::counted(centres.size(), "night"));
-        text += fmt::format("    {}\n", sparkline(centres, sparkline_width));
+                            model::quantity_text(values.back(), one.unit),
+                            util::counted(values.size(), "night"));
+        text += fmt::format("    {}\n", sparkline(values, sparkline_width));
         for (const ChangePoint* point : by_series[i]) text += point_text(one, *point, origins);
     }
     std::size_t changed = 0;

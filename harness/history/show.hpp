@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Histories for a terminal.
+// Writes histories for a terminal.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ namespace perfgate::history {
 /// Bars of eight heights, at most `width`; each shows the median of as many values.
 std::string sparkline(std::span<const double> values, std::size_t width);
 
-/// What changed, the last change of each series first, worse before better, largest first. `all`:
-/// also series without a change.
+/// Lists, for each device, what changed together, then the series that changed: those that became
+/// worse at their last change first, by its size. `all`: also series without a change.
 std::string write_console(const std::vector<Series>& series,
                           const std::map<std::int64_t, Origin>& origins, bool all);
 

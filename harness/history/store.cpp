@@ -49,10 +49,12 @@ constexpr Object schema[] = {
      "unit, direction, class))"},
 };
 
-class Statement {
+}  // namespace
+
+class Store::Statement {
   public:
-    Statement(sqlite3* handle, const char* sql) : handle_(handle) {
-        check(sqlite3_prepare_v2(handle, sql, -1, &statement_, nullptr));
+    Statement(const Store& store, const char* sql) : store_(store) {
+        check(sqlite3_prepare_v2(store.handle_.get(), sql, -1, &statement_, nullptr));
     }
     Statement(const Statement&) = delete;
     Statement& operator=(const Statement&) = delete;
@@ -111,15 +113,12 @@ class Statement {
                                   SQLITE_STATIC));
     }
     void check(int result) const {
-        if (result == SQLITE_OK) return;
-        throw util::Error(fmt::format("SQLite: {}", util::printable(sqlite3_errmsg(handle_))));
+        if (result != SQLITE_OK) store_.fail(result);
     }
 
-    sqlite3* handle_;
+    const Store& store_;
     sqlite3_stmt* statement_ = nullptr;
 };
-
-}  // namespace
 
 bool is_store(const std::filesystem::path& file) {
     constexpr std::string_view begins("SQLite format 3\0", 16);
@@ -138,12 +137,14 @@ void Store::Close::operator()(sqlite3* handle) const {
 void Store::fail(int result) const {
     const std::string reason =
         handle_ ? util::printable(sqlite3_errmsg(handle_.get())) : "there is no memory";
-    if (result == SQLITE_NOTADB || result == SQLITE_CORRUPT) {
-        throw util::InputError(
-            fmt::format("{} is not a history: {}", util::printable(name_), reason));
+    const std::string name =
+        util::printable(name_) + (added_.empty() ? "" : " or " + util::printable(added_));
+    // SQLITE_ERROR: a schema that SQLite cannot read.
+    if (result == SQLITE_NOTADB || result == SQLITE_CORRUPT || result == SQLITE_ERROR) {
+        throw util::InputError(fmt::format("{} is not a history: {}", name, reason));
     }
-    throw util::Error(fmt::format("cannot {} {}: SQLite: {}", writes_ ? "write" : "read",
-                                  util::printable(name_), reason));
+    throw util::Error(
+        fmt::format("cannot {} {}: SQLite: {}", writes_ ? "write" : "read", name, reason));
 }
 
 void Store::execute(const char* sql) const {
@@ -175,11 +176,11 @@ Store::Store(const std::filesystem::path& file, Access access)
     sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
     execute("PRAGMA cell_size_check=ON");
     if (!writes_) {
-        check_schema("main");
+        check_schema("main", name_);
         return;
     }
     execute("PRAGMA synchronous=FULL; BEGIN IMMEDIATE");
-    Statement objects(handle, "SELECT count(*) FROM sqlite_schema");
+    Statement objects(*this, "SELECT count(*) FROM sqlite_schema");
     objects.step();
     if (objects.integer(0) == 0) {
         execute(
@@ -188,62 +189,55 @@ Store::Store(const std::filesystem::path& file, Access access)
         for (const Object& object : schema) execute(object.sql);
     }
     objects.step();
-    check_schema("main");
+    check_schema("main", name_);
     execute("COMMIT");
 }
 
-void Store::check_schema(const char* database) const {
+void Store::check_schema(const char* database, const std::filesystem::path& file) const {
     const auto refuse = [&](std::string_view what) {
-        throw util::InputError(
-            fmt::format("{} is not a history of this perfgate: {}", util::printable(name_), what));
+        throw util::InputError(fmt::format("{} is not a history of this perfgate: {}",
+                                           util::printable(file.string()), what));
     };
-    try {
-        const auto number = [&](const char* pragma) {
-            Statement asked(handle_.get(), fmt::format("PRAGMA {}.{}", database, pragma).c_str());
-            asked.step();
-            return asked.integer(0);
-        };
-        if (number("application_id") != application) refuse("another program wrote it");
-        if (number("user_version") != version) refuse("it has another version");
-        Statement objects(handle_.get(),
-                          fmt::format("SELECT name, sql FROM {}.sqlite_schema WHERE name NOT LIKE "
-                                      "'sqlite_autoindex_%' ORDER BY name",
-                                      database)
-                              .c_str());
-        std::size_t known = 0;
-        while (objects.step()) {
-            if (known == std::size(schema) || objects.text(0) != schema[known].name ||
-                objects.text(1) != schema[known].sql) {
-                refuse("it has other tables");
-            }
-            ++known;
+    const auto number = [&](const char* pragma) {
+        Statement asked(*this, fmt::format("PRAGMA {}.{}", database, pragma).c_str());
+        asked.step();
+        return asked.integer(0);
+    };
+    if (number("application_id") != application) refuse("another program wrote it");
+    if (number("user_version") != version) refuse("it has another version");
+    Statement objects(*this,
+                      fmt::format("SELECT name, sql FROM {}.sqlite_schema WHERE name NOT LIKE "
+                                  "'sqlite_autoindex_%' ORDER BY name",
+                                  database)
+                          .c_str());
+    std::size_t known = 0;
+    while (objects.step()) {
+        if (known == std::size(schema) || objects.text(0) != schema[known].name ||
+            objects.text(1) != schema[known].sql) {
+            refuse("it has other tables");
         }
-        if (known != std::size(schema)) refuse("tables are missing");
-    } catch (const util::InputError&) {
-        throw;
-    } catch (const util::Error& error) {
-        refuse(error.what());
+        ++known;
     }
+    if (known != std::size(schema)) refuse("tables are missing");
 }
 
 std::size_t Store::add_run(const StoredRun& run) const {
-    sqlite3* handle = handle_.get();
     const Origin& origin = run.origin;
-    Statement(handle,
+    Statement(*this,
               "INSERT OR IGNORE INTO run (fingerprint, device, board, driver, toolkit, tool, "
               "revision, started, ordered) VALUES (?,?,?,?,?,?,?,?,?)")
         .with(run.fingerprint, origin.device, origin.board, origin.driver, origin.toolkit,
               origin.tool, origin.revision, origin.started, origin.ordered)
         .step();
-    if (sqlite3_changes(handle) == 0) return 0;
-    const std::int64_t number = sqlite3_last_insert_rowid(handle);
-    Statement series(handle,
+    if (sqlite3_changes(handle_.get()) == 0) return 0;
+    const std::int64_t number = sqlite3_last_insert_rowid(handle_.get());
+    Statement series(*this,
                      "INSERT INTO series (device, suite, case_id, metric, unit, direction, class, "
                      "tolerance) VALUES (?,?,?,?,?,?,?,?) ON CONFLICT DO UPDATE SET tolerance = "
                      "excluded.tolerance");
-    Statement facts(handle, "INSERT OR IGNORE INTO facts (code, inputs, method) VALUES (?,?,?)");
+    Statement facts(*this, "INSERT OR IGNORE INTO facts (code, inputs, method) VALUES (?,?,?)");
     Statement night(
-        handle,
+        *this,
         "INSERT OR IGNORE INTO night SELECT s.id, ?, f.id, ?, ?, ? FROM series AS s, "
         "facts AS f WHERE s.device = ? AND s.suite = ? AND s.case_id = ? AND s.metric = "
         "? AND s.unit = ? AND s.direction = ? AND s.class = ? AND f.code = ? AND "
@@ -294,13 +288,14 @@ std::size_t Store::add(std::span<const StoredRun> runs,
         if (stores.empty()) finish();
         execute("COMMIT");
         for (const std::filesystem::path& other : stores) {
+            added_ = other.string();
             // The statement takes a path, not a URI; an absolute one is never ":memory:".
-            Statement(handle_.get(), "ATTACH ? AS other")
+            Statement(*this, "ATTACH ? AS other")
                 .with(std::filesystem::absolute(other).string())
                 .step();
             execute("BEGIN IMMEDIATE");
-            check_schema("other");
-            Statement count(handle_.get(), "SELECT count(*) FROM run");
+            check_schema("other", other);
+            Statement count(*this, "SELECT count(*) FROM run");
             count.step();
             const std::int64_t before = count.integer(0);
             count.step();
@@ -327,6 +322,7 @@ std::size_t Store::add(std::span<const StoredRun> runs,
             count.step();
             finish();
             execute("COMMIT; DETACH other");
+            added_.clear();
         }
     } catch (...) {
         if (sqlite3_get_autocommit(handle_.get()) == 0) {
@@ -339,7 +335,7 @@ std::size_t Store::add(std::span<const StoredRun> runs,
 
 std::map<std::int64_t, Origin> Store::origins() const {
     std::map<std::int64_t, Origin> found;
-    Statement rows(handle_.get(),
+    Statement rows(*this,
                    "SELECT id, device, board, driver, toolkit, tool, revision, started, ordered "
                    "FROM run");
     while (rows.step()) {
@@ -358,7 +354,7 @@ std::map<std::int64_t, Origin> Store::origins() const {
 std::vector<Series> Store::series(const std::string& suite, const std::string& id) const {
     std::vector<Series> found;
     std::optional<std::int64_t> current;
-    Statement rows(handle_.get(),
+    Statement rows(*this,
                    "SELECT s.id, s.device, s.suite, s.case_id, s.metric, s.unit, s.direction, "
                    "s.class, s.tolerance, n.run, f.code, f.inputs, f.method, n.verdict, "
                    "n.clock_mhz, n.process_values FROM series AS s JOIN night AS n ON n.series = "

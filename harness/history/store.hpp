@@ -42,15 +42,18 @@ class Store {
     std::vector<Series> series(const std::string& suite, const std::string& id) const;
 
   private:
+    class Statement;
     struct Close {
         void operator()(sqlite3* handle) const;
     };
     void execute(const char* sql) const;
-    void check_schema(const char* database) const;
+    /// Refuses a file that has not exactly a history's tables.
+    void check_schema(const char* database, const std::filesystem::path& file) const;
     std::size_t add_run(const StoredRun& run) const;
     [[noreturn]] void fail(int result) const;
 
     std::string name_;
+    std::string added_;  ///< the history that is being added to this one
     bool writes_ = false;
     std::unique_ptr<sqlite3, Close> handle_;
 };

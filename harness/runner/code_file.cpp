@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "document/kernel_code.hpp"
+#include "model/case.hpp"
 #include "util/error.hpp"
 #include "util/file.hpp"
 #include "util/folder.hpp"
@@ -55,10 +56,21 @@ void store_code(measure::Session& session, const std::vector<model::CaseIndex>& 
                 const fs::path& out) {
     if (session.interrupted()) return;
     std::vector<model::CaseIndex> first;
+    std::vector<model::CaseCode> beyond;
     for (const model::CaseIndex& at : cases) {
-        const model::CaseResult& result = session.run().suites.at(at.suite).cases.at(at.index);
-        if (first.size() == most_cases) break;
-        if (result.metrics.contains("code_instructions")) first.push_back(at);
+        const model::SuiteResult& suite = session.run().suites.at(at.suite);
+        const model::CaseResult& result = suite.cases.at(at.index);
+        if (!result.metrics.contains("code_instructions")) continue;
+        if (first.size() < most_cases) {
+            first.push_back(at);
+            continue;
+        }
+        model::CaseCode& code = beyond.emplace_back();
+        code.suite = suite.name;
+        code.id = model::case_id(result.spec);
+        code.problem =
+            fmt::format("the machine code of {} others is kept: run this case by itself (--filter)",
+                        most_cases);
     }
     if (first.empty()) return;
     try {
@@ -68,9 +80,13 @@ void store_code(measure::Session& session, const std::vector<model::CaseIndex>& 
             bytes += size_of(code);
             if (bytes <= most_bytes) continue;
             code.kernels.clear();
-            code.problem = fmt::format("the machine code of the run's cases is larger than {} MiB",
-                                       most_bytes >> 20);
+            code.problem = fmt::format(
+                "the machine code of the run's cases is larger than {} MiB: run this case by "
+                "itself "
+                "(--filter)",
+                most_bytes >> 20);
         }
+        all.insert(all.end(), beyond.begin(), beyond.end());
         if (all.empty()) return;
         util::Folder(out).write(code_file, document::write_code(all));
     } catch (const util::Error& error) {

@@ -16,7 +16,8 @@ inline constexpr const char* code_file = "code.json";
 
 /// Disassembles those of the cases that have the metric `code_instructions`, each in one more
 /// launch, and stores what that gives; no file if there is nothing. A case beyond the limits (16,
-/// 64 MiB) is stored without. What fails is said on standard error: the run is none the worse.
+/// 64 MiB) is stored with the reason in its place. What fails is said on standard error: the run is
+/// none the worse.
 void store_code(measure::Session& session, const std::vector<model::CaseIndex>& cases,
                 const std::filesystem::path& out);
 

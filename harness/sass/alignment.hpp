@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which elements two sequences have in common, in the same order.
+// Finds the elements that two sequences have in common, in the same order.
 #pragma once
 
 #include <cstddef>

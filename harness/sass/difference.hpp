@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the machine code of a kernel changed.
+// Says how the machine code of a kernel changed.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +51,7 @@ struct Difference {
     std::vector<Count> classes;  ///< that either side has, in the order of instruction_classes()
     std::vector<Count> opcodes;  ///< whose number changed, the largest changes first
     std::vector<Line> lines;     ///< the most changed first
-    /// "LDG.E.128 8 → 0, LDG.E 0 → 32 at blend.cu:19; 3 others in another order". Never empty.
+    /// "LDG.E 0 → 32 at blend.cu:19, LDG.E.128 8 → 0; 3 in another order". Never empty.
     std::string sentence;
     /// Nothing but registers, addresses and labels differs.
     bool equal = false;

@@ -86,7 +86,7 @@ struct Class {
     std::vector<std::string_view> opcodes;  ///< before their first dot
 };
 
-/// The first that has the opcode, or the longest begin of it that ends in '*'.
+/// In the order of reports. An opcode that none has counts as `other_class`.
 const std::vector<Class>& classes() {
     static const std::vector<Class> all{
         {"global memory", {"LDG", "STG", "LD", "ST", "UBLKCP", "UTMALDG", "UTMASTG"}},

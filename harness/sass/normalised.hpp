@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an instruction does, apart from which registers the compiler chose and where code lies.
+// Names what an instruction does, apart from which registers the compiler chose and where code
+// lies.
 #pragma once
 
 #include <optional>
@@ -35,7 +36,7 @@ Normalised normalise(const model::Instruction& instruction);
 /// How many registers in succession the result has.
 int result_width(std::string_view opcode);
 
-/// The kind of work: "global memory", "FP32".
+/// Names the kind of work: "global memory", "FP32".
 std::string_view class_of(std::string_view opcode);
 /// All of them, in the order in which reports list them.
 const std::vector<std::string_view>& instruction_classes();

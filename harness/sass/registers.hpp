@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether aligned instructions take the same values, whatever registers hold these.
+// Checks whether aligned instructions take the same values, whatever registers hold these.
 #pragma once
 
 #include <cstddef>

@@ -71,9 +71,15 @@ std::vector<std::string> rows_text(const model::Listing& before, const model::Li
 
 std::vector<std::string> lines_text(const Difference& difference, std::size_t most_lines) {
     std::vector<std::string> lines;
+    const auto changed = std::count_if(difference.lines.begin(), difference.lines.end(),
+                                       [](const Line& line) { return line.changed > 0; });
     for (const Line& line : difference.lines) {
         if (line.changed == 0) break;
-        if (lines.size() == most_lines) break;
+        if (lines.size() == most_lines) {
+            lines.push_back(fmt::format("… and {} more source lines",
+                                        static_cast<std::size_t>(changed) - most_lines));
+            break;
+        }
         std::string text = fmt::format("{}  instructions {} → {}", place_of(line),
                                        line.instructions_before, line.instructions_after);
         for (std::size_t i = 0; i < std::min(line.opcodes.size(), most_opcodes); ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A comparison as lines of text.
+// Writes a comparison as lines of text.
 #pragma once
 
 #include <string>
@@ -9,20 +9,21 @@
 
 namespace perfgate::sass {
 
-/// "in all 210 → 260: global memory 16 → 40, FP32 512 → 500": the classes that changed.
+/// The classes that changed: "instructions 210 → 260: global memory 16 → 40, FP32 512 → 500".
 std::string classes_text(const Difference& difference);
 
 /// The rows that differ with some around them, marked "-", "+", "~" (operands) and " "; places
-/// where they change. No more than `most_lines`, which says so.
+/// where they change. After `most_lines`, a line says how many rows are left out.
 std::vector<std::string> rows_text(const model::Listing& before, const model::Listing& after,
                                    const Difference& difference, std::size_t most_lines);
 
-/// "blend.cu:19 (was :17)  48 → 120  LDG.E 0 → 32, LDG.E.128 8 → 0", the most changed first.
+/// The source lines, the most changed first: "blend.cu:19 (was :17)  instructions 48 → 120  LDG.E 0
+/// → 32, LDG.E.128 8 → 0". After `most_lines`, a line says how many are left out.
 std::vector<std::string> lines_text(const Difference& difference, std::size_t most_lines);
 
-/// The kernels of a case, head against base: for each that changed the sentence, the classes, the
-/// source lines and the rows; for others that they are the same, or that the base has none. `base`
-/// null: it is not at hand. The texts are untrusted, but printable.
+/// Compares the kernels of a case, head against base: for each that changed the sentence, the
+/// classes, the source lines and the rows; for others that they are the same, or that the base has
+/// none. `base` null: it is not at hand. Names and places are untrusted: not yet printable.
 std::vector<std::string> case_text(const model::CaseCode* base, const model::CaseCode& head);
 
 }  // namespace perfgate::sass

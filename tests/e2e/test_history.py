@@ -92,7 +92,7 @@ class History(tool.Case):
         foreign.execute("CREATE TABLE run (id)")
         foreign.commit()
         foreign.close()
-        self.assert_one_line(self.add("foreign.db", code=2).stderr, "is not a history of this perfgate")
+        self.assert_one_line(self.add("foreign.db", code=2).stderr, "foreign.db is not a history of this perfgate")
         with sqlite3.connect(self.folder / "h.db") as connection:
             connection.execute("CREATE TRIGGER t AFTER INSERT ON run BEGIN DELETE FROM night; END")
         self.assert_one_line(self.add(self.night(1), code=2).stderr, "it has other tables")

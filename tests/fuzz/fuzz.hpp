@@ -18,6 +18,13 @@ inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {
     return {reinterpret_cast<const char*>(data), size};
 }
 
+/// Ends the process where a value that was read is not as it must be.
+inline void require(bool holds, const char* what) {
+    if (holds) return;
+    std::fprintf(stderr, "%s\n", what);
+    std::abort();
+}
+
 template <class Read, class Write>
 void check_round_trip(std::string_view input, const Read& read, const Write& write) {
     std::string first;

@@ -10,12 +10,7 @@
 namespace {
 
 using namespace perfgate;
-
-void require(bool holds, const char* what) {
-    if (holds) return;
-    std::fprintf(stderr, "%s\n", what);
-    std::abort();
-}
+using fuzz::require;
 
 void read(std::span<const char> input) {
     const elf::ElfImage image(input);

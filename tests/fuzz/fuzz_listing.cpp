@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two listings of nvdisasm, with a zero byte between them: what is read of them can be compared,
-// and every instruction is in one row.
+// Two listings of nvdisasm, with a zero byte between them: they can be compared, and every
+// instruction is in one row.
 #include <string_view>
 
 #include "elf/instruction_listing.hpp"
@@ -11,12 +11,7 @@
 namespace {
 
 using namespace perfgate;
-
-void require(bool holds, const char* what) {
-    if (holds) return;
-    std::fprintf(stderr, "%s\n", what);
-    std::abort();
-}
+using fuzz::require;
 
 model::Listing read(std::string_view text) {
     const model::Listing listing =
@@ -30,7 +25,7 @@ model::Listing read(std::string_view text) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    const std::string_view input(reinterpret_cast<const char*>(data), size);
+    const std::string_view input = fuzz::text_of(data, size);
     const std::size_t middle = std::min(input.find('\0'), input.size());
     const model::Listing before = read(input.substr(0, middle));
     const model::Listing after = read(input.substr(middle));

@@ -179,13 +179,15 @@ TEST_F(Stores, ADamagedOneIsRefusedOrReadButNeverCrashes) {
             const Store store(file("d"), Store::Access::read);
             store.origins();
             store.series("", "");
-        } catch (const util::Error&) {
+        } catch (const util::Error& error) {
             ++refused;
+            EXPECT_NE(std::string::npos, std::string(error.what()).find(file("d"))) << error.what();
         }
         try {
             const std::vector<std::filesystem::path> others{file("d")};
             Store(file("m"), Store::Access::write).add({}, others, {});
-        } catch (const util::Error&) {
+        } catch (const util::Error& error) {
+            EXPECT_NE(std::string::npos, std::string(error.what()).find(file("d"))) << error.what();
         }
     }
     EXPECT_GT(refused, 5u);

@@ -196,6 +196,14 @@ TEST(SassDifference, ALineThatMovedIsOneLine) {
               (std::vector<std::string>{"k.cu:13 (was :3)  instructions 2 → 3  MUFU.EX2 0 → 1"}));
 }
 
+TEST(SassDifference, SourceLinesBeyondTheMostAreCounted) {
+    const Difference found =
+        compared("", "#1\nMUFU.EX2 R1, R0\n#2\nFADD R2, R1, R1\n#3\nFMUL R3, R2, R2\n");
+    const std::vector<std::string> lines = lines_text(found, 1);
+    ASSERT_EQ(lines.size(), 2U);
+    EXPECT_EQ(lines[1], "… and 2 more source lines");
+}
+
 TEST(SassDifference, ALargeKernelThatChangedAltogetherIsCounted) {
     std::string before, after;
     for (int i = 0; i < 20000; ++i) {
