@@ -131,7 +131,7 @@ model::SourcePlace shown_place(const std::vector<model::SourcePlace>& places,
 
 struct Counts {
     std::int64_t all = 0;
-    std::map<std::pair<std::string, std::int64_t>, std::int64_t> by_place;
+    std::map<model::SourcePlace, std::int64_t> by_place;
 };
 
 InstructionUse use_of(const Counts& counts) {
@@ -140,7 +140,7 @@ InstructionUse use_of(const Counts& counts) {
     for (const auto& [place, count] : counts.by_place) {
         if (count <= most) continue;
         most = count;
-        use.place = {place.first, place.second};
+        use.place = place;
     }
     return use;
 }
@@ -191,8 +191,7 @@ std::map<std::string, InstructionUse> instruction_uses(const Listing& listing) {
     for (const Instruction& instruction : listing.instructions) {
         Counts& of_opcode = counts[std::string(opcode_of(instruction))];
         ++of_opcode.all;
-        const model::SourcePlace& place = instruction.place;
-        if (place.line > 0) ++of_opcode.by_place[{place.file, place.line}];
+        if (instruction.place.line > 0) ++of_opcode.by_place[instruction.place];
     }
     std::map<std::string, InstructionUse> uses;
     for (const auto& [opcode, each] : counts) uses[opcode] = use_of(each);

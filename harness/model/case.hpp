@@ -2,6 +2,7 @@
 // A case: workload + variant + parameters; the unit that is measured, gated and reported.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -21,7 +22,7 @@ struct SourcePlace {
     std::string file;
     std::int64_t line = 0;
 
-    bool operator==(const SourcePlace&) const = default;
+    auto operator<=>(const SourcePlace&) const = default;
 };
 
 struct CaseSpec {

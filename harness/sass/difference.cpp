@@ -18,7 +18,7 @@ namespace perfgate::sass {
 namespace {
 
 using Pairs = std::vector<std::pair<std::size_t, std::size_t>>;
-using Place = std::pair<std::string, std::int64_t>;
+using model::SourcePlace;
 
 constexpr std::size_t most_named = 6;
 
@@ -101,21 +101,17 @@ std::vector<Count> class_counts(const model::Listing& before, const model::Listi
     return all;
 }
 
-Place key_of(const model::SourcePlace& place) {
-    return {place.file, place.line};
-}
-
 std::vector<Line> lines_of(const model::Listing& before, const model::Listing& after,
                            const std::vector<Row>& rows) {
     // A line of the base belongs to the line that most of its instructions are paired with.
-    std::map<Place, std::map<Place, std::int64_t>> partners;
+    std::map<SourcePlace, std::map<SourcePlace, std::int64_t>> partners;
     for (const Row& row : rows) {
         if (!row.before || !row.after) continue;
-        const model::SourcePlace& left = before.instructions[*row.before].place;
-        const model::SourcePlace& right = after.instructions[*row.after].place;
-        if (left.line > 0 && right.line > 0) ++partners[key_of(left)][key_of(right)];
+        const SourcePlace& left = before.instructions[*row.before].place;
+        const SourcePlace& right = after.instructions[*row.after].place;
+        if (left.line > 0 && right.line > 0) ++partners[left][right];
     }
-    std::map<Place, Place> partner_of;
+    std::map<SourcePlace, SourcePlace> partner_of;
     for (const auto& [left, counts] : partners) {
         partner_of[left] = std::max_element(counts.begin(), counts.end(), [](auto& a, auto& b) {
                                return a.second < b.second;
@@ -126,16 +122,16 @@ std::vector<Line> lines_of(const model::Listing& before, const model::Listing& a
         std::map<std::string, Count> opcodes;
     };
     // By the head's place; one that only the base has is apart from those.
-    std::map<std::pair<bool, Place>, Found> lines;
+    std::map<std::pair<bool, SourcePlace>, Found> lines;
     const auto of_before = [&](const model::Instruction& instruction) -> Found& {
-        const auto partner = partner_of.find(key_of(instruction.place));
-        Found& found = partner == partner_of.end() ? lines[{true, key_of(instruction.place)}]
+        const auto partner = partner_of.find(instruction.place);
+        Found& found = partner == partner_of.end() ? lines[{true, instruction.place}]
                                                    : lines[{false, partner->second}];
         if (found.line.before.line == 0) found.line.before = instruction.place;
         return found;
     };
     const auto of_after = [&](const model::Instruction& instruction) -> Found& {
-        Found& found = lines[{false, key_of(instruction.place)}];
+        Found& found = lines[{false, instruction.place}];
         found.line.after = instruction.place;
         return found;
     };
@@ -174,7 +170,7 @@ std::vector<Line> lines_of(const model::Listing& before, const model::Listing& a
     return all;
 }
 
-std::string at(const model::SourcePlace& place) {
+std::string at(const SourcePlace& place) {
     return place.line > 0 ? fmt::format(" at {}:{}", place.file, place.line) : "";
 }
 
