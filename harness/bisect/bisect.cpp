@@ -95,10 +95,18 @@ std::optional<Target> worst_of(const model::VerdictDocument& document) {
     return worst;
 }
 
+/// What `ab` would be asked of two revisions.
+runner::AbRequest with_sides(runner::AbRequest request, const std::string& base,
+                             const std::string& head) {
+    request.base.revision = base;
+    request.head.revision = head;
+    return request;
+}
+
 class Bisection {
   public:
     explicit Bisection(const Request& request)
-        : request_(request), suite_(request.ab.suites.front()), good_(request.ab.suites, build()) {
+        : request_(request), good_(request.ab.suites, build()) {
         search_.good = good_.commit_of("GOOD " + request.good, request.good);
         search_.bad = good_.commit_of("BAD " + request.bad, request.bad);
         if (search_.good == search_.bad) {
@@ -177,18 +185,10 @@ class Bisection {
             longest_subject);
     }
 
-    /// What `ab` would be asked of two revisions.
-    runner::AbRequest sides(const std::string& base, const std::string& head) const {
-        runner::AbRequest sides = request_.ab;
-        sides.base.revision = base;
-        sides.head.revision = head;
-        return sides;
-    }
-
     /// The report of a comparison, with the command that repeats it.
     runner::Compared compare(const std::string& base, const std::string& head,
                              const runner::Checkouts& checkouts) {
-        runner::AbRequest asked = sides(base, head);
+        runner::AbRequest asked = with_sides(request_.ab, base, head);
         std::vector<std::string>& words = asked.reports.commands.again_words;
         words.insert(words.begin(), {"--base", "rev:" + base, "--head", "rev:" + head});
         runner::Compared compared = runner::compare_checkouts(asked, checkouts);
@@ -207,14 +207,17 @@ class Bisection {
             util::printable(search_.device), util::printable(key)));
     }
 
+    runner::Compared compare_bad_with_good() {
+        runner::Revisions bad(request_.ab.suites, build());
+        const runner::Checkout checkout = bad.check_out("BAD " + request_.bad, request_.bad);
+        return compare(request_.good, request_.bad, {good_checkout_, checkout});
+    }
+
     /// Finds what to follow. Returns the exit code if there is nothing.
     std::optional<int> compare_bad() {
         say(fmt::format("{} after GOOD; comparing BAD with GOOD",
                         util::counted(history_.size(), "commit")));
-        runner::Revisions bad(request_.ab.suites, build());
-        const runner::Checkout checkout = bad.check_out("BAD " + request_.bad, request_.bad);
-        const runner::Compared compared =
-            compare(request_.good, request_.bad, {good_checkout_, checkout});
+        const runner::Compared compared = compare_bad_with_good();
         if (compared.exit_code == 130) return compared.exit_code;
         search_.target = worst_of(compared.verdict);
         if (!search_.target) search_.outcome = Outcome::not_shown;
@@ -250,20 +253,17 @@ class Bisection {
         say(step_text(step));
     }
 
-    /// What is refused may be the commit's fault, or that of a command that went on with others'
-    /// steps. Throws as comparing BAD with GOOD does, of which it is known that it can be done.
+    /// An error may be the commit's fault, or that of this command, which went on with the steps of
+    /// an earlier one. Throws if this command cannot compare BAD with GOOD, as the earlier one did.
     void require_usable() {
-        if (usable_) return;
-        runner::Revisions bad(request_.ab.suites, build());
-        const runner::Checkout checkout = bad.check_out("BAD " + request_.bad, request_.bad);
-        compare(request_.good, request_.bad, {good_checkout_, checkout});
+        if (!usable_) compare_bad_with_good();
     }
 
     /// Returns the key of the device.
     std::string measure(Step& step) {
         runner::Revisions revisions(request_.ab.suites, build());
         const runner::Checkout checkout = revisions.check_out("commit " + step.commit, step.commit);
-        runner::AbRequest asked = sides(search_.good, step.commit);
+        runner::AbRequest asked = with_sides(request_.ab, search_.good, step.commit);
         asked.measuring.filters = {search_.target->id};
         asked.measuring.tags.clear();
         asked.measuring.ceilings = false;
@@ -348,7 +348,8 @@ class Bisection {
         return text + branches_text(among);
     }
 
-    /// Where the commit is beyond the boundary, but does not make the whole of the change.
+    /// Says that the commit, which is beyond the boundary, does not make the whole of the change;
+    /// empty if it does.
     std::string not_alone(const model::VerdictDocument& report) const {
         for (const model::SuiteVerdict& suite : report.suites) {
             for (const model::CaseVerdict& verdict : suite.cases) {
@@ -377,7 +378,7 @@ class Bisection {
             if (base.empty()) continue;
             text += fmt::format("\nit is a merge; its branch: perfgate bisect {} {} {} {}",
                                 short_name(base), short_name(culprit.parents[i]),
-                                util::shell_word(util::printable(suite_)),
+                                util::shell_word(util::printable(request_.ab.suites.front())),
                                 util::shell_word(util::printable(search_.target->id)));
         }
         return text;
@@ -389,7 +390,6 @@ class Bisection {
     }
 
     const Request& request_;
-    std::string suite_;
     runner::Revisions good_;  ///< with GOOD's checkout, which all steps compare with
     runner::Checkout good_checkout_;
     SearchDocument search_;
@@ -398,7 +398,8 @@ class Bisection {
     std::vector<std::optional<Decision>> decisions_;  ///< of the history's commits
 };
 
-/// What a comparison says of the working tree, to git.
+/// The exit code that tells git what a comparison says of the working tree. Nothing: it shows
+/// neither.
 std::optional<int> answer(const model::VerdictDocument& document) {
     bool shown = document.exit_code != 2;
     for (const model::SuiteVerdict& suite : document.suites) {
@@ -430,17 +431,13 @@ constexpr int skip_commit = 125;  // git's word for it
 
 int find_culprit(const Request& request) {
     runner::catch_interruptions();
-    runner::AbRequest sides = request.ab;
-    sides.base.revision = request.good;
-    sides.head.revision = request.bad;
-    runner::check_sides(sides);
+    runner::check_sides(with_sides(request.ab, request.good, request.bad));
     return Bisection(request).run();
 }
 
 int step(const Request& request) {
     runner::catch_interruptions();
-    runner::AbRequest asked = request.ab;
-    asked.base.revision = request.good;
+    runner::AbRequest asked = with_sides(request.ab, request.good, {});
     runner::check_sides(asked);
     runner::Revisions revisions(asked.suites, asked.measuring.build);
     const runner::Checkout good = revisions.check_out("GOOD " + request.good, request.good);

@@ -16,9 +16,9 @@ struct Request {
 
 /// Compares BAD with GOOD as `ab` does and follows the case that is slower by most. Each step
 /// builds one commit and measures it and GOOD's build in turns until it is decided (decision.hpp);
-/// a commit that is not, or cannot be built or measured, is skipped. Ends with the report of the
-/// culprit against the commit before it. bisect.json in the output folder has every decision: a
-/// restart goes on from there.
+/// a commit that stays undecided, or cannot be built or measured, is skipped. Ends with the report
+/// of the culprit against the commit before it. bisect.json in the output folder has every
+/// decision: a restart goes on from there.
 ///
 /// Returns 1 if it found a commit, or several of which one it is; if BAD is not shown to be slower
 /// than GOOD, the exit code of that comparison; 130 if interrupted. Throws util::InputError if a

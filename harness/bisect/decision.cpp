@@ -9,6 +9,7 @@
 #include "gate/batch_rule.hpp"
 #include "gate/rule.hpp"
 #include "gate/series.hpp"
+#include "stats/quantiles.hpp"
 #include "stats/signed_rank.hpp"
 
 namespace perfgate::bisect {
@@ -37,12 +38,6 @@ constexpr double share_of_pairs = 0.7;
 constexpr double scattered_times = 3;
 constexpr double part_of_change = 0.25;
 
-double median_of(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    const std::size_t middle = values.size() / 2;
-    return values.size() % 2 != 0 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
 }  // namespace
 
 double spread_of(std::vector<double> values) {
@@ -51,7 +46,7 @@ double spread_of(std::vector<double> values) {
         if (!(value > 0) || !std::isfinite(value)) return 0;
         value = std::log(value);
     }
-    const double median = median_of(values);
+    const double median = stats::median(values);
     for (double& value : values) value = std::fabs(value - median);
     std::sort(values.begin(), values.end());
     values.resize(values.size() - values.size() / 10);

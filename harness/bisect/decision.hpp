@@ -22,8 +22,8 @@ struct Target {
     bool operator==(const Target&) const = default;
 };
 
-/// A step is judged so often: at first with the fewest pairs that can decide at its level, then
-/// with twice as many more, and again.
+/// How often a step is judged: at first with the fewest pairs that can decide at its level, then
+/// with twice as many more, then with twice that number more.
 inline constexpr std::size_t looks = 3;
 std::size_t first_pairs(double false_alarms);
 

@@ -28,12 +28,12 @@ struct Candidates {
     bool operator==(const Candidates&) const = default;
 };
 
-/// Of at least one commit; nothing is decided about those without a decision. The last commit
+/// `decisions` has at least one commit, and nothing for those that are not decided. The last commit
 /// counts as slower whatever is decided about it.
 Candidates candidates(std::span<const std::optional<Decision>> decisions);
 
-/// The commit to decide about next: of those without a decision the one that divides the candidates
-/// best. Nothing: the search is over, and commits that were skipped keep several candidates.
+/// The commit to decide about next: the one that divides the candidates best and has no decision.
+/// Nothing: the search is over; several candidates are left if commits between them were skipped.
 std::optional<std::size_t> next_commit(std::span<const std::optional<Decision>> decisions);
 
 }  // namespace perfgate::bisect

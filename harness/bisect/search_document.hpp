@@ -17,7 +17,7 @@ namespace perfgate::bisect {
 struct Step {
     std::string commit;
     Decision decision = Decision::undecided;
-    std::string why;               ///< of a broken one
+    std::string why;               ///< of a commit that is skipped
     std::optional<double> change;  ///< as a fraction of GOOD; absent: it was not measured
     std::int64_t pairs = 0;        ///< of processes
     double wall_s = 0;             ///< with the build
@@ -36,8 +36,8 @@ std::string_view to_text(Outcome outcome);
 
 struct SearchDocument {
     std::string good, bad;  ///< commits
-    /// Fingerprint of what else decides: another suite, selection, policy or build is another
-    /// search.
+    /// Fingerprint of what else decides: with another suite, selection, build, backend, plugin or
+    /// level of false alarms it is another search.
     std::string settings;
     std::string device;  ///< key
     std::optional<Target> target;

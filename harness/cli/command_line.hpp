@@ -41,8 +41,8 @@ std::vector<std::string> words_of(int argc, const char* const* argv);
 /// what took its place; empty: there is none.
 std::string unknown_word(const CLI::App& app, const std::vector<std::string>& words);
 
-/// The exit code of a command line that cannot be read: 2, or for a step of `git bisect run`, to
-/// which 2 says that a commit is bad, what ends that.
+/// The exit code of a command line that cannot be read: 2, or end_git_bisect for a step of `git
+/// bisect run`, which takes 2 for a bad commit.
 int usage_code(const std::vector<std::string>& words);
 
 /// What is wrong with the command line, in perfgate's words.

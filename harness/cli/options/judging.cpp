@@ -9,6 +9,7 @@
 
 #include "cli/options/options.hpp"
 #include "kinds/benchmark/formats/formats.hpp"
+#include "runner/ab.hpp"
 #include "runner/clock.hpp"
 #include "runner/git.hpp"
 #include "suite/amount.hpp"
@@ -129,7 +130,6 @@ void name_run(const CLI::App& verb, const GateOptions& gate, const std::string& 
               runner::OutputOptions& output) {
     report::CommandWords& commands = output.commands;
     commands.run_file = run_file;
-    if (verb.get_name() == "ab") commands.verb = "ab";
     if (!gate.config.file.empty()) commands.gate_words = {"--config", gate.config.file};
     const auto typed = [&](const char* name, std::vector<std::string>& words) {
         const CLI::Option* option = verb.get_option_no_throw(name);
@@ -145,6 +145,29 @@ void name_run(const CLI::App& verb, const GateOptions& gate, const std::string& 
     }
     commands.again_words.insert(commands.again_words.end(), commands.gate_words.begin(),
                                 commands.gate_words.end());
+}
+
+void add_comparing_options(CLI::App& app, runner::AbRequest& request, GateOptions& options) {
+    request.reports.out = suite::usual_out;
+    request.reports.commands.verb = "ab";
+    add_measuring_options(app, request.measuring);
+    add_selection_options(app, options.selection);
+    add_config_options(app, options.config);
+    add_output_options(app, request.reports);
+}
+
+void apply_comparing_options(const CLI::App& verb, GateOptions& options,
+                             runner::AbRequest& request) {
+    const suite::Profile profile = apply_profile(verb, options, request.reports);
+    apply_measuring_profile(verb, profile, request.measuring);
+    check_outputs(verb, request.reports);
+    note_unproved(profile, verb.get_name());
+    note_without_canary(profile, verb.get_name());
+    request.measuring.filters = options.selection.filters;
+    request.measuring.tags = options.selection.tags;
+    request.measuring.out = request.reports.out;
+    request.policy = options.policy;
+    name_run(verb, options, request.reports.out + "/run.json", request.reports);
 }
 
 runner::JudgingChoice judging_of(const GateOptions& options) {

@@ -24,6 +24,10 @@ class Option;
 class Validator;
 }  // namespace CLI
 
+namespace perfgate::runner {
+struct AbRequest;
+}
+
 namespace perfgate::cli {
 
 // The groups of --help. Options of the last one are only in --help-all.
@@ -112,6 +116,12 @@ void note_without_canary(const suite::Profile& profile, std::string_view mode);
 /// line that judge, or measure, as it did.
 void name_run(const CLI::App& verb, const GateOptions& gate, const std::string& run_file,
               runner::OutputOptions& output);
+
+/// All options for measuring sides back to back and judging one by the other, except the sides.
+void add_comparing_options(CLI::App& app, runner::AbRequest& request, GateOptions& options);
+/// Uses the config for options that are not given, and checks the outputs.
+void apply_comparing_options(const CLI::App& verb, GateOptions& options,
+                             runner::AbRequest& request);
 
 runner::JudgingChoice judging_of(const GateOptions& options);
 

@@ -21,19 +21,10 @@ struct AbOptions {
 
 int compare(const CLI::App& verb, AbOptions& options) {
     runner::AbRequest& request = options.request;
-    const suite::Profile profile = apply_profile(verb, options.gate, request.reports);
-    apply_measuring_profile(verb, profile, request.measuring);
+    apply_comparing_options(verb, options.gate, request);
     leave_out_config(options.gate.config, request.suites);
-    check_outputs(verb, request.reports);
-    note_unproved(profile, "ab");
-    note_without_canary(profile, "ab");
     request.base = runner::side_of("--base", options.base);
     request.head = runner::side_of("--head", options.head);
-    request.measuring.filters = options.gate.selection.filters;
-    request.measuring.tags = options.gate.selection.tags;
-    request.measuring.out = request.reports.out;
-    request.policy = options.gate.policy;
-    name_run(verb, options.gate, request.reports.out + "/run.json", request.reports);
     return runner::compare_builds(request);
 }
 
@@ -42,7 +33,6 @@ int compare(const CLI::App& verb, AbOptions& options) {
 Body add_ab(CLI::App& verb) {
     const auto options = std::make_shared<AbOptions>();
     runner::AbRequest& request = options->request;
-    request.reports.out = suite::usual_out;
     verb.add_option("SUITE", request.suites, "Suite files")->required()->type_name("FILE");
     add_repeatable(verb, "--base", options->base,
                    "What to compare with: build:PATH (plugins), rev:REF (a git revision), dir:DIR "
@@ -53,10 +43,7 @@ Body add_ab(CLI::App& verb) {
                    "What is judged, in the same form; default: what the suites name, as it is",
                    "SIDE")
         ->group(measure_group);
-    add_measuring_options(verb, request.measuring);
-    add_selection_options(verb, options->gate.selection);
-    add_config_options(verb, options->gate.config);
-    add_output_options(verb, request.reports);
+    add_comparing_options(verb, request, options->gate);
     verb.footer(
         "One process of each side in turn (A B B A ...) on one device; pairs of processes are "
         "compared, no stored baseline takes part. The bundled plugins are not loaded. A revision "

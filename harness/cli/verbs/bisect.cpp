@@ -42,19 +42,8 @@ void take_words(BisectOptions& options) {
 }
 
 void prepare(const CLI::App& verb, BisectOptions& options) {
-    runner::AbRequest& request = options.request.ab;
     take_words(options);
-    const suite::Profile profile = apply_profile(verb, options.gate, request.reports);
-    apply_measuring_profile(verb, profile, request.measuring);
-    check_outputs(verb, request.reports);
-    note_unproved(profile, "bisect");
-    note_without_canary(profile, "bisect");
-    request.measuring.filters = options.gate.selection.filters;
-    request.measuring.tags = options.gate.selection.tags;
-    request.measuring.out = request.reports.out;
-    request.policy = options.gate.policy;
-    name_run(verb, options.gate, request.reports.out + "/run.json", request.reports);
-    request.reports.commands.verb = "ab";
+    apply_comparing_options(verb, options.gate, options.request.ab);
 }
 
 int bisect_between(const CLI::App& verb, BisectOptions& options) {
@@ -62,7 +51,7 @@ int bisect_between(const CLI::App& verb, BisectOptions& options) {
     return bisect::find_culprit(options.request);
 }
 
-/// To git, 1 to 127 without 125 says that the commit is bad, and more ends the bisection.
+/// Git takes 1 to 127, except 125, for a bad commit; a larger code ends the bisection.
 int bisect_step(const CLI::App& verb, BisectOptions& options) {
     try {
         prepare(verb, options);
@@ -79,8 +68,6 @@ int bisect_step(const CLI::App& verb, BisectOptions& options) {
 
 Body add_bisect(CLI::App& verb) {
     const auto options = std::make_shared<BisectOptions>();
-    runner::AbRequest& request = options->request.ab;
-    request.reports.out = suite::usual_out;
     const char* names[] = {"GOOD", "BAD", "SUITE", "CASE"};
     const char* help[] = {"A revision of git that is fast enough, an ancestor of BAD",
                           "A revision that is too slow", "Suite file",
@@ -94,10 +81,7 @@ Body add_bisect(CLI::App& verb) {
                   "exits with 0 if it is shown not to be slower than GOOD, 1 if it is slower, 125 "
                   "if neither is shown")
         ->group(measure_group);
-    add_measuring_options(verb, request.measuring);
-    add_selection_options(verb, options->gate.selection);
-    add_config_options(verb, options->gate.config);
-    add_output_options(verb, request.reports);
+    add_comparing_options(verb, options->request.ab, options->gate);
     verb.footer(
         "Each step checks out one commit, builds it (the config's 'build') and measures it and "
         "GOOD's build in turns. Commits that cannot be built, measured or decided are skipped. "

@@ -48,7 +48,7 @@ inline constexpr Verb history_verbs[] = {
     {"show", "Shows when cases changed, by how much, and what changed with them", add_history_show},
 };
 
-/// The exit code that ends `git bisect run`; from it, every usual one but 0 would be a bad commit.
+/// The exit code that ends `git bisect run`, which takes 1, 2 and 3 for a bad commit.
 inline constexpr int end_git_bisect = 128;
 
 /// In the order of the help text.
