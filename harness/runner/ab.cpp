@@ -246,10 +246,8 @@ BothRuns measure_sides(const AbRequest& request, const Checkouts& checkouts,
 
     BackToBack both(base_execution.session(), head_execution.session(), *choice.processes);
     const std::vector<model::CaseIndex> slower = measure(both, head_execution);
-    if (!both.interrupted()) {
-        store_code(base_execution.session(), slower, of_base.out);
-        store_code(head_execution.session(), slower, of_head.out);
-    }
+    store_code(base_execution.session(), slower, of_base.out);
+    store_code(head_execution.session(), slower, of_head.out);
     if (both.interrupted()) {
         for (Execution* side : {&base_execution, &head_execution}) side->session().interrupt();
     }

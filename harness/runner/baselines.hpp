@@ -57,7 +57,7 @@ struct AcceptedSuite {
     std::filesystem::path file;
 };
 
-/// As baseline::accept, for a run document; writes what changed.
+/// Accepts as baseline::accept does, for a run document; writes what changed.
 std::vector<AcceptedSuite> accept_changes(const std::string& run_file, const std::string& baselines,
                                           const model::Policy& policy,
                                           const baseline::AcceptChoice& choice,

@@ -50,7 +50,8 @@ bool is_fingerprint(const std::string& code) {
            });
 }
 
-/// As a plugin's host code is known (backend/plugin/loader.cpp): of one module, or of two.
+/// Whether `code` is the fingerprint of a plugin's host code (backend/plugin/loader.cpp): of one
+/// module, or of two.
 bool is_code_of(const std::string& code, const std::string& module, const std::string& second) {
     if (second.empty()) return module == code;
     util::Sha256 both;
@@ -139,7 +140,7 @@ Contents contents_of(const std::vector<fs::path>& files) {
 }
 
 /// Removes what was begun and never kept, and the builds that were kept least recently, until the
-/// others have no more bytes.
+/// others have at most `most_bytes`.
 void make_room(const fs::path& folder, std::uintmax_t most_bytes) {
     struct Kept {
         fs::file_time_type since;
@@ -149,7 +150,7 @@ void make_room(const fs::path& folder, std::uintmax_t most_bytes) {
             return std::tie(since, folder) < std::tie(other.since, other.folder);
         }
     };
-    // What a process that was killed has left; one that keeps a build takes less.
+    // Keeping a build takes less time: the process that began what is older was killed.
     const auto abandoned = fs::file_time_type::clock::now() - std::chrono::hours(1);
     std::vector<Kept> kept;
     std::uintmax_t bytes = 0;

@@ -35,7 +35,8 @@ class KeptBuilds {
   public:
     static constexpr std::uintmax_t usual_bytes = std::uintmax_t{1} << 30;
 
-    /// The folder need not exist. Beyond `most_bytes` the builds go that were kept least recently.
+    /// The folder need not exist. Beyond `most_bytes` it removes the builds that were kept
+    /// least recently.
     explicit KeptBuilds(std::filesystem::path folder, std::uintmax_t most_bytes = usual_bytes);
 
     /// Keeps a build as a whole, unless it is there already. Several processes may do that at once.

@@ -65,7 +65,7 @@ struct MeasuringChoice {
     bool changed_only = false;
     std::string build;   ///< a command line that makes a revision's checkout ready; empty: none
     std::string builds;  ///< folder of the builds that baselines were measured with; empty: none
-    /// As measure::MeasureOptions has them.
+    /// See measure::MeasureOptions.
     std::set<std::pair<std::string, std::string>> known_overheads = {};
 };
 

@@ -82,8 +82,7 @@ void store_code(measure::Session& session, const std::vector<model::CaseIndex>& 
             code.kernels.clear();
             code.problem = fmt::format(
                 "the machine code of the run's cases is larger than {} MiB: run this case by "
-                "itself "
-                "(--filter)",
+                "itself (--filter)",
                 most_bytes >> 20);
         }
         all.insert(all.end(), beyond.begin(), beyond.end());

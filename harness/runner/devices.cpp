@@ -346,7 +346,8 @@ Scripts add_scripts(const std::vector<std::string>& suites, const Checkout& chec
     return scripts;
 }
 
-/// Imports take seconds of one core each, and as much memory as the libraries want.
+/// How many interpreters start at once: each imports for seconds on a core of its own, and takes
+/// the memory that its libraries want.
 std::size_t started_together(const MeasuringChoice& choice) {
     constexpr std::size_t most = 8;
     const std::size_t cores = std::thread::hardware_concurrency();
@@ -354,9 +355,10 @@ std::size_t started_together(const MeasuringChoice& choice) {
     return std::min({needed, cores, most});
 }
 
-OpenedBackend open_with_scripts(const BackendChoice& choice, const Scripts& scripts,
-                                const BeforeOpening* before) {
-    OpenedBackend backend = open_backend(choice, before);
+OpenedBackend open_with_scripts(const MeasuringChoice& choice, BackendChoice chosen,
+                                const Scripts& scripts, const BeforeOpening* before) {
+    chosen.together = started_together(choice);
+    OpenedBackend backend = open_backend(chosen, before);
     for (model::WorkloadInfo& workload : backend.capabilities.workloads) {
         const auto named = scripts.find(workload.plugin);
         if (named != scripts.end()) workload.plugin = named->second.named;
@@ -467,13 +469,12 @@ OpenedBackend open_to_measure(const MeasuringChoice& choice, const std::vector<s
     catch_interruptions();
     BackendChoice chosen = with_plugins(choice.backend, suites);
     const Scripts scripts = add_scripts(suites, checkout, chosen);
-    chosen.together = started_together(choice);
     const FirstLook first_look(choice, chosen, suites);
     const BeforeOpening before{waiting_of(choice),
                                [&](const std::string& backend, const model::Device& device) {
                                    first_look.check(backend, device, check_baselines);
                                }};
-    OpenedBackend backend = open_with_scripts(chosen, scripts, &before);
+    OpenedBackend backend = open_with_scripts(choice, chosen, scripts, &before);
     backend.since = since;
     return backend;
 }
@@ -482,8 +483,7 @@ OpenedBackend open_beside(const MeasuringChoice& choice, const std::vector<std::
                           const Checkout& checkout) {
     BackendChoice chosen = choice.backend;
     const Scripts scripts = add_scripts(suites, checkout, chosen);
-    chosen.together = started_together(choice);
-    return open_with_scripts(chosen, scripts, nullptr);
+    return open_with_scripts(choice, chosen, scripts, nullptr);
 }
 
 measure::Workers& first_workers(OpenedBackend& backend) {

@@ -150,6 +150,16 @@ std::string failure(const GitEnd& end) {
     return end.text.empty() ? "git failed" : end.text;
 }
 
+/// Empty if git has no such commit.
+std::string line_of_commit(const std::filesystem::path& folder, std::string_view format,
+                           const std::string& commit) {
+    const GitEnd end = git_in(folder,
+                              {"log", "--no-show-signature", "--no-color", "-1",
+                               fmt::format("--format={}", format), commit, "--"},
+                              for_output);
+    return end.succeeded ? end.text : std::string();
+}
+
 }  // namespace
 
 std::string git_revision(const std::filesystem::path& folder) {
@@ -223,10 +233,7 @@ std::optional<std::vector<GitCommit>> git_history(const std::filesystem::path& f
 }
 
 std::string git_subject(const std::filesystem::path& folder, const std::string& commit) {
-    const GitEnd end = git_in(
-        folder, {"log", "--no-show-signature", "--no-color", "-1", "--format=%s", commit, "--"},
-        for_output);
-    return end.succeeded ? end.text : std::string();
+    return line_of_commit(folder, "%s", commit);
 }
 
 std::string git_merge_base(const std::filesystem::path& folder, const std::string& some,
@@ -240,11 +247,10 @@ std::optional<std::int64_t> git_commit_time(const std::filesystem::path& folder,
     const bool whole_name = (commit.size() == 40 || commit.size() == 64) &&
                             commit.find_first_not_of("0123456789abcdef") == std::string::npos;
     if (!whole_name) return std::nullopt;
-    const GitEnd end =
-        git_in(folder, {"show", "--no-patch", "--format=%ct", commit + "^{commit}"}, for_output);
+    const std::string time = line_of_commit(folder, "%ct", commit + "^{commit}");
     std::int64_t seconds = 0;
-    const char* last = end.text.data() + end.text.size();
-    if (!end.succeeded || std::from_chars(end.text.data(), last, seconds).ptr != last) {
+    const char* last = time.data() + time.size();
+    if (time.empty() || std::from_chars(time.data(), last, seconds).ptr != last) {
         return std::nullopt;
     }
     return seconds;

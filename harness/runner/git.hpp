@@ -51,8 +51,8 @@ struct GitCommit {
     std::vector<std::string> parents;
 };
 
-/// The commits after `good` up to `bad`, both names of commits, oldest first: of a merge only its
-/// first parent's side. Nothing if `good` is no ancestor of `bad`, or git fails.
+/// The commits after `good` up to `bad`, both names of commits, oldest first, along the first
+/// parents of merges. Nothing if `good` is no ancestor of `bad`, or git fails.
 std::optional<std::vector<GitCommit>> git_history(const std::filesystem::path& folder,
                                                   const std::string& good, const std::string& bad);
 

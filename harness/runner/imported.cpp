@@ -502,7 +502,7 @@ void require_one_build(const model::CaseResult& base, const model::CaseResult& h
     }
 }
 
-/// As cases_of() has it in the base.
+/// The case's name in the base, where cases_of() keeps it.
 std::string former_name(const gate::BaselineSet& baselines, const std::string& id,
                         const model::CaseResult& result) {
     const std::string own = model::case_id(result.spec);

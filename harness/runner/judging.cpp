@@ -224,8 +224,8 @@ int Judge::note_improvements(const model::VerdictDocument& document, const model
     return 0;
 }
 
-int Judge::judge_and_report(const model::Run& run, const OutputOptions& reports) const {
-    const model::VerdictDocument document = verdict(run);
+int Judge::conclude(const model::VerdictDocument& document, const model::Run& run,
+                    const OutputOptions& reports) const {
     int judged = model::combine_exit_codes(document.exit_code, report(document, run, reports));
     judged = model::combine_exit_codes(judged, note_improvements(document, run));
     return model::combine_exit_codes(judged, prove(run));

@@ -38,7 +38,7 @@ class Judge {
     /// The cases that the gate flags in the run so far: they are worth being measured again.
     std::vector<model::CaseIndex> flagged(const model::Run& run) const;
 
-    /// As the gate has them (gate.hpp): their base would decide about them.
+    /// The cases about which their base would decide (gate::undecided_on_board).
     std::vector<model::CaseIndex> undecided_on_board(const model::Run& run) const;
 
     /// The cases that do not pass yet: more processes may decide them. Those without a baseline are
@@ -52,19 +52,19 @@ class Judge {
     int report(const model::VerdictDocument& document, const model::Run& run,
                OutputOptions reports) const;
 
+    /// Writes the reports of a verdict, notes improvements and proves. Returns the exit code.
+    int conclude(const model::VerdictDocument& document, const model::Run& run,
+                 const OutputOptions& reports) const;
+
+  private:
     /// Proves on the run's documents that each gate can fail, and says so on standard error
     /// (gate/proof.hpp). 0, or 3 if one cannot or fails when it should not; also 0 if it is not
     /// asked for, or the run was interrupted or only verified.
     int prove(const model::Run& run) const;
-
     /// Notes in the ledgers which cases the run first shows improved, or no longer, where the
     /// policy fails improvements that stay unaccepted. 0, or 3 if it cannot be noted.
     int note_improvements(const model::VerdictDocument& document, const model::Run& run) const;
 
-    /// Judges, writes the reports, notes improvements and proves. Returns the exit code.
-    int judge_and_report(const model::Run& run, const OutputOptions& reports) const;
-
-  private:
     JudgingChoice choice_;
     gate::BatchRule rule_;
     std::vector<std::string> others_;  ///< suites that have a baseline and were not given

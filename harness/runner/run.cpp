@@ -177,11 +177,8 @@ int run_suites(const RunRequest& request) {
     const int stored = store_run(run, request.measuring.out);
     model::VerdictDocument verdict = judge.verdict(run);
     if (request.canary) note_without_canary(run, verdict);
-    const int judged = model::combine_exit_codes(
-        judge.note_improvements(verdict, run),
-        model::combine_exit_codes(verdict.exit_code, judge.report(verdict, run, request.reports)));
     const int result =
-        model::combine_exit_codes(model::combine_exit_codes(stored, judged), judge.prove(run));
+        model::combine_exit_codes(stored, judge.conclude(verdict, run, request.reports));
     if (!request.canary) return result;
     return model::combine_exit_codes(
         result, try_canary(run, request.suites, request.measuring, request.judging.policy));

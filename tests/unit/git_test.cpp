@@ -177,6 +177,20 @@ TEST_F(Git, AHistoryIsOfFirstParentsAndHasTheMergesParents) {
     EXPECT_EQ(git_subject(folder_, "--version"), "");
 }
 
+TEST_F(Git, ACommitHasATimeByItsWholeNameAlone) {
+    git("config log.showSignature true");
+    setenv("GIT_COMMITTER_DATE", "1700000000 +0100", 1);
+    git("commit -q --allow-empty -m one");
+    unsetenv("GIT_COMMITTER_DATE");
+    const std::string head = git_commit(folder_, "HEAD");
+    EXPECT_EQ(git_commit_time(folder_, head), 1'700'000'000);
+    const std::string empty_tree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+    for (const std::string& name :
+         {std::string("HEAD"), head.substr(0, 12), head + "~0", empty_tree, std::string(40, '0')}) {
+        EXPECT_FALSE(git_commit_time(folder_, name)) << name;
+    }
+}
+
 TEST_F(Git, TheUsersNameIsWhatCommitsHave) {
     EXPECT_EQ(git_user_name(), "Ada Lovelace");
 }

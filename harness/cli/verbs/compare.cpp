@@ -114,7 +114,8 @@ int judge_by_baselines(const CLI::App& verb, CompareOptions& options) {
     // Which suites were to be measured only `run` knows, and its shards.
     judging.policy.complete = judging.policy.complete && shards;
     const runner::Judge judge(judging, run);
-    return model::combine_exit_codes(stored, judge.judge_and_report(run, options.output));
+    return model::combine_exit_codes(stored,
+                                     judge.conclude(judge.verdict(run), run, options.output));
 }
 
 int compare_profiles(const CLI::App& verb, const CompareOptions& options) {

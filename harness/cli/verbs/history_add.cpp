@@ -32,7 +32,7 @@ struct AddOptions {
     std::optional<std::int64_t> keep_days;
 };
 
-/// Of the verdict beside a run, if it is the same run's.
+/// The verdict beside a run, if it is of the same run.
 std::optional<model::VerdictDocument> verdict_beside(const std::filesystem::path& run,
                                                      const std::string& started) {
     std::string name = run.filename().string();
