@@ -225,8 +225,8 @@ class Backend {
                           "': leave its metrics out of 'metrics'";
         return reading;
     }
-    /// The kernels of a case whose launch is recorded, disassembled. What cannot be
-    /// had is a problem in the result. By default there is no machine code.
+    /// Disassembles the kernels of a case whose launch is recorded. The result's `problem` says
+    /// what cannot be disassembled; by default nothing can.
     virtual model::CaseCode machine_code(Case& /*opened*/) {
         model::CaseCode code;
         code.problem = "this backend has no machine code to disassemble";
@@ -282,7 +282,7 @@ struct ListedDevice {
 /// BackendOptions::device takes. Throws util::InputError if one does not exist.
 using CreateBackend = Backend*(const BackendOptions&);
 using ListDevices = void(const std::string& wanted, std::vector<ListedDevice>& devices);
-/// Loads the plugins and runs the scripts among them, before a backend does; says whether that has
+/// Loads the plugins and runs the scripts among them, before a backend does. True if that has
 /// opened a device.
 using LoadPlugins = bool(const BackendOptions&);
 using CreateCounterCatalogue = CounterCatalogue*();

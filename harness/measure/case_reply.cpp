@@ -9,13 +9,16 @@ bool is_about(const Item& item, const model::CaseResult& result) {
     return model::case_id(result.spec) == model::case_id(item.planned->spec);
 }
 
+std::string why_no_reply(const Workers::Answer& answer) {
+    if (!answer.reply) return answer.why;
+    const auto* failed = std::get_if<FailedReply>(&*answer.reply);
+    return failed != nullptr ? failed->message : wrong_answer;
+}
+
 CaseReply case_reply(const Item& item, const Workers::Answer& answer) {
-    if (!answer.reply) return {nullptr, answer.why};
-    if (const auto* failed = std::get_if<FailedReply>(&*answer.reply)) {
-        return {nullptr, failed->message};
-    }
-    const auto* reply = std::get_if<MeasureReply>(&*answer.reply);
-    if (reply == nullptr || !is_about(item, reply->result)) return {nullptr, wrong_answer};
+    const auto* reply = answer.reply ? std::get_if<MeasureReply>(&*answer.reply) : nullptr;
+    if (reply == nullptr) return {nullptr, why_no_reply(answer)};
+    if (!is_about(item, reply->result)) return {nullptr, wrong_answer};
     return {reply, {}};
 }
 

@@ -14,6 +14,9 @@ constexpr const char* wrong_answer = "the worker's reply does not match the requ
 /// Whether a worker's result is of this case: results of cases must not be mixed up.
 bool is_about(const Item& item, const model::CaseResult& result);
 
+/// Why an answer has no reply of the kind that was asked for.
+std::string why_no_reply(const Workers::Answer& answer);
+
 struct CaseReply {
     const MeasureReply* reply = nullptr;  ///< into the answer; null: there is no result
     std::string why;                      ///< why there is none

@@ -401,12 +401,8 @@ void DeviceChain::collect_session(std::vector<Item*> session, std::optional<std:
         return;
     }
     if (again) return;
-    const auto* failed = answer.reply ? std::get_if<FailedReply>(&*answer.reply) : nullptr;
     const Item& alone = *session.front();
-    note_no_counters(*alone.result, alone.planned->metrics,
-                     "counters: " + (failed         ? failed->message
-                                     : answer.reply ? wrong_answer
-                                                    : answer.why));
+    note_no_counters(*alone.result, alone.planned->metrics, "counters: " + why_no_reply(answer));
     alone.result->log = answer.log;
     shared_.journal.add(*alone.suite, *alone.result);
 }

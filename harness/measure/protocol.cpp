@@ -214,6 +214,12 @@ void describe(Archive& archive, Described<Archive, CountersRequest>& request) {
     archive.required("jobs", request.jobs);
 }
 
+template <class Archive>
+void describe(Archive& archive, Described<Archive, CodeRequest>& request) {
+    archive.required("result", request.result);
+    archive.required("settings", request.settings);
+}
+
 // --- replies
 
 template <class Archive>
@@ -247,6 +253,11 @@ void describe(Archive& archive, Described<Archive, CeilingsReply>& reply) {
 }
 
 template <class Archive>
+void describe(Archive& archive, Described<Archive, LoadedReply>& reply) {
+    archive.required("used_device", reply.used_device);
+}
+
+template <class Archive>
 void describe(Archive& archive, Described<Archive, FactsReply>& reply) {
     archive.required("facts", reply.facts);
 }
@@ -263,12 +274,6 @@ void describe(Archive& archive, Described<Archive, CountersReply>& reply) {
 }
 
 template <class Archive>
-void describe(Archive& archive, Described<Archive, CodeRequest>& request) {
-    archive.required("result", request.result);
-    archive.required("settings", request.settings);
-}
-
-template <class Archive>
 void describe(Archive& archive, Described<Archive, CodeReply>& reply) {
     archive.required("code", reply.code);
 }
@@ -280,20 +285,15 @@ void describe(Archive& archive, Described<Archive, FailedReply>& reply) {
     archive.required("device_lost", reply.device_lost);
 }
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, LoadedReply>& reply) {
-    archive.required("used_device", reply.used_device);
-}
-
 namespace {
 
 /// Names of the messages, in the order of the variant.
 constexpr std::string_view request_names[] = {"devices",  "describe", "diagnose", "board_state",
-                                              "ceilings", "facts",    "measure",  "counters",
-                                              "load",     "code"};
+                                              "ceilings", "load",     "facts",    "measure",
+                                              "counters", "code"};
 constexpr std::string_view reply_names[] = {"phase",       "devices",  "describe", "diagnose",
-                                            "board_state", "ceilings", "facts",    "measure",
-                                            "counters",    "failed",   "loaded",   "code"};
+                                            "board_state", "ceilings", "loaded",   "facts",
+                                            "measure",     "counters", "code",     "failed"};
 static_assert(std::size(request_names) == std::variant_size_v<Request>);
 static_assert(std::size(reply_names) == std::variant_size_v<Reply>);
 

@@ -25,7 +25,7 @@ struct DescribeRequest {};
 struct DiagnoseRequest {};
 struct BoardStateRequest {};
 struct CeilingsRequest {};
-/// Loads the plugins and runs the scripts among them, and leaves the device alone.
+/// Loads the plugins and runs the scripts among them, without opening the device.
 struct LoadRequest {};
 
 /// What plugins report about the cases: support and memory.
@@ -50,8 +50,8 @@ struct CodeRequest {
 };
 
 using Request = std::variant<DevicesRequest, DescribeRequest, DiagnoseRequest, BoardStateRequest,
-                             CeilingsRequest, FactsRequest, MeasureRequest, CountersRequest,
-                             LoadRequest, CodeRequest>;
+                             CeilingsRequest, LoadRequest, FactsRequest, MeasureRequest,
+                             CountersRequest, CodeRequest>;
 
 /// Phases with their own time limits in the coordinator: "loading <file>" before each plugin file,
 /// then `loaded_phase`, and `open_phase` once the backend is ready.
@@ -77,6 +77,9 @@ struct BoardStateReply {
 struct CeilingsReply {
     model::Ceilings ceilings;
 };
+struct LoadedReply {
+    bool used_device = false;  ///< a script has opened it
+};
 struct FactsReply {
     std::vector<CaseFacts> facts;
 };
@@ -86,9 +89,6 @@ struct MeasureReply {
 };
 struct CountersReply {
     std::vector<model::CaseResult> results;
-};
-struct LoadedReply {
-    bool used_device = false;  ///< a script has opened it
 };
 struct CodeReply {
     model::CaseCode code;
@@ -101,8 +101,8 @@ struct FailedReply {
 };
 
 using Reply = std::variant<PhaseReply, DevicesReply, DescribeReply, DiagnoseReply, BoardStateReply,
-                           CeilingsReply, FactsReply, MeasureReply, CountersReply, FailedReply,
-                           LoadedReply, CodeReply>;
+                           CeilingsReply, LoadedReply, FactsReply, MeasureReply, CountersReply,
+                           CodeReply, FailedReply>;
 
 /// A label that nobody can know before the request is sent: "17:9f86d081884c7d65".
 std::string make_label(std::uint64_t number);

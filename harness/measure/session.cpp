@@ -202,12 +202,9 @@ std::vector<model::CaseCode> Session::machine_code(const std::vector<model::Case
         model::CaseCode& code = all.emplace_back();
         if (auto* reply = answer.reply ? std::get_if<CodeReply>(&*answer.reply) : nullptr) {
             code = std::move(reply->code);
-        } else if (auto* failed =
-                       answer.reply ? std::get_if<FailedReply>(&*answer.reply) : nullptr) {
-            code.problem = failed->message;
-            workers.end();
         } else {
-            code.problem = answer.why;
+            code.problem = why_no_reply(answer);
+            workers.end();
         }
         code.suite = *item->suite;
         code.id = model::case_id(item->planned->spec);

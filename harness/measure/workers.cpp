@@ -47,16 +47,19 @@ struct Place {
 
 /// The workload of the cases that the request is about; empty: it is about none.
 std::string workload_of(const Request& request) {
-    if (const auto* measure = std::get_if<MeasureRequest>(&request)) {
-        return measure->result.spec.workload;
-    }
-    if (const auto* counters = std::get_if<CountersRequest>(&request)) {
-        return counters->jobs.empty() ? "" : counters->jobs.front().result.spec.workload;
-    }
-    if (const auto* facts = std::get_if<FactsRequest>(&request)) {
-        return facts->cases.empty() ? "" : facts->cases.front().spec.workload;
-    }
-    return {};
+    return std::visit(
+        [](const auto& fields) -> std::string {
+            if constexpr (requires { fields.result; }) {
+                return fields.result.spec.workload;
+            } else if constexpr (requires { fields.jobs; }) {
+                return fields.jobs.empty() ? "" : fields.jobs.front().result.spec.workload;
+            } else if constexpr (requires { fields.cases; }) {
+                return fields.cases.empty() ? "" : fields.cases.front().spec.workload;
+            } else {
+                return {};
+            }
+        },
+        request);
 }
 
 }  // namespace
@@ -111,16 +114,20 @@ void Workers::start_ahead(Host& host) {
         loading.reserve(loaded.size());
         for (std::unique_ptr<WorkerProcess>& process : loaded) {
             loading.emplace_back([this, &host, &process] {
-                Workers one(host.command, stop_);
-                const Answer answer = one.ask(LoadRequest{}, start_limit_s, nullptr);
-                if (!answer.reply) return;
-                const auto* reply = std::get_if<LoadedReply>(&*answer.reply);
-                if (reply != nullptr && !reply->used_device) process = std::move(one.process_);
+                try {
+                    Workers one(host.command, stop_);
+                    const Answer answer = one.ask(LoadRequest{}, start_limit_s, nullptr);
+                    if (!answer.reply) return;
+                    const auto* reply = std::get_if<LoadedReply>(&*answer.reply);
+                    if (reply != nullptr && !reply->used_device) process = std::move(one.process_);
+                } catch (const util::Error&) {
+                    // There is no process: making a pipe or forking failed.
+                }
             });
         }
     }
     std::erase(loaded, nullptr);
-    // What went wrong shows again, and is said, when one starts alone.
+    // The next process starts alone. If it fails too, that is reported.
     if (loaded.size() < together_) together_ = 1;
     host.ahead = std::move(loaded);
 }

@@ -37,9 +37,9 @@ class Workers {
     /// Cases of different hosts share no request. 0: those of the constructor's command.
     std::size_t host_of(const std::string& workload) const;
 
-    /// Processes take long to load what they measure: starts this many at once, whenever one is
-    /// needed, and waits until all have loaded it, so that nothing is loaded while another
-    /// measures. A process whose scripts use the device as they load is not started ahead.
+    /// Starts this many processes at once, whenever one is needed, because each takes long to load
+    /// what it measures, and waits until all have loaded it, so that nothing is loaded while
+    /// another measures. A process whose scripts use the device as they load is not started ahead.
     void start_together(std::size_t processes) { together_ = processes; }
 
     /// Others of the same device, whose processes leave CUPTI alone; numbered from 0.

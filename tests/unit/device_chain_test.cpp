@@ -454,27 +454,32 @@ TEST_F(DeviceChainTest, MachineCodeIsAskedForAndWhatFailsSaysWhy) {
     options_.processes = 1;
     add("reduce", "plain");
     add("reduce", "vector");
+    add("reduce", "pairs");
     add_program("app", "program", 0);
-    facts({{}, {}});
+    facts({{}, {}, {}});
     reply(MeasureReply{measured(0, 0)});
     reply(MeasureReply{measured(1, 0)});
+    reply(MeasureReply{measured(2, 0)});
     model::CaseCode known;
     known.kernels = {{"reduce", "01", {{{0, "EXIT"}}, {}}}};
     known.suite = known.id = "of another case";
     reply(CodeReply{known});
+    reply(BoardStateReply{});
     script("exit 5\n");
     std::vector<model::CaseCode> code;
     const model::Run finished = run([&](Session& session) {
-        code = session.machine_code({{0, 0}, {0, 1}, {0, 2}});
+        code = session.machine_code({{0, 0}, {0, 1}, {0, 2}, {0, 3}});
     });
-    ASSERT_EQ(code.size(), 2U) << "a program has none";
+    ASSERT_EQ(code.size(), 3U) << "a program has none";
     EXPECT_EQ(code[0].suite, "s");
     EXPECT_EQ(code[0].id, model::case_id(plan_.suites[0].cases[0].spec));
     EXPECT_EQ(code[0].kernels, known.kernels);
-    EXPECT_EQ(code[1].id, model::case_id(plan_.suites[0].cases[1].spec));
-    EXPECT_NE(code[1].problem, "");
-    EXPECT_EQ(std::get<CodeRequest>(asked().at(3)).result.spec, plan_.suites[0].cases[0].spec);
-    for (std::size_t i = 0; i < 2; ++i) {
+    for (std::size_t i = 1; i < 3; ++i) {
+        EXPECT_EQ(code[i].id, model::case_id(plan_.suites[0].cases[i].spec));
+        EXPECT_NE(code[i].problem, "");
+    }
+    EXPECT_EQ(std::get<CodeRequest>(asked().at(4)).result.spec, plan_.suites[0].cases[0].spec);
+    for (std::size_t i = 0; i < 3; ++i) {
         EXPECT_EQ(finished.suites[0].cases[i].status, CaseStatus::measured);
     }
 }
