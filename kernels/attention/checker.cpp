@@ -50,8 +50,8 @@ std::vector<int> rows_to_check(const Problem& p, std::uint64_t seed, int head) {
     return rows;
 }
 
-// A query's attention and what rounding moves it by. What only rounded scores add is apart, for
-// variants hold them differently.
+// A query's attention and what rounding moves it by. `scores`, which counts only where scores are
+// rounded, is apart from `weights`, because variants hold scores in different types.
 struct RowReference {
     int row = 0;
     std::vector<double> output;

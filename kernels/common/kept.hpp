@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was made of one problem and is needed again: the variants of a workload are checked against
-// the same references, which take longer to make than to compare with.
+// Keeps what was made of one problem, because it is needed again: the variants of a workload are
+// checked against the same references, which take longer to make than to compare with.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,8 @@
 
 namespace common {
 
-// Values by their key, for the life of a process. Thread-safe.
+// Values by their key, for the life of a process: at most `most_bytes` in all, by the sizes that
+// keep() is given. Thread-safe.
 template <class Key, class Value>
 class Kept {
   public:

@@ -140,7 +140,7 @@ struct Reference {
 
 // The bundled suite's problems take up to 5 MB each.
 constexpr std::size_t kMostKept = std::size_t{1} << 28;
-// Elements that are expected at a time.
+// The most elements whose expected values are held at a time.
 constexpr std::size_t kMostExpected = std::size_t{1} << 21;
 
 class Checker {
@@ -505,7 +505,7 @@ CheckReport check_product_of_seed(const Problem& p, std::uint64_t input_seed, co
         Reference reference = *known;
         CheckReport report = Checker(p, nullptr, nullptr, c, seed, threads, reference).run();
         if (report.passed) return report;
-        // The inputs say which element is wrong.
+        // Finding the wrong element takes the inputs.
     }
     const common::UnfilledVector<float> a =
         common::widened_inputs(p.dtype, Operand::kA, input_seed, p.a_count(), threads);

@@ -181,7 +181,6 @@ GradientReference make_reference(const View& view, std::size_t gaussians, std::u
     for (std::size_t gaussian = 0; gaussian < gaussians; ++gaussian) {
         if (coverage.listed[gaussian] == 0) continue;
         reference.listed[gaussian] = true;
-        ++reference.listed_count;
         if (coverage.evaluated[gaussian] < coverage.listed[gaussian]) continue;
         places[gaussian] = static_cast<std::uint32_t>(reference.compared.size());
         reference.compared.push_back(static_cast<std::uint32_t>(gaussian));
@@ -259,11 +258,11 @@ CheckReport check_gradients(const GradientReference& reference, const float* gra
         if (allowed > 0.0) worst_sum = std::max(worst_sum, error / allowed);
     }
     return {true, std::max(tally.worst_share, worst_sum),
-            common::describe("%s: %zu of %zu Gaussians compared, error %.2g (at most %.0f %% of "
+            common::describe("%s: %zu of %td Gaussians compared, error %.2g (at most %.0f %% of "
                              "what is allowed); sums over all within %.0f %%",
                              name_of(reference.sensor), reference.compared.size(),
-                             reference.listed_count, tally.relative_error(),
-                             100.0 * tally.worst_share, 100.0 * worst_sum)};
+                             std::count(reference.listed.begin(), reference.listed.end(), true),
+                             tally.relative_error(), 100.0 * tally.worst_share, 100.0 * worst_sum)};
 }
 
 CheckReport check_by_differences(const View& view, std::size_t gaussians, const double* gradients,

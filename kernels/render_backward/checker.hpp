@@ -26,8 +26,7 @@ inline constexpr double kEvaluations = 1.5e8;
 // What the gradients of a view are compared with, whichever kernel made them.
 struct GradientReference {
     Sensor sensor = Sensor::kCamera;
-    std::vector<bool> listed;  // by a tile, of all Gaussians
-    std::size_t listed_count = 0;
+    std::vector<bool> listed;             // by a tile, of all Gaussians
     std::vector<std::uint32_t> compared;  // Gaussians, ascending
     std::vector<Derivatives> expected;    // of those
     std::array<double, kFeatures> sums{}, sum_magnitudes{};
