@@ -223,7 +223,7 @@ class Arrays(unittest.TestCase):
         memory = _arrays.memory_of(values, "output 1")
         self.assertEqual((3, "f32", False, 12), (memory.count, memory.type, memory.on_device, memory.bytes))
         self.assertEqual(values.buffer_info()[0], memory.address)
-        host = _arrays.elements_on_host(memory)
+        host = _arrays.access(memory).copy(memory)
         self.assertEqual(values.tobytes(), bytes(host))
         _arrays.access(memory).set_bytes(memory, 0xFF)
         self.assertTrue(all(value != value for value in values))

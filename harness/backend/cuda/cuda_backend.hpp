@@ -12,7 +12,7 @@ namespace perfgate::backend::cuda {
 /// The devices that `--devices` names. Opens none; the chip's name is left empty.
 std::vector<measure::ListedDevice> list_devices(const std::string& wanted);
 
-/// As measure::LoadPlugins. What libraries of a script bring, a later make_cuda_backend finds as it
+/// As measure::LoadPlugins. A later make_cuda_backend finds the libraries that scripts bring as it
 /// would have without this.
 bool load_plugins(const measure::BackendOptions& options);
 

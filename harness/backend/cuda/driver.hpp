@@ -84,7 +84,8 @@ std::string describe(CUresult code);
 /// Number of devices that CUDA_VISIBLE_DEVICES leaves.
 int device_count();
 
-/// Whether this process has opened a device: a primary context is active, or another is current.
+/// True if a primary context is active or another context is current: this process has opened a
+/// device.
 bool has_context();
 
 /// CUDA version that the driver supports: 13000 for 13.0.

@@ -134,7 +134,7 @@ END:
 }
 )";
 
-/// Whether a kernel of this context can read it in words: memory of its own device.
+/// True if the output is whole words in the memory of this device, which a kernel can read.
 bool is_comparable(const Output& output, CUdevice device) {
     if (output.address % word_bytes != 0 || output.bytes % word_bytes != 0) return false;
     if (!on_device(output)) return false;

@@ -27,7 +27,7 @@ class CudaExecutor final : public Executor {
     void reset(Instance& instance) override;
     void read(const Output& output, std::uint64_t offset, std::span<std::byte> to) override;
     void overwrite(const Output& output, std::byte with) override;
-    /// In device memory, while there is room.
+    /// Copies it in device memory, while there is room.
     std::unique_ptr<KeptOutput> keep(const Output& output) override;
     std::optional<GraphLaunch> launch_graph(Instance& instance,
                                             const std::function<void()>& captured) override;

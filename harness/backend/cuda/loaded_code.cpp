@@ -58,7 +58,8 @@ void LoadedCode::add(std::span<const char> cubin) {
         return;
     }
     const std::lock_guard lock(mutex_);
-    // Of a module that is loaded for one case nothing else says what its variables begin with.
+    // The fingerprint includes the variables' initial values, because nothing else records those of
+    // a module that is loaded for one case.
     if (filled_ && !values.empty()) {
         for (auto& [symbol, function] : functions) {
             util::Sha256 hash;

@@ -34,7 +34,7 @@ measure::Reading read_disassembly(const ReadingContext& context);
 /// the variant before, because loading code and growing stacks takes memory of the context's.
 measure::Reading read_memory(const ReadingContext& context);
 
-/// Disassembled, as measure::Backend has it.
+/// As measure::Backend::machine_code.
 model::CaseCode machine_code(const OpenDevice& device, const CudaCase& opened);
 
 inline constexpr struct {

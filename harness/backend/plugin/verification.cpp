@@ -23,7 +23,7 @@ constexpr std::byte before_graph{0xaa};
 
 constexpr std::size_t elements_at_once = std::size_t{1} << 20;
 
-/// On the host.
+/// A copy on the host, which the caller compares.
 class ReadOutput final : public KeptOutput {
   public:
     ReadOutput(const Output& output, Executor& executor) {

@@ -15,12 +15,12 @@
 
 namespace perfgate::backend {
 
-/// An output as it was, kept where it is.
+/// A copy of an output as it was.
 class KeptOutput {
   public:
     virtual ~KeptOutput() = default;
 
-    /// Whether the output has the same bits now. False: or that is not known here.
+    /// True if the output is known to have the same bits now; false also if this cannot tell.
     virtual bool equals(const Output& now) = 0;
     virtual void read(std::uint64_t offset, std::span<std::byte> to) = 0;
 };
@@ -34,7 +34,7 @@ class Executor {
     virtual void reset(Instance& instance) = 0;
     virtual void read(const Output& output, std::uint64_t offset, std::span<std::byte> to) = 0;
     virtual void overwrite(const Output& output, std::byte with) = 0;
-    /// Null: it is to be read instead.
+    /// Null if the caller has to keep what it reads.
     virtual std::unique_ptr<KeptOutput> keep(const Output& /*output*/) { return nullptr; }
 
     struct GraphLaunch {

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import sys
-from typing import Any, List, Optional
+from typing import Any, List, Optional, Union
 
 # Types as perfgate names them, by what libraries call them.
 _TYPES = {"float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16", "int64": "i64", "int32": "i32",
@@ -144,7 +144,7 @@ class Host:
 _driver: Optional[Driver] = None
 
 
-def access(memory: Memory) -> Any:
+def access(memory: Memory) -> Union[Driver, Host]:
     return driver() if memory.on_device else Host()
 
 
@@ -166,8 +166,3 @@ def release_pools() -> None:
         torch.cuda.empty_cache()
     if cupy is not None:
         cupy.get_default_memory_pool().free_all_blocks()
-
-
-def elements_on_host(memory: Memory) -> ctypes.Array:
-    content: ctypes.Array[Any] = access(memory).copy(memory)
-    return content

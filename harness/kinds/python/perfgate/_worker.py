@@ -112,7 +112,7 @@ class Instance:
         for number, (output, wanted) in enumerate(zip(found, expected), 1):
             if wanted.type in ("f16", "bf16", "f32") and output.type != wanted.type:
                 raise TypeError(f"reference {number} has elements of type {wanted.type}: compute it in float64")
-            own, other = (_arrays.elements_on_host(memory) for memory in (output, wanted))
+            own, other = (_arrays.access(memory).copy(memory) for memory in (output, wanted))
             self._library.perfgate_compare(_elements(own, output), _elements(other, wanted),
                                            ctypes.c_double(self._case.rtol), ctypes.c_double(self._case.atol),
                                            ctypes.byref(result))
