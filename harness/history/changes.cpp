@@ -144,8 +144,9 @@ std::vector<ChangePoint> change_points(const std::vector<Series>& all,
             static_cast<double>(cases) >= least_share_of_machine * static_cast<double>(of)) {
             point.cause = CauseClass::machine;
             point.evidence = fmt::format(
-                "{} of {} cases of this device changed in the same run, with the same code, driver "
-                "and board",
+                "{} of {} cases of this device changed in the same run; code, driver and board did "
+                "not, "
+                "as far as they are known",
                 cases, of);
         } else {
             const auto unknown = [&](std::size_t night) {
