@@ -155,7 +155,8 @@ class Adopter(test_actions.Played):
     def assert_gate(self, jobs, result, title=None):
         self.assertEqual((result, "success"), (jobs["gate"].result, jobs["review"].result),
                          jobs["measure"].log + jobs["gate"].log + jobs["review"].log)
-        self.assertEqual([title] if title else [], [each.properties["title"] for each in jobs["gate"].annotations])
+        self.assertEqual([title] if title else [], [each.properties["title"] for each in jobs["gate"].annotations],
+                         jobs["measure"].summary)
 
     def test_a_benchmark_on_a_processor(self):
         if not (BUILD / "bin/example_benchmark").exists():
