@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One file for each page (`vite build --mode report` or `profile`): script and style stand in the page, and the page's policy names the script by its hash,
+// One file for each page (`vite build --mode report`, `profile` or `history`): script and style stand in the page, and the page's policy names the script by its hash,
 // so that no other runs, wherever it may come from.
 import { createHash } from "node:crypto";
 import fs from "node:fs";
