@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
-#include <span>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -151,11 +150,7 @@ Site::File Site::add(const std::vector<Series>& of_case) {
             }
         }
     }
-    for (std::size_t begin = 0, end = 0; begin < of_case.size(); begin = end) {
-        while (end < of_case.size() && of_case[end].device == of_case[begin].device) ++end;
-        record_.add(std::span(of_case).subspan(begin, end - begin),
-                    std::span(changed).subspan(begin, end - begin));
-    }
+    record_.add(of_case, changed);
     file.json = json_of(shown);
     return file;
 }
@@ -171,7 +166,6 @@ Site::Front Site::finish() {
     std::map<std::tuple<std::string, std::string, std::string>, std::string> accepted;
     for (const model::Ledger& ledger : ledgers_.value_or(std::vector<model::Ledger>())) {
         if (!measured_.contains({ledger.device_key, ledger.suite})) continue;
-        record_.add(ledger);
         for (const model::LedgerEntry& entry : ledger.entries) {
             using model::LedgerAction;
             if (entry.action == LedgerAction::improved || entry.action == LedgerAction::prune) {
@@ -197,7 +191,7 @@ Site::Front Site::finish() {
         }
     }
     std::ranges::stable_sort(index_.notes, {}, &page::Note::at);
-    if (ledgers_) record_.add(model::Ledger());
+    if (ledgers_) record_.add(*ledgers_);
 
     std::optional<std::int64_t> newest;
     for (const auto& [number, origin] : origins_) {
