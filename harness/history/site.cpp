@@ -10,7 +10,6 @@
 #include <tuple>
 #include <utility>
 
-#include "model/case_page.hpp"
 #include "util/sha256.hpp"
 #include "util/text.hpp"
 
@@ -31,6 +30,15 @@ std::string json_of(const T& value) {
     document::JsonWriter json(document::JsonLayout::compact, 0, clean);
     document::write(json, value);
     return json.finish();
+}
+
+/// 32 hexadecimal digits, whatever the names contain.
+std::string file_name(const std::string& suite, const std::string& id) {
+    util::Sha256 sum;
+    sum.add_number(suite.size());
+    sum.add(suite);
+    sum.add(id);
+    return sum.fingerprint();
 }
 
 double rounded(double value) {
@@ -124,7 +132,7 @@ std::int64_t Site::run_of(std::int64_t number) const {
 
 Site::File Site::add(const std::vector<Series>& of_case) {
     const Series& first = of_case.front();
-    File file{.name = model::case_page(first.suite, first.id), .json = {}};
+    File file{.name = file_name(first.suite, first.id), .json = {}};
     page::CaseFile shown{.edition = index_.edition,
                          .of_case = static_cast<std::int64_t>(index_.cases.size()),
                          .series = {}};
