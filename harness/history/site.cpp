@@ -153,9 +153,6 @@ Site::File Site::add(const std::vector<Series>& of_case) {
             one.values = night.values;
             if (!exact) std::ranges::transform(one.values, one.values.begin(), rounded);
             if (!night.verdict.empty()) one.verdict = text(night.verdict);
-            if (night.clock_mhz && std::isfinite(*night.clock_mhz)) {
-                one.clock_mhz = std::round(*night.clock_mhz);
-            }
         }
     }
     record_.add(of_case, changed);
