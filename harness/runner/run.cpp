@@ -27,14 +27,6 @@ bool contains(const Cases& cases, const model::CaseIndex& at) {
     return std::find(cases.begin(), cases.end(), at) != cases.end();
 }
 
-Cases all_cases(const model::Plan& plan) {
-    Cases all;
-    for (std::size_t s = 0; s < plan.suites.size(); ++s) {
-        for (std::size_t c = 0; c < plan.suites[s].cases.size(); ++c) all.push_back({s, c});
-    }
-    return all;
-}
-
 bool has_groups(const model::Plan& plan) {
     return std::any_of(plan.suites.begin(), plan.suites.end(), [](const auto& suite) {
         return std::any_of(
@@ -83,7 +75,7 @@ void take_known_overheads(const gate::BaselineSet& baselines, MeasuringChoice& c
 Cases measure_what_shows_launches(measure::Session& session, const model::Plan& plan,
                                   const Judge& judge, Execution& execution) {
     session.measure_first();
-    Cases all = all_cases(plan);
+    Cases all = model::all_cases(plan);
     if (session.interrupted()) return all;
     Cases shown = shown_by_launches(session.run(), plan, judge.baselines());
     if (shown.empty()) return all;
@@ -118,7 +110,7 @@ JudgedRun measure_run(const RunRequest& request) {
     Execution execution(choice, backend, plan);
     measure::Session& session = execution.session();
     if (choice.changed_only) leave_out_unchanged(session, plan, judge.baselines());
-    Cases further = all_cases(plan);
+    Cases further = model::all_cases(plan);
     if (has_groups(plan) && (settles || choice.changed_only)) {
         further = measure_what_shows_launches(session, plan, judge, execution);
         session.fill_up(further, choice.processes.value_or(usual_processes));
