@@ -4,10 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "baseline/pooling.hpp"
@@ -17,11 +15,9 @@
 #include "gate/renames.hpp"
 #include "gate/rule.hpp"
 #include "gate/series.hpp"
-#include "model/board.hpp"
 #include "model/case.hpp"
 #include "model/date.hpp"
 #include "model/quantity.hpp"
-#include "model/unknown_cases.hpp"
 #include "util/error.hpp"
 #include "util/text.hpp"
 

@@ -8,10 +8,10 @@
 #include <string>
 #include <unordered_map>
 
+#include "model/case.hpp"
 #include "model/choices.hpp"
 #include "model/kernel_name.hpp"
 #include "model/quantity.hpp"
-#include "model/source_place.hpp"
 #include "report/summary.hpp"
 
 namespace perfgate::report {

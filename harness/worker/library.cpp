@@ -3,9 +3,7 @@
 // coordinator like `perfgate worker --serve`, and gets the workloads of Python files as plugins.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <limits>
 #include <string>

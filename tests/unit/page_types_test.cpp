@@ -121,8 +121,8 @@ struct TypeOf {
             return "number";
         } else if constexpr (std::is_enum_v<T>) {
             std::string all;
-            for (const T value : choices<T>) {
-                all += (all.empty() ? "\"" : " | \"") + std::string(to_text(value)) + '"';
+            for (const std::string_view word : words_of<T>()) {
+                all += (all.empty() ? "\"" : " | \"") + std::string(word) + '"';
             }
             return all;
         } else if constexpr (std::is_convertible_v<T, std::string_view>) {

@@ -14,7 +14,7 @@
 #include "gate/gate.hpp"
 #include "gate/series.hpp"
 #include "median_rule.hpp"
-#include "model/unknown_cases.hpp"
+#include "model/case.hpp"
 #include "unit/gate_documents.hpp"
 #include "util/error.hpp"
 

@@ -88,8 +88,7 @@ struct Nvml::Api {
     Return (*processes)(Device, unsigned*, ProcessInfo*) = nullptr;
 
     Api() = default;
-    Api(const Api&) = delete;
-    Api& operator=(const Api&) = delete;
+    Api& operator=(Api&&) = delete;  // nor copied
     ~Api() {
         if (initialised && shutdown != nullptr) shutdown();
         if (library != nullptr) dlclose(library);

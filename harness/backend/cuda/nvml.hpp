@@ -50,8 +50,7 @@ class Nvml {
     static std::unique_ptr<Nvml> open(const std::string& uuid, const std::string& pci_bus_id,
                                       std::string* why = nullptr);
     ~Nvml();
-    Nvml(const Nvml&) = delete;
-    Nvml& operator=(const Nvml&) = delete;
+    Nvml& operator=(Nvml&&) = delete;  // nor copied
 
     /// "580.159.04"; empty if it is not reported.
     [[nodiscard]] std::string driver_version() const;
