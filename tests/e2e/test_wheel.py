@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The wheel that ci/wheel packs: the same bytes each time, and pip installs what works in a venv, without network;
-and the container image, which is made from the Debian package."""
+"""The wheel that ci/wheel packs: the same bytes each time, and pip installs what works in a venv, without network."""
 
 import os
 import re
 import shutil
 import subprocess
 import sys
-import unittest
 import zipfile
 
 import test_python
@@ -86,36 +84,6 @@ class Wheel(tool.Case):
         self.assertIn("double/loop", failed)
         self.write("kernels.py", test_python.KERNELS)
         self.command(*pytest, env=environment)
-
-
-@unittest.skipUnless(shutil.which("dpkg-deb") and shutil.which("zstd"), "needs dpkg-deb and zstd")
-class Container(tool.Case):
-    def test_what_its_file_copies_is_packed_and_what_it_runs_installs_it(self):
-        """Not what a builder of images does with it: none is here."""
-        for name, text in (("bin/perfgate", "#!/bin/sh\necho perfgate 1.2.3\n"), ("share/perfgate/LICENSE", ""),
-                           ("lib/perfgate/python/perfgate/__init__.py", ""), ("share/man/man1/perfgate.1", ".TH PERFGATE 1\n")):
-            self.write(f"tree/{name}", text).chmod(0o755)
-        out = self.folder / "out"
-        subprocess.run([tool.SOURCE / "ci/release", "--pack", self.folder / "tree", "perfgate-1.2.3", "1.2.3", out], check=True,
-                       capture_output=True, env={**os.environ, "SOURCE_DATE_EPOCH": "1700000000"})
-        lines = [line.split(maxsplit=1) for line in (tool.SOURCE / "ci/Containerfile").read_text().splitlines()
-                 if line and not line.startswith("#")]
-        (copied,), (run,) = ([text for word, text in lines if word == which] for which in ("COPY", "RUN"))
-        system = self.folder / "system"
-        for folder in ("tmp", "var/lib/dpkg/info", "var/lib/dpkg/updates"):
-            (system / folder).mkdir(parents=True)
-        (system / "var/lib/dpkg/status").touch()
-        package, = out.glob(copied.split()[0])
-        self.assertEqual("/tmp/", copied.split()[1])
-        shutil.copy(package, system / "tmp")
-        # What dpkg does in the image, here in a folder.
-        script = f'dpkg() {{ command dpkg --root="{system}" --force-not-root --force-depends "$@"; }}\n'
-        done = subprocess.run(["bash", "-euc", script + run.replace("/tmp/", f"{system}/tmp/")], capture_output=True, text=True,
-                              env={"PATH": f"{system}/usr/bin:/usr/sbin:/usr/bin:/sbin:/bin"})
-        self.assertEqual(0, done.returncode, done.stdout + done.stderr)
-        self.assertTrue(done.stdout.endswith("perfgate 1.2.3\n"), done.stdout)
-        self.assertEqual([], list((system / "tmp").iterdir()))
-        self.assertTrue((system / "usr/share/man/man1/perfgate.1").exists())
 
 
 if __name__ == "__main__":
