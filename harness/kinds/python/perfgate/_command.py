@@ -9,12 +9,16 @@ from typing import List, Optional
 PACKAGE = Path(__file__).resolve().parent
 
 
+def file_of_tree(name: str) -> Path:
+    """A file of the wheel, or of the installation or build folder that has this package in lib/perfgate/python."""
+    for tree in (PACKAGE / "tree", PACKAGE.parent.parent.parent.parent):
+        if (tree / name).is_file():
+            return tree / name
+    raise FileNotFoundError(f"perfgate's {name} is not beside {PACKAGE}: install the wheel again")
+
+
 def binary() -> Path:
-    """perfgate's binary: of the wheel, or of the installation or build folder that has this file."""
-    for tree in (PACKAGE / "tree", PACKAGE.parents[2]):
-        if (tree / "bin" / "perfgate").is_file():
-            return tree / "bin" / "perfgate"
-    raise FileNotFoundError(f"perfgate's binary is not beside {PACKAGE}: install the wheel again")
+    return file_of_tree("bin/perfgate")
 
 
 def environment() -> dict:
