@@ -9,7 +9,7 @@
     pytest     pytest --perfgate collects the same cases
     unchanged  a baseline, then up to ten unchanged runs: verdicts of each
 
-Parts that --seconds leaves no time for are said. Environment: PERFGATE, PERFGATE_SOURCE."""
+Parts that --seconds leaves no time for are said. Environment: PERFGATE."""
 
 import argparse
 import collections
@@ -25,9 +25,9 @@ import sys
 import tempfile
 import time
 
-SOURCE = pathlib.Path(os.environ["PERFGATE_SOURCE"])
-PERFGATE = os.environ["PERFGATE"]
-MODULE = pathlib.Path(PERFGATE).resolve().parents[1] / "lib/perfgate/python"
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+PERFGATE = pathlib.Path(os.environ["PERFGATE"]).resolve()
+MODULE = PERFGATE.parents[1] / "lib/perfgate/python"
 N = 1 << 22
 
 
@@ -35,9 +35,9 @@ def say(text):
     print(f"[{time.monotonic() - START:5.1f} s] {text}", flush=True)
 
 
-def run(*words, codes=(0,), cwd=None):
+def run(*words, codes=(0,)):
     began = time.monotonic()
-    done = subprocess.run([str(word) for word in words], cwd=cwd or os.getcwd(), capture_output=True, text=True, timeout=300)
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=300)
     if done.returncode not in codes:
         sys.exit(f"{words}: exit code {done.returncode}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}")
     return done, time.monotonic() - began
@@ -118,7 +118,7 @@ if len(sys.argv) > 2:
 
 
 def part_inputs():
-    done, _ = run(sys.executable, write("inputs.py", INPUTS), MODULE, "jax", cwd=None)
+    done, _ = run(sys.executable, write("inputs.py", INPUTS), MODULE, "jax")
     for line in done.stdout.splitlines():
         say(f"  {line}")
 
@@ -195,23 +195,23 @@ def part_page():
         say(f"  run: {took:.1f} s, exit code {done.returncode}; phases: {phases(document)}")
 
 
-COST = '''
+VALUES = [(k + 1) * 50000 for k in range(20)]
+COST = f'''
 import cupy, numpy, perfgate
 RAW = cupy.RawKernel("""
-extern "C" __global__ void scale(const float* in, float* out, size_t n) {
-    const size_t i = blockIdx.x * size_t{blockDim.x} + threadIdx.x;
+extern "C" __global__ void scale(const float* in, float* out, size_t n) {{
+    const size_t i = blockIdx.x * size_t{{blockDim.x}} + threadIdx.x;
     if (i < n) out[i] = 2 * in[i];
-}""", "scale")
+}}""", "scale")
 
 
-@perfgate.workload(n=[(k + 1) * 50000 for k in range(20)])
+@perfgate.workload(n={VALUES})
 def scale(n, seed):
     x = perfgate.uniform(n, "f32", seed, like=cupy)
     out = cupy.empty_like(x)
     return perfgate.Case(launch=lambda: RAW(((n + 255) // 256,), (256,), (x, out, numpy.uint64(n))), outputs=[out],
                          reference=lambda: 2 * x.astype("f8"), bytes=8 * n)
 '''
-NOT_OF_CASES = ("loading", "open", "start", "between")
 
 
 def part_cost():
@@ -221,12 +221,11 @@ def part_cost():
                   "scale.cu")
     say(f"  nvcc: {took:.1f} s")
     write("cost.py", COST)
-    values = [(k + 1) * 50000 for k in range(20)]
     found = {}
-    for name, at, more in (
+    for name, at in (
             ("C++", write("suites/cpp.yaml", "name: cpp\ndefaults: {metrics: [core]}\nplugins: [../scale.so]\nworkloads:\n  - workload: scale\n"
-                          f"    tolerances: {{gpu_time: 5%}}\n    matrix: {{n: {values}}}\n"), ()),
-            ("Python", suite("cost", "cost.py", "metrics: [core], tolerances: {gpu_time: 5%}"), ())):
+                          f"    tolerances: {{gpu_time: 5%}}\n    matrix: {{n: {VALUES}}}\n")),
+            ("Python", suite("cost", "cost.py", "metrics: [core], tolerances: {gpu_time: 5%}"))):
         run(PERFGATE, "run", at, "--processes", 3, "--filter", "*n=50000]", codes=(0, 4))  # what is compiled once
         _, one = run(PERFGATE, "run", at, "--processes", 3, "--filter", "*n=50000]", codes=(0, 4))
         _, all_ = run(PERFGATE, "run", at, "--processes", 3, codes=(0, 4))
@@ -238,7 +237,7 @@ def part_cost():
 
 
 def part_pytest():
-    write("py/kernels.py", COST.replace("range(20)", "range(3)"))
+    write("py/kernels.py", COST.replace(str(VALUES), str(VALUES[:3])))
     write("py/suites/small.yaml", f"name: small\nworkloads:\n  - {{python: ../kernels.py, interpreter: {sys.executable}, "
           "metrics: [gpu_time], tolerances: {gpu_time: 5%}}\n")
     environment = {**os.environ, "PYTHONPATH": str(MODULE)}
@@ -249,11 +248,11 @@ def part_pytest():
 
 
 def part_unchanged():
-    os.environ["PERFGATE_TEST_PLUGINS"] = os.environ.get("PERFGATE_TEST_PLUGINS", "plugins")
+    os.environ.update(PERFGATE_TEST_PLUGINS="none", PERFGATE_SOURCE=str(SOURCE))  # which its imports ask for
     sys.path.insert(0, str(SOURCE / "tests/e2e"))
     import test_gpu_python as kernels
     text = "import perfgate\n" + "".join(kernels.PARTS[part] for part in kernels.INSTALLED)
-    write("kernels_of_all.py", text.replace("2**22", "2**20").replace("n=[2048]", "n=[1024]"))
+    write("kernels_of_all.py", text)
     at = suite("all", "kernels_of_all.py", "metrics: [gpu_time, registers], time_budget: 20ms, tolerances: {gpu_time: 5%, registers: 0}")
     done, took = run(PERFGATE, "baseline", "refresh", at, "--processes", 5, codes=(0, 1, 3, 4))
     say(f"  baseline of five processes: {took:.1f} s, exit code {done.returncode} {done.stderr.strip()[-300:]}")
@@ -306,6 +305,7 @@ if __name__ == "__main__":
     if not os.path.exists("/dev/nvidiactl"):
         print("skipped: no NVIDIA GPU on this machine (/dev/nvidiactl is absent)")
         sys.exit(77)
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     with tempfile.TemporaryDirectory(prefix="perfgate-") as folder:
         os.chdir(folder)
         sys.exit(main())
