@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """On a GPU: what kernels from Python cost and how steady they are: python_study.py [PART...] [--seconds N].
 

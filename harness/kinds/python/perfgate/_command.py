@@ -4,7 +4,7 @@
 import os
 import sys
 from pathlib import Path
-from typing import List, Optional
+from typing import Optional
 
 PACKAGE = Path(__file__).resolve().parent
 
@@ -39,6 +39,6 @@ def cupti_folder() -> Optional[Path]:
     return None
 
 
-def main(arguments: Optional[List[str]] = None) -> None:
-    program = str(binary())
-    os.execve(program, [program, *(sys.argv[1:] if arguments is None else arguments)], environment())
+def main() -> None:
+    # The binary names in its messages what was started.
+    os.execve(str(binary()), sys.argv, environment())
