@@ -92,6 +92,7 @@ class Wheel(tool.Case):
         failed = self.command(*pytest, code=1, env=environment)
         self.assertIn("2 failed, 2 passed", failed.replace("skipped", "passed"))
         self.assertIn("double/loop", failed)
+        self.assertEqual(2, sum(line.startswith("wrong result") for line in failed.splitlines()), failed)
         self.write("kernels.py", test_python.KERNELS)
         self.command(*pytest, env=environment)
 
