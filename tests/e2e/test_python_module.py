@@ -227,6 +227,44 @@ class Prepared(NoWorkloads):
             instance.launch(0)
         self.assertEqual([0, 0, 0], counts)
 
+    def verified(self, workload):
+        instance = _worker.Instance(workload, "python", {}, types.SimpleNamespace(use=lambda stream: None))
+        instance.fill(1)
+        instance.prepare()
+        instance.launch(0)
+        result = _abi.Verification(ctypes.sizeof(_abi.Verification))
+        instance.verify(result)
+        return bool(result.passed), result.detail.decode()
+
+    def test_an_output_may_be_an_input_that_a_reset_restores(self):
+        @perfgate.workload(target="host", resets=True)
+        def in_place(seed):
+            x = array.array("f", [1, 2])
+
+            def launch():
+                x[:] = array.array("f", [2 * value for value in x])
+
+            def reset():
+                x[:] = array.array("f", [1, 2])
+            return a_case(launch=launch, outputs=[x], reset=reset, reference=lambda: array.array("d", [2, 4]))
+
+        self.assertEqual((True, "all 2 elements compared, largest error 0 of its tolerance"), self.verified(in_place))
+
+    def test_an_integer_that_is_not_written_is_wrong_whatever_is_expected(self):
+        for number, expected in enumerate((-1, 0x55555555, 0)):
+            @perfgate.workload(target="host", name=f"work{number}")
+            def work(seed):
+                out = array.array("i", [0, 0])
+
+                def launch():
+                    out[0] = expected
+                return a_case(launch=launch, outputs=[out], reference=lambda: array.array("i", [expected] * 2))
+
+            with self.subTest(expected):
+                passed, detail = self.verified(work)
+                self.assertFalse(passed)
+                self.assertIn("element 1 ", detail)
+
     def test_the_table_hands_on_what_was_chosen(self):
         plugin = _worker.Plugin(_case._workloads)
         variant = _abi.Plugin.from_address(plugin.address).workloads[0].contents.variants[0].contents
