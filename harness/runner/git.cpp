@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstddef>
+#include <cstdlib>
 #include <sstream>
 #include <string_view>
 #include <utility>
