@@ -23,7 +23,7 @@ AddVerb add_init, add_adopt, add_gate, add_run, add_ab, add_bisect, add_selftest
     add_compare, add_report, add_review, add_validate, add_list, add_doctor, add_demo,
     add_completion, add_complete, add_pages, add_worker, add_compile;
 AddVerb add_baseline_refresh, add_baseline_accept, add_baseline_show, add_baseline_verify,
-    add_baseline_prune, add_history_add, add_history_show;
+    add_baseline_prune, add_history_add, add_history_show, add_history_site;
 
 struct Verb {
     const char* name;
@@ -54,6 +54,8 @@ inline constexpr Verb history_verbs[] = {
      "perfgate history add history.db perfgate-out/run.json"},
     {"show", "Shows when cases changed, by how much, and what changed with them", add_history_show,
      "perfgate history show history.db gemm 'gemm/tiled[n=4096]'"},
+    {"site", "Writes a static site: a chart for each case, what changed lately, a badge",
+     add_history_site, "perfgate history site history.db public"},
 };
 
 /// The exit code that ends `git bisect run`, which takes 1, 2 and 3 for a bad commit.
