@@ -215,6 +215,7 @@ void describe(Archive& archive, Described<Archive, model::Run>& run) {
     };
     archive.always("tool_version", run.tool_version);
     archive.optional("git_revision", run.git_revision);
+    archive.optional("pull_request", run.pull_request);
     archive.always("started_at", run.started_at);
     archive.always("wall_s", run.wall_s, not_negative);
     archive.optional("phase_s", run.phase_s);

@@ -106,6 +106,8 @@ void describe(Archive& archive, Described<Archive, model::CaseVerdict>& verdict)
     archive.optional("why", verdict.why, lines);
     archive.optional("code", verdict.code);
     archive.optional("changed_kernels", verdict.changed_kernels);
+    archive.optional("baseline_revision", verdict.baseline_revision);
+    archive.optional("baseline_recorded_at", verdict.baseline_recorded_at);
 }
 
 template <class Archive>

@@ -15,8 +15,8 @@
 
 namespace perfgate::measure {
 
-/// "set-up", "code", "verify", "fill", "warm-up", "record", "time", "tear-down", "counters":
-/// reported as each begins.
+/// "set-up", "code", "verify", "fill", "compile", "warm-up", "record", "time", "tear-down",
+/// "counters": reported as each begins. "verify" fills and compiles, too.
 using PhaseObserver = std::function<void(std::string_view phase)>;
 
 class CaseMeasurement {

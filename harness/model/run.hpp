@@ -259,6 +259,8 @@ struct Run {
     std::string tool_version;
     std::string git_revision;  ///< of the folder the suites are in; empty: none
     std::string started_at;    ///< UTC, "2026-11-21T10:00:00Z"
+    /// Address of the pull or merge request whose pipeline measured it, as its CI says. Untrusted.
+    std::string pull_request{};  // NOLINT(readability-redundant-member-init): not all name it
     double wall_s = 0;
     /// Seconds by phase (measure/case_measurement.hpp), "start" of processes, "programs",
     /// "between".

@@ -244,6 +244,9 @@ struct CaseVerdict {
     Doubt doubt = Doubt::none;  ///< of the metric that decides
     /// Kernels whose machine code is not the baseline's, by short name.
     std::vector<std::string> changed_kernels = {};
+    /// The commit of the baseline that it was judged by, and when that was measured (UTC). Empty if
+    /// that is unknown, or if the case passed.
+    std::string baseline_revision = {}, baseline_recorded_at = {};
 
     bool operator==(const CaseVerdict&) const = default;
 };

@@ -353,6 +353,17 @@ std::vector<model::LedgerEntry> ledger_entries(const BaselineChoice& given,
     return entries;
 }
 
+std::optional<std::vector<model::Ledger>> all_ledgers(const std::string& folder) {
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(folder, ignored)) return std::nullopt;
+    std::vector<model::Ledger> ledgers;
+    for (const baseline::BaselinePlace& place : baseline::stored_places(folder)) {
+        auto ledger = baseline::load_ledger(folder, place.device_key, place.suite);
+        if (ledger) ledgers.push_back(std::move(*ledger));
+    }
+    return ledgers;
+}
+
 std::vector<StoredDiff> diff_against_stored(const std::string& document,
                                             const model::Selection& selection,
                                             const std::string& baselines) {

@@ -103,6 +103,9 @@ gate::StoredBaseline stored_baseline(const BaselineChoice& choice);
 std::vector<model::LedgerEntry> ledger_entries(const BaselineChoice& choice,
                                                const std::vector<std::string>& cases);
 
+/// All ledgers of a folder; nothing if there is no such folder.
+std::optional<std::vector<model::Ledger>> all_ledgers(const std::string& folder);
+
 struct StoredDiff {
     std::string file;      ///< of the stored baseline
     bool stored = true;    ///< false: there is no such file, everything is new

@@ -170,6 +170,7 @@ void Execution::end_progress() {
 
 model::Run Execution::conclude() {
     model::Run run = session_->finish();
+    run.pull_request = pull_request_of_ci();
     end_progress();
     const std::string problem = journal_->problem();
     if (!problem.empty()) fmt::print(stderr, "perfgate: {}\n", util::printable(problem, 1000));

@@ -11,6 +11,8 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <cstddef>
+#include <cstdlib>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -168,6 +170,21 @@ std::string git_revision(const std::filesystem::path& folder) {
     const GitEnd end = git_in(
         folder, {"describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"}, for_output);
     return end.succeeded ? end.text : std::string();
+}
+
+std::string pull_request_of_ci() {
+    const auto variable = [](const char* name) {
+        const char* const value = std::getenv(name);
+        return std::string(value == nullptr ? "" : value);
+    };
+    const std::string gitlab = variable("CI_MERGE_REQUEST_PROJECT_URL");
+    if (!gitlab.empty()) return gitlab + "/-/merge_requests/" + variable("CI_MERGE_REQUEST_IID");
+    constexpr std::string_view pulls = "refs/pull/";
+    const std::string ref = variable("GITHUB_REF");
+    if (!ref.starts_with(pulls)) return {};
+    return fmt::format("{}/{}/pull/{}", variable("GITHUB_SERVER_URL"),
+                       variable("GITHUB_REPOSITORY"),
+                       ref.substr(pulls.size(), ref.find('/', pulls.size()) - pulls.size()));
 }
 
 bool git_is_clean(const std::filesystem::path& folder) {

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <numeric>
 #include <stdexcept>
+#include <tuple>
 #include <vector>
 
 #include "stats/distributions.hpp"
@@ -144,14 +146,17 @@ std::size_t pairs_left_out(std::size_t n, std::size_t m, double probability) {
         const double k = pairs / 2 - 0.5 - normal_upper_quantile(probability) * deviation;
         return k < 0 ? 0 : static_cast<std::size_t>(k) + 1;
     }
+    // The cases of a run have as many processes.
+    thread_local std::map<std::tuple<std::size_t, std::size_t, double>, std::size_t> known;
+    const auto [at, is_new] = known.try_emplace({n, m, probability}, 0);
+    if (!is_new) return at->second;
     double below = 0;
-    std::size_t k = 0;
     for (const double share : pair_counts(n, m)) {
         below += share;
         if (below > probability) break;
-        ++k;
+        ++at->second;
     }
-    return k;
+    return at->second;
 }
 
 }  // namespace

@@ -153,6 +153,12 @@ void CudaCase::fill(std::uint64_t seed) {
     });
 }
 
+std::optional<measure::Prepared> CudaCase::prepared() {
+    std::optional<measure::Prepared> prepared;
+    guarded(device_.context(), [&] { prepared = instance_->prepared(); });
+    return prepared;
+}
+
 measure::Verified CudaCase::verify(std::uint64_t seed, const measure::Checks& checks) {
     measure::Verified verified;
     guarded(device_.context(), [&] {

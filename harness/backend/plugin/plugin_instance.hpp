@@ -36,16 +36,18 @@ class PluginInstance final : public Instance {
     model::Verification verify() override;
     std::vector<Output> outputs() override;
     model::Work work() override;
-    std::optional<measure::Prepared> prepared() override { return prepared_; }
+    std::optional<measure::Prepared> prepared() override;
 
   private:
     void check(pg_status status, const char* what);
+    /// What follows a fill: compiles and tunes, unless that is done.
     void prepare();
 
     pg_host host_{};
     std::string error_;
     const pg_variant* variant_;
     pg_instance* instance_ = nullptr;
+    bool must_prepare_ = false;
     std::optional<measure::Prepared> prepared_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes dist/report.html and dist/profile.html. Each is one file: script and style stand in the page, and its policy
+// Writes dist/report.html, dist/profile.html and dist/history.html. Each is one file: script and style stand in the page, and its policy
 // names the script by its hash, so that no other runs, wherever it may come from.
 import { createHash } from "node:crypto";
 import fs from "node:fs";
@@ -40,4 +40,4 @@ async function writePage(page) {
   fs.writeFileSync(`dist/${page}`, html);
 }
 
-for (const page of ["report.html", "profile.html"]) await writePage(page);
+for (const page of ["report.html", "profile.html", "history.html"]) await writePage(page);
