@@ -222,8 +222,8 @@ def part_cost():
     write("cost.py", COST)
     found = {}
     for name, at in (
-            ("C++", write("suites/cpp.yaml", "name: cpp\ndefaults: {metrics: [core]}\nplugins: [../scale.so]\nworkloads:\n  - workload: scale\n"
-                          f"    tolerances: {{gpu_time: 5%}}\n    matrix: {{n: {VALUES}}}\n")),
+            ("C++", write("suites/cpp.yaml", "name: cpp\ndefaults: {metrics: [core]}\nplugins: [../scale.so]\nworkloads:\n"
+                          f"  - workload: scale\n    variants: [simple]\n    tolerances: {{gpu_time: 5%}}\n    matrix: {{n: {VALUES}}}\n")),
             ("Python", suite("cost", "cost.py", "metrics: [core], tolerances: {gpu_time: 5%}"))):
         run(PERFGATE, "run", at, "--processes", 3, "--filter", "*n=50000]", codes=(0, 4))  # what is compiled once
         _, one = run(PERFGATE, "run", at, "--processes", 3, "--filter", "*n=50000]", codes=(0, 4))
