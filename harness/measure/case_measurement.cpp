@@ -58,8 +58,7 @@ class Range {
         backend_.begin_range(name);
     }
     ~Range() { backend_.end_range(); }
-    Range(const Range&) = delete;
-    Range& operator=(const Range&) = delete;
+    Range& operator=(Range&&) = delete;  // nor copied
 
   private:
     Backend& backend_;

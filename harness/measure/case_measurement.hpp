@@ -2,10 +2,8 @@
 // Measuring one case with a backend: verify, warm up, record, time; and the counters of many.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

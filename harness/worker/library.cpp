@@ -3,10 +3,8 @@
 // coordinator like `perfgate worker --serve`, and gets the workloads of Python files as plugins.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <limits>
 #include <span>

@@ -26,8 +26,7 @@ class PluginInstance final : public Instance {
   public:
     PluginInstance(const pg_variant& variant, const pg_values* values);
     ~PluginInstance() override;
-    PluginInstance(const PluginInstance&) = delete;
-    PluginInstance& operator=(const PluginInstance&) = delete;
+    PluginInstance& operator=(PluginInstance&&) = delete;  // nor copied
 
     void fill(std::uint64_t seed) override;
     void launch(void* stream) override;
