@@ -2,11 +2,7 @@
 #include "runner/run.hpp"
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "gate/rule.hpp"
 #include "model/run.hpp"
