@@ -2,7 +2,7 @@
 // The whole run: exit code, counts of verdicts, environment.
 import type { Data, Suite, Verdict } from "./data";
 import type { Report } from "./document";
-import { el, name } from "./dom";
+import { el, facts, name } from "./dom";
 import type { Selection } from "./selection";
 import { badge, toneOf, wordOf } from "./verdicts";
 
@@ -30,10 +30,6 @@ export function outcomeOf(report: Report): { words: string; tone: string } {
 const headFacts = ["revision", "compared with", "pull request", "began", "took"];
 
 const shortCommit = (text: string) => text.replace(/\b([0-9a-f]{12})[0-9a-f]{28}\b/g, "$1");
-
-function facts(rows: readonly [string, string][]): HTMLElement {
-  return el("dl", { class: "facts" }, ...rows.map(([label, value]) => el("div", {}, el("dt", {}, label), el("dd", {}, name(value)))));
-}
 
 function suites({ suites, notes = [] }: Data): HTMLElement {
   const words = [notes.length === 1 ? "1 note" : `${notes.length} notes`].filter(() => notes.length > 0);
