@@ -11,7 +11,6 @@
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
-#include <utility>
 
 #include "activity/analysis.hpp"
 #include "activity/profile_fields.hpp"

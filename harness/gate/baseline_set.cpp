@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <utility>
 
-#include "model/board.hpp"
 #include "model/case.hpp"
 #include "util/error.hpp"
 #include "util/text.hpp"

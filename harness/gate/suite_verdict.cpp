@@ -4,18 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
-#include <optional>
-#include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "gate/invalid.hpp"
 #include "gate/provenance_change.hpp"
 #include "gate/sentence.hpp"
+#include "model/case.hpp"
 #include "model/selection.hpp"
-#include "model/unknown_cases.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::gate {

@@ -13,7 +13,6 @@
 #include "model/metric.hpp"
 #include "model/roofline.hpp"
 #include "model/run.hpp"
-#include "model/tolerance.hpp"
 
 namespace perfgate::model {
 
@@ -33,6 +32,11 @@ enum class Verdict {
     incorrect,
 };
 inline constexpr Verdict worst_verdict = Verdict::incorrect;
+
+/// Whether the gate found a case or metric to be worse, by a gate that fails or one that warns.
+constexpr bool is_worse(Verdict verdict) {
+    return verdict == Verdict::regressed || verdict == Verdict::warned;
+}
 
 /// How a case's code compares with the baseline's.
 enum class CodeChange {
@@ -331,6 +335,10 @@ struct VerdictDocument {
 
     bool operator==(const VerdictDocument&) const = default;
 };
+
+/// Null if the document has no such case.
+const CaseVerdict* find_case(const VerdictDocument& document, std::string_view suite,
+                             std::string_view id);
 
 /// Number of cases per verdict, over all suites.
 std::map<Verdict, std::int64_t> count_verdicts(const VerdictDocument& document);

@@ -17,6 +17,7 @@ namespace perfgate::report {
 /// HTML documents with "@PERFGATE_DATA@" in place of the data. Empty: this build has none.
 std::string_view report_page();   ///< of a run and its verdict
 std::string_view profile_page();  ///< of `perfgate profile`
+std::string_view history_page();  ///< of `perfgate history site`
 
 /// The message if there is none, with the remedy.
 inline constexpr const char* no_html_page =

@@ -9,10 +9,10 @@
 #include <unordered_map>
 #include <utility>
 
+#include "model/case.hpp"
 #include "model/choices.hpp"
 #include "model/kernel_name.hpp"
 #include "model/quantity.hpp"
-#include "model/source_place.hpp"
 #include "report/summary.hpp"
 
 namespace perfgate::report {

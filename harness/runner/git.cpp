@@ -17,6 +17,9 @@
 #include <string_view>
 #include <utility>
 
+#include "util/number.hpp"
+#include "util/text.hpp"
+
 namespace perfgate::runner {
 
 namespace {
@@ -260,16 +263,9 @@ std::string git_merge_base(const std::filesystem::path& folder, const std::strin
 
 std::optional<std::int64_t> git_commit_time(const std::filesystem::path& folder,
                                             const std::string& commit) {
-    const bool whole_name = (commit.size() == 40 || commit.size() == 64) &&
-                            commit.find_first_not_of("0123456789abcdef") == std::string::npos;
-    if (!whole_name) return std::nullopt;
+    if (!util::is_hex(commit, 40) && !util::is_hex(commit, 64)) return std::nullopt;
     const std::string time = line_of_commit(folder, "%ct", commit + "^{commit}");
-    std::int64_t seconds = 0;
-    const char* last = time.data() + time.size();
-    if (time.empty() || std::from_chars(time.data(), last, seconds).ptr != last) {
-        return std::nullopt;
-    }
-    return seconds;
+    return util::parsed<std::int64_t>(time);
 }
 
 bool git_is_shallow(const std::filesystem::path& folder) {

@@ -17,6 +17,7 @@
 
 #include "activity/profile_fields.hpp"
 #include "document/archive.hpp"
+#include "history/site_data.hpp"
 #include "report/html_data.hpp"
 
 namespace perfgate::document {
@@ -61,6 +62,17 @@ PERFGATE_TYPE(report::page::Batch, "Batch")
 PERFGATE_TYPE(report::page::Spread, "SpreadData")
 PERFGATE_TYPE(report::page::Case, "CaseData")
 PERFGATE_TYPE(report::page::Data, "Data")
+PERFGATE_TYPE(history::page::Run, "Run")
+PERFGATE_TYPE(history::page::Metric, "Metric")
+PERFGATE_TYPE(history::page::Case, "Case")
+PERFGATE_TYPE(history::page::Point, "Point")
+PERFGATE_TYPE(history::page::Finding, "FindingData")
+PERFGATE_TYPE(history::page::Note, "Note")
+PERFGATE_TYPE(history::page::Month, "Month")
+PERFGATE_TYPE(history::page::Index, "Index")
+PERFGATE_TYPE(history::page::Night, "Night")
+PERFGATE_TYPE(history::page::Series, "SeriesData")
+PERFGATE_TYPE(history::page::CaseFile, "CaseFile")
 #undef PERFGATE_TYPE
 
 template <class T>
@@ -122,8 +134,8 @@ struct TypeOf {
             return "number";
         } else if constexpr (std::is_enum_v<T>) {
             std::string all;
-            for (const T value : choices<T>) {
-                all += (all.empty() ? "\"" : " | \"") + std::string(to_text(value)) + '"';
+            for (const std::string_view word : words_of<T>()) {
+                all += (all.empty() ? "\"" : " | \"") + std::string(word) + '"';
             }
             return all;
         } else if constexpr (std::is_convertible_v<T, std::string_view>) {
@@ -212,6 +224,13 @@ TEST(PageTypes, OfAProfileAreThoseOfItsDescription) {
                  OverheadSummary, DeviceSummary, RangeInstance, RangeKernel, RangeSummary, Gap,
                  Counts, Profile, PageTrack, PageKind, PageProcess, Page>(
         "profile/data.ts", "activity/profile_fields.hpp", "");
+}
+
+TEST(PageTypes, OfAHistoryAreThoseOfItsDescription) {
+    using namespace history::page;
+    expect_types<history::page::Run, Metric, Case, Point, Finding, Note, Month, Index, Night,
+                 Series, CaseFile>("history/data.ts", "history/site_data.hpp",
+                                   "import type { Row } from \"../row\";\n");
 }
 
 TEST(PageTypes, OfAReportAreThoseOfItsDescription) {
