@@ -6,24 +6,18 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <limits>
-#include <map>
 #include <optional>
 #include <set>
-#include <span>
-#include <string>
 #include <tuple>
 #include <utility>
 
+#include "gate/machine_code.hpp"
 #include "gate/significance.hpp"
 #include "stats/distributions.hpp"
-#include "stats/drift.hpp"
 #include "stats/quantiles.hpp"
-#include "stats/rank_sum.hpp"
-#include "stats/signed_rank.hpp"
+#include "stats/rank_tests.hpp"
 #include "stats/spread.hpp"
 
 namespace perfgate::gate {
@@ -38,9 +32,8 @@ constexpr std::size_t most_logs = 100;
 /// Pairs are tested by the ranks of their differences, and both sides by theirs, which need fewer
 /// pairs where the processes of a pair have nothing in common. They share a level.
 constexpr double share_of_signed_ranks = 0.75;
-/// The weight of what is known of a class, in degrees of freedom, beside a spread that many cases
-/// tell.
-constexpr double df_beside_learned = 2;
+/// So many standard deviations of sessions are allowed, if that is more than what slows a machine.
+constexpr double most_deviations = 4;
 /// Processes that agree to this are close enough, however small the tolerance.
 constexpr double finest_agreement = 0.01;
 
@@ -52,9 +45,8 @@ struct Evidence {
     Basis basis = Basis::one_process;
     bool finite = true;
     bool paired = false;
-    /// By how much the logarithms of a counter's collections differ, learned from its suite's
-    /// cases.
-    std::optional<stats::Drift> collections = std::nullopt;
+    /// By how much the logarithms of the counter's collections differ in cases of its suite.
+    std::optional<stats::PooledSpread> collections = std::nullopt;
 };
 
 using Rounds = std::map<std::int64_t, std::vector<const model::Batch*>>;
@@ -120,17 +112,6 @@ stats::Groups groups_of(const Comparison& comparison) {
     return groups;
 }
 
-/// The logarithms of a baseline's values of a counter, by collection. Empty if one has none.
-stats::Groups collections_of(const Comparison& comparison) {
-    stats::Groups groups;
-    for (const model::Batch* batch : batches_in_use(*comparison.baseline)) {
-        const double value = batch_value(*batch);
-        if (!(value > 0) || !std::isfinite(value)) return {};
-        groups[fmt::format("{} {}", batch->run, batch->process)].push_back(std::log(value));
-    }
-    return groups;
-}
-
 Evidence evidence_of(const Comparison& comparison, Processes processes) {
     const bool exact = comparison.definition->metric_class == MetricClass::exact;
     if ((comparison.paired || processes == Processes::paired) &&
@@ -153,6 +134,9 @@ Evidence evidence_of(const Comparison& comparison, Processes processes) {
         evidence.measured = values_of_all_rounds(*comparison.measured);
     } else if (evidence.baseline.size() > 1) {
         evidence.basis = Basis::spread;
+        // Only the last look decides, so a first value that is high by chance fails nothing.
+        if (!is_time(comparison)) evidence.measured = values_of_all_rounds(*comparison.measured);
+        evidence.finite = all_finite(evidence.measured);
     }
     return evidence;
 }
@@ -205,15 +189,27 @@ stats::PooledSpread measured_spread(const Evidence& evidence) {
     return spread;
 }
 
+/// The spread of a counter's logarithms around the mean of each group; absent if a value has none.
+std::optional<stats::PooledSpread> spread_of_logs(const Comparison& comparison,
+                                                  const std::vector<std::vector<double>>& groups) {
+    std::vector<std::vector<double>> logs;
+    for (const std::vector<double>& values : groups) {
+        const Scale scale(values, {});
+        if (!scale.logarithmic) return std::nullopt;
+        logs.push_back(scale.of(values));
+    }
+    stats::PooledSpread spread = stats::pooled_spread(logs);
+    spread.deviation = std::hypot(spread.deviation, least_spread(*comparison.definition));
+    return spread;
+}
+
 stats::PooledSpread spread_to_trust(const Comparison& comparison, const Evidence& evidence) {
     const double size = stats::trimmed_mean(evidence.baseline, trimmed_processes);
     if (evidence.collections) {
-        const stats::PooledSpread learned{size * evidence.collections->deviation,
-                                          evidence.collections->df};
-        stats::PooledSpread known = cautious_spread(*comparison.definition, {}, size, 1);
-        if (learned.df >= prior_df) known.df = df_beside_learned;
-        stats::PooledSpread spread = stats::moderated(learned, known);
-        spread.deviation = std::max(spread.deviation, learned.deviation);
+        auto own = spread_of_logs(comparison, {evidence.baseline, evidence.measured});
+        if (!own) own = spread_of_logs(comparison, {evidence.baseline});
+        stats::PooledSpread spread = stats::moderated(*own, *evidence.collections);
+        spread.deviation *= size;
         return spread;
     }
     return cautious_spread(*comparison.definition, measured_spread(evidence), size,
@@ -303,6 +299,10 @@ Resolution resolution_of(const Comparison& comparison, const Evidence& evidence,
     resolution.paired = evidence.paired;
     resolution.last = processes_at_verdict(levels, evidence.measured.size(),
                                            evidence.paired ? Processes::paired : Processes::alone);
+    if (!is_time(comparison) && !evidence.paired && evidence.measured.size() == 1) {
+        resolution.collects_again = true;
+        for (const std::size_t fresh : fresh_collections) resolution.last += fresh;
+    }
     resolution.ranks =
         ranks_reach(evidence, baseline, resolution.last, deciding_level(comparison, levels));
     resolution.measured = measured_spread(evidence);
@@ -355,17 +355,30 @@ void look_for_slow_processes(Comparison comparison, const Evidence& evidence, do
         unclear && (evidence.last_round == 0 || more_would_decide(evidence, deciding, levels));
 }
 
+/// What sessions are allowed to differ by, as a logarithm. Few of them say little about their
+/// deviation: Student's quantile of three that differ by a tenth is a factor of thousands, which
+/// would hide any slowdown.
+double between_sessions(const stats::Drift& drift, double level) {
+    const double most = std::clamp(most_deviations * drift.deviation, std::log(slowest_machine),
+                                   std::log(most_left_to_policy));
+    return std::min(drift.bound(level), most);
+}
+
 void judge_by_spread(const Comparison& comparison, const Evidence& evidence,
                      const stats::Drift& drift, const Levels& levels, DetectableShifts& shifts,
                      Judgement& judgement) {
     const double size = std::fabs(judgement.baseline);
-    const auto drift_at = [&](double level) {
+    const bool rate = comparison.definition->direction == model::Direction::higher;
+    const auto drift_by = [&](double logarithm) {
         if (evidence.paired) return 0.0;  // it affects both of a pair
-        const double learned = std::expm1(drift.bound(level));
+        // A rate never falls below zero.
+        const double learned = rate ? -std::expm1(-logarithm) : std::expm1(logarithm);
         return size *
                (comparison.new_board ? std::min(learned, comparison.most_between_boards) : learned);
     };
-    const double allowed_drift = drift_at(levels.for_drift());
+    const double allowed_drift =
+        drift_by(comparison.new_board ? drift.bound(levels.for_drift())
+                                      : between_sessions(drift, levels.for_drift()));
     const double level = deciding_level(comparison, levels);
     if (is_time(comparison) &&
         !ranks_reach(evidence, evidence.baseline.size(), evidence.measured.size(), level)) {
@@ -379,7 +392,7 @@ void judge_by_spread(const Comparison& comparison, const Evidence& evidence,
         add_interval(comparison,
                      evidence.paired ? stats::signed_rank_interval(noise[0], interval_level)
                                      : stats::rank_sum_interval(noise[0], noise[1], interval_level),
-                     scale, drift_at((1 - interval_level) / 2), judgement);
+                     scale, drift_by(drift.bound((1 - interval_level) / 2)), judgement);
     }
     Test test;
     test.probability = [&](bool rises, const Allowance& allowed, double at) {
@@ -439,23 +452,30 @@ std::vector<stats::Drift> drifts_of(std::span<const Comparison> comparisons) {
 }
 
 /// Gives counters what their collections differ by: a case has few, so all of its suite's tell.
+/// What is known of the class weighs where cases are few.
 static void learn_collections(std::span<const Comparison> comparisons,
                               std::vector<Evidence>& evidence) {
-    std::map<std::pair<std::size_t, std::string>, std::vector<std::size_t>> pools;
+    struct Pool {
+        std::vector<std::size_t> members;
+        std::vector<stats::PooledSpread> spreads;
+    };
+    std::map<std::pair<std::size_t, std::string>, Pool> pools;
     for (std::size_t i = 0; i < comparisons.size(); ++i) {
         const bool by_collection = !is_time(comparisons[i]) && !evidence[i].paired &&
                                    evidence[i].finite && evidence[i].basis == Basis::spread;
         if (!by_collection) continue;
-        pools[{comparisons[i].suite, comparisons[i].definition->name}].push_back(i);
+        const auto own = spread_of_logs(comparisons[i], {evidence[i].baseline});
+        if (!own) continue;
+        Pool& pool = pools[{comparisons[i].suite, comparisons[i].definition->name}];
+        pool.members.push_back(i);
+        pool.spreads.push_back(*own);
     }
-    for (const auto& [pool, members] : pools) {
-        std::vector<stats::Groups> items;
-        items.reserve(members.size());
-        for (const std::size_t i : members) items.push_back(collections_of(comparisons[i]));
-        const auto found = stats::drifts_of(items);
-        for (std::size_t i = 0; i < members.size(); ++i) {
-            evidence[members[i]].collections = found[i];
-        }
+    for (const auto& [name, pool] : pools) {
+        stats::PooledSpread known = known_spread(*comparisons[pool.members.front()].definition);
+        known.df = std::max(0.0, known.df - static_cast<double>(pool.members.size() - 1));
+        const stats::PooledSpread common =
+            stats::moderated(stats::common_spread(pool.spreads), known);
+        for (const std::size_t i : pool.members) evidence[i].collections = common;
     }
 }
 
@@ -515,10 +535,11 @@ std::vector<Judgement> BatchRule::judge(std::span<const Comparison> comparisons)
         }
         judgement.baseline = stats::trimmed_mean(found.baseline, trimmed_processes);
         judgement.measured =
-            found.paired ? judgement.baseline +
-                               stats::trimmed_mean(differences_of(found.baseline, found.measured),
-                                                   trimmed_processes)
-                         : stats::trimmed_mean(found.measured, trimmed_processes);
+            found.paired
+                ? judgement.baseline +
+                      stats::trimmed_mean(differences_of(found.baseline, found.measured),
+                                          trimmed_processes)
+                : stats::trimmed_mean(batch_values(*comparisons[i].measured), trimmed_processes);
         judgement.verdict = Verdict::pass;
         judgement.baseline_disagrees =
             !found.paired && disagrees(*comparisons[i].definition, *comparisons[i].baseline,

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -19,7 +20,6 @@
 #include "gate/self_test.hpp"
 #include "gate/series.hpp"
 #include "gate/significance.hpp"
-#include "model/board.hpp"
 #include "model/case.hpp"
 #include "util/text.hpp"
 
@@ -54,6 +54,10 @@ std::vector<std::size_t> rounds_of(const Comparison& comparison, const model::Po
     std::vector<std::size_t> rounds{std::max<std::size_t>(first, 1)};
     for (std::int64_t round = 1; is_time(comparison) && round <= policy.rounds; ++round) {
         rounds.push_back(round_size(round));
+    }
+    if (!is_time(comparison)) {
+        rounds.push_back(
+            std::accumulate(fresh_collections.begin(), fresh_collections.end(), std::size_t(0)));
     }
     return rounds;
 }
@@ -178,7 +182,7 @@ class Proving {
             }
             ++proof_.gates;
             if (verdict->warns) ++proof_.warning;
-            if (unchanged.exit_code == 1 || is_found(verdict->verdict)) {
+            if (unchanged.exit_code == 1 || is_worse(verdict->verdict)) {
                 problem(comparison, fmt::format("{} although nothing changed",
                                                 verdict->warns ? "warns" : "fails"));
             }
@@ -239,7 +243,7 @@ class Proving {
         const VerdictDocument document = judged(alone);
         const MetricVerdict* verdict = find(document, metric);
         const bool warns = verdict != nullptr && verdict->warns;
-        const bool found = verdict != nullptr && is_found(verdict->verdict);
+        const bool found = verdict != nullptr && is_worse(verdict->verdict);
         const bool fails = document.exit_code == 1;
         // A gate that warns must do just that: say so, and leave the exit code alone.
         const bool as_it_should = worse ? found && fails == !warns : !found;

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "history/night.hpp"
-#include "model/ledger.hpp"
+#include "model/baseline.hpp"
 
 namespace perfgate::history {
 

@@ -13,7 +13,7 @@
 #include "history/changes.hpp"
 #include "history/night.hpp"
 #include "history/record.hpp"
-#include "model/ledger.hpp"
+#include "model/baseline.hpp"
 
 namespace perfgate::history {
 

@@ -18,7 +18,7 @@
 #include "history/night.hpp"
 #include "history/record.hpp"
 #include "history/site_data.hpp"
-#include "model/ledger.hpp"
+#include "model/baseline.hpp"
 
 namespace perfgate::history {
 

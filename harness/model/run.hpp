@@ -4,6 +4,8 @@
 #pragma once
 
 #include <array>
+#include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -17,7 +19,6 @@
 #include "model/memory_operation.hpp"
 #include "model/metric.hpp"
 #include "model/relation.hpp"
-#include "model/tolerance.hpp"
 
 namespace perfgate::model {
 
@@ -258,6 +259,8 @@ struct Run {
     std::string tool_version;
     std::string git_revision;  ///< of the folder the suites are in; empty: none
     std::string started_at;    ///< UTC, "2026-11-21T10:00:00Z"
+    /// Address of the pull or merge request whose pipeline measured it, as its CI says. Untrusted.
+    std::string pull_request{};  // NOLINT(readability-redundant-member-init): not all name it
     double wall_s = 0;
     /// Seconds by phase (measure/case_measurement.hpp), "start" of processes, "programs",
     /// "between".
@@ -279,5 +282,40 @@ struct Run {
 };
 
 std::string_view to_text(CaseStatus status);
+
+// Which board a case was measured on. A run may have several boards of one device key: from
+// --devices, or from merged shards.
+
+/// The board that its batches name; empty if it has no batches.
+std::string board_of(const CaseResult& result);
+
+/// The same, but the run's board for a case without batches.
+std::string board_of(const Run& run, const CaseResult& result);
+
+// The position of a case in a Run, its Plan and its VerdictDocument: all have the same cases in the
+// same order.
+struct CaseIndex {
+    std::size_t suite = 0;  ///< of Run::suites
+    std::size_t index = 0;  ///< of SuiteResult::cases
+
+    // clang-tidy takes the 0 that its result is compared with for a pointer.
+    auto operator<=>(const CaseIndex&) const = default;  // NOLINT(modernize-use-nullptr)
+};
+
+/// Of a Run, its Plan or its VerdictDocument. Throws std::out_of_range if it has no such case.
+template <class Document>
+auto& case_at(Document& document, const CaseIndex& at) {
+    return document.suites.at(at.suite).cases.at(at.index);
+}
+
+/// Those of all its suites, in their order.
+template <class Document>
+std::vector<CaseIndex> all_cases(const Document& document) {
+    std::vector<CaseIndex> all;
+    for (std::size_t s = 0; s < document.suites.size(); ++s) {
+        for (std::size_t c = 0; c < document.suites[s].cases.size(); ++c) all.push_back({s, c});
+    }
+    return all;
+}
 
 }  // namespace perfgate::model

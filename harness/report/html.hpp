@@ -8,6 +8,7 @@
 
 #include "model/run.hpp"
 #include "model/verdict.hpp"
+#include "report/reporter.hpp"
 
 namespace perfgate::report {
 
@@ -35,6 +36,7 @@ bool has_html_page();
 
 /// What the page shows (html_data.hpp): JSON on one line, in which no text can end the element that
 /// holds it, or begin one.
-std::string html_data(const model::VerdictDocument& document, const model::Run& run);
+std::string html_data(const model::VerdictDocument& document, const model::Run& run,
+                      const Options& options = {});
 
 }  // namespace perfgate::report

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
-#include <map>
 #include <set>
 #include <utility>
 
@@ -18,7 +17,7 @@
 #include "document/run.hpp"
 #include "gate/batch_rule.hpp"
 #include "gate/gate.hpp"
-#include "model/unknown_cases.hpp"
+#include "model/case.hpp"
 #include "runner/baseline_runs.hpp"
 #include "runner/run_file.hpp"
 #include "suite/suite.hpp"

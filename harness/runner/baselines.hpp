@@ -16,7 +16,7 @@
 #include "baseline/prune.hpp"
 #include "baseline/refresh.hpp"
 #include "gate/baseline_set.hpp"
-#include "model/ledger.hpp"
+#include "model/baseline.hpp"
 #include "model/run.hpp"
 #include "model/selection.hpp"
 #include "model/verdict.hpp"

@@ -59,16 +59,14 @@ void note_absent_baselines(const model::Run& run, const std::string& folder,
 
 /// What cannot become a baseline is not advised to.
 void note_objections(const model::Run& run, model::VerdictDocument& document) {
-    for (std::size_t s = 0; s < run.suites.size(); ++s) {
-        for (std::size_t c = 0; c < run.suites[s].cases.size(); ++c) {
-            model::CaseVerdict& verdict = document.suites[s].cases[c];
-            if (verdict.verdict != model::Verdict::no_baseline) continue;
-            const std::string why = baseline::objection(run, run.suites[s].cases[c]);
-            if (why.empty()) continue;
-            verdict.reason =
-                fmt::format("no baseline for this case, and its values cannot become one: {}",
-                            util::printable(why, 1000));
-        }
+    for (const model::CaseIndex& at : model::all_cases(run)) {
+        model::CaseVerdict& verdict = model::case_at(document, at);
+        if (verdict.verdict != model::Verdict::no_baseline) continue;
+        const std::string why = baseline::objection(run, model::case_at(run, at));
+        if (why.empty()) continue;
+        verdict.reason =
+            fmt::format("no baseline for this case, and its values cannot become one: {}",
+                        util::printable(why, 1000));
     }
 }
 
@@ -163,30 +161,29 @@ std::vector<model::CaseIndex> Judge::undecided_on_board(const model::Run& run) c
 
 std::vector<model::CaseIndex> Judge::unsettled(const model::Run& run) const {
     const model::VerdictDocument verdict = gate::judge(run, baselines_, choice_.policy, rule_);
-    std::vector<model::CaseIndex> found;
-    for (std::size_t s = 0; s < run.suites.size(); ++s) {
-        for (std::size_t c = 0; c < run.suites[s].cases.size(); ++c) {
-            if (verdict.suites[s].cases[c].verdict != model::Verdict::pass) found.push_back({s, c});
-        }
-    }
+    std::vector<model::CaseIndex> found = model::all_cases(run);
+    std::erase_if(found, [&](const model::CaseIndex& at) {
+        return model::case_at(verdict, at).verdict == model::Verdict::pass;
+    });
     return found;
 }
 
-std::vector<model::CaseIndex> Judge::failing_counters(const model::Run& run) const {
+std::vector<model::CaseIndex> Judge::failing_counters(const model::Run& run, bool again) const {
     if (run.interrupted || run.verify_only) return {};
     const model::VerdictDocument verdict = gate::judge(run, baselines_, choice_.policy, rule_);
-    const auto fails = [](const model::MetricVerdict& each) {
+    const auto fails = [again](const model::MetricVerdict& each) {
+        if (again && !each.minimum_detectable_change) return false;
         const auto metric = metrics::find_metric(each.metric);
-        return each.verdict == model::Verdict::regressed && metric &&
-               metric->source == metrics::Source::counter;
+        const bool worse =
+            each.verdict == model::Verdict::regressed || each.verdict == model::Verdict::warned ||
+            (each.verdict == model::Verdict::inconclusive && each.doubt == model::Doubt::unclear);
+        return worse && metric && metric->source == metrics::Source::counter;
     };
-    std::vector<model::CaseIndex> found;
-    for (std::size_t s = 0; s < run.suites.size(); ++s) {
-        for (std::size_t c = 0; c < run.suites[s].cases.size(); ++c) {
-            const std::vector<model::MetricVerdict>& of_case = verdict.suites[s].cases[c].metrics;
-            if (std::any_of(of_case.begin(), of_case.end(), fails)) found.push_back({s, c});
-        }
-    }
+    std::vector<model::CaseIndex> found = model::all_cases(run);
+    std::erase_if(found, [&](const model::CaseIndex& at) {
+        const std::vector<model::MetricVerdict>& of_case = model::case_at(verdict, at).metrics;
+        return std::none_of(of_case.begin(), of_case.end(), fails);
+    });
     return found;
 }
 
@@ -219,17 +216,29 @@ int Judge::prove(const model::Run& run) const {
 int Judge::note_improvements(const model::VerdictDocument& document, const model::Run& run) const {
     if (!choice_.policy.improved_fails || run.interrupted || run.verify_only) return 0;
     const std::string& key = run.environment.device.key;
+    const auto entries_of = [&](const gate::BaselineSet& baselines,
+                                const model::SuiteVerdict& suite) {
+        const auto stored = baselines.find(suite.name);
+        std::vector<model::LedgerEntry> entries;
+        if (stored == baselines.end()) return entries;
+        entries = baseline::improvement_entries(suite, stored->second.improved, run);
+        // A ledger names a case as its baseline does.
+        for (model::LedgerEntry& entry : entries) {
+            const auto was = stored->second.renamed.find(entry.id);
+            if (was != stored->second.renamed.end()) entry.id = was->second;
+        }
+        return entries;
+    };
+    if (std::all_of(document.suites.begin(), document.suites.end(),
+                    [&](const auto& suite) { return entries_of(baselines_, suite).empty(); })) {
+        return 0;
+    }
     try {
-        std::optional<baseline::BaselineLock> lock;
+        const baseline::BaselineLock lock(choice_.baselines, baseline::BaselineLock::Waiting{});
+        // What another run has noted meanwhile is known, too.
+        const gate::BaselineSet stored = baseline::load_baselines(choice_.baselines, run);
         for (const model::SuiteVerdict& suite : document.suites) {
-            const auto known = baselines_.find(suite.name);
-            if (known == baselines_.end()) continue;
-            if (baseline::improvement_entries(suite, known->second.improved, run).empty()) continue;
-            // What another run has noted meanwhile is known, too.
-            if (!lock) lock.emplace(choice_.baselines, baseline::BaselineLock::Waiting{});
-            const auto stored = baseline::load_baseline(choice_.baselines, key, suite.name);
-            if (!stored) continue;
-            const auto entries = baseline::improvement_entries(suite, stored->improved, run);
+            const std::vector<model::LedgerEntry> entries = entries_of(stored, suite);
             if (entries.empty()) continue;
             baseline::append_to_ledger(choice_.baselines, key, suite.name, entries);
             fmt::print(

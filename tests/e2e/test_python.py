@@ -174,6 +174,7 @@ class Python(tool.Case):
     def test_what_preparing_took_and_chose_is_recorded_for_each_process(self):
         self.write("kernels.py", KERNELS.replace("bytes=8 * n", "bytes=8 * n, choices={'BLOCK': 128}"))
         self.run_suite("--filter", ALL[0])
+        self.assertIn("compile", self.read_json("perfgate-out/run.json")["phase_s"])
         prepared = self.results()[ALL[0]]["metrics"]["prepare_time"]
         self.assertEqual("BLOCK 128", prepared["detail"])
         self.assertEqual(2, len(prepared["batches"]))

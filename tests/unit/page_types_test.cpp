@@ -53,7 +53,8 @@ PERFGATE_TYPE(report::page::Verdict, "Verdict")
 PERFGATE_TYPE(report::page::Metric, "Metric")
 PERFGATE_TYPE(report::page::Relation, "Relation")
 PERFGATE_TYPE(report::page::Suite, "Suite")
-PERFGATE_TYPE(report::page::Group, "Group")
+PERFGATE_TYPE(report::page::Note, "Note")
+PERFGATE_TYPE(report::page::Command, "Command")
 PERFGATE_TYPE(model::Kernel, "Kernel")
 PERFGATE_TYPE(model::SourcePlace, "Place")
 PERFGATE_TYPE(report::page::Value, "ValueData")
@@ -133,8 +134,8 @@ struct TypeOf {
             return "number";
         } else if constexpr (std::is_enum_v<T>) {
             std::string all;
-            for (const T value : choices<T>) {
-                all += (all.empty() ? "\"" : " | \"") + std::string(to_text(value)) + '"';
+            for (const std::string_view word : words_of<T>()) {
+                all += (all.empty() ? "\"" : " | \"") + std::string(word) + '"';
             }
             return all;
         } else if constexpr (std::is_convertible_v<T, std::string_view>) {
@@ -196,7 +197,7 @@ std::string interface_of() {
 }
 
 template <>
-struct TypeOf<report::page::Log> : TypeOf<std::string> {};
+struct TypeOf<report::page::CleanText> : TypeOf<std::string> {};
 
 /// The file in the pages' sources has these types. PERFGATE_UPDATE_GOLDEN=1 writes it anew.
 template <class... Types>
@@ -234,7 +235,7 @@ TEST(PageTypes, OfAHistoryAreThoseOfItsDescription) {
 
 TEST(PageTypes, OfAReportAreThoseOfItsDescription) {
     using namespace report::page;
-    expect_types<model::Ceilings, model::Work, Verdict, Metric, Relation, Suite, Group,
+    expect_types<model::Ceilings, model::Work, Verdict, Metric, Relation, Suite, Note, Command,
                  model::SourcePlace, model::Kernel, Value, Batch, Spread, Case, Data>(
         "data.ts", "report/html_data.hpp", "import type { Row } from \"./row\";\n");
 }

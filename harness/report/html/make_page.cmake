@@ -13,7 +13,7 @@ function(npm)
   endif()
 endfunction()
 
-file(GLOB files "${SOURCE}/*.json" "${SOURCE}/*.ts" "${SOURCE}/*.html")
+file(GLOB files "${SOURCE}/*.json" "${SOURCE}/*.mjs" "${SOURCE}/*.html")
 file(REMOVE_RECURSE "${WORK}/src" "${WORK}/dist")
 file(COPY ${files} "${SOURCE}/src" DESTINATION "${WORK}")
 

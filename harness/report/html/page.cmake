@@ -26,7 +26,7 @@ else()
     endif()
   endforeach()
   file(GLOB_RECURSE html_files CONFIGURE_DEPENDS "${html_source}/src/*")
-  file(GLOB html_roots CONFIGURE_DEPENDS "${html_source}/*.json" "${html_source}/*.ts" "${html_source}/*.html")
+  file(GLOB html_roots CONFIGURE_DEPENDS "${html_source}/*.json" "${html_source}/*.mjs" "${html_source}/*.html")
   add_custom_command(OUTPUT ${html_pages}
     COMMAND "${CMAKE_COMMAND}" "-DNPM=${PERFGATE_NPM}" "-DSOURCE=${html_source}"
       "-DWORK=${CMAKE_CURRENT_BINARY_DIR}/html" "-DPAGES=${CMAKE_CURRENT_BINARY_DIR}" "-DWANTED=${PERFGATE_HTML}"

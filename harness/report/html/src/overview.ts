@@ -1,48 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 // The whole run: exit code, counts of verdicts, environment.
-import type { Suite, Verdict } from "./data";
+import type { Data, Suite, Verdict } from "./data";
 import type { Report } from "./document";
-import { el, name } from "./dom";
+import { el, facts, name } from "./dom";
 import type { Selection } from "./selection";
 import { badge, toneOf, wordOf } from "./verdicts";
 
-/** The exit code in words, as in the README. */
-export function outcomeOf(report: Report): { words: string; tone: string } {
-  switch (report.data.exit_code) {
-    case 0:
-      return report.data.verify_only ? { words: "Verified", tone: "good" } : { words: "Passed", tone: "good" };
-    case 1:
-      return { words: "Failed", tone: "bad" };
-    case 2:
-      return { words: "Nothing was measured", tone: "bad" };
-    case 3:
-      return { words: "Not everything could be measured", tone: "bad" };
-    case 4:
-      return { words: "Failed by policy: inconclusive, or no baseline", tone: "bad" };
-    case 130:
-      return { words: "Interrupted", tone: "warn" };
-    default:
-      return { words: `Exit code ${report.data.exit_code}`, tone: "warn" };
-  }
+const outcomes: Record<number, [words: string, tone: string]> = {
+  0: ["Passed", "good"],
+  1: ["Failed", "bad"],
+  2: ["Nothing was measured", "bad"],
+  3: ["Not everything could be measured", "bad"],
+  4: ["Failed by policy: inconclusive, or no baseline", "bad"],
+  130: ["Interrupted", "warn"],
+};
+
+/** The exit code in words. */
+export function outcomeOf({ data }: Report): { words: string; tone: string } {
+  const [words, tone] = outcomes[data.exit_code] ?? [`Exit code ${data.exit_code}`, "warn"];
+  return { words: data.exit_code === 0 && data.verify_only ? "Verified" : words, tone };
 }
 
-const headFacts = ["device", "driver", "revision", "began", "took"];
+/** Those that the first screen has; the device is in the header. */
+const headFacts = ["revision", "compared with", "pull request", "began", "took"];
 
-function facts(rows: readonly [string, string][]): HTMLElement {
-  return el("dl", { class: "facts" }, ...rows.map(([label, value]) => el("div", {}, el("dt", {}, label), el("dd", {}, name(value)))));
-}
+const shortCommit = (text: string) => text.replace(/\b([0-9a-f]{12})[0-9a-f]{28}\b/g, "$1");
 
-function suiteNotes(suite: Suite, several: boolean): HTMLElement {
-  const lines = [
-    ...(suite.baseline ? [`baseline ${suite.baseline}`] : []),
-    ...(suite.notes ?? []),
-  ];
-  const counts = [suite.counts, suite.relations_in_words].filter((text) => text).join("; ");
+function suites({ suites, notes = [] }: Data): HTMLElement {
+  const words = [notes.length === 1 ? "1 note" : `${notes.length} notes`].filter(() => notes.length > 0);
+  if (suites.length > 1) words.unshift(`${suites.length}`);
+  const line = ({ counts, relations_in_words: relations = "", baseline = "" }: Suite) =>
+    [counts, relations, baseline === "" ? "" : `baseline ${baseline}`].filter((text) => text !== "").join("; ");
+  const of = (names: readonly string[]) => (names.length > 0 ? ` (${names.join(", ")})` : "");
   return el(
-    "div",
-    { class: "suite" },
-    el("h2", {}, name(suite.name), el("span", { class: "muted" }, ` ${several ? counts : (suite.relations_in_words ?? "")}`)),
-    lines.length > 0 ? el("ul", {}, ...lines.map((line) => el("li", {}, name(line)))) : null,
+    "details",
+    { class: "suites" },
+    el("summary", {}, suites.length > 1 ? "Suites" : "Suite", el("span", { class: "muted" }, ` ${words.join(", ")}`)),
+    el(
+      "ul",
+      {},
+      ...suites.map((suite) => el("li", {}, el("strong", {}, name(suite.name)), ` ${line(suite)}`)),
+      ...notes.map((note) => el("li", {}, name(note.text + of(note.suites ?? [])))),
+    ),
+  );
+}
+
+/** A command is on one line, whole and selected where it is clicked or has the focus. */
+function commands({ commands: all = [] }: Data): HTMLElement | null {
+  if (all.length === 0) return null;
+  return el(
+    "dl",
+    { class: "commands", "aria-label": "What to do next" },
+    ...all.map(({ purpose, line }) => el("div", {}, el("dt", {}, purpose), el("dd", {}, el("code", { tabindex: 0 }, line)))),
   );
 }
 
@@ -55,10 +64,10 @@ function relations(suites: readonly Suite[], verdicts: readonly Verdict[]): HTML
   return el(
     "details",
     { open: broken > 0 },
-    el("summary", {}, "Relations between cases", el("span", { class: "muted" }, ` ${words}`)),
+    el("summary", {}, "Relations", el("span", { class: "muted" }, ` ${words}`)),
     el(
       "ul",
-      { class: "relations" },
+      { class: "relations", tabindex: 0, "aria-label": "Relations" },
       ...rows.map(({ relation, verdict }) =>
         el(
           "li",
@@ -68,26 +77,6 @@ function relations(suites: readonly Suite[], verdicts: readonly Verdict[]): HTML
         ),
       ),
     ),
-  );
-}
-
-/** Why cases need attention, worst first. */
-function reasons(report: Report): HTMLElement | null {
-  const { groups, more_groups: rest = 0 } = report.data;
-  if (groups.length < 2) return null; // the sentence says it
-  return el(
-    "ul",
-    { class: "reasons" },
-    ...groups.map(({ effect, cases, sentence }) =>
-      el(
-        "li",
-        {},
-        el("strong", {}, `${cases} ${effect.replaceAll("_", " ")}`),
-        sentence === "" ? "" : ": ",
-        name(sentence),
-      ),
-    ),
-    rest > 0 ? el("li", {}, `and ${rest} more reasons`) : null,
   );
 }
 
@@ -113,9 +102,10 @@ export function overview(report: Report, toggleVerdict: (verdict: string) => voi
       );
       return { verdict, chip };
     });
-  const head = headFacts.flatMap((label) => report.data.facts.filter(([known]) => known === label));
+  const head = headFacts.flatMap((label) =>
+    report.data.facts.filter(([known]) => known === label).map(([known, text]): [string, string] => [known, shortCommit(text)]),
+  );
   const roofline = el("div", { class: "roofline" });
-  const several = report.data.suites.length > 1;
   const element = el(
     "section",
     { id: "overview", "aria-labelledby": "outcome" },
@@ -124,19 +114,27 @@ export function overview(report: Report, toggleVerdict: (verdict: string) => voi
       { class: "outcome", "data-tone": outcome.tone },
       el("h1", { id: "outcome" }, outcome.words),
       report.data.summary ? el("p", { class: "summary" }, name(report.data.summary)) : null,
-      el("p", {}, `${report.data.counts} · exit code ${report.data.exit_code}`),
+      el(
+        "div",
+        { class: "chips", role: "group", "aria-label": "Show cases by verdict" },
+        ...chips.map(({ chip }) => chip),
+        el("span", { class: "muted" }, `exit code ${report.data.exit_code}`),
+      ),
     ),
-    reasons(report),
-    el("div", { class: "chips", role: "group", "aria-label": "Show cases by verdict" }, ...chips.map(({ chip }) => chip)),
     facts(head),
-    el("div", { class: "suites" }, ...report.data.suites.map((suite) => suiteNotes(suite, several))),
-    relations(report.data.suites, report.data.verdicts),
-    el("details", { class: "whole-roofline" }, el("summary", {}, "Roofline of all cases"), roofline),
+    commands(report.data),
     el(
-      "details",
-      {},
-      el("summary", {}, "Environment"),
-      facts(report.data.facts.filter(([label]) => !headFacts.includes(label))),
+      "div",
+      { class: "more" },
+      suites(report.data),
+      relations(report.data.suites, report.data.verdicts),
+      el("details", { class: "whole-roofline" }, el("summary", {}, "Roofline"), roofline),
+      el(
+        "details",
+        {},
+        el("summary", {}, "Environment"),
+        facts(report.data.facts.filter(([label]) => !["began", "took"].includes(label))),
+      ),
     ),
   );
   return {
