@@ -6,25 +6,18 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <limits>
-#include <map>
 #include <optional>
 #include <set>
-#include <span>
-#include <string>
 #include <tuple>
 #include <utility>
 
 #include "gate/machine_code.hpp"
 #include "gate/significance.hpp"
 #include "stats/distributions.hpp"
-#include "stats/drift.hpp"
 #include "stats/quantiles.hpp"
-#include "stats/rank_sum.hpp"
-#include "stats/signed_rank.hpp"
+#include "stats/rank_tests.hpp"
 #include "stats/spread.hpp"
 
 namespace perfgate::gate {

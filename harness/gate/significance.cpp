@@ -3,14 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <span>
 
-#include "gate/rule.hpp"
 #include "stats/distributions.hpp"
 #include "stats/drift.hpp"
-#include "stats/quantiles.hpp"
-#include "stats/rank_sum.hpp"
+#include "stats/rank_tests.hpp"
 
 namespace perfgate::gate {
 

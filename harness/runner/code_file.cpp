@@ -20,6 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* code_file = "code.json";
+constexpr const char* base_code_file = "base/code.json";
 constexpr std::size_t most_cases = 16;
 constexpr std::size_t most_bytes = std::size_t{64} << 20;
 
@@ -93,8 +95,12 @@ void store_code(measure::Session& session, const std::vector<model::CaseIndex>& 
     }
 }
 
+void remove_code(const fs::path& out) {
+    for (const char* file : {code_file, base_code_file}) util::remove_below(out, file);
+}
+
 StoredCode read_code(const fs::path& folder) {
-    return {read_side(folder / "base" / code_file), read_side(folder / code_file)};
+    return {read_side(folder / base_code_file), read_side(folder / code_file)};
 }
 
 }  // namespace perfgate::runner

@@ -7,12 +7,10 @@
 #include <vector>
 
 #include "measure/session.hpp"
-#include "model/case_index.hpp"
 #include "model/kernel_code.hpp"
+#include "model/run.hpp"
 
 namespace perfgate::runner {
-
-inline constexpr const char* code_file = "code.json";
 
 /// Disassembles those of the cases that have the metric `code_instructions`, each in one more
 /// launch, and stores what that gives; no file if there is nothing. A case beyond the limits (16,
@@ -20,6 +18,9 @@ inline constexpr const char* code_file = "code.json";
 /// none the worse.
 void store_code(measure::Session& session, const std::vector<model::CaseIndex>& cases,
                 const std::filesystem::path& out);
+
+/// Removes the files of an earlier execution.
+void remove_code(const std::filesystem::path& out);
 
 /// Both sides, as far as they are there.
 struct StoredCode {

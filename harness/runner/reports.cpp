@@ -10,11 +10,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <filesystem>
 #include <fstream>
-#include <string_view>
 #include <system_error>
-#include <vector>
 
 #include "report/formats.hpp"
 #include "report/html.hpp"

@@ -1218,7 +1218,7 @@ print(json.dumps(answer))
         self.artifact(golden + "\n```sh\n# explain\nperfgate report run.json --why --filter 'a[n=1]@hot'\n```\n")
         said = self.commented()[0]
         for line in ("| **regressed** | +11.1 % | `gemm/tiled[dtype=f32,k=2048,m=2048,n=2048]` | gpu_time 400.0 µs",
-                     "<details><summary>Details of gemm</summary>", "c&#91;3,5&#93; is 1.5",
+                     "<details><summary>Details</summary>", "c&#91;3,5&#93; is 1.5",
                      "\n```sh\n# explain\nperfgate report run.json --why --filter 'a[n=1]@hot'\n```\n"):
             self.assertIn(line, said)
 

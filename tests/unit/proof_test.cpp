@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "gate/rule.hpp"
-#include "model/benchmark_instance.hpp"
-#include "stats/rank_sum.hpp"
+#include "model/benchmark_settings.hpp"
+#include "stats/rank_tests.hpp"
 #include "unit/gate_pair.hpp"
 #include "unit/golden_sentence.hpp"
 
