@@ -336,8 +336,9 @@ describe("people of all kinds", () => {
       if (screenshots) await page.screenshot({ path: path.join(screenshots, "every-verdict.png"), fullPage: true });
     }));
 
-  test("relations that are broken are open, and worst first", () =>
-    opened(everyVerdict, {}, async (page) => {
+  test("relations that are broken are open, and worst first, above a table on the first screen", () =>
+    opened(everyVerdict, { width: 1300, height: 850 }, async (page) => {
+      assert.ok((await grid(page).evaluate((element) => element.getBoundingClientRect().top)) < 750);
       const relations = page.locator(".relations li");
       assert.equal(await relations.count(), 4);
       assert.match(await relations.first().textContent(), /broken.*should be at most 55\.00 µs/);
