@@ -17,7 +17,7 @@
 #include "kinds/benchmark/formats/formats.hpp"
 #include "kinds/benchmark/formats/json_text.hpp"
 #include "metrics/catalogue.hpp"
-#include "model/benchmark_instance.hpp"
+#include "model/benchmark_settings.hpp"
 #include "model/date.hpp"
 #include "runner/imported.hpp"
 #include "suite/settings.hpp"
