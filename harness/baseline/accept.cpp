@@ -433,11 +433,9 @@ std::set<std::string> not_acceptable(const Run& run, const model::VerdictDocumen
     Accepting accepting(run, document, all, acceptance, rule);
     accept_suites(run, document, baselines, accepting);
     // Missing, and in the run: the suite has the case, and it was not built.
-    for (std::size_t i = 0; i < run.suites.size(); ++i) {
-        for (std::size_t c = 0; c < run.suites[i].cases.size(); ++c) {
-            const CaseVerdict& verdict = document.suites.at(i).cases.at(c);
-            if (verdict.verdict == Verdict::missing) accepting.refused_ids.insert(verdict.id);
-        }
+    for (const model::CaseIndex& at : model::all_cases(run)) {
+        const CaseVerdict& verdict = model::case_at(document, at);
+        if (verdict.verdict == Verdict::missing) accepting.refused_ids.insert(verdict.id);
     }
     return std::move(accepting.refused_ids);
 }

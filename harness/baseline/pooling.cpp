@@ -78,10 +78,8 @@ void require_alike(const Run& first, const Run& other) {
         throw util::InputError(
             "the runs cannot become one baseline: they are not of the same cases");
     }
-    for (std::size_t i = 0; i < first.suites.size(); ++i) {
-        for (std::size_t j = 0; j < first.suites[i].cases.size(); ++j) {
-            require_same_board(first, first.suites[i].cases[j], other, other.suites[i].cases[j]);
-        }
+    for (const model::CaseIndex& at : model::all_cases(first)) {
+        require_same_board(first, model::case_at(first, at), other, model::case_at(other, at));
     }
 }
 
@@ -413,11 +411,9 @@ Run combine_runs(std::vector<Run> runs) {
         combined.interrupted = combined.interrupted || other.interrupted;
         combined.verify_only = combined.verify_only || other.verify_only;
         combined.wall_s += other.wall_s;
-        for (std::size_t s = 0; s < combined.suites.size(); ++s) {
-            for (std::size_t c = 0; c < combined.suites[s].cases.size(); ++c) {
-                add_case(other.suites[s].cases[c], static_cast<std::int64_t>(i),
-                         model::names_a_commit(combined.git_revision), combined.suites[s].cases[c]);
-            }
+        for (const model::CaseIndex& at : model::all_cases(combined)) {
+            add_case(model::case_at(other, at), static_cast<std::int64_t>(i),
+                     model::names_a_commit(combined.git_revision), model::case_at(combined, at));
         }
     }
     return combined;

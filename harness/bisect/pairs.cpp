@@ -26,15 +26,13 @@ struct Measured {
 
 Measured measured_in(const model::Run& run, const Target& target) {
     Measured found;
-    for (std::size_t s = 0; s < run.suites.size(); ++s) {
-        for (std::size_t c = 0; c < run.suites[s].cases.size(); ++c) {
-            const model::CaseResult& result = run.suites[s].cases[c];
-            if (run.suites[s].name != target.suite || model::case_id(result.spec) != target.id) {
-                continue;
-            }
-            found.result = &result;
-            found.at = {s, c};
+    for (const model::CaseIndex& at : model::all_cases(run)) {
+        const model::CaseResult& result = model::case_at(run, at);
+        if (run.suites[at.suite].name != target.suite || model::case_id(result.spec) != target.id) {
+            continue;
         }
+        found.result = &result;
+        found.at = at;
     }
     if (found.result == nullptr) {
         found.problem = "it does not have the case";

@@ -292,7 +292,8 @@ std::string board_of(const CaseResult& result);
 /// The same, but the run's board for a case without batches.
 std::string board_of(const Run& run, const CaseResult& result);
 
-// The position of a case in a Run or its Plan: both have the same cases in the same order.
+// The position of a case in a Run, its Plan and its VerdictDocument: all have the same cases in the
+// same order.
 struct CaseIndex {
     std::size_t suite = 0;  ///< of Run::suites
     std::size_t index = 0;  ///< of SuiteResult::cases
@@ -301,9 +302,20 @@ struct CaseIndex {
     auto operator<=>(const CaseIndex&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
-/// Throws std::out_of_range if the run has no such case.
-inline const CaseResult& case_at(const Run& run, const CaseIndex& at) {
-    return run.suites.at(at.suite).cases.at(at.index);
+/// Of a Run, its Plan or its VerdictDocument. Throws std::out_of_range if it has no such case.
+template <class Document>
+auto& case_at(Document& document, const CaseIndex& at) {
+    return document.suites.at(at.suite).cases.at(at.index);
+}
+
+/// Those of all its suites, in their order.
+template <class Document>
+std::vector<CaseIndex> all_cases(const Document& document) {
+    std::vector<CaseIndex> all;
+    for (std::size_t s = 0; s < document.suites.size(); ++s) {
+        for (std::size_t c = 0; c < document.suites[s].cases.size(); ++c) all.push_back({s, c});
+    }
+    return all;
 }
 
 }  // namespace perfgate::model

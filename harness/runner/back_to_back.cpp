@@ -47,17 +47,11 @@ void BackToBack::collect_again(const std::vector<model::CaseIndex>& cases, std::
 
 /// The cases that the head has measured, of those with this status in the base.
 std::vector<model::CaseIndex> BackToBack::in_head(model::CaseStatus of_base) const {
-    std::vector<model::CaseIndex> found;
-    const model::Run& head = head_.run();
-    for (std::size_t s = 0; s < head.suites.size(); ++s) {
-        for (std::size_t c = 0; c < head.suites[s].cases.size(); ++c) {
-            const model::CaseIndex at{s, c};
-            if (model::case_at(head, at).status == model::CaseStatus::measured &&
-                model::case_at(base_.run(), at).status == of_base) {
-                found.push_back(at);
-            }
-        }
-    }
+    std::vector<model::CaseIndex> found = model::all_cases(head_.run());
+    std::erase_if(found, [&](const model::CaseIndex& at) {
+        return model::case_at(head_.run(), at).status != model::CaseStatus::measured ||
+               model::case_at(base_.run(), at).status != of_base;
+    });
     return found;
 }
 

@@ -31,12 +31,8 @@ namespace {
 static_assert(baseline_processes == baseline::enough_processes);
 
 std::vector<model::CaseIndex> noisy_cases(const model::Run& run) {
-    std::vector<model::CaseIndex> found;
-    for (std::size_t s = 0; s < run.suites.size(); ++s) {
-        for (std::size_t c = 0; c < run.suites[s].cases.size(); ++c) {
-            if (baseline::noisy(run.suites[s].cases[c])) found.push_back({s, c});
-        }
-    }
+    std::vector<model::CaseIndex> found = model::all_cases(run);
+    std::erase_if(found, [&](const auto& at) { return !baseline::noisy(model::case_at(run, at)); });
     return found;
 }
 
@@ -63,13 +59,11 @@ class BaselineMeasuring {
                       const MeasuringChoice& choice, std::optional<std::size_t> chosen)
         : session_(session), choice_(choice), chosen_(chosen) {
         std::set<std::pair<std::size_t, std::size_t>> groups;
-        for (std::size_t s = 0; s < plan.suites.size(); ++s) {
-            for (std::size_t c = 0; c < plan.suites[s].cases.size(); ++c) {
-                const model::PlannedCase& planned = plan.suites[s].cases[c];
-                if (!planned.skip_reason.empty()) continue;
-                (planned.group ? programs_ : workers_).push_back({s, c});
-                if (planned.group) groups.emplace(s, *planned.group);
-            }
+        for (const model::CaseIndex& at : model::all_cases(plan)) {
+            const model::PlannedCase& planned = model::case_at(plan, at);
+            if (!planned.skip_reason.empty()) continue;
+            (planned.group ? programs_ : workers_).push_back(at);
+            if (planned.group) groups.emplace(at.suite, *planned.group);
         }
         groups_ = groups.size();
     }

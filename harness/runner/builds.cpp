@@ -44,9 +44,7 @@ bool is_plain(const std::string& name) {
 }
 
 bool is_fingerprint(const std::string& code) {
-    return code.size() == 32 && std::all_of(code.begin(), code.end(), [](unsigned char c) {
-               return std::isdigit(c) != 0 || (c >= 'a' && c <= 'f');
-           });
+    return util::is_hex(code, 32);
 }
 
 /// Whether `code` is the fingerprint of a plugin's host code (backend/plugin/loader.cpp): of one

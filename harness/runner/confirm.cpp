@@ -21,17 +21,15 @@ constexpr int most_rounds = 20;
 std::map<std::pair<std::int64_t, std::size_t>, Cases> begun_rounds(const model::Run& run,
                                                                    gate::Processes of_sides) {
     std::map<std::pair<std::int64_t, std::size_t>, Cases> found;
-    for (std::size_t s = 0; s < run.suites.size(); ++s) {
-        for (std::size_t c = 0; c < run.suites[s].cases.size(); ++c) {
-            const model::CaseResult& result = run.suites[s].cases[c];
-            if (result.status != model::CaseStatus::measured) continue;
-            const std::int64_t round = measure::last_round(result);
-            if (round == 0) continue;
-            const std::size_t processes = measure::processes_in_round(result, round);
-            const std::size_t enough = gate::round_size(round, of_sides);
-            if (processes >= enough) continue;
-            found[{round, enough - processes}].push_back({s, c});
-        }
+    for (const model::CaseIndex& at : model::all_cases(run)) {
+        const model::CaseResult& result = model::case_at(run, at);
+        if (result.status != model::CaseStatus::measured) continue;
+        const std::int64_t round = measure::last_round(result);
+        if (round == 0) continue;
+        const std::size_t processes = measure::processes_in_round(result, round);
+        const std::size_t enough = gate::round_size(round, of_sides);
+        if (processes >= enough) continue;
+        found[{round, enough - processes}].push_back(at);
     }
     return found;
 }

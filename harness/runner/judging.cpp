@@ -59,16 +59,14 @@ void note_absent_baselines(const model::Run& run, const std::string& folder,
 
 /// What cannot become a baseline is not advised to.
 void note_objections(const model::Run& run, model::VerdictDocument& document) {
-    for (std::size_t s = 0; s < run.suites.size(); ++s) {
-        for (std::size_t c = 0; c < run.suites[s].cases.size(); ++c) {
-            model::CaseVerdict& verdict = document.suites[s].cases[c];
-            if (verdict.verdict != model::Verdict::no_baseline) continue;
-            const std::string why = baseline::objection(run, run.suites[s].cases[c]);
-            if (why.empty()) continue;
-            verdict.reason =
-                fmt::format("no baseline for this case, and its values cannot become one: {}",
-                            util::printable(why, 1000));
-        }
+    for (const model::CaseIndex& at : model::all_cases(run)) {
+        model::CaseVerdict& verdict = model::case_at(document, at);
+        if (verdict.verdict != model::Verdict::no_baseline) continue;
+        const std::string why = baseline::objection(run, model::case_at(run, at));
+        if (why.empty()) continue;
+        verdict.reason =
+            fmt::format("no baseline for this case, and its values cannot become one: {}",
+                        util::printable(why, 1000));
     }
 }
 
@@ -163,30 +161,29 @@ std::vector<model::CaseIndex> Judge::undecided_on_board(const model::Run& run) c
 
 std::vector<model::CaseIndex> Judge::unsettled(const model::Run& run) const {
     const model::VerdictDocument verdict = gate::judge(run, baselines_, choice_.policy, rule_);
-    std::vector<model::CaseIndex> found;
-    for (std::size_t s = 0; s < run.suites.size(); ++s) {
-        for (std::size_t c = 0; c < run.suites[s].cases.size(); ++c) {
-            if (verdict.suites[s].cases[c].verdict != model::Verdict::pass) found.push_back({s, c});
-        }
-    }
+    std::vector<model::CaseIndex> found = model::all_cases(run);
+    std::erase_if(found, [&](const model::CaseIndex& at) {
+        return model::case_at(verdict, at).verdict == model::Verdict::pass;
+    });
     return found;
 }
 
-std::vector<model::CaseIndex> Judge::failing_counters(const model::Run& run) const {
+std::vector<model::CaseIndex> Judge::failing_counters(const model::Run& run, bool again) const {
     if (run.interrupted || run.verify_only) return {};
     const model::VerdictDocument verdict = gate::judge(run, baselines_, choice_.policy, rule_);
-    const auto fails = [](const model::MetricVerdict& each) {
+    const auto fails = [again](const model::MetricVerdict& each) {
+        if (again && !each.minimum_detectable_change) return false;
         const auto metric = metrics::find_metric(each.metric);
-        return each.verdict == model::Verdict::regressed && metric &&
-               metric->source == metrics::Source::counter;
+        const bool worse =
+            each.verdict == model::Verdict::regressed || each.verdict == model::Verdict::warned ||
+            (each.verdict == model::Verdict::inconclusive && each.doubt == model::Doubt::unclear);
+        return worse && metric && metric->source == metrics::Source::counter;
     };
-    std::vector<model::CaseIndex> found;
-    for (std::size_t s = 0; s < run.suites.size(); ++s) {
-        for (std::size_t c = 0; c < run.suites[s].cases.size(); ++c) {
-            const std::vector<model::MetricVerdict>& of_case = verdict.suites[s].cases[c].metrics;
-            if (std::any_of(of_case.begin(), of_case.end(), fails)) found.push_back({s, c});
-        }
-    }
+    std::vector<model::CaseIndex> found = model::all_cases(run);
+    std::erase_if(found, [&](const model::CaseIndex& at) {
+        const std::vector<model::MetricVerdict>& of_case = model::case_at(verdict, at).metrics;
+        return std::none_of(of_case.begin(), of_case.end(), fails);
+    });
     return found;
 }
 

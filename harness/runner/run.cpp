@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "gate/rule.hpp"
 #include "model/run.hpp"
 #include "model/verdict.hpp"
 #include "runner/canary.hpp"
@@ -25,14 +26,6 @@ using Cases = std::vector<model::CaseIndex>;
 
 bool contains(const Cases& cases, const model::CaseIndex& at) {
     return std::find(cases.begin(), cases.end(), at) != cases.end();
-}
-
-Cases all_cases(const model::Plan& plan) {
-    Cases all;
-    for (std::size_t s = 0; s < plan.suites.size(); ++s) {
-        for (std::size_t c = 0; c < plan.suites[s].cases.size(); ++c) all.push_back({s, c});
-    }
-    return all;
 }
 
 bool has_groups(const model::Plan& plan) {
@@ -83,7 +76,7 @@ void take_known_overheads(const gate::BaselineSet& baselines, MeasuringChoice& c
 Cases measure_what_shows_launches(measure::Session& session, const model::Plan& plan,
                                   const Judge& judge, Execution& execution) {
     session.measure_first();
-    Cases all = all_cases(plan);
+    Cases all = model::all_cases(plan);
     if (session.interrupted()) return all;
     Cases shown = shown_by_launches(session.run(), plan, judge.baselines());
     if (shown.empty()) return all;
@@ -118,7 +111,7 @@ JudgedRun measure_run(const RunRequest& request) {
     Execution execution(choice, backend, plan);
     measure::Session& session = execution.session();
     if (choice.changed_only) leave_out_unchanged(session, plan, judge.baselines());
-    Cases further = all_cases(plan);
+    Cases further = model::all_cases(plan);
     if (has_groups(plan) && (settles || choice.changed_only)) {
         further = measure_what_shows_launches(session, plan, judge, execution);
         session.fill_up(further, choice.processes.value_or(usual_processes));
@@ -149,11 +142,12 @@ JudgedRun measure_run(const RunRequest& request) {
         });
         return flagged;
     });
-    // Only the fresh values decide: the first ones were selected for being high.
-    constexpr std::size_t collections = 2;
-    model::Run rated = execution.rated(session.run());
-    add_settled(settled, rated);
-    session.collect_again(judge.failing_counters(rated), 1, collections);
+    for (std::size_t i = 0; i < gate::fresh_collections.size(); ++i) {
+        model::Run rated = execution.rated(session.run());
+        add_settled(settled, rated);
+        session.collect_again(judge.failing_counters(rated, i > 0),
+                              static_cast<std::int64_t>(i) + 1, gate::fresh_collections[i]);
+    }
 
     if (!session.interrupted()) {
         model::Run final = execution.rated(session.run());

@@ -48,10 +48,6 @@ struct Group {
     std::vector<Undecided> cases;
 };
 
-const model::PlannedCase& planned_at(const model::Plan& plan, const model::CaseIndex& at) {
-    return plan.suites[at.suite].cases[at.index];
-}
-
 /// Finds the bases of cases.
 class Bases {
   public:
@@ -63,7 +59,7 @@ class Bases {
     std::string add(const model::CaseIndex& at) {
         const model::SuiteResult& suite = run_.suites[at.suite];
         const model::CaseResult& result = suite.cases[at.index];
-        const model::Subject& subject = *planned_at(plan_, at).subject;
+        const model::Subject& subject = *model::case_at(plan_, at).subject;
         const auto& stored = judge_.baselines().at(suite.name).baseline.cases;
         Undecided undecided{at, &stored.at(model::case_id(result.spec)), {}};
         const model::BaselineCase& expected = *undecided.expected;
@@ -192,19 +188,10 @@ model::Plan plan_of(const model::Plan& plan, const Group& group, const model::Ru
     return part;
 }
 
-/// The cases of a plan made by plan_of, in the order of the group.
-CaseList places_in(const model::Plan& part) {
-    CaseList places;
-    for (std::size_t s = 0; s < part.suites.size(); ++s) {
-        for (std::size_t c = 0; c < part.suites[s].cases.size(); ++c) places.push_back({s, c});
-    }
-    return places;
-}
-
 /// Skips the cases whose base is what the head runs, wherever it is checked out: beside itself
 /// nothing is slower.
 void skip_same(model::Plan& head, model::Plan& base) {
-    for (const model::CaseIndex& at : places_in(head)) {
+    for (const model::CaseIndex& at : model::all_cases(head)) {
         model::PlannedCase& of_head = head.suites[at.suite].cases[at.index];
         model::PlannedCase& of_base = base.suites[at.suite].cases[at.index];
         const std::string why = of_head.subject->same_as(*of_base.subject);
@@ -307,7 +294,7 @@ class GroupMeasuring {
     }
 
     model::Plan with_machine_code(model::Plan plan) const {
-        const CaseList places = places_in(plan);
+        const CaseList places = model::all_cases(plan);
         for (std::size_t i = 0; i < places.size(); ++i) {
             model::PlannedCase& planned = plan.suites[places[i].suite].cases[places[i].index];
             const std::string& file = group_.cases[i].machine_code;
@@ -318,7 +305,7 @@ class GroupMeasuring {
 
     void take(const BackToBack& both, const model::Plan& part, SettledCases& settled) const {
         const std::int64_t first_round = std::min<std::int64_t>(1, judge_.policy().rounds);
-        const CaseList places = places_in(part);
+        const CaseList places = model::all_cases(part);
         for (std::size_t i = 0; i < places.size(); ++i) {
             const model::CaseResult& after = model::case_at(both.run(), places[i]);
             const model::CaseResult& before = model::case_at(both.base_run(), places[i]);
@@ -352,7 +339,7 @@ class GroupMeasuring {
         add_settled(settled, run);
         const CaseList flagged = judge_.flagged(run);
         CaseList unclear;
-        const CaseList places = places_in(part);
+        const CaseList places = model::all_cases(part);
         for (std::size_t i = 0; i < places.size(); ++i) {
             const model::CaseIndex& at = group_.cases[i].at;
             if (settled.at(at).settled.problem.empty() &&
@@ -437,22 +424,20 @@ void keep_builds(const MeasuringChoice& choice, const OpenedBackend& backend,
     if (choice.builds.empty()) return;
     const KeptBuilds kept(choice.builds);
     std::set<std::string> known;
-    for (std::size_t s = 0; s < run.suites.size(); ++s) {
-        for (std::size_t c = 0; c < run.suites[s].cases.size(); ++c) {
-            const model::CaseResult& result = run.suites[s].cases[c];
-            const model::Subject& subject = *planned_at(plan, {s, c}).subject;
-            if (result.status != model::CaseStatus::measured) continue;
-            const std::string code = code_of_build(subject, result.kernels, result.host_code);
-            if (baselines != nullptr &&
-                code != code_in(*baselines, run.suites[s].name, subject, result)) {
-                continue;
-            }
-            if (!known.insert(code).second) continue;
-            const Build build = build_of(subject, result, backend.capabilities.workloads);
-            if (build.code.empty()) continue;
-            const std::string problem = kept.keep(build);
-            if (!problem.empty()) fmt::print(stderr, "perfgate: warning: {}\n", problem);
+    for (const model::CaseIndex& at : model::all_cases(run)) {
+        const model::CaseResult& result = model::case_at(run, at);
+        const model::Subject& subject = *model::case_at(plan, at).subject;
+        if (result.status != model::CaseStatus::measured) continue;
+        const std::string code = code_of_build(subject, result.kernels, result.host_code);
+        if (baselines != nullptr &&
+            code != code_in(*baselines, run.suites[at.suite].name, subject, result)) {
+            continue;
         }
+        if (!known.insert(code).second) continue;
+        const Build build = build_of(subject, result, backend.capabilities.workloads);
+        if (build.code.empty()) continue;
+        const std::string problem = kept.keep(build);
+        if (!problem.empty()) fmt::print(stderr, "perfgate: warning: {}\n", problem);
     }
 }
 

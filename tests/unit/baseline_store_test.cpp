@@ -69,6 +69,13 @@ TEST_F(BaselineStore, WithoutAFileThereIsNoBaseline) {
     EXPECT_EQ(load_baseline(folder_ / "nowhere", key, "s"), std::nullopt);
 }
 
+TEST_F(BaselineStore, OnlyWhatIsJudgedByABaselineReadsItsLedger) {
+    save_baseline(folder_, baseline_);
+    std::ofstream(ledger_path(folder_, key, "s")) << "{\"action\":\"improved\"\n";
+    EXPECT_EQ(load_baseline(folder_, key, "s")->baseline, baseline_);
+    EXPECT_THROW(load_baselines(folder_, baseline_.device, {"s"}), util::InputError);
+}
+
 TEST_F(BaselineStore, KnowsTheDevicesThatASuiteHasABaselineFor) {
     EXPECT_TRUE(devices_with_baseline(folder_, "s").empty());
     EXPECT_TRUE(devices_with_baseline(folder_ / "nowhere", "s").empty());

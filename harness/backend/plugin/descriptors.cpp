@@ -23,7 +23,7 @@ model::ParamValue default_of(model::ParamType type, const std::string& text,
     };
     const auto number = [&](const auto& value) {
         if (!value) refuse();
-        return *value;
+        return value.value();
     };
     switch (type) {
         case model::ParamType::boolean:

@@ -3,7 +3,7 @@
 // names the script by its hash, so that no other runs, wherever it may come from.
 import { createHash } from "node:crypto";
 import fs from "node:fs";
-import { build } from "esbuild";
+import { build } from "esbuild-wasm";
 
 /** The licences of the packages that are in the script, those that say the same told once. */
 function licences(modules) {
