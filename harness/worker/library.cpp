@@ -113,7 +113,7 @@ PG_EXPORT void perfgate_fill(const perfgate_elements* to, uint64_t seed, uint64_
     try {
         const model::ElementType type = type_of(to->type);
         const auto size = static_cast<std::size_t>(model::bytes_of(type));
-        const std::uint64_t key = sdk::stream_key(seed, 0);
+        const std::uint64_t key = sdk::stream_key(seed, 1);  // of a first input
         auto* const data = static_cast<std::byte*>(to->data);
         if (to->copy == nullptr) {
             backend::fill_uniform(type, key, first, {data, to->count * size});

@@ -317,7 +317,8 @@ def mix(value):
 
 def random_bits(seed, index):
     step = 0x9E3779B97F4A7C15
-    return mix((mix(mix((seed + step) % 2**64)) + (index + 1) * step) % 2**64)
+    key = mix((mix((seed + step) % 2**64) + step) % 2**64)  # of the first input
+    return mix((key + (index + 1) * step) % 2**64)
 
 
 class OnDevice:
