@@ -32,9 +32,6 @@ constexpr std::size_t most_logs = 100;
 /// Pairs are tested by the ranks of their differences, and both sides by theirs, which need fewer
 /// pairs where the processes of a pair have nothing in common. They share a level.
 constexpr double share_of_signed_ranks = 0.75;
-/// The weight of what is known of a class, in degrees of freedom, beside a spread that many cases
-/// tell.
-constexpr double df_beside_learned = 2;
 /// So many standard deviations of sessions are allowed, if that is more than what slows a machine.
 constexpr double most_deviations = 4;
 /// Processes that agree to this are close enough, however small the tolerance.
@@ -48,9 +45,8 @@ struct Evidence {
     Basis basis = Basis::one_process;
     bool finite = true;
     bool paired = false;
-    /// By how much the logarithms of a counter's collections differ, learned from its suite's
-    /// cases.
-    std::optional<stats::Drift> collections = std::nullopt;
+    /// By how much the logarithms of the counter's collections differ in cases of its suite.
+    std::optional<stats::PooledSpread> collections = std::nullopt;
 };
 
 using Rounds = std::map<std::int64_t, std::vector<const model::Batch*>>;
@@ -116,17 +112,6 @@ stats::Groups groups_of(const Comparison& comparison) {
     return groups;
 }
 
-/// The logarithms of a baseline's values of a counter, by collection. Empty if one has none.
-stats::Groups collections_of(const Comparison& comparison) {
-    stats::Groups groups;
-    for (const model::Batch* batch : batches_in_use(*comparison.baseline)) {
-        const double value = batch_value(*batch);
-        if (!(value > 0) || !std::isfinite(value)) return {};
-        groups[fmt::format("{} {}", batch->run, batch->process)].push_back(std::log(value));
-    }
-    return groups;
-}
-
 Evidence evidence_of(const Comparison& comparison, Processes processes) {
     const bool exact = comparison.definition->metric_class == MetricClass::exact;
     if ((comparison.paired || processes == Processes::paired) &&
@@ -149,6 +134,9 @@ Evidence evidence_of(const Comparison& comparison, Processes processes) {
         evidence.measured = values_of_all_rounds(*comparison.measured);
     } else if (evidence.baseline.size() > 1) {
         evidence.basis = Basis::spread;
+        // Only the last look decides, so a first value that is high by chance fails nothing.
+        if (!is_time(comparison)) evidence.measured = values_of_all_rounds(*comparison.measured);
+        evidence.finite = all_finite(evidence.measured);
     }
     return evidence;
 }
@@ -201,15 +189,27 @@ stats::PooledSpread measured_spread(const Evidence& evidence) {
     return spread;
 }
 
+/// The spread of a counter's logarithms around the mean of each group; absent if a value has none.
+std::optional<stats::PooledSpread> spread_of_logs(const Comparison& comparison,
+                                                  const std::vector<std::vector<double>>& groups) {
+    std::vector<std::vector<double>> logs;
+    for (const std::vector<double>& values : groups) {
+        const Scale scale(values, {});
+        if (!scale.logarithmic) return std::nullopt;
+        logs.push_back(scale.of(values));
+    }
+    stats::PooledSpread spread = stats::pooled_spread(logs);
+    spread.deviation = std::hypot(spread.deviation, least_spread(*comparison.definition));
+    return spread;
+}
+
 stats::PooledSpread spread_to_trust(const Comparison& comparison, const Evidence& evidence) {
     const double size = stats::trimmed_mean(evidence.baseline, trimmed_processes);
     if (evidence.collections) {
-        const stats::PooledSpread learned{size * evidence.collections->deviation,
-                                          evidence.collections->df};
-        stats::PooledSpread known = cautious_spread(*comparison.definition, {}, size, 1);
-        if (learned.df >= prior_df) known.df = df_beside_learned;
-        stats::PooledSpread spread = stats::moderated(learned, known);
-        spread.deviation = std::max(spread.deviation, learned.deviation);
+        auto own = spread_of_logs(comparison, {evidence.baseline, evidence.measured});
+        if (!own) own = spread_of_logs(comparison, {evidence.baseline});
+        stats::PooledSpread spread = stats::moderated(*own, *evidence.collections);
+        spread.deviation *= size;
         return spread;
     }
     return cautious_spread(*comparison.definition, measured_spread(evidence), size,
@@ -299,6 +299,10 @@ Resolution resolution_of(const Comparison& comparison, const Evidence& evidence,
     resolution.paired = evidence.paired;
     resolution.last = processes_at_verdict(levels, evidence.measured.size(),
                                            evidence.paired ? Processes::paired : Processes::alone);
+    if (!is_time(comparison) && !evidence.paired && evidence.measured.size() == 1) {
+        resolution.collects_again = true;
+        for (const std::size_t fresh : fresh_collections) resolution.last += fresh;
+    }
     resolution.ranks =
         ranks_reach(evidence, baseline, resolution.last, deciding_level(comparison, levels));
     resolution.measured = measured_spread(evidence);
@@ -448,23 +452,30 @@ std::vector<stats::Drift> drifts_of(std::span<const Comparison> comparisons) {
 }
 
 /// Gives counters what their collections differ by: a case has few, so all of its suite's tell.
+/// What is known of the class weighs where cases are few.
 static void learn_collections(std::span<const Comparison> comparisons,
                               std::vector<Evidence>& evidence) {
-    std::map<std::pair<std::size_t, std::string>, std::vector<std::size_t>> pools;
+    struct Pool {
+        std::vector<std::size_t> members;
+        std::vector<stats::PooledSpread> spreads;
+    };
+    std::map<std::pair<std::size_t, std::string>, Pool> pools;
     for (std::size_t i = 0; i < comparisons.size(); ++i) {
         const bool by_collection = !is_time(comparisons[i]) && !evidence[i].paired &&
                                    evidence[i].finite && evidence[i].basis == Basis::spread;
         if (!by_collection) continue;
-        pools[{comparisons[i].suite, comparisons[i].definition->name}].push_back(i);
+        const auto own = spread_of_logs(comparisons[i], {evidence[i].baseline});
+        if (!own) continue;
+        Pool& pool = pools[{comparisons[i].suite, comparisons[i].definition->name}];
+        pool.members.push_back(i);
+        pool.spreads.push_back(*own);
     }
-    for (const auto& [pool, members] : pools) {
-        std::vector<stats::Groups> items;
-        items.reserve(members.size());
-        for (const std::size_t i : members) items.push_back(collections_of(comparisons[i]));
-        const auto found = stats::drifts_of(items);
-        for (std::size_t i = 0; i < members.size(); ++i) {
-            evidence[members[i]].collections = found[i];
-        }
+    for (const auto& [name, pool] : pools) {
+        stats::PooledSpread known = known_spread(*comparisons[pool.members.front()].definition);
+        known.df = std::max(0.0, known.df - static_cast<double>(pool.members.size() - 1));
+        const stats::PooledSpread common =
+            stats::moderated(stats::common_spread(pool.spreads), known);
+        for (const std::size_t i : pool.members) evidence[i].collections = common;
     }
 }
 
@@ -524,10 +535,11 @@ std::vector<Judgement> BatchRule::judge(std::span<const Comparison> comparisons)
         }
         judgement.baseline = stats::trimmed_mean(found.baseline, trimmed_processes);
         judgement.measured =
-            found.paired ? judgement.baseline +
-                               stats::trimmed_mean(differences_of(found.baseline, found.measured),
-                                                   trimmed_processes)
-                         : stats::trimmed_mean(found.measured, trimmed_processes);
+            found.paired
+                ? judgement.baseline +
+                      stats::trimmed_mean(differences_of(found.baseline, found.measured),
+                                          trimmed_processes)
+                : stats::trimmed_mean(batch_values(*comparisons[i].measured), trimmed_processes);
         judgement.verdict = Verdict::pass;
         judgement.baseline_disagrees =
             !found.paired && disagrees(*comparisons[i].definition, *comparisons[i].baseline,

@@ -27,10 +27,10 @@ namespace perfgate::gate {
 ///   is judged like a `counter`.
 /// - Otherwise the processes must show that the change is beyond the tolerance. Times: by the exact
 ///   rank-sum test; with too few processes for it to reach the level, a time is not regressed.
-///   Counters: where the test cannot reach it, by Student's t-test. Their spread is that of the
-///   baseline's collections, over all cases of the suite with the metric, combined with what is
-///   known for its class.
-/// - If there are batches of a later round, only they are used.
+///   Counters: where the test cannot reach it, by Student's t-test. Their spread is that of their
+///   collections, moderated by that of all cases of the suite with the metric.
+/// - If there are batches of a later round, only they are used; by the test of a counter all are,
+///   and its change is that of the later ones.
 class BatchRule : public Rule {
   public:
     /// `other_tests` share the budget and are judged elsewhere. `drifts`, by metric: what is

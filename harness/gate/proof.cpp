@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -53,6 +54,10 @@ std::vector<std::size_t> rounds_of(const Comparison& comparison, const model::Po
     std::vector<std::size_t> rounds{std::max<std::size_t>(first, 1)};
     for (std::int64_t round = 1; is_time(comparison) && round <= policy.rounds; ++round) {
         rounds.push_back(round_size(round));
+    }
+    if (!is_time(comparison)) {
+        rounds.push_back(
+            std::accumulate(fresh_collections.begin(), fresh_collections.end(), std::size_t(0)));
     }
     return rounds;
 }

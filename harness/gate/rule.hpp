@@ -3,6 +3,7 @@
 // tolerances, not cases, files or wording.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -143,5 +144,9 @@ constexpr std::size_t round_size(std::int64_t round, Processes processes = Proce
     if (round > 1) return 32;
     return processes == Processes::paired ? 13 : 8;
 }
+
+/// Fresh collections of a case of which a counter fails or is unclear: so many, and as many more as
+/// the next number says while it still does. The minimum detectable change assumes all of them.
+inline constexpr std::array<std::size_t, 2> fresh_collections{2, 6};
 
 }  // namespace perfgate::gate

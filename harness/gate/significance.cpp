@@ -37,27 +37,31 @@ constexpr double rank_margin = 1.1;
 /// its own processes need is taken larger by 1 plus this over their number: 1.2 with 20 (results:
 /// tests/bench/README.md).
 constexpr double recorded_margin = 4;
+/// What fresh collections spread, which widens their own test, is not known before: one case in
+/// five may spread more than the claim assumes (results: tests/bench/README.md).
+constexpr double spreads_more = 0.2;
 /// Timestamps of GPUs advance in steps of 32 ns: a change may be read as up to one step less.
 constexpr double clock_tick_ns = 32;
 
-/// The spread between processes that is assumed before measuring any: relative and absolute parts,
-/// and its weight in degrees of freedom. Timing: of 496 cases over 20 µs on five boards, three in
-/// four spread less (tests/bench/README.md).
+/// The spread between processes that is assumed before measuring any: relative and absolute parts.
+/// Collections of counters that agree more closely than `least` do so by chance. Timing: of 496
+/// cases over 20 µs on five boards, three in four spread less (tests/bench/README.md).
 struct Prior {
     double relative;
     double absolute_ns;
+    double least;
 };
 
 Prior prior_of(MetricClass metric_class) {
     switch (metric_class) {
         case MetricClass::timing:
-            return {0.005, 200};
+            return {0.005, 200, 0};
         case MetricClass::counter:
-            return {0.01, 0};
+            return {0.01, 0, 0.002};
         case MetricClass::exact:
-            return {0.001, 0};
+            return {0.001, 0, 0.001};
     }
-    return {0.01, 0};
+    return {0.01, 0, 0.002};
 }
 
 /// A deviation of logarithms of times that five recorded kernels in six do not reach.
@@ -158,6 +162,14 @@ stats::PooledSpread cautious_spread(const model::MetricDefinition& definition,
     return spread;
 }
 
+stats::PooledSpread known_spread(const model::MetricDefinition& definition) {
+    return {prior_of(definition.metric_class).relative, prior_df};
+}
+
+double least_spread(const model::MetricDefinition& definition) {
+    return prior_of(definition.metric_class).least;
+}
+
 bool is_time(const Comparison& comparison) {
     return comparison.definition->metric_class == MetricClass::timing;
 }
@@ -231,6 +243,12 @@ double hidden_by_ranks(const Resolution& resolution, const Levels& levels, doubl
     return size * std::expm1(shift);
 }
 
+/// By how much more a spread may be once so many values with a spread of their own have joined it.
+double wider_by_fresh(double df, double fresh) {
+    const double ratio = stats::fisher_upper_quantile(spreads_more, fresh, df);
+    return std::sqrt((df + fresh * std::max(1.0, ratio)) / (df + fresh));
+}
+
 /// The same by the spread alone.
 double hidden_by_spread(const Resolution& resolution, const Levels& levels, double level,
                         double size, DetectableShifts& shifts) {
@@ -241,13 +259,17 @@ double hidden_by_spread(const Resolution& resolution, const Levels& levels, doub
         const stats::PooledSpread known{size * usual.deviation, usual.df};
         spread.deviation = std::max(spread.deviation, stats::moderated(measured, known).deviation);
     }
-    const double df = trusts_measured ? resolution.df_at_last : spread.df;
+    const double fresh =
+        resolution.collects_again ? static_cast<double>(resolution.last - resolution.first) : 0;
+    const double df = trusts_measured ? resolution.df_at_last : spread.df + fresh;
     const double noise = shifts(resolution.against, resolution.last, df, level) * spread.deviation *
-                         (resolution.ranks ? rank_margin : 1);
-    if (levels.rounds == 0) return noise;
-    return std::max(noise, shifts(resolution.against, resolution.first, std::max(measured.df, 1.0),
-                                  flagging_level) *
-                               spread.deviation);
+                         (resolution.ranks ? rank_margin : 1) *
+                         (fresh > 0 ? wider_by_fresh(spread.df, fresh) : 1);
+    if (levels.rounds == 0 && !resolution.collects_again) return noise;
+    const double df_at_first = resolution.collects_again ? spread.df : std::max(measured.df, 1.0);
+    return std::max(noise,
+                    shifts(resolution.against, resolution.first, df_at_first, flagging_level) *
+                        spread.deviation);
 }
 
 double tick_of(const model::MetricDefinition& definition) {

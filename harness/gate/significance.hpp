@@ -33,6 +33,11 @@ stats::PooledSpread cautious_spread(const model::MetricDefinition& definition,
                                     const stats::PooledSpread& measured, double size,
                                     double factor);
 
+/// What is known of the spread of a counter's logarithms before any is measured, and what it is
+/// never taken to be less than.
+stats::PooledSpread known_spread(const model::MetricDefinition& definition);
+double least_spread(const model::MetricDefinition& definition);
+
 /// Levels and rounds, the same for each test of a run. What may end in a false alarm shares one
 /// test's share of the budget: the first look a fifth, later rounds seven twentieths together, what
 /// sessions and boards differ by two fifths, slow processes the last twentieth. Pairs have no
@@ -77,10 +82,11 @@ struct Resolution {
     bool ranks = false;            ///< a rank test can reach the level with them
     stats::PooledSpread measured;  ///< the observed spread
     stats::PooledSpread cautious;
-    double df_at_last = 0;     ///< of the measured spread with so many processes
-    std::vector<double> logs;  ///< of the baseline's times; empty: only their spread is known
-    double drift = 0;          ///< how far a run may differ from the baseline's without a cause
-    bool paired = false;       ///< the spread is that of pairs' differences
+    double df_at_last = 0;        ///< of the measured spread with so many processes
+    std::vector<double> logs;     ///< of the baseline's times; empty: only their spread is known
+    double drift = 0;             ///< how far a run may differ from the baseline's without a cause
+    bool paired = false;          ///< the spread is that of pairs' differences
+    bool collects_again = false;  ///< the last values are those of the first and fresh collections
 };
 
 /// How many processes would decide a verdict.

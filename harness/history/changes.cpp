@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
 #include "history/places.hpp"
+#include "stats/quantiles.hpp"
 #include "stats/spread.hpp"
 #include "util/text.hpp"
 
@@ -22,6 +24,8 @@ namespace {
 constexpr std::size_t least_cases_of_machine = 3;
 constexpr double least_share_of_machine = 0.2;
 constexpr double trimmed_nights = 0.2;
+constexpr double least_change_of_clock = 0.01;
+constexpr std::size_t clock_nights = 5;
 
 struct Evidence {
     CauseClass cause;
@@ -55,6 +59,23 @@ std::vector<Evidence> differences(const Night& before, const Night& after, const
     // A new version measures as before unless nothing else explains the change.
     if (found.empty()) changed(CauseClass::method, "perfgate", earlier.tool, later.tool);
     return found;
+}
+
+/// What the SM clock did from the nights before a place to those after it, where they all have one.
+std::vector<Evidence> clock_difference(std::span<const Night> before,
+                                       std::span<const Night> after) {
+    const auto median = [](std::span<const Night> nights) -> std::optional<double> {
+        std::vector<double> clocks;
+        for (const Night& night : nights) {
+            if (!night.clock_mhz) return std::nullopt;
+            clocks.push_back(*night.clock_mhz);
+        }
+        return stats::median(clocks);
+    };
+    const std::optional<double> old = median(before), now = median(after);
+    if (!old || !now || std::abs(*now - *old) <= least_change_of_clock * *old) return {};
+    return {{CauseClass::machine,
+             fmt::format("the SM clock changed: {:.0f} → {:.0f} MHz", *old, *now)}};
 }
 
 }  // namespace
@@ -111,6 +132,13 @@ std::vector<std::size_t> Changes::add(const Series& series) {
                 evidence = differ_at(at);
                 if (!evidence.empty()) point.night = at;
             }
+        }
+        if (evidence.empty()) {
+            const std::span<const Night> all = series.nights;
+            evidence = clock_difference(
+                all.subspan(from, point.night - from)
+                    .last(std::min(clock_nights, point.night - from)),
+                all.subspan(point.night, std::min(clock_nights, to - point.night)));
         }
         const std::span<const double> nights = values;
         point.before =

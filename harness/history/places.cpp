@@ -185,7 +185,10 @@ class Search {
         const Elsewhere others = elsewhere(place, before, after);
         const std::size_t shorter = std::min(windows[before], windows[after]);
         if (shorter > longest_alone && others.places < least_elsewhere * shorter) return 0;
-        return size / (level_needs.deviations * std::max(error, others.deviation));
+        // What few windows differ by is known less well.
+        const double unsure = 1 + static_cast<double>(shorter) /
+                                      static_cast<double>(std::max<std::size_t>(others.places, 1));
+        return size / (level_needs.deviations * std::max(error, others.deviation * unsure));
     }
 
     /// The place to accept next; its windows lie between borders.
@@ -331,6 +334,19 @@ class Search {
         return verdict == model::Verdict::regressed || verdict == model::Verdict::improved;
     }
 
+    /// Bad nights that happen to be near each other are no level: between changes that are close,
+    /// every night is nearer to its own.
+    bool is_level(std::size_t from, std::size_t place, std::size_t to) const {
+        if (to == count() || to - place >= 2 * least_between) return true;
+        from = std::max(from, place > longest ? place - longest : 0);
+        const double left = middle(Span(scaled_).subspan(from, place - from));
+        const double right = middle(Span(scaled_).subspan(place, to - place));
+        for (std::size_t night = place; night < to; ++night) {
+            if (loss(night, left, right) <= 0) return false;
+        }
+        return true;
+    }
+
     /// Removes places, the one with the smallest change first, that the nights up to their
     /// neighbours no longer show.
     void merge() {
@@ -340,7 +356,10 @@ class Search {
             double least = 0;
             for (std::size_t i = 0; i < places_.size(); ++i) {
                 const std::size_t from = ends[i], place = ends[i + 1], to = ends[i + 2];
-                if (judged(from, place, to, place - from, to - place)) continue;
+                if (is_level(from, place, to) &&
+                    judged(from, place, to, place - from, to - place)) {
+                    continue;
+                }
                 const double size = std::abs(middle(Span(scaled_).subspan(place, to - place)) -
                                              middle(Span(scaled_).subspan(from, place - from)));
                 if (weakest && size >= least) continue;

@@ -29,8 +29,21 @@ std::string month_of(const std::string& utc) {
 
 }  // namespace
 
-void Record::add(std::span<const Series> of_case,
+void Record::add(std::span<const Series> series,
                  std::span<const std::vector<std::size_t>> changed) {
+    for (std::size_t begin = 0, end = 0; begin < series.size(); begin = end) {
+        const Series& first = series[begin];
+        while (end < series.size() && series[end].device == first.device &&
+               series[end].suite == first.suite && series[end].id == first.id) {
+            ++end;
+        }
+        measured_.emplace(first.device, first.suite);
+        add_case(series.subspan(begin, end - begin), changed.subspan(begin, end - begin));
+    }
+}
+
+void Record::add_case(std::span<const Series> of_case,
+                      std::span<const std::vector<std::size_t>> changed) {
     std::map<std::int64_t, Judged> by_run;
     for (std::size_t i = 0; i < of_case.size(); ++i) {
         const std::vector<Night>& nights = of_case[i].nights;
@@ -86,18 +99,20 @@ void Record::add(std::span<const Series> of_case,
     }
 }
 
-void Record::add(const model::Ledger& ledger) {
+void Record::add(std::span<const model::Ledger> ledgers) {
     has_ledger_ = true;
-    for (const model::LedgerEntry& entry : ledger.entries) {
-        const std::string month = month_of(entry.at);
-        if (month.empty()) continue;
-        if (entry.action == model::LedgerAction::acknowledge) {
-            auto& count = months_[month].acknowledged;
-            count = count.value_or(0) + 1;
-        }
-        if (entry.action == model::LedgerAction::accept ||
-            entry.action == model::LedgerAction::refresh) {
-            auto& count = months_[month].accepted;
+    for (const model::Ledger& ledger : ledgers) {
+        if (!measured_.contains({ledger.device_key, ledger.suite})) continue;
+        for (const model::LedgerEntry& entry : ledger.entries) {
+            using model::LedgerAction;
+            const std::string name = month_of(entry.at);
+            const bool acknowledges = entry.action == LedgerAction::acknowledge;
+            if (name.empty() || (!acknowledges && entry.action != LedgerAction::accept &&
+                                 entry.action != LedgerAction::refresh)) {
+                continue;
+            }
+            Month& month = months_[name];
+            auto& count = acknowledges ? month.acknowledged : month.accepted;
             count = count.value_or(0) + 1;
         }
     }

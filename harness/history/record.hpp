@@ -10,6 +10,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "history/night.hpp"
@@ -36,18 +37,22 @@ class Record {
     /// Keeps a reference.
     explicit Record(const std::map<std::int64_t, Origin>& origins) : origins_(origins) {}
 
-    /// All series of one case on one device, and of each the nights at which it changed.
-    void add(std::span<const Series> of_case, std::span<const std::vector<std::size_t>> changed);
-    /// What people accepted. An empty ledger counts: none was accepted.
-    void add(const model::Ledger& ledger);
+    /// Series, those of a case on a device together, and of each the nights at which it changed.
+    void add(std::span<const Series> series, std::span<const std::vector<std::size_t>> changed);
+    /// What people accepted, of suites and devices that were added.
+    void add(std::span<const model::Ledger> ledgers);
 
     /// The last one first.
     std::vector<Month> months() const;
 
   private:
+    void add_case(std::span<const Series> of_case,
+                  std::span<const std::vector<std::size_t>> changed);
+
     const std::map<std::int64_t, Origin>& origins_;
     std::map<std::string, Month> months_;
-    std::set<std::int64_t> again_;  ///< runs
+    std::set<std::int64_t> again_;                            ///< runs
+    std::set<std::pair<std::string, std::string>> measured_;  ///< devices and suites
     bool has_ledger_ = false;
 };
 

@@ -37,6 +37,24 @@ std::string finding_text(const std::vector<Series>& series, const Finding& findi
                        to_text(finding.cause), finding.evidence);
 }
 
+/// Nothing where no run was judged.
+std::string record_text(const std::vector<Month>& months) {
+    std::string text;
+    const auto known = [](const std::optional<std::int64_t>& count) {
+        return count ? fmt::to_string(*count) : std::string("?");
+    };
+    for (const Month& month : months) {
+        if (month.judged == 0) continue;
+        text += fmt::format(
+            "{}: {}, {} ({} false), {} acknowledged, {} accepted, {} measured again\n", month.month,
+            util::counted(static_cast<std::size_t>(month.judged), "verdict"),
+            util::counted(static_cast<std::size_t>(month.alarms), "alarm"), month.false_alarms,
+            known(month.acknowledged), known(month.accepted),
+            util::counted(static_cast<std::size_t>(month.reran), "run"));
+    }
+    return text;
+}
+
 std::string point_text(const Series& series, const ChangePoint& point,
                        const std::map<std::int64_t, Origin>& origins) {
     const Origin origin = origin_of(origins, series.nights[point.night]);
@@ -69,9 +87,11 @@ std::string sparkline(std::span<const double> values, std::size_t width) {
 }
 
 std::string write_console(const std::vector<Series>& series,
-                          const std::map<std::int64_t, Origin>& origins, bool all) {
+                          const std::map<std::int64_t, Origin>& origins,
+                          const std::optional<std::vector<model::Ledger>>& ledgers, bool all) {
     Changes changes(origins);
-    for (const Series& each : series) changes.add(each);
+    std::vector<std::vector<std::size_t>> changed_at;
+    for (const Series& each : series) changed_at.push_back(changes.add(each));
     const std::vector<Finding> found = changes.findings();
     std::vector<std::vector<const ChangePoint*>> by_series(series.size());
     for (const Finding& finding : found) {
@@ -114,7 +134,10 @@ std::string write_console(const std::vector<Series>& series,
     for (const auto& points : by_series) changed += points.empty() ? 0 : 1;
     text += fmt::format("{}{} of {} series changed\n", text.empty() ? "" : "\n", changed,
                         series.size());
-    return text;
+    Record record(origins);
+    record.add(series, changed_at);
+    if (ledgers) record.add(*ledgers);
+    return text + record_text(record.months());
 }
 
 }  // namespace perfgate::history

@@ -6,12 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
-#include <span>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
-#include "model/case_page.hpp"
 #include "util/sha256.hpp"
 #include "util/text.hpp"
 
@@ -32,6 +30,15 @@ std::string json_of(const T& value) {
     document::JsonWriter json(document::JsonLayout::compact, 0, clean);
     document::write(json, value);
     return json.finish();
+}
+
+/// 32 hexadecimal digits, whatever the names contain.
+std::string file_name(const std::string& suite, const std::string& id) {
+    util::Sha256 sum;
+    sum.add_number(suite.size());
+    sum.add(suite);
+    sum.add(id);
+    return sum.fingerprint();
 }
 
 double rounded(double value) {
@@ -125,7 +132,7 @@ std::int64_t Site::run_of(std::int64_t number) const {
 
 Site::File Site::add(const std::vector<Series>& of_case) {
     const Series& first = of_case.front();
-    File file{.name = model::case_page(first.suite, first.id), .json = {}};
+    File file{.name = file_name(first.suite, first.id), .json = {}};
     page::CaseFile shown{.edition = index_.edition,
                          .of_case = static_cast<std::int64_t>(index_.cases.size()),
                          .series = {}};
@@ -146,16 +153,9 @@ Site::File Site::add(const std::vector<Series>& of_case) {
             one.values = night.values;
             if (!exact) std::ranges::transform(one.values, one.values.begin(), rounded);
             if (!night.verdict.empty()) one.verdict = text(night.verdict);
-            if (night.clock_mhz && std::isfinite(*night.clock_mhz)) {
-                one.clock_mhz = std::round(*night.clock_mhz);
-            }
         }
     }
-    for (std::size_t begin = 0, end = 0; begin < of_case.size(); begin = end) {
-        while (end < of_case.size() && of_case[end].device == of_case[begin].device) ++end;
-        record_.add(std::span(of_case).subspan(begin, end - begin),
-                    std::span(changed).subspan(begin, end - begin));
-    }
+    record_.add(of_case, changed);
     file.json = json_of(shown);
     return file;
 }
@@ -171,7 +171,6 @@ Site::Front Site::finish() {
     std::map<std::tuple<std::string, std::string, std::string>, std::string> accepted;
     for (const model::Ledger& ledger : ledgers_.value_or(std::vector<model::Ledger>())) {
         if (!measured_.contains({ledger.device_key, ledger.suite})) continue;
-        record_.add(ledger);
         for (const model::LedgerEntry& entry : ledger.entries) {
             using model::LedgerAction;
             if (entry.action == LedgerAction::improved || entry.action == LedgerAction::prune) {
@@ -197,7 +196,7 @@ Site::Front Site::finish() {
         }
     }
     std::ranges::stable_sort(index_.notes, {}, &page::Note::at);
-    if (ledgers_) record_.add(model::Ledger());
+    if (ledgers_) record_.add(*ledgers_);
 
     std::optional<std::int64_t> newest;
     for (const auto& [number, origin] : origins_) {

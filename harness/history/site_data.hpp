@@ -75,7 +75,6 @@ struct Night {
     Number run = 0;
     std::vector<double> values;  ///< one for each process
     std::optional<Number> verdict;
-    std::optional<double> clock_mhz;
 };
 
 struct Series {
@@ -175,7 +174,6 @@ void describe(Archive& archive, Described<Archive, Night>& night) {
     archive.required("run", night.run);
     archive.required("values", night.values);
     archive.optional("verdict", night.verdict);
-    archive.optional("clock_mhz", night.clock_mhz);
 }
 
 template <class Archive>

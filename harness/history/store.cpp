@@ -384,7 +384,8 @@ void Store::each_series(const std::string& suite, const std::string& id,
                                      .verdict = nights.text(4),
                                      .clock_mhz = nights.real(5),
                                      .values = nights.numbers(6)});
-            readable = !series.nights.back().values.empty();
+            const Night& night = series.nights.back();
+            readable = !night.values.empty() && std::isfinite(night.clock_mhz.value_or(0));
         }
         if (!readable) {
             throw util::InputError(fmt::format(

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,10 @@ bool is_date(std::string_view text);
 
 /// The day of a UTC time ("2026-11-21T10:00:00Z"); empty if the text does not begin with one.
 std::string date_of(std::string_view utc);
+
+/// The time as documents have it, "2026-11-21T10:00:00Z", of one as ISO 8601 writes it: with a
+/// space for the T, with fractions of seconds, with "Z", "+09:00" or "+0900"; without: it is UTC.
+std::optional<std::string> utc_of(std::string_view iso);
 
 /// How many days `last` lies after `first`; both are days (is_date).
 std::int64_t days_between(std::string_view first, std::string_view last);

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <functional>
 #include <iterator>
 #include <string_view>
 #include <unordered_map>
@@ -40,31 +39,6 @@ constexpr std::size_t many_samples = 33;
 std::string_view clean(std::string_view text, std::string& room) {
     return plain_line(text, longest_line, room);
 }
-
-/// Allows looking up a view without copying the text.
-struct TextHash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const {
-        return std::hash<std::string_view>()(text);
-    }
-};
-
-/// The entries of a table by their names, in order of first use.
-class Numbers {
-  public:
-    /// The name's number; calls `add()` for a new one.
-    template <class Add>
-    Number of(std::string_view name, const Add& add) {
-        if (const auto found = numbers_.find(name); found != numbers_.end()) return found->second;
-        const auto number = static_cast<Number>(numbers_.size());
-        numbers_.emplace(name, number);
-        add();
-        return number;
-    }
-
-  private:
-    std::unordered_map<std::string, Number, TextHash, std::equal_to<>> numbers_;
-};
 
 std::string_view outcome_text(model::Outcome outcome) {
     return util::word_of<model::Outcome::error>(outcome, {"pass", "skipped", "failure", "error"});
@@ -252,7 +226,9 @@ class CaseMaker {
 
   private:
     Number text(std::string_view words) {
-        return texts_.of(words, [&] { data_.texts.emplace_back(words); });
+        const auto [known, is_new] = texts_.try_emplace(std::string(words), data_.texts.size());
+        if (is_new) data_.texts.emplace_back(words);
+        return known->second;
     }
     std::vector<Number> texts(const std::vector<std::string>& list) {
         std::vector<Number> numbers(list.size());
@@ -265,11 +241,13 @@ class CaseMaker {
     }
     /// If a hand-written document has two units for one name, the first is used.
     Number metric(std::string_view name, std::string_view unit) {
-        return metrics_.of(name, [&] {
+        const auto [known, is_new] = metrics_.try_emplace(std::string(name), data_.metrics.size());
+        if (is_new) {
             const model::MetricDefinition* definition = definition_of(name);
             data_.metrics.push_back({std::string(name), std::string(unit),
                                      definition != nullptr ? definition->description : ""});
-        });
+        }
+        return known->second;
     }
 
     void add_result(const model::CaseResult& result, page::Case& made) {
@@ -368,7 +346,7 @@ class CaseMaker {
     const model::Policy& policy_;
     const model::Run& run_;
     page::Data& data_;
-    Numbers texts_, metrics_;
+    std::unordered_map<std::string, Number> texts_, metrics_;
 };
 
 std::string json_text(const model::VerdictDocument& document, const model::Run& run,

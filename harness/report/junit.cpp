@@ -12,7 +12,6 @@
 #include <string_view>
 #include <vector>
 
-#include "model/quantity.hpp"
 #include "report/columns.hpp"
 #include "report/formats.hpp"
 #include "report/joined.hpp"
@@ -153,7 +152,8 @@ void add_annotations(pugi::xml_node testcase, const JoinedCase& joined) {
     }
     const Value value = find_deciding(joined).value_or(Value{});
     if (value.measured) {
-        values.emplace_back(value.metric, model::quantity_text(*value.measured, value.unit));
+        values.emplace_back(value.metric,
+                            texts_of(value.baseline, value.measured, value.unit).after);
     }
     if (values.empty()) return;
     pugi::xml_node properties = testcase.append_child("properties");

@@ -55,6 +55,12 @@ std::vector<std::size_t> all_rounds() {
     return {5, gate::round_size(1), gate::round_size(2)};
 }
 
+std::vector<std::size_t> all_collections() {
+    std::vector<std::size_t> all{1};
+    all.insert(all.end(), gate::fresh_collections.begin(), gate::fresh_collections.end());
+    return all;
+}
+
 /// From the plainest.
 const std::vector<Plant>& plants() {
     static const std::vector<Plant> all = [] {
@@ -64,8 +70,8 @@ const std::vector<Plant>& plants() {
                  {all_rounds(), std::vector<std::size_t>{5}, std::vector<std::size_t>{3}}) {
                 made.push_back({Move::times, false, processes, better});
             }
-            made.push_back({Move::counts, false, {1}, better});
-            made.push_back({Move::counts, true, {1}, better});
+            made.push_back({Move::counts, false, all_collections(), better});
+            made.push_back({Move::counts, true, all_collections(), better});
             made.push_back({Move::times, true, all_rounds(), better});
         }
         for (const Move move : {Move::at_lower_clock, Move::hidden}) {

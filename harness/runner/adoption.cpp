@@ -523,9 +523,14 @@ void add_github(const Adopted& adopted, Values& values) {
                            : "suites: |\n  " + joined(adopted.suites, "\n  ");
     std::vector<std::string> arguments;
     for (const std::string& each : adopted.plugins) arguments.push_back("--plugin=" + each);
-    values["arguments"] = arguments.empty()       ? std::string()
-                          : arguments.size() == 1 ? "arguments: " + arguments.front()
-                                                  : "arguments: |\n  " + joined(arguments, "\n  ");
+    const auto input = [&] {
+        return arguments.empty()       ? std::string()
+               : arguments.size() == 1 ? "arguments: " + arguments.front()
+                                       : "arguments: |\n  " + joined(arguments, "\n  ");
+    };
+    values["arguments"] = input();
+    arguments.emplace_back("--set=improved=fail");
+    values["nightly_arguments"] = input();
 }
 
 void add_gitlab(const Adopted& adopted, Values& values) {

@@ -458,7 +458,10 @@ model::Run import_results(const std::vector<std::string>& files, const ImportCho
 }
 
 std::string schema_of(const std::string& file) {
-    const std::string text = util::read_file(file, run_limit_bytes, "run or results");
+    return schema_of_text(util::read_file(file, run_limit_bytes, "run or results"), file);
+}
+
+std::string schema_of_text(const std::string& text, const std::string& file) {
     try {
         const document::JsonDocument document(text, util::printable(file));
         if (document.root().kind() != document::JsonKind::object) return {};

@@ -27,8 +27,19 @@ struct ImportChoice {
 /// error. Throws util::InputError for a file that cannot be read, and for two of the same content.
 model::Run import_results(const std::vector<std::string>& files, const ImportChoice& choice);
 
+struct DatedRun {
+    model::Run run;
+    std::string fingerprint;  ///< the same of the same results, also if the file has grown since
+};
+
+/// Results that say when they were measured, each as a run: a file of Google Benchmark or
+/// pytest-benchmark, or all entries of the data.js in which github-action-benchmark keeps its
+/// history. `text` is the file's. Throws util::InputError for anything else.
+std::vector<DatedRun> dated_results(const std::string& text, const std::string& file);
+
 /// What kind of document of perfgate it is: "perfgate.run"; empty: none.
 std::string schema_of(const std::string& file);
+std::string schema_of_text(const std::string& text, const std::string& file);
 
 /// A run document, or a run of results.
 model::Run read_run_or_results(const std::vector<std::string>& files, const ImportChoice& choice);

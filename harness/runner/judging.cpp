@@ -168,13 +168,16 @@ std::vector<model::CaseIndex> Judge::unsettled(const model::Run& run) const {
     return found;
 }
 
-std::vector<model::CaseIndex> Judge::failing_counters(const model::Run& run) const {
+std::vector<model::CaseIndex> Judge::failing_counters(const model::Run& run, bool again) const {
     if (run.interrupted || run.verify_only) return {};
     const model::VerdictDocument verdict = gate::judge(run, baselines_, choice_.policy, rule_);
-    const auto fails = [](const model::MetricVerdict& each) {
+    const auto fails = [again](const model::MetricVerdict& each) {
+        if (again && !each.minimum_detectable_change) return false;
         const auto metric = metrics::find_metric(each.metric);
-        return each.verdict == model::Verdict::regressed && metric &&
-               metric->source == metrics::Source::counter;
+        const bool worse =
+            each.verdict == model::Verdict::regressed || each.verdict == model::Verdict::warned ||
+            (each.verdict == model::Verdict::inconclusive && each.doubt == model::Doubt::unclear);
+        return worse && metric && metric->source == metrics::Source::counter;
     };
     std::vector<model::CaseIndex> found = model::all_cases(run);
     std::erase_if(found, [&](const model::CaseIndex& at) {

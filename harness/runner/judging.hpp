@@ -52,8 +52,9 @@ class Judge {
     /// among them, because their values may become one.
     std::vector<model::CaseIndex> unsettled(const model::Run& run) const;
 
-    /// The cases of which a counter regressed.
-    std::vector<model::CaseIndex> failing_counters(const model::Run& run) const;
+    /// The cases of which a counter regressed, or looks as if it had; of those that were collected
+    /// again, the ones whose spread is tested.
+    std::vector<model::CaseIndex> failing_counters(const model::Run& run, bool again) const;
 
     /// Writes the reports of a verdict, with commands for what can be accepted. As write_reports.
     int report(const model::VerdictDocument& document, const model::Run& run,

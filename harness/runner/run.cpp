@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "gate/rule.hpp"
 #include "model/run.hpp"
 #include "model/verdict.hpp"
 #include "runner/canary.hpp"
@@ -141,11 +142,12 @@ JudgedRun measure_run(const RunRequest& request) {
         });
         return flagged;
     });
-    // Only the fresh values decide: the first ones were selected for being high.
-    constexpr std::size_t collections = 2;
-    model::Run rated = execution.rated(session.run());
-    add_settled(settled, rated);
-    session.collect_again(judge.failing_counters(rated), 1, collections);
+    for (std::size_t i = 0; i < gate::fresh_collections.size(); ++i) {
+        model::Run rated = execution.rated(session.run());
+        add_settled(settled, rated);
+        session.collect_again(judge.failing_counters(rated, i > 0),
+                              static_cast<std::int64_t>(i) + 1, gate::fresh_collections[i]);
+    }
 
     if (!session.interrupted()) {
         model::Run final = execution.rated(session.run());

@@ -2,6 +2,7 @@
 #include "stats/distributions.hpp"
 
 #include <boost/math/distributions/binomial.hpp>
+#include <boost/math/distributions/fisher_f.hpp>
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <stdexcept>
@@ -14,6 +15,7 @@ namespace {
 using Policy = boost::math::policies::policy<boost::math::policies::promote_double<false>>;
 using Normal = boost::math::normal_distribution<double, Policy>;
 using Student = boost::math::students_t_distribution<double, Policy>;
+using Fisher = boost::math::fisher_f_distribution<double, Policy>;
 using Binomial = boost::math::binomial_distribution<double, Policy>;
 
 void require(bool holds, const char* what) {
@@ -55,6 +57,12 @@ double student_upper_quantile(double probability, double df) {
     require_probability(probability);
     require(df > 0, "Student's distribution: expected df > 0");
     return upper_quantile(Student(df), probability);
+}
+
+double fisher_upper_quantile(double probability, double df1, double df2) {
+    require_probability(probability);
+    require(df1 > 0 && df2 > 0, "Fisher's distribution: expected df > 0");
+    return upper_quantile(Fisher(df1, df2), probability);
 }
 
 double binomial_lower_tail(std::size_t successes, std::size_t trials, double probability) {

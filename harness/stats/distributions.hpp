@@ -22,6 +22,10 @@ double student_upper_tail(double t, double df);
 /// The t with P(T > t) = probability.
 double student_upper_quantile(double probability, double df);
 
+/// The F with P(X > F) = probability for Fisher's distribution: of the ratio of two variances with
+/// so many degrees of freedom each.
+double fisher_upper_quantile(double probability, double df1, double df2);
+
 /// P(X <= successes) of the binomial distribution.
 double binomial_lower_tail(std::size_t successes, std::size_t trials, double probability);
 

@@ -2,6 +2,9 @@
 #include "stats/spread.hpp"
 
 #include <algorithm>
+#include <boost/math/special_functions/digamma.hpp>
+#include <boost/math/special_functions/polygamma.hpp>
+#include <boost/math/special_functions/trigamma.hpp>
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
@@ -31,6 +34,18 @@ double squares_around_mean(std::span<const double> values) {
     return std::accumulate(values.begin(), values.end(), 0.0, [&](double sum, double value) {
         return sum + (value - centre) * (value - centre);
     });
+}
+
+/// The argument at which the trigamma function, which falls, has this value.
+double inverse_trigamma(double value) {
+    double low = std::log(1e-6);
+    double high = std::log(1e6);
+    constexpr int steps = 60;
+    for (int step = 0; step < steps; ++step) {
+        const double middle = (low + high) / 2;
+        (boost::math::trigamma(std::exp(middle)) > value ? low : high) = middle;
+    }
+    return std::exp((low + high) / 2);
 }
 
 }  // namespace
@@ -66,6 +81,26 @@ PooledSpread moderated(const PooledSpread& measured, const PooledSpread& prior) 
     const double squares = measured.df * measured.deviation * measured.deviation +
                            prior.df * prior.deviation * prior.deviation;
     return {std::sqrt(squares / df), df};
+}
+
+PooledSpread common_spread(std::span<const PooledSpread> items) {
+    const auto count = static_cast<double>(items.size());
+    std::vector<double> logs;
+    double by_chance = 0;  // the variance of the logarithms if the true deviations are equal
+    double fourth = 0;     // count times the variance of its estimate
+    for (const PooledSpread& item : items) {
+        const double half = item.df / 2;
+        logs.push_back(2 * std::log(item.deviation) - boost::math::digamma(half) + std::log(half));
+        const double variance = boost::math::trigamma(half);
+        by_chance += variance / count;
+        fourth += (boost::math::polygamma(3, half) + 2 * variance * variance) / count;
+    }
+    if (logs.size() < 2) return {};
+    require_finite(logs);
+    const double seen = squares_around_mean(logs) / (count - 1);
+    const double half =
+        inverse_trigamma(std::max(0.0, seen - by_chance) + std::sqrt(fourth / count));
+    return {std::exp((mean(logs) + boost::math::digamma(half) - std::log(half)) / 2), 2 * half};
 }
 
 double detectable_shift(std::size_t n, std::size_t m, double df, double level, double power) {

@@ -28,6 +28,14 @@ PooledSpread pooled_spread(std::span<const std::vector<double>> groups);
 /// a few values that agree by chance do not yield a spread of zero.
 PooledSpread moderated(const PooledSpread& measured, const PooledSpread& prior);
 
+/// What the spreads of items of one kind have in common, to moderate() each with: their usual
+/// deviation, and with how many degrees of freedom their true deviations vary around it, few if
+/// they are unlike (the empirical Bayes method of Smyth, 2004, from the logarithms of the
+/// variances). The dispersion counts as larger by one standard error, so that a few items that are
+/// alike by chance weigh little. No degrees of freedom with fewer than two items. Deviations and
+/// degrees of freedom are above 0.
+PooledSpread common_spread(std::span<const PooledSpread> items);
+
 /// The shift, in standard deviations, that a one-sided comparison of the means of n and m values at
 /// this level detects with this power: (t(level) + t(1 - power)) · √(1/n + 1/m).
 double detectable_shift(std::size_t n, std::size_t m, double df, double level, double power);

@@ -118,7 +118,7 @@ PG_EXPORT void perfgate_fill(const perfgate_elements* to, uint64_t seed, uint64_
         if (to->copy == nullptr) {
             backend::fill_uniform(type, key, first, {data, to->count * size});
         } else {
-            std::vector<std::byte> chunk(size * std::min<std::size_t>(to->count, 1 << 20));
+            std::vector<std::byte> chunk(size * std::min<std::size_t>(to->count, 1 << 22));
             for (std::size_t i = 0; i < to->count; i += chunk.size() / size) {
                 const std::span<std::byte> part(chunk.data(),
                                                 std::min(chunk.size(), (to->count - i) * size));

@@ -107,6 +107,8 @@ describe("a case that a driver made slower", () => {
       await page.evaluate((hash) => (window.location.hash = hash), link);
       await page.locator(".case[data-ready] figure").first().waitFor();
       assert.match(await page.title(), /^softmax\/copy/);
+      await page.evaluate((id) => (window.location.hash = `#case=${encodeURIComponent(id)}`), slow.replace("1024", "2048"));
+      await page.getByRole("heading", { level: 1, name: slow.replace("1024", "2048") }).waitFor();
     }));
 });
 

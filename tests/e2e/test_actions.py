@@ -14,6 +14,7 @@ import random
 import re
 import shutil
 import signal
+import sqlite3
 import subprocess
 import tarfile
 import tempfile
@@ -692,13 +693,23 @@ class Nightly(Played):
         self.assertEqual(("success", "skipped"), (jobs["measure"].result, jobs["propose"].result))
         self.assertEqual(["perfgate-nightly"], os.listdir(self.artifacts))
         self.assertEqual("", self.calls.read_text())
+        self.assertEqual("success", jobs["history"].result, jobs["history"].log)
+
+    def history(self):
+        """What the branch of the history has, and how many nights; it is one commit."""
+        self.assertEqual("1\n", self.git("rev-list", "--count", "perfgate-history"))
+        (self.folder / "history.db").write_bytes(subprocess.run(
+            ["git", "show", "perfgate-history:history.db"], cwd=self.repository, check=True, capture_output=True).stdout)
+        with sqlite3.connect(self.folder / "history.db") as connection:
+            nights, = connection.execute("SELECT count(*) FROM run").fetchone()
+        return set(self.git("ls-tree", "--name-only", "perfgate-history").split()), nights
 
     def test_what_is_slower_is_red_and_proposed(self):
         self.record_baseline(factor=1e-3)
         jobs = self.run_it()
         self.assertEqual(("failure", "success"), (jobs["measure"].result, jobs["propose"].result),
                          jobs["measure"].log + jobs["propose"].log)
-        self.assertEqual("main\nperfgate/baselines\n",
+        self.assertEqual("main\nperfgate-history\nperfgate/baselines\n",
                          self.git("branch", "--format=%(refname:short)"))
         changed = self.git("diff", "--name-only", "main...perfgate/baselines").split()
         for file in changed:
@@ -711,16 +722,33 @@ class Nightly(Played):
 
         # What was merged is expected from then on.
         self.git("merge", "--quiet", "perfgate/baselines")
+        self.assertEqual(1, self.history()[1])
         self.assertEqual("success", self.run_it()["measure"].result)
+        files, nights = self.history()
+        self.assertEqual(2, nights)
+        self.assertLessEqual({"badge.json", "badge.svg", "data", "history.db", "index.html", ".nojekyll"}, files)
 
     def test_what_is_faster_is_green_and_proposed_once(self):
         self.record_baseline(factor=1e3)
+        self.git("config", "receive.denyCurrentBranch", "ignore")  # a server has no working tree
         self.write("open", "12\n")
         jobs = self.run_it()
         self.assertEqual(("success", "success"), (jobs["measure"].result, jobs["propose"].result),
                          jobs["measure"].log + jobs["propose"].log)
         self.assertIn("pr edit 12", self.calls.read_text())
         self.assertNotIn("pr create", self.calls.read_text())
+        # Since when it is improved is committed at once, and is the only change.
+        file, = self.git("show", "--name-only", "--format=", "main").split()
+        self.assertTrue(file.endswith("/small.ledger.jsonl"), file)
+        self.assertIn('"improved"', self.git("show", f"main:{file}"))
+
+    def test_a_history_that_cannot_be_read_is_not_replaced(self):
+        self.record_baseline()
+        self.git("branch", "perfgate-history")  # another branch has the name: it has no history
+        before = self.git("rev-parse", "perfgate-history")
+        jobs = self.run_it()
+        self.assertEqual(("success", "failure"), (jobs["measure"].result, jobs["history"].result))
+        self.assertEqual(before, self.git("rev-parse", "perfgate-history"))
 
     def test_a_board_that_the_baselines_lack_is_added_by_itself(self):
         board = self.record_baseline()["environment"]["device"]["board"]
@@ -732,7 +760,7 @@ class Nightly(Played):
         self.assertEqual(("success", "success"), (jobs["measure"].result, jobs["propose"].result),
                          jobs["measure"].log + jobs["propose"].log)
         self.assertEqual("", self.calls.read_text())
-        self.assertEqual("main\n", self.git("branch", "--format=%(refname:short)"))
+        self.assertEqual("main\nperfgate-history\n", self.git("branch", "--format=%(refname:short)"))
         file = self.git("ls-tree", "-r", "--name-only", "main", "baselines").split()
         stored = self.git("show", "main:" + next(name for name in file if name.endswith("/small.json")))
         self.assertIn(f'"{board}"', stored)
@@ -1165,6 +1193,8 @@ def said(): return json.load(sys.stdin)["body"]
 comments = github["comments"]
 if words.endswith("repos/owner/kernels/pulls"): answer = github["pulls"]
 elif words.endswith("actions/runs/41/artifacts?per_page=100"): answer = dict(artifacts=github["artifacts"])
+elif words.endswith("repos/owner/kernels/pages"):
+    answer = github.get("pages") or sys.exit("gh: Not Found (HTTP 404)")
 elif words.endswith("actions/artifacts/5/zip"):
     sys.stdout.buffer.write((folder / "artifact.zip").read_bytes())
     sys.exit()
@@ -1212,12 +1242,34 @@ print(json.dumps(answer))
         self.assertIn("## perfgate: 1 pass", second[-1])
         self.assertNotIn("/perfgate accept", second[-1])
 
+    def test_cases_link_to_the_history_that_the_repository_itself_publishes(self):
+        source = {"branch": "perfgate-history", "path": "/"}
+        head = "## perfgate: 1 regressed\n\n| verdict | change | case | first reason |\n|---|--:|---|---|\n"
+        self.artifact(head + "| **regressed** | +5.0 % | `a[n=1]` | see https://evil.example |\n"
+                      "| **regressed** | +5.0 % | <code>a)(&lt;b&gt;</code> | why |\n"
+                      "| **regressed** | +5.0 % | [x](https://evil.example) | why |\n")
+        address = "https://owner.github.io/kernels/"
+        self.state["pages"] = {"html_url": address, "source": source}
+        said = self.commented()[0]
+        self.assertIn(f"| [`a[n=1]`]({address}#case=a%5Bn%3D1%5D) |", said)
+        self.assertIn(f"({address}#case=a%29%28%3Cb%3E) |", said)
+        self.assertEqual(2, said.count("]("  + address))
+        shown = Shown(self.html(said)) if shutil.which("cmark-gfm") else None
+        if shown:
+            links = [attributes[0][1] for name, attributes in shown.tags if name == "a"]
+            self.assertEqual([True, True, False], [link.startswith(address) for link in links], links)
+        for pages in (None, {"html_url": address, "source": {"branch": "main", "path": "/docs"}},
+                      {"html_url": "https://x/) [y](https://evil.example", "source": source},
+                      {"html_url": "javascript:alert(1)", "source": source}, {"html_url": None, "source": None}):
+            self.state["pages"] = pages
+            self.assertNotIn("#case=", self.commented()[0])
+
     def test_what_perfgate_writes_stays_readable(self):
         """The report of every verdict, with its escapes and its commands."""
         golden = (tool.SOURCE / "tests/data/golden/report.markdown.md").read_text()
         self.artifact(golden + "\n```sh\n# explain\nperfgate report run.json --why --filter 'a[n=1]@hot'\n```\n")
         said = self.commented()[0]
-        for line in ("| **regressed** | +11.1 % | `gemm/tiled[dtype=f32,k=2048,m=2048,n=2048]` | gpu_time 400.0 µs",
+        for line in ("| **regressed** | +11.1 % | `gemm/tiled[dtype=f32,k=2048,m=2048,n=2048]` in `suites/gemm.yaml:12` | gpu_time 400.0 µs",
                      "<details><summary>Details</summary>", "c&#91;3,5&#93; is 1.5",
                      "\n```sh\n# explain\nperfgate report run.json --why --filter 'a[n=1]@hot'\n```\n"):
             self.assertIn(line, said)

@@ -177,9 +177,9 @@ class Verdicts(test_benchmarks.Given, Advised):
         """Its processes disagree: a refresh does not store it, and nothing advises that, before or after."""
         rows = [{**row, "seconds": row["seconds"] if row["name"] == "copy" else [value * 1000 for value in row["seconds"]]}
                 for row in test_benchmarks.ROWS]
-        self.write("bench", test_benchmarks.BENCH.replace("0.001 * (count % 7)", '(3 if row["name"] == "sort" else 0.001) * (count % 2)'))
-        (self.folder / "bench").chmod(0o755)
-        self.give(rows)
+        def noise(name, process):
+            return (3 if name == "sort" else 0.001) * (process % 2)
+        self.give(rows, noise=noise)
         refused = self.run_tool("baseline", "refresh", "suite.yaml", *self.words, "--processes", 8, code=4)
         self.assertIn("1 accepted, 0 unchanged, 0 kept, 0 removed, 2 not stored", refused.stdout)
         self.assertEqual(2, len(re.findall(r"not stored: bench/sort\S+ the processes disagree", refused.stdout)), refused.stdout)
@@ -196,7 +196,7 @@ class Verdicts(test_benchmarks.Given, Advised):
             self.assertEqual("sort" in case, "cannot become one: the processes disagree" in reason, reason)
             self.assertEqual("sort" not in case, "perfgate baseline" in reason, reason)
         # All of them.
-        self.give(rows[:2])
+        self.give(rows[:2], noise=noise)
         for command in self.state("--set", "no_baseline=fail", code=4, least=0):
             self.assertNotIn("run.json", command)
 

@@ -79,6 +79,8 @@ class History(tool.Case):
         self.add(RUN)
         with sqlite3.connect(self.folder / "h.db") as connection:
             self.assertNotEqual([("",)], list(connection.execute("SELECT DISTINCT verdict FROM night")))
+        shown = self.run_tool("history", "show", "h.db").stdout
+        self.assertRegex(shown, r"\n2026-11: \d+ verdicts, \d+ alarms? \(0 false\), \? acknowledged, \? accepted, 0 runs measured again\n$")
 
     def test_what_is_no_history_or_no_run_is_refused(self):
         self.write("text", "no history")
@@ -96,6 +98,52 @@ class History(tool.Case):
         with sqlite3.connect(self.folder / "h.db") as connection:
             connection.execute("CREATE TRIGGER t AFTER INSERT ON run BEGIN DELETE FROM night; END")
         self.assert_one_line(self.add(self.night(1), code=2).stderr, "it has other tables")
+
+    RESULTS = tool.SOURCE / "tests/data/benchmarks"
+
+    def runs(self):
+        with sqlite3.connect(self.folder / "h.db") as connection:
+            return list(connection.execute("SELECT started, revision FROM run ORDER BY started"))
+
+    def test_dated_results_of_benchmarks_are_runs(self):
+        self.add(self.RESULTS / "google-benchmark.json", self.RESULTS / "pytest-benchmark-4.0.0.json")
+        self.assertEqual(["2026-11-23T05:19:03Z", "2026-11-26T20:06:34Z"], [started for started, _ in self.runs()])
+        self.assertIn("0 runs added", self.add(self.RESULTS / "google-benchmark.json").stdout)
+        shown = self.run_tool("history", "show", "h.db").stdout
+        self.assertRegex(shown, r"^0 of \d+ series changed")
+        # A time without its offset, and none.
+        google = json.loads((self.RESULTS / "google-benchmark.json").read_text())
+        google["context"]["date"] = "2026-11-24 07:19:03-02:30"
+        self.add(self.write("offset.json", json.dumps(google)))
+        self.assertIn("2026-11-24T09:49:03Z", [started for started, _ in self.runs()])
+        del google["context"]["date"]
+        self.assert_one_line(self.add(self.write("dateless.json", json.dumps(google)), code=2).stderr, "dateless.json", "with their date")
+
+    def data_js(self, count, **changes):
+        entries = [{"commit": {"id": f"{i:040x}"}, "date": 1767225600000 + i * 86400000, "tool": "customBiggerIsBetter",
+                    "benches": [{"name": "copy", "value": 100 + i % 3 - (20 if i >= 15 else 0), "unit": "GB/s", "range": "± 1"},
+                                {"name": "sort/8", "value": 5 + i % 2, "unit": "ms"}], **changes}
+                   for i in range(count)]
+        return "window.BENCHMARK_DATA = " + json.dumps({"lastUpdate": 0, "entries": {"On a/b ~ GPU": entries}})
+
+    def test_the_history_of_github_action_benchmark_is_read_and_grows(self):
+        self.assertIn("25 runs added", self.add(self.write("data.js", self.data_js(25))).stdout)
+        self.assertIn("3 runs added", self.add(self.write("data.js", self.data_js(28) + ";\n")).stdout)
+        self.assertEqual(("2026-01-02T00:00:00Z", f"{1:040x}"), self.runs()[1])
+        shown = self.run_tool("history", "show", "h.db", "On a/b ~ GPU", "bench/copy").stdout
+        self.assertRegex(shown, r"2026-01-16 .*\(-(19|20)\.\d %\)")
+        with sqlite3.connect(self.folder / "h.db") as connection:
+            self.assertEqual([("bench/copy", "GB/s", "GB/s", 1), ("bench/sort/8", "real_time", "ns", 0)],
+                             list(connection.execute("SELECT case_id, metric, unit, direction FROM series ORDER BY case_id")))
+
+    def test_a_data_js_is_read_and_never_executed(self):
+        hostile = self.data_js(1) + "; process.exit(0)"
+        for text in (hostile, "window.BENCHMARK_DATA = alert(1)", "window.BENCHMARK_DATA =", "window.BENCHMARK_DATA = {}",
+                     self.data_js(1, date=-1), self.data_js(1, date="today"), self.data_js(1, benches=7), self.data_js(1, commit={}),
+                     self.data_js(1).replace("On a/b ~ GPU", "*")):
+            with self.subTest(text[:60]):
+                self.assert_one_line(self.add(self.write("bad.js", text), code=2).stderr, "bad.js")
+        self.assertFalse((self.folder / "h.db").exists())
 
     def site(self, code=0):
         done = self.run_tool("history", "site", "h.db", "site", code=(0, 2))

@@ -384,14 +384,15 @@ class Inputs(Device):
                 self.assertEqual(bits % 100, integers[index])
 
     def test_a_device_gets_the_same_values_in_chunks(self):
-        count = 2 * 2**20 + 3
+        count = 2**22 + 3
         for code, dtype in (("f", "f32"), ("d", "f64"), ("q", "i64"), ("B", "u8")):
             with self.subTest(dtype):
                 there = OnDevice(code, count)
                 _library.fill(_arrays.memory_of(there, "input"), 7)
                 self.assertEqual(perfgate.uniform(count, dtype, 7, like=array), there.host)
         self.assertEqual({"cuMemcpyHtoD_v2"}, {function for function, _ in self.driver.copied})
-        self.assertLessEqual(max(size for _, size in self.driver.copied), 8 * 2**20)
+        self.assertLessEqual(max(size for _, size in self.driver.copied), 8 * 2**22)
+        self.assertEqual(8, len(self.driver.copied))
         self.assertGreaterEqual(self.driver.waited, 8)  # before and after each
 
     def test_a_copy_that_fails_is_an_error(self):

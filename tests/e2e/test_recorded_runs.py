@@ -176,7 +176,7 @@ class RecordedRuns(tool.Case):
             self.check_texts(metric, in_junit, where)
             self.assertEqual(said[2] or "-", in_junit[2], where)
         if metric["metric"] == "gpu_time":
-            self.assertIn(at, reports.junit)
+            self.assertTrue(at in reports.junit or case["verdict"] != "pass", where)
             self.assertEqual([*said[:3], said[3]], reports.console_rows[case["id"]], where)
         if metric["verdict"] != "pass":
             self.assertIn(f"\n    {metric['sentence']}\n", reports.console, where)

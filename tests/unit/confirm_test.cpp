@@ -10,12 +10,14 @@
 #include <utility>
 #include <vector>
 
+#include "baseline/store.hpp"
 #include "gate/batch_rule.hpp"
 #include "gate/gate.hpp"
 #include "gate/rule.hpp"
 #include "metrics/catalogue.hpp"
 #include "runner/judging.hpp"
 #include "unit/gate_documents.hpp"
+#include "unit/temporary_folder.hpp"
 
 namespace perfgate::runner {
 namespace {
@@ -220,6 +222,41 @@ TEST_F(ConfirmWithTheGate, ACaseOfWhichACountFailsIsNotMeasuredAgain) {
     };
     EXPECT_EQ(further_calls("syncs"), 0U);
     EXPECT_GT(further_calls("instructions"), 0U) << "counters are collected again";
+}
+
+TEST_F(ConfirmWithTheGate, CountersThatLookWorseAreCollectedAgainAndOnlyTestedOnesOften) {
+    const auto failing = [&](const std::vector<double>& then, double now, bool again) {
+        const auto run_with = [](const std::vector<double>& values) {
+            model::Run run = documents::run_of({measured_around(100000, 8)});
+            model::CaseResult& result = run.suites[0].cases[0];
+            run.metric_definitions["dram_bytes"] = metrics::find_metric("dram_bytes")->definition;
+            result.gates.push_back({"dram_bytes", {0.01, std::nullopt, 0}, 0});
+            model::MetricSeries& series = result.metrics["dram_bytes"];
+            series = documents::series({}, "bytes", "x");
+            series.value = values.front();
+            for (const double value : values) {
+                model::Batch& batch = series.batches.emplace_back();
+                batch.process = static_cast<std::int64_t>(series.batches.size()) - 1;
+                batch.device = "board-a";
+                batch.samples = {value};
+            }
+            return run;
+        };
+        const TemporaryFolder folder;
+        baseline::save_baseline(folder.path(), documents::baseline_of(run_with(then)));
+        model::Run run = run_with({now});
+        run.suites[0].cases[0].host_code = "other";
+        run.suites[0].cases[0].kernels.clear();
+        const Judge judge({.baselines = folder.path().string(), .policy = policy_}, run);
+        return judge.failing_counters(run, again).size();
+    };
+    const std::vector<double> three{1000, 1001, 999};
+    EXPECT_EQ(failing(three, 1009, false), 0U);
+    EXPECT_EQ(failing(three, 1050, false), 1U) << "unclear";
+    EXPECT_EQ(failing(three, 1050, true), 1U);
+    EXPECT_EQ(failing(three, 5000, true), 1U) << "regressed";
+    EXPECT_EQ(failing({1000}, 1050, false), 1U);
+    EXPECT_EQ(failing({1000}, 1050, true), 0U) << "by its tolerance alone";
 }
 
 TEST_F(ConfirmWithTheGate, AnUnluckyFirstRoundIsNoRegressionAndIsNotForgotten) {

@@ -22,6 +22,21 @@ TEST(Date, TakesTheDayOfATime) {
     EXPECT_EQ(date_of(""), "");
 }
 
+TEST(Date, WritesATimeOfIso8601AsUtc) {
+    EXPECT_EQ(utc_of("2026-11-21T10:00:00Z"), "2026-11-21T10:00:00Z");
+    EXPECT_EQ(utc_of("2026-11-21 10:00:00"), "2026-11-21T10:00:00Z");
+    EXPECT_EQ(utc_of("2026-11-21T10:00:00.123456"), "2026-11-21T10:00:00Z");
+    EXPECT_EQ(utc_of("2026-12-31T23:30:00-01:30"), "2027-01-01T01:00:00Z");
+    EXPECT_EQ(utc_of("2026-01-01T00:00:01.5+0900"), "2025-12-31T15:00:01Z");
+    for (const char* text :
+         {"", "2026-11-21", "2026-11-21T10:00", "2026-13-21T10:00:00Z", "2026-11-21T24:00:00Z",
+          "2026-11-21T10:00:00.", "2026-11-21T10:00:00+9", "2026-11-21T10:00:00+09:0x",
+          "2026-11-21T10:00:00ZZ", "0000-01-01T00:00:00+23:59", "2026-11-21T1x:00:00Z",
+          "2026-11-21x10:00:00Z", "today"}) {
+        EXPECT_EQ(utc_of(text), std::nullopt) << text;
+    }
+}
+
 TEST(Date, CountsTheDaysBetweenTwo) {
     EXPECT_EQ(days_between("2026-11-22", "2026-11-22"), 0);
     EXPECT_EQ(days_between("2026-12-31", "2027-01-01"), 1);

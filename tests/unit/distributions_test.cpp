@@ -56,6 +56,14 @@ TEST(Student, QuantilesUndoTails) {
     }
 }
 
+TEST(Fisher, TabulatedQuantiles) {
+    expect_relative(fisher_upper_quantile(0.05, 8, 4), 6.0410444761191515);
+    expect_relative(fisher_upper_quantile(0.5, 10, 10), 1);
+    const double t = student_upper_quantile(0.025, 7);
+    expect_relative(fisher_upper_quantile(0.05, 1, 7), t * t);
+    EXPECT_THROW(fisher_upper_quantile(0.5, 0, 1), std::invalid_argument);
+}
+
 TEST(Binomial, KnownValues) {
     expect_relative(binomial_lower_tail(3, 10, 0.5), 176.0 / 1024);
     expect_relative(binomial_lower_tail(0, 5, 0.2), 0.32768);

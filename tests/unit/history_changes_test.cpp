@@ -195,6 +195,14 @@ TEST(Causes, EachIsSaidByItsEvidence) {
     EXPECT_EQ(CauseClass::driver, one_change(after([](N&, O& o) { o.driver = "2"; })).cause);
     EXPECT_EQ(CauseClass::driver, one_change(after([](N&, O& o) { o.toolkit = "13.1"; })).cause);
     EXPECT_EQ(CauseClass::machine, one_change(after([](N&, O& o) { o.board = "c"; })).cause);
+    const auto clocks = [](double before, double now) {
+        return [=](Series& series, auto&) {
+            for (std::size_t i = 0; i < 60; ++i) series.nights[i].clock_mhz = i < 30 ? before : now;
+        };
+    };
+    EXPECT_EQ(CauseClass::machine, one_change(clocks(1980, 1755)).cause);
+    EXPECT_EQ("the SM clock changed: 1980 → 1755 MHz", one_change(clocks(1980, 1755)).evidence);
+    EXPECT_EQ(CauseClass::unexplained, one_change(clocks(1980, 1970)).cause);
     const ChangePoint slower = one_change([](auto&, auto&) {});
     EXPECT_TRUE(slower.worse);
     EXPECT_TRUE(slower.open);
@@ -227,6 +235,34 @@ TEST(ChangePoints, ThreeNightsThatEndAgainAreNoChange) {
     EXPECT_TRUE(change_places(nights(random, 120, [](std::size_t night) {
                     return night >= 60 && night < 63 ? 1.2 : 1.0;
                 })).empty());
+}
+
+TEST(ChangePoints, BadNightsNearEachOtherAreNoLevel) {
+    Random random(13);
+    EXPECT_TRUE(change_places(nights(random, 200, [](std::size_t night) {
+                    return night == 100 || night == 101 || night == 103 || night == 104 ? 1.05
+                                                                                        : 1.0;
+                })).empty());
+    EXPECT_EQ(2u, change_places(nights(random, 200,
+                                       [](std::size_t night) {
+                                           return night >= 100 && night < 106 ? 1.05 : 1.0;
+                                       }))
+                      .size())
+        << "six nights in a row are one";
+}
+
+TEST(ChangePoints, ARandomWalkHasAtMostOneInTenThousand) {
+    std::size_t found = 0;
+    for (std::uint64_t i = 0; i < 55; ++i) {
+        Random random(100 + i);
+        std::vector<double> level(year, 1);
+        for (std::size_t night = 1; night < year; ++night) {
+            level[night] = level[night - 1] * (1 + 0.00024 * random.normal());
+        }
+        const auto walk = [&](std::size_t night) { return level[night]; };
+        found += change_places(nights(random, year, walk)).size();
+    }
+    EXPECT_LE(found, 2u);
 }
 
 TEST(Causes, ManyCasesAtOnceWithTheSameCodeAreTheMachine) {

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -96,7 +97,8 @@ TEST(Record, WhatWasAcceptedIsUnknownWithoutALedger) {
     entry(model::LedgerAction::acknowledge, "2026-04-05T00:00:00Z");
     entry(model::LedgerAction::improved, "2026-04-05T00:00:00Z");
     entry(model::LedgerAction::accept, "not a time");
-    record.add(ledger);
+    ledger.device_key = "gpu";
+    record.add(std::span(&ledger, 1));
     const std::vector<Month> months = record.months();
     ASSERT_EQ(2u, months.size());
     EXPECT_EQ("2026-04", months[0].month);
@@ -104,6 +106,9 @@ TEST(Record, WhatWasAcceptedIsUnknownWithoutALedger) {
     EXPECT_EQ(1, months[0].acknowledged);
     EXPECT_EQ(1, months[1].accepted);
     EXPECT_EQ(0, months[1].acknowledged);
+    ledger.suite = "another";
+    record.add(std::span(&ledger, 1));
+    EXPECT_EQ(months, record.months());
 }
 
 }  // namespace

@@ -204,9 +204,9 @@ TEST(PairedRule, PairsAndWhatIsJudgedWithoutThemShareOneBudget) {
     for (int i = 0; i < 20; ++i) add(counter.base, {1000 + 0.25 * (i % 5)}, 0);
     add(counter.head, {1040}, 0);
     counter.definition = documents::definition("x", "ns", model::MetricClass::counter);
-    const double alone = *judge_one(counter).minimum_detectable_change;
+    const double alone = judge_one(counter).needed_probability;
     pairs.push_back(counter);
-    EXPECT_GT(*judge_all(pairs).back().minimum_detectable_change, alone);
+    EXPECT_LT(judge_all(pairs).back().needed_probability, alone);
 }
 
 TEST(PairedRule, ABaseOfZeroAndValuesThatAreNoNumbers) {

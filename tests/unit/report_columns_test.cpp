@@ -71,5 +71,19 @@ TEST(Table, CutsTheFirstColumnToFit) {
     EXPECT_NE(text.find("…"), std::string::npos);
 }
 
+TEST(Table, LeavesOutColumnsInTheirOrderUntilRowsFitAndCutsLast) {
+    const std::vector<std::vector<std::string>> rows{
+        {"pass", std::string(30, 'x'), "10 µs", "+1 %"}};
+    const auto line = [&](std::size_t width) {
+        return table_lines(rows, {.indent = 0, .width = width, .drop = {2, 3}, .cut = 1}).at(0);
+    };
+    EXPECT_EQ(line(49), "pass  " + rows[0][1] + "  10 µs  +1 %");
+    EXPECT_EQ(line(48), "pass  " + rows[0][1] + "  +1 %");
+    EXPECT_EQ(line(41), "pass  " + rows[0][1]);
+    EXPECT_EQ(display_width(line(35)), 35U);
+    EXPECT_TRUE(line(35).starts_with("pass  xxx"));
+    EXPECT_EQ(display_width(line(10)), 6U + 24U) << "no narrower: it would say nothing";
+}
+
 }  // namespace
 }  // namespace perfgate::report

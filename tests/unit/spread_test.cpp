@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <random>
 #include <stdexcept>
 #include <vector>
 
@@ -51,6 +52,43 @@ TEST(PooledSpread, IsAroundEachGroupsOwnMean) {
     EXPECT_DOUBLE_EQ(spread.deviation, std::sqrt((2.0 + 8.0) / 3));
     EXPECT_EQ(pooled_spread(Groups{{1}, {2}}), (PooledSpread{0, 0}));
     EXPECT_EQ(pooled_spread(Groups{{0.1, 0.1, 0.1}}), (PooledSpread{0, 2}));
+}
+
+/// Spreads of three values each whose true deviations are these.
+std::vector<PooledSpread> of_three(const std::vector<double>& deviations, std::uint64_t seed) {
+    std::mt19937_64 engine(seed);
+    std::normal_distribution<double> normal;
+    std::vector<PooledSpread> spreads;
+    for (const double deviation : deviations) {
+        std::vector<double> values(3);
+        for (double& value : values) value = deviation * normal(engine);
+        spreads.push_back(pooled_spread(Groups{values}));
+    }
+    return spreads;
+}
+
+TEST(CommonSpread, IsTheUsualOneAndWeighsMuchWhereTheItemsAreAlike) {
+    const PooledSpread few = common_spread(of_three(std::vector<double>(20, 0.01), 1));
+    const PooledSpread many = common_spread(of_three(std::vector<double>(2000, 0.01), 1));
+    EXPECT_NEAR(many.deviation, 0.01, 0.001);
+    EXPECT_GT(many.df, 10);
+    EXPECT_LT(few.df, many.df) << "20 may be alike by chance";
+}
+
+TEST(CommonSpread, WeighsLittleWhereTheItemsAreUnlikeAndIsNotThatOfTheWorst) {
+    std::vector<double> deviations(400, 0.001);
+    for (std::size_t i = 0; i < deviations.size(); i += 10) deviations[i] = 0.1;
+    const PooledSpread common = common_spread(of_three(deviations, 1));
+    EXPECT_LT(common.df, 2);
+    EXPECT_LT(common.deviation, 0.003);
+}
+
+TEST(CommonSpread, FewerThanTwoItemsSayNothing) {
+    EXPECT_EQ(common_spread({}), PooledSpread{});
+    EXPECT_EQ(common_spread(std::vector<PooledSpread>{{0.01, 2}}).df, 0);
+    const PooledSpread of_two = common_spread(std::vector<PooledSpread>{{0.01, 2}, {0.01, 40}});
+    EXPECT_GT(of_two.df, 0);
+    EXPECT_LT(of_two.df, 4);
 }
 
 TEST(PooledSpread, ThePriorCountsAsSoManyValues) {

@@ -16,6 +16,7 @@
 #include "history/night.hpp"
 #include "history/store.hpp"
 #include "runner/git.hpp"
+#include "runner/imported.hpp"
 #include "runner/run_file.hpp"
 #include "util/error.hpp"
 #include "util/file.hpp"
@@ -46,6 +47,12 @@ std::optional<model::VerdictDocument> verdict_beside(const std::filesystem::path
     return verdict;
 }
 
+std::string fingerprint_of(const std::string& content) {
+    util::Sha256 sum;
+    sum.add(content);
+    return sum.fingerprint();
+}
+
 int add(const AddOptions& options) {
     std::vector<history::StoredRun> runs;
     std::vector<std::filesystem::path> stores;
@@ -56,20 +63,27 @@ int add(const AddOptions& options) {
             continue;
         }
         const std::string content = util::read_file(file, runner::run_limit_bytes, "run");
-        util::Sha256 sum;
-        sum.add(content);
-        const model::Run run = document::parse_run(content, file);
-        const std::optional<model::VerdictDocument> verdict = verdict_beside(file, run.started_at);
-        try {
-            runs.push_back(
-                history::stored_run(run, sum.fingerprint(), verdict ? &*verdict : nullptr));
-        } catch (const util::InputError& error) {
-            throw util::InputError(fmt::format("{}: {}", util::printable(file), error.what()));
+        const bool is_document = !runner::schema_of_text(content, file).empty();
+        std::vector<runner::DatedRun> found;
+        if (is_document) {
+            found.push_back({document::parse_run(content, file), fingerprint_of(content)});
+        } else {
+            found = runner::dated_results(content, file);
         }
-        if (!model::names_a_commit(run.git_revision)) continue;
-        auto [known, fresh] = commit_times.try_emplace(run.git_revision);
-        if (fresh) known->second = runner::git_commit_time(".", run.git_revision);
-        if (known->second) runs.back().origin.ordered = *known->second;
+        for (const auto& [run, fingerprint] : found) {
+            const std::optional<model::VerdictDocument> verdict =
+                is_document ? verdict_beside(file, run.started_at) : std::nullopt;
+            try {
+                runs.push_back(
+                    history::stored_run(run, fingerprint, verdict ? &*verdict : nullptr));
+            } catch (const util::InputError& error) {
+                throw util::InputError(fmt::format("{}: {}", util::printable(file), error.what()));
+            }
+            if (!model::names_a_commit(run.git_revision)) continue;
+            auto [known, fresh] = commit_times.try_emplace(run.git_revision);
+            if (fresh) known->second = runner::git_commit_time(".", run.git_revision);
+            if (known->second) runs.back().origin.ordered = *known->second;
+        }
     }
     history::Store store(options.store, history::Store::Access::write);
     const std::size_t added = store.add(runs, stores, options.keep_days);
@@ -85,7 +99,8 @@ Body add_history_add(CLI::App& verb) {
         ->type_name("FILE")
         ->required();
     verb.add_option("FILES", options->files,
-                    "Run documents, or other histories, whose runs are added")
+                    "Runs, other histories, a data.js of github-action-benchmark, or dated results "
+                    "of Google Benchmark and pytest-benchmark")
         ->type_name("FILE")
         ->required();
     verb.add_option("--keep", options->keep_days,

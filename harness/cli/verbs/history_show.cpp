@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "cli/options/options.hpp"
 #include "cli/verbs/verb.hpp"
 #include "history/show.hpp"
 #include "history/store.hpp"
+#include "runner/baselines.hpp"
 #include "util/error.hpp"
 #include "util/text.hpp"
 
@@ -17,7 +19,7 @@ namespace perfgate::cli {
 namespace {
 
 struct ShowOptions {
-    std::string store, suite, id;
+    std::string store, suite, id, baselines{suite::usual_baselines};
 };
 
 int show(const ShowOptions& options) {
@@ -29,7 +31,9 @@ int show(const ShowOptions& options) {
                         options.suite.empty() ? "" : " of ",
                         util::printable(options.id.empty() ? options.suite : options.id)));
     }
-    fmt::print("{}", history::write_console(series, store.origins(), !options.id.empty()));
+    fmt::print("{}",
+               history::write_console(series, store.origins(),
+                                      runner::all_ledgers(options.baselines), !options.id.empty()));
     return 0;
 }
 
@@ -40,6 +44,7 @@ Body add_history_show(CLI::App& verb) {
     verb.add_option("STORE", options->store, "The history")->type_name("FILE")->required();
     verb.add_option("SUITE", options->suite, "Name of a suite; default: all");
     verb.add_option("CASE", options->id, "Id of a case; also without a change");
+    add_baselines_option(verb, options->baselines);
     verb.footer("Exit code: 0, also where cases became slower: a history judges nothing.");
     return [options] { return show(*options); };
 }

@@ -72,6 +72,13 @@ Results read_text(std::string_view text, std::string_view source, const Layout& 
 /// what begins like JSON and is none.
 const Format* recognised(std::string_view text, std::string_view source);
 
+/// The rows of github-action-benchmark at a path of a document, "/*" of its custom JSON. Their unit
+/// is a time, or of one of the values of `reading`.
+Results read_action_benches(const document::JsonDocument& document, const std::string& rows,
+                            const Layout& reading);
+/// Whether its readers take this unit as one of time.
+bool is_action_time(std::string_view unit);
+
 inline constexpr double ns_of_s = 1e9;
 
 /// A parameter: booleans and numbers as they are, text by axis_value(text). Throws

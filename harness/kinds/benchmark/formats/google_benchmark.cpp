@@ -18,6 +18,7 @@
 #include "kinds/benchmark/formats/formats.hpp"
 #include "kinds/benchmark/formats/json_text.hpp"
 #include "model/benchmark_settings.hpp"
+#include "model/date.hpp"
 #include "model/quantity.hpp"
 #include "util/text.hpp"
 
@@ -308,6 +309,7 @@ Results read_google_benchmark(std::string_view text, std::string_view source,
     }
     results.machine = text_or(context, "host_name", "");
     results.device = device_of(context);
+    results.measured_at = model::utc_of(text_or(context, "date", "")).value_or("");
     results.results = Reading(reading, document.root().at("benchmarks")).take();
     if (!debug) return results;
     for (Result& result : results.results) {

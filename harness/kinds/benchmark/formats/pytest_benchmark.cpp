@@ -10,6 +10,7 @@
 #include "document/json_reader.hpp"
 #include "kinds/benchmark/formats/formats.hpp"
 #include "kinds/benchmark/formats/json_text.hpp"
+#include "model/date.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::benchmark {
@@ -96,6 +97,18 @@ Results read_pytest_benchmark(std::string_view text, std::string_view source,
     const JsonValue machine = document.root().at("machine_info");
     if (const auto node = machine.find("node")) results.machine = node->text();
     results.device = device_of(machine);
+    const auto member = [](JsonValue object, std::string_view key, JsonKind kind) {
+        const auto found = object.kind() == JsonKind::object ? object.find(key) : std::nullopt;
+        return found && found->kind() == kind ? found : std::nullopt;
+    };
+    if (const auto at = member(document.root(), "datetime", JsonKind::text)) {
+        results.measured_at = model::utc_of(at->text()).value_or("");
+    }
+    if (const auto commit = member(document.root(), "commit_info", JsonKind::object)) {
+        if (const auto id = member(*commit, "id", JsonKind::text)) results.revision = id->text();
+        const auto dirty = member(*commit, "dirty", JsonKind::boolean);
+        if (dirty && dirty->boolean() && !results.revision.empty()) results.revision += "-dirty";
+    }
     document.root().at("benchmarks").elements([&](JsonValue entry) {
         results.results.push_back(result_of(entry));
     });

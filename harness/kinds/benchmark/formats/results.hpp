@@ -57,6 +57,8 @@ struct Results {
     std::vector<std::string> notes;  ///< what makes all values doubtful
     std::string machine;             ///< name of the host, as far as the file says
     std::string device;              ///< what they were measured on, in words, likewise
+    std::string measured_at;         ///< UTC, "2026-11-21T10:00:00Z", likewise
+    std::string revision;            ///< of git, likewise
 };
 
 /// Builds a result step by step. What is wrong with a value is the result's problem, so that the

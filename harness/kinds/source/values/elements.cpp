@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -127,9 +127,21 @@ void fill_uniform(ElementType type, std::uint64_t key, std::uint64_t first,
                   std::span<std::byte> to) {
     with_type(type, [&](auto zero) {
         using T = decltype(zero);
-        for (std::size_t i = 0; i < to.size() / sizeof(T); ++i) {
-            put(to, i, sdk::random_element<T>(key, first + i));
+        const std::size_t count = to.size() / sizeof(T);
+        const auto fill = [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) {
+                put(to, i, sdk::random_element<T>(key, first + i));
+            }
+        };
+        constexpr std::size_t for_one_thread = 1 << 18;
+        const std::size_t threads = std::clamp<std::size_t>(
+            count / for_one_thread, 1, std::min(std::thread::hardware_concurrency(), 8U));
+        const std::size_t part = (count + threads - 1) / threads;
+        std::vector<std::jthread> others;
+        for (std::size_t n = 1; n < threads; ++n) {
+            others.emplace_back(fill, n * part, std::min(count, (n + 1) * part));
         }
+        fill(0, std::min(count, part));
     });
 }
 
@@ -180,47 +192,6 @@ model::Verification compare(const Content& output, const Content& expected,
             }
         });
     });
-}
-
-Half::Half(float value) {
-    const auto bits = std::bit_cast<std::uint32_t>(value);
-    const std::uint32_t magnitude = bits & 0x7fffffff;
-    std::uint32_t rounded = 0;
-    if (magnitude > 0x7f800000) {
-        rounded = 0x7e00;
-    } else if (magnitude >= 0x477ff000) {  // 65520, halfway to 2^16, the first that does not fit
-        rounded = 0x7c00;
-    } else if (magnitude < 0x38800000) {  // 2^-14
-        // Subnormal: multiples of 2^-24. nearbyint rounds ties to even.
-        rounded = static_cast<std::uint32_t>(std::nearbyint(std::fabs(value) * 0x1p24F));
-    } else {
-        // A carry out of the mantissa goes into the exponent, as it should, which is less by 112.
-        const std::uint32_t tie = (magnitude >> 13) & 1;
-        rounded = ((magnitude + 0xfff + tie) >> 13) - (112 << 10);
-    }
-    bits_ = static_cast<std::uint16_t>((bits >> 16 & 0x8000) | rounded);
-}
-
-Half::operator float() const {
-    // Exponent and mantissa at their places in binary32, whose exponents are larger by 112.
-    const auto moved = static_cast<std::uint32_t>(bits_ & 0x7fff) << 13;
-    float magnitude = std::bit_cast<float>(moved) * 0x1p112F;
-    if (moved >= 0x1fU << 23) magnitude = std::bit_cast<float>(moved | 0x7f800000);
-    return (bits_ & 0x8000) != 0 ? -magnitude : magnitude;
-}
-
-Bfloat16::Bfloat16(float value) {
-    const auto bits = std::bit_cast<std::uint32_t>(value);
-    if (std::isnan(value)) {
-        bits_ = static_cast<std::uint16_t>((bits >> 16) | 0x40);
-        return;
-    }
-    const std::uint32_t tie = (bits >> 16) & 1;
-    bits_ = static_cast<std::uint16_t>((bits + 0x7fff + tie) >> 16);
-}
-
-Bfloat16::operator float() const {
-    return std::bit_cast<float>(static_cast<std::uint32_t>(bits_) << 16);
 }
 
 }  // namespace perfgate::backend

@@ -2,7 +2,7 @@
 // One case: its verdict, the reasons, and the values behind them.
 import type { Kernel } from "./data";
 import type { Case, Report, Spread, Value } from "./document";
-import { el, name } from "./dom";
+import { el, facts, name } from "./dom";
 import { quantityText } from "./quantity";
 import { caseRoofline, type Point } from "./roofline";
 import { spreadChart } from "./spread_chart";
@@ -99,7 +99,7 @@ function kernelTable(kernels: readonly Kernel[]): HTMLElement {
   );
 }
 
-function facts({ data, suite, tags }: Case, report: Report): HTMLElement {
+function circumstances({ data, suite, tags }: Case, report: Report): HTMLElement {
   const { work } = data;
   const workText = work
     ? [
@@ -121,11 +121,7 @@ function facts({ data, suite, tags }: Case, report: Report): HTMLElement {
     ["does not apply", (data.not_applicable ?? []).map(report.text).join(", ")],
     ["took", data.wall_s > 0 ? `${data.wall_s.toFixed(2)} s` : ""],
   ];
-  return el(
-    "dl",
-    { class: "facts" },
-    ...rows.filter(([, value]) => value !== "").map(([label, value]) => el("div", {}, el("dt", {}, label), el("dd", {}, name(value)))),
-  );
+  return facts(rows.filter(([, value]) => value !== ""));
 }
 
 export interface PanelEvents {
@@ -212,7 +208,7 @@ export class CasePanel {
       told.length > 0 ? section("By metric", lines(told)) : null,
       kernels.length > 0 ? section("Kernels", kernelTable(kernels)) : null,
       notes.length > 0 ? section("Notes", lines(notes)) : null,
-      section("Circumstances", facts(of, this.report)),
+      section("Circumstances", circumstances(of, this.report)),
     ];
     return nodes.filter((node) => node !== null);
   }

@@ -58,7 +58,7 @@ export interface Report {
 }
 
 /** (after - before) / |before| */
-export function changeOf(before: number | null, after: number | null): number | null {
+function changeOf(before: number | null, after: number | null): number | null {
   if (before === null || after === null || before === 0) return null;
   const change = (after - before) / Math.abs(before);
   return Number.isFinite(change) ? change : null;

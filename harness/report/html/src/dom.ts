@@ -27,6 +27,11 @@ export function name(text: string, attributes: Attributes = {}): HTMLElement {
   return el("bdi", attributes, text);
 }
 
+/** Names and their values. */
+export function facts(rows: readonly (readonly [string, string])[], attributes: Attributes = { class: "facts" }): HTMLElement {
+  return el("dl", attributes, ...rows.map(([label, value]) => el("div", {}, el("dt", {}, label), el("dd", {}, name(value)))));
+}
+
 export function debounced(wait: number, action: () => void): () => void {
   let timer = 0;
   return () => {

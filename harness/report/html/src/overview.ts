@@ -2,38 +2,29 @@
 // The whole run: exit code, counts of verdicts, environment.
 import type { Data, Suite, Verdict } from "./data";
 import type { Report } from "./document";
-import { el, name } from "./dom";
+import { el, facts, name } from "./dom";
 import type { Selection } from "./selection";
 import { badge, toneOf, wordOf } from "./verdicts";
 
-/** The exit code in words, as in the README. */
-export function outcomeOf(report: Report): { words: string; tone: string } {
-  switch (report.data.exit_code) {
-    case 0:
-      return report.data.verify_only ? { words: "Verified", tone: "good" } : { words: "Passed", tone: "good" };
-    case 1:
-      return { words: "Failed", tone: "bad" };
-    case 2:
-      return { words: "Nothing was measured", tone: "bad" };
-    case 3:
-      return { words: "Not everything could be measured", tone: "bad" };
-    case 4:
-      return { words: "Failed by policy: inconclusive, or no baseline", tone: "bad" };
-    case 130:
-      return { words: "Interrupted", tone: "warn" };
-    default:
-      return { words: `Exit code ${report.data.exit_code}`, tone: "warn" };
-  }
+const outcomes: Record<number, [words: string, tone: string]> = {
+  0: ["Passed", "good"],
+  1: ["Failed", "bad"],
+  2: ["Nothing was measured", "bad"],
+  3: ["Not everything could be measured", "bad"],
+  4: ["Failed by policy: inconclusive, or no baseline", "bad"],
+  130: ["Interrupted", "warn"],
+};
+
+/** The exit code in words. */
+export function outcomeOf({ data }: Report): { words: string; tone: string } {
+  const [words, tone] = outcomes[data.exit_code] ?? [`Exit code ${data.exit_code}`, "warn"];
+  return { words: data.exit_code === 0 && data.verify_only ? "Verified" : words, tone };
 }
 
 /** Those that the first screen has; the device is in the header. */
 const headFacts = ["revision", "compared with", "pull request", "began", "took"];
 
 const shortCommit = (text: string) => text.replace(/\b([0-9a-f]{12})[0-9a-f]{28}\b/g, "$1");
-
-function facts(rows: readonly [string, string][]): HTMLElement {
-  return el("dl", { class: "facts" }, ...rows.map(([label, value]) => el("div", {}, el("dt", {}, label), el("dd", {}, name(value)))));
-}
 
 function suites({ suites, notes = [] }: Data): HTMLElement {
   const words = [notes.length === 1 ? "1 note" : `${notes.length} notes`].filter(() => notes.length > 0);

@@ -4,6 +4,7 @@ import * as Plot from "@observablehq/plot";
 import { figure, ink } from "./chart";
 import type { Case, Details, Report } from "./document";
 import { quantityText } from "./quantity";
+import { toneOf } from "./verdicts";
 
 interface Place {
   intensity: number; // flop per byte
@@ -49,10 +50,6 @@ export function pointOf(of: Case, details: Details): Point | null {
 const copyRate = (report: Report) => report.data.ceilings.copy_bytes_per_s ?? 0; // 0: not measured
 const matrixRates = (report: Report) => Object.entries(report.data.ceilings.matrix_flops_per_s ?? {});
 
-export function hasCeilings(report: Report): boolean {
-  return copyRate(report) > 0 || matrixRates(report).length > 0;
-}
-
 interface Line {
   name: string;
   below: boolean; // whether the label is below: labels of close lines would overlap
@@ -80,7 +77,7 @@ function ceilingLines(report: Report, low: number, high: number, least: number):
   let above = Infinity;
   for (const [types, rate] of ratesApart(matrixRates(report))) {
     lines.push({
-      name: `${types} ${quantityText(rate, "flop/s")}`,
+      name: `${types} ${rateText(rate)}`,
       below: above / rate < 2.5,
       x1: bandwidth > 0 ? Math.min(high, Math.max(low, rate / bandwidth)) : low,
       y1: rate,
@@ -103,9 +100,8 @@ function ceilingLines(report: Report, low: number, high: number, least: number):
 /** Readable on top of dots and lines. */
 const label = { fill: ink.muted, stroke: "var(--surface)", strokeWidth: 4 };
 
-function rateText(rate: number): string {
-  return quantityText(rate, "flop/s");
-}
+const rateText = (rate: number) => quantityText(rate, "flop/s");
+const isBad = ({ of }: Point) => toneOf(of.verdict) === "bad";
 
 function placeWords(at: Place): string {
   return `${at.intensity.toPrecision(3)} flop/byte at ${rateText(at.rate)}`;
@@ -132,7 +128,6 @@ export function rooflineChart(
   const places = points.flatMap((point) => (point.before ? [point.after, point.before] : [point.after]));
   const { x, y } = bounds(report, places);
   const lines = ceilingLines(report, x[0], x[1], y[0]);
-  const isBad = ({ of }: Point) => of.verdict.outcome === "failure" || of.verdict.outcome === "error";
   const others = points.filter((point) => point !== chosen);
   const moved = others.filter((point) => isBad(point) && point.before !== null);
   const at = { x: ({ after }: Point) => after.intensity, y: ({ after }: Point) => after.rate };
@@ -199,7 +194,6 @@ export function rooflineChart(
       Plot.tip(points, Plot.pointer({ ...at, title: ({ of, after }: Point) => `${of.id}\n${placeWords(after)}` })),
     );
   }
-  const powerOfTen = (value: number) => quantityText(value, "flop/s");
   const decades = (low: number, high: number) => {
     const all: number[] = [];
     for (let i = Math.ceil(Math.log10(low)); i <= Math.log10(high); ++i) all.push(10 ** i);
@@ -227,7 +221,7 @@ export function rooflineChart(
       label: null,
       grid: true,
       ticks: decades(...y),
-      tickFormat: (value: number) => powerOfTen(value).replace(/\.0+ /, " "),
+      tickFormat: (value: number) => rateText(value).replace(/\.0+ /, " "),
     },
     marks,
   });
@@ -253,9 +247,9 @@ export function wholeRoofline(
   open: (of: Case) => void,
 ): HTMLElement {
   const chart = rooflineChart(report, points, null, width, open);
-  const bad = points.filter(({ of }) => of.verdict.outcome === "failure" || of.verdict.outcome === "error").length;
+  const bad = points.filter(isBad).length;
   const rest = withoutArithmetic > 0 ? ` ${withoutArithmetic} have no arithmetic, or were not measured.` : "";
   const bads = bad > 0 ? ` Triangles: the ${bad} that failed, with an arrow from where they were.` : "";
-  const lines = hasCeilings(report) ? " Lines: the best that the device achieved in this run." : "";
+  const lines = copyRate(report) > 0 || matrixRates(report).length > 0 ? " Lines: the best that the device achieved in this run." : "";
   return figure("Roofline", chart, `${points.length} cases by arithmetic per byte and rate.${bads}${lines}${rest}`, false);
 }

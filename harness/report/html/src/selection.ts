@@ -78,20 +78,13 @@ function worstFirst(left: Case, right: Case): number {
   return right.verdict.severity - left.verdict.severity || isTime(right) - isTime(left) || Math.sign(change(right) - change(left));
 }
 
-function sortValue(of: Case, key: SortKey): number | string | null {
-  switch (key) {
-    case "verdict":
-      return of.verdict.severity;
-    case "case":
-      return of.id;
-    case "before":
-      return of.shown?.before ?? null;
-    case "after":
-      return of.shown?.after ?? null;
-    case "change":
-      return changeShown(of);
-  }
-}
+const sortValues: Record<SortKey, (of: Case) => number | string | null> = {
+  verdict: (of) => of.verdict.severity,
+  case: (of) => of.id,
+  before: (of) => of.shown?.before ?? null,
+  after: (of) => of.shown?.after ?? null,
+  change: changeShown,
+};
 
 const byName = new Intl.Collator("en", { numeric: true });
 
@@ -99,8 +92,8 @@ function ordered(cases: Case[], selection: Selection): Case[] {
   const sign = selection.descending ? -1 : 1;
   if (selection.sort === "verdict") return cases.sort((left, right) => -sign * worstFirst(left, right));
   return cases.sort((left, right) => {
-    const a = sortValue(left, selection.sort);
-    const b = sortValue(right, selection.sort);
+    const a = sortValues[selection.sort](left);
+    const b = sortValues[selection.sort](right);
     // Cases without a value come last in both directions.
     if (a === null || b === null) return Number(a === null) - Number(b === null);
     const order = typeof a === "string" || typeof b === "string" ? byName.compare(String(a), String(b)) : a - b;

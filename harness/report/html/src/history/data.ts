@@ -52,10 +52,10 @@ export interface Index {
 }
 
 export interface Night {
-  run: number; values: number[]; verdict: number | null; clock_mhz: number | null;
+  run: number; values: number[]; verdict: number | null;
 }
 export const nightFields: readonly (keyof Night)[] = [
-  "run", "values", "verdict", "clock_mhz",
+  "run", "values", "verdict",
 ];
 
 export interface SeriesData {

@@ -63,8 +63,8 @@ function devicePart(history: History, device: string, since: number): HTMLElemen
   );
 }
 
-function casesPart(history: History): HTMLElement {
-  const search = el("input", { type: "search", id: "filter", placeholder: "case or suite …", autocomplete: "off", spellcheck: "false" });
+function casesPart(history: History, words: string): HTMLElement {
+  const search = el("input", { type: "search", id: "filter", placeholder: "case or suite …", autocomplete: "off", spellcheck: "false", value: words });
   const list = el("ul", { class: "cases" });
   const count = el("p", { role: "status", class: "muted" });
   const names = history.cases.map((of) => `${history.text(of.suite)} ${of.id}`.toLowerCase());
@@ -112,7 +112,8 @@ function recordPart(history: History): HTMLElement | false {
   );
 }
 
-export function front(history: History): HTMLElement {
+/** `words`: what cases are searched for. */
+export function front(history: History, words: string): HTMLElement {
   const newest = Math.max(...history.runs.map((run) => Date.parse(run.started)).filter((time) => !Number.isNaN(time)));
   const choice = el(
     "select",
@@ -130,7 +131,7 @@ export function front(history: History): HTMLElement {
     el("h1", { tabindex: "-1" }, "What changed lately"),
     el("p", { class: "filter" }, el("label", {}, "Shown: ", choice)),
     history.runs.length === 0 ? el("p", { class: "muted" }, "This history has no runs: perfgate history add adds them.") : body,
-    casesPart(history),
+    casesPart(history, words),
     recordPart(history),
   );
 }

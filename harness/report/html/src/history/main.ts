@@ -13,12 +13,15 @@ function start(history: History): void {
   const byFile = new Map(history.cases.map((of, i) => [of.file, i]));
   let first = true;
   const open = () => {
-    const file = window.location.hash.slice(1);
-    const number = byFile.get(file);
-    const unknown = file !== "" && number === undefined;
+    const hash = window.location.hash.slice(1);
+    // "#case=ID", as others link; cases of several suites may have the id.
+    const id = new URLSearchParams(hash).get("case");
+    const named = id === null ? [] : history.cases.flatMap((of, i) => (of.id === id ? [i] : []));
+    const number = named.length === 1 ? named[0] : byFile.get(hash);
+    const unknown = hash !== "" && number === undefined && named.length === 0;
     main.replaceChildren(
-      ...(unknown ? [el("p", { role: "alert" }, "This history has no such case: it was renamed, or its runs were removed.")] : []),
-      number === undefined ? front(history) : casePage(history, number),
+      ...(unknown ? [el("p", { role: "alert" }, "This history has no such case: it is new, it was renamed, or its runs were removed.")] : []),
+      number === undefined ? front(history, named.length > 0 ? (id ?? "") : "") : casePage(history, number),
     );
     document.title = number === undefined ? "perfgate history" : `${history.cases[number]!.id} – perfgate history`;
     window.scrollTo(0, 0);

@@ -69,7 +69,7 @@ export function nightChart(history: History, series: Series, events: readonly Ev
   const { metric } = series;
   const nights = series.nights.slice(from);
   const runs = nights.map((night) => runOf(history, night));
-  const values = nights.flatMap((night, i) => night.values.map((value) => ({ night: i + 0.5, value })));
+  const values = nights.flatMap((night, i) => night.values.map((value) => ({ night: i + 0.5, value, failed: night.verdict !== null && history.text(night.verdict) === "regressed" })));
   const segments = levels(series, from);
   const sorted = values.map(({ value }) => value).sort((left, right) => left - right);
   const edges = [quantile(sorted, 0.005), quantile(sorted, 0.995), ...segments.flatMap(({ level }) => [level * (1 - series.tolerance), level * (1 + series.tolerance)])];
@@ -97,7 +97,7 @@ export function nightChart(history: History, series: Series, events: readonly Ev
     if (of.length > 0) marks.push(Plot.ruleX(of, { x: "night", ...how }));
   }
   marks.push(
-    Plot.dot(drawn, { x: "night", y: ({ value }: { value: number }) => value / size, r: nights.length > 200 ? 1.2 : 2.2, fill: ink.after, fillOpacity: 0.65 }),
+    Plot.dot(drawn, { x: "night", y: ({ value }: { value: number }) => value / size, r: nights.length > 200 ? 1.2 : 2.2, fill: ({ failed }: { failed: boolean }) => (failed ? ink.bad : ink.after), fillOpacity: 0.65 }),
     Plot.link(segments, {
       x1: "x1",
       x2: "x2",
@@ -123,7 +123,7 @@ export function nightChart(history: History, series: Series, events: readonly Ev
   });
   const last = nights.at(-1)?.values ?? [];
   const words = [
-    `${nights.length} ${nights.length === 1 ? "night" : "nights"} from ${dayOf(runs[0]?.started ?? "")} (${revisionOf(runs[0]!)}) to ${dayOf(runs.at(-1)?.started ?? "")} (${revisionOf(runs.at(-1)!)}), a dot for each process.`,
+    `${nights.length} ${nights.length === 1 ? "night" : "nights"} from ${dayOf(runs[0]?.started ?? "")} (${revisionOf(runs[0]!)}) to ${dayOf(runs.at(-1)?.started ?? "")} (${revisionOf(runs.at(-1)!)}), a dot for each process${values.some(({ failed }) => failed) ? ", red where the case was regressed" : ""}.`,
     `The last night: ${quantityText(Math.min(...last), metric.unit)} to ${quantityText(Math.max(...last), metric.unit)}.`,
     series.tolerance > 0 ? `The band is the tolerance of ${Number((series.tolerance * 100).toPrecision(4))} % around each level.` : "No gate has this metric.",
     drawn.length < values.length ? `${values.length - drawn.length} values lie outside the picture.` : "",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An event in words: what the tooltip and the line below the timeline say.
 import type { Profile } from "./document";
-import { el, name } from "../dom";
+import { el, facts as factList, name } from "../dom";
 import { quantityText } from "../quantity";
 import { timeText } from "./draw";
 import type { Place } from "./layout";
@@ -75,6 +75,6 @@ export function describe(profile: Profile, place: Place): Description {
 export function elementOf({ title, facts }: Description): HTMLElement[] {
   return [
     el("p", { class: "event" }, name(title)),
-    el("dl", { class: "event-facts" }, ...facts.map(([label, value]) => el("div", {}, el("dt", {}, label), el("dd", {}, name(value))))),
+    factList(facts, { class: "event-facts" }),
   ];
 }

@@ -336,32 +336,21 @@ export class Timeline {
 
   private keyDown(event: KeyboardEvent): void {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
-    const span = this.scene.view.end - this.scene.view.begin;
-    switch (event.key) {
-      case "ArrowLeft":
-      case "ArrowRight":
-        this.show(moved(this.scene.view, (event.key === "ArrowLeft" ? -0.15 : 0.15) * span, this.length));
-        break;
-      case "+":
-      case "=":
-        this.zoom(zoomStep);
-        break;
-      case "-":
-        this.zoom(1 / zoomStep);
-        break;
-      case "0":
-        this.show({ begin: 0, end: this.length });
-        break;
-      case "n":
-      case "N":
-        this.step(event.key === "N");
-        break;
-      case "Escape":
-        this.select(null);
-        break;
-      default:
-        return;
-    }
+    const move = (by: number) => this.show(moved(this.scene.view, by * (this.scene.view.end - this.scene.view.begin), this.length));
+    const actions: Record<string, () => void> = {
+      ArrowLeft: () => move(-0.15),
+      ArrowRight: () => move(0.15),
+      "+": () => this.zoom(zoomStep),
+      "=": () => this.zoom(zoomStep),
+      "-": () => this.zoom(1 / zoomStep),
+      "0": () => this.show({ begin: 0, end: this.length }),
+      n: () => this.step(false),
+      N: () => this.step(true),
+      Escape: () => this.select(null),
+    };
+    const action = Object.hasOwn(actions, event.key) ? actions[event.key] : undefined;
+    if (!action) return;
+    action();
     event.preventDefault();
   }
 }
