@@ -8,6 +8,7 @@
 
 #include "model/run.hpp"
 #include "model/verdict.hpp"
+#include "report/code_page.hpp"
 
 namespace perfgate::report {
 
@@ -33,7 +34,8 @@ std::string fill_page(std::string_view page, std::string_view json);
 bool has_html_page();
 
 /// What the page shows (html_data.hpp): JSON on one line, in which no text can end the element that
-/// holds it, or begin one.
-std::string html_data(const model::VerdictDocument& document, const model::Run& run);
+/// holds it, or begin one. `code`: of slower cases, or null.
+std::string html_data(const model::VerdictDocument& document, const model::Run& run,
+                      const CodeViews* code = nullptr);
 
 }  // namespace perfgate::report

@@ -394,7 +394,19 @@ class CaseMaker {
     Numbers texts_, metrics_;
 };
 
-std::string json_text(const model::VerdictDocument& document, const model::Run& run) {
+/// Of a case whose verdict is explained by it: the code was compared with this baseline's.
+std::vector<page::CodeKernel> code_of(const CodeViews* views, const std::string& suite,
+                                      const model::CaseVerdict& verdict) {
+    const bool explained =
+        std::any_of(verdict.why.begin(), verdict.why.end(),
+                    [](const model::Cause& cause) { return cause.rule == "machine_code"; });
+    if (views == nullptr || !explained) return {};
+    const auto found = views->cases.find({suite, verdict.id});
+    return found == views->cases.end() ? std::vector<page::CodeKernel>() : found->second;
+}
+
+std::string json_text(const model::VerdictDocument& document, const model::Run& run,
+                      const CodeViews* code) {
     const std::vector<JoinedSuite> suites = join(document, run);
     page::Data data;
     data.summary = document.summary;
@@ -411,6 +423,7 @@ std::string json_text(const model::VerdictDocument& document, const model::Run& 
         data.suites.push_back(suite_of(*suite.verdict));
         for (const JoinedCase& joined : suite.cases) {
             data.cases.push_back(maker.make(joined, number));
+            data.cases.back().machine_code = code_of(code, suite.verdict->name, *joined.verdict);
         }
     }
     document::JsonWriter json(document::JsonLayout::compact, 0, clean);
@@ -420,15 +433,16 @@ std::string json_text(const model::VerdictDocument& document, const model::Run& 
 
 }  // namespace
 
-std::string html_data(const model::VerdictDocument& document, const model::Run& run) {
+std::string html_data(const model::VerdictDocument& document, const model::Run& run,
+                      const CodeViews* code) {
     std::string data;
-    append_fit_for_script(data, json_text(document, run));
+    append_fit_for_script(data, json_text(document, run, code));
     return data;
 }
 
 std::string write_html(const model::VerdictDocument& document, const model::Run& run,
-                       const Options& /*options*/) {
-    return fill_page(report_page(), json_text(document, run));
+                       const Options& options) {
+    return fill_page(report_page(), json_text(document, run, options.code));
 }
 
 }  // namespace perfgate::report

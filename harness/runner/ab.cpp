@@ -246,8 +246,13 @@ BothRuns measure_sides(const AbRequest& request, const Checkouts& checkouts,
 
     BackToBack both(base_execution.session(), head_execution.session(), *choice.processes);
     const std::vector<model::CaseIndex> slower = measure(both, head_execution);
-    store_code(base_execution.session(), slower, of_base.out);
-    store_code(head_execution.session(), slower, of_head.out);
+    const model::KeptCode code = code_of_slower(
+        head_execution.session(),
+        with_other_code(both.run(), slower,
+                        [&](const model::CaseIndex& at) {
+                            return &model::case_at(both.base_run(), at).kernels;
+                        }),
+        [&](const auto& cases) { return base_execution.session().machine_code(cases); }, choice);
     if (both.interrupted()) {
         for (Execution* side : {&base_execution, &head_execution}) side->session().interrupt();
     }
@@ -255,6 +260,7 @@ BothRuns measure_sides(const AbRequest& request, const Checkouts& checkouts,
     BothRuns runs;
     runs.notes = same_program_notes(plans);
     runs.head = head_execution.finish(request.suites.front());
+    keep_code(code, of_head.out, runs.head);
     runs.base = base_execution.finish_beside(runs.head);
     if (!request.base.revision.empty()) {
         runs.base.git_revision = git_revision(checkouts.base.root);

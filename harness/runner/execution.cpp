@@ -51,8 +51,7 @@ std::vector<std::filesystem::path> modules_of(const std::filesystem::path& plugi
 
 /// Results of an earlier execution must not be mistaken for this one's if it ends early.
 void remove_results(const std::filesystem::path& folder) {
-    for (const char* name :
-         {"run.json", "verdict.json", "junit.xml", "code.json", "base/code.json"}) {
+    for (const char* name : {"run.json", "verdict.json", "junit.xml", "code.json"}) {
         util::remove_below(folder, name);
     }
 }

@@ -96,6 +96,20 @@ Cases measure_what_shows_launches(measure::Session& session, const model::Plan& 
     return all;
 }
 
+/// The flagged cases that do not launch the baseline's code.
+Cases slower_by_code(const model::Run& run, const Judge& judge) {
+    return with_other_code(run, judge.flagged(run),
+                           [&](const model::CaseIndex& at) -> const std::vector<model::Kernel>* {
+                               const model::SuiteResult& suite = run.suites.at(at.suite);
+                               const auto stored = judge.baselines().find(suite.name);
+                               if (stored == judge.baselines().end()) return nullptr;
+                               const auto& cases = stored->second.baseline.cases;
+                               const auto expected =
+                                   cases.find(model::case_id(suite.cases.at(at.index).spec));
+                               return expected == cases.end() ? nullptr : &expected->second.kernels;
+                           });
+}
+
 struct JudgedRun {
     Judge judge;
     model::Run run;
@@ -157,13 +171,20 @@ JudgedRun measure_run(const RunRequest& request) {
     add_settled(settled, rated);
     session.collect_again(judge.failing_counters(rated), 1, collections);
 
+    model::KeptCode code;
     if (!session.interrupted()) {
         model::Run final = execution.rated(session.run());
         add_settled(settled, final);
-        store_code(session, judge.flagged(final), choice.out);
+        code = code_of_slower(
+            session, slower_by_code(final, judge),
+            [&](const Cases& cases) {
+                return code_of_bases(choice, backend, plan, judge, final, cases);
+            },
+            choice);
     }
     model::Run run = execution.finish(request.suites.front());
     add_settled(settled, run);
+    keep_code(code, choice.out, run);
     if (!run.interrupted) keep_builds(choice, backend, plan, run, &judge.baselines());
     run.shard = std::move(shard);
     run.options = request.reports.commands.again_words;

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 
+#include "sass/finding.hpp"
+#include "sass/samples.hpp"
+
 namespace perfgate::sass {
 namespace {
 
@@ -96,32 +99,25 @@ std::vector<std::string> case_text(const model::CaseCode* base, const model::Cas
     std::vector<std::string> text;
     if (!head.problem.empty()) text.push_back("machine code: " + head.problem);
     if (base != nullptr && !base->problem.empty()) text.push_back("base: " + base->problem);
-    std::vector<const model::KernelCode*> left;
-    if (base != nullptr) {
-        for (const model::KernelCode& each : base->kernels) left.push_back(&each);
-    }
-    const bool by_place = base != nullptr && base->kernels.size() == head.kernels.size();
-    for (std::size_t i = 0; i < head.kernels.size(); ++i) {
-        const model::KernelCode& kernel = head.kernels[i];
-        auto found = std::find_if(left.begin(), left.end(), [&](const auto* each) {
-            return each != nullptr && each->name == kernel.name;
-        });
-        if (found == left.end() && by_place && left[i] != nullptr) {
-            found = left.begin() + static_cast<std::ptrdiff_t>(i);
-        }
-        if (found == left.end()) {
+    if (!head.sampling_problem.empty()) text.push_back("not sampled: " + head.sampling_problem);
+    for (const KernelPair& pair : kernel_pairs(base, head)) {
+        const model::KernelCode& kernel = *pair.after;
+        if (pair.before == nullptr) {
             text.push_back(fmt::format("{}: {} instructions; the base's are not at hand",
                                        kernel.name, kernel.listing.instructions.size()));
+            if (const auto goes = where_time_goes(kernel)) text.push_back("  " + goes->sentence);
             continue;
         }
-        const model::KernelCode& before = **found;
-        *found = nullptr;
+        const model::KernelCode& before = *pair.before;
         if (before.code == kernel.code) {
             text.push_back(kernel.name + ": the same machine code");
             continue;
         }
         const Difference changed = difference(before.listing, kernel.listing);
         text.push_back(kernel.name + ": " + changed.sentence);
+        if (const auto went = where_time_went(before, kernel, changed.lines)) {
+            text.push_back("  " + went->sentence);
+        }
         text.push_back("  " + classes_text(changed));
         for (const std::string& line : lines_text(changed, most_lines_of_kernel)) {
             text.push_back("  " + line);

@@ -52,6 +52,24 @@ TEST(ReportHtml, ThePageHoldsTheDataOnce) {
     EXPECT_EQ(page.compare(place + data.size(), 9, "</script>"), 0);
 }
 
+TEST(ReportHtml, MachineCodeIsShownOfACaseThatItExplains) {
+    Documents documents = one_case();
+    CodeViews code;
+    page::CodeKernel kernel;
+    kernel.name = "blend</script>";
+    kernel.compared = true;
+    kernel.lines.push_back({"blend.cu:5", {}, "x = y;", 1, 4, 10, 60, {{"waiting", 5, 50}}});
+    code.cases[{documents.verdict.suites[0].name, verdict_in(documents).id}] = {kernel};
+    const auto shown = [&] {
+        return json::parse(html_data(documents.verdict, documents.run, &code))["cases"][0];
+    };
+    EXPECT_FALSE(shown().contains("machine_code"));
+    verdict_in(documents).why = {{"machine_code", "machine code: LDG.E 0 → 4"}};
+    EXPECT_EQ(shown()["machine_code"][0]["lines"][0]["stalls"][0]["after"], 50);
+    EXPECT_EQ(html_data(documents.verdict, documents.run, &code).find("</script"),
+              std::string::npos);
+}
+
 TEST(ReportHtml, ThePageLoadsNothing) {
     if (!has_html_page()) GTEST_SKIP() << no_html_page;
     const std::string page(report_page());

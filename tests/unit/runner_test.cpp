@@ -20,6 +20,7 @@
 #include "document/verdict.hpp"
 #include "runner/ab.hpp"
 #include "runner/baseline_runs.hpp"
+#include "runner/code_file.hpp"
 #include "runner/devices.hpp"
 #include "runner/doctor.hpp"
 #include "runner/plan.hpp"
@@ -292,6 +293,39 @@ TEST_F(Runner, TheFirstRoundDecidesWhereThePolicyAllowsNoMore) {
     asked.judging.policy.rounds = 0;
     run(asked);
     EXPECT_EQ(batches_after_the_first_round(stored().suites.at(0).cases.at(0)), 0U);
+}
+
+TEST_F(Runner, ASlowerCaseWithOtherCodeSaysWhereItsTimeGoesThoughTheBaseIsNotAtHand) {
+    accept();
+    EXPECT_EQ(run(request({"slow", "recompiled"})), 1);
+    const model::CaseResult measured = stored().suites.at(0).cases.at(0);
+    ASSERT_TRUE(measured.code);
+    EXPECT_EQ(measured.code->base, "");
+    EXPECT_EQ(measured.code->place, (model::SourcePlace{"k.cu", 5}));
+    EXPECT_NE(measured.code->change.find("not at hand"), std::string::npos);
+    EXPECT_EQ(verdict().suites.at(0).cases.at(0).why.back().place.line, 5);
+    const model::KeptCode kept = read_code(folder_ / "out");
+    ASSERT_EQ(kept.head.size(), 2U);
+    EXPECT_EQ(kept.head[0].kernels.at(0).listing.instructions.size(), 2U);
+    EXPECT_EQ(kept.base.size(), 2U);
+    EXPECT_NE(kept.base[0].problem, "");
+}
+
+TEST_F(Runner, WhatPassesOrLaunchesTheBaselinesCodeIsNotDisassembled) {
+    accept();
+    for (const Texts& plugins : {Texts{}, Texts{"recompiled"}, Texts{"slow"}}) {
+        run(request(plugins));
+        EXPECT_FALSE(fs::exists(folder("out/code.json")));
+        EXPECT_FALSE(stored().suites.at(0).cases.at(0).code);
+    }
+}
+
+TEST_F(Runner, CodeThatCannotBeDisassembledIsSaidAndChangesNoVerdict) {
+    accept();
+    EXPECT_EQ(run(request({"slow", "recompiled", "opaque"})), 1);
+    EXPECT_EQ(stored().suites.at(0).cases.at(0).code->change,
+              "not known: this backend has no machine code to disassemble");
+    EXPECT_EQ(verdict_of(0), Verdict::regressed);
 }
 
 TEST(NvidiaGpu, IsWhatTheDriverShowsUnlessItIsHidden) {
