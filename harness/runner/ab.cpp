@@ -22,6 +22,7 @@
 #include "runner/git.hpp"
 #include "runner/installation.hpp"
 #include "runner/interruption.hpp"
+#include "runner/judging.hpp"
 #include "runner/plan.hpp"
 #include "runner/revisions.hpp"
 #include "runner/run_file.hpp"
@@ -282,9 +283,9 @@ Compared compare_checkouts(const AbRequest& request, const Checkouts& checkouts)
     BothRuns runs = measure_sides(request, checkouts, [&](BackToBack& both, Execution& head) {
         const auto flagged = [&](const model::Run& so_far) {
             const model::Run base_so_far = head.rated(both.base_run());
-            return gate::flagged(head.rated(so_far),
-                                 gate::baselines_of(base_so_far, base_name(request)),
-                                 request.policy, rule);
+            return worth_measuring_again(head.rated(so_far),
+                                         gate::baselines_of(base_so_far, base_name(request)),
+                                         request.policy, rule);
         };
         both.measure_all();
         confirm(both, flagged, gate::Processes::paired);

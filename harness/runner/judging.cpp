@@ -132,8 +132,29 @@ model::VerdictDocument Judge::verdict(const model::Run& run) const {
     return document;
 }
 
+std::vector<model::CaseIndex> worth_measuring_again(const model::Run& run,
+                                                    const gate::BaselineSet& baselines,
+                                                    const model::Policy& policy,
+                                                    const gate::Rule& rule) {
+    std::vector<model::CaseIndex> flagged = gate::flagged(run, baselines, policy, rule);
+    if (flagged.empty()) return flagged;
+    const model::VerdictDocument verdict = gate::judge(run, baselines, policy, rule);
+    const auto a_count_fails = [&](const model::MetricVerdict& each) {
+        const auto metric = metrics::find_metric(each.metric);
+        return each.verdict == model::Verdict::regressed && metric &&
+               metric->definition.metric_class == model::MetricClass::exact &&
+               metric->source != metrics::Source::counter;
+    };
+    std::erase_if(flagged, [&](const model::CaseIndex& at) {
+        const std::vector<model::MetricVerdict>& of_case =
+            verdict.suites[at.suite].cases[at.index].metrics;
+        return std::any_of(of_case.begin(), of_case.end(), a_count_fails);
+    });
+    return flagged;
+}
+
 std::vector<model::CaseIndex> Judge::flagged(const model::Run& run) const {
-    return gate::flagged(run, baselines_, choice_.policy, rule_);
+    return worth_measuring_again(run, baselines_, choice_.policy, rule_);
 }
 
 std::vector<model::CaseIndex> Judge::undecided_on_board(const model::Run& run) const {

@@ -20,6 +20,14 @@ namespace perfgate::runner {
 void check_baselines(const JudgingChoice& choice, const model::Device& device,
                      std::vector<std::string> suites, bool whole);
 
+/// The cases that the gate flags (gate::flagged), without those of which a count fails already, as
+/// of kernels or of the compiler: more processes would not change their verdict. A counter that
+/// fails is collected again, and does not decide yet.
+std::vector<model::CaseIndex> worth_measuring_again(const model::Run& run,
+                                                    const gate::BaselineSet& baselines,
+                                                    const model::Policy& policy,
+                                                    const gate::Rule& rule);
+
 /// Judges the runs of one command by one policy and one set of baselines. A command that measures
 /// makes its judge first: a baseline that cannot be used ends it before anything is measured.
 class Judge {
@@ -35,7 +43,7 @@ class Judge {
     /// Explains what changed, too.
     model::VerdictDocument verdict(const model::Run& run) const;
 
-    /// The cases that the gate flags in the run so far: they are worth being measured again.
+    /// The cases of the run so far that are worth being measured again.
     std::vector<model::CaseIndex> flagged(const model::Run& run) const;
 
     /// The cases about which their base would decide (gate::undecided_on_board).

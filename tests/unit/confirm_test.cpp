@@ -13,6 +13,7 @@
 #include "gate/batch_rule.hpp"
 #include "gate/gate.hpp"
 #include "gate/rule.hpp"
+#include "metrics/catalogue.hpp"
 #include "runner/judging.hpp"
 #include "unit/gate_documents.hpp"
 
@@ -198,6 +199,27 @@ TEST_F(ConfirmWithTheGate, FiveOfFiveDecideWithoutAnotherRound) {
             [&](const model::Run& run) { return gate::flagged(run, baselines_, policy_, rule_); });
     EXPECT_TRUE(five.calls.empty());
     EXPECT_EQ(gate::judge(five.run(), baselines_, policy_, rule_).exit_code, 1);
+}
+
+TEST_F(ConfirmWithTheGate, ACaseOfWhichACountFailsIsNotMeasuredAgain) {
+    const auto further_calls = [&](const char* metric) {
+        model::Run then = documents::run_of({measured_around(100000, 20)});
+        model::Run now = documents::run_of({measured_around(110000, 3)});
+        for (auto [run, value] : {std::pair{&then, 0.0}, std::pair{&now, 1.0}}) {
+            model::CaseResult& result = run->suites[0].cases[0];
+            run->metric_definitions[metric] = metrics::find_metric(metric)->definition;
+            result.gates.push_back({metric, {}, 0});
+            result.metrics[metric] = documents::series({value}, "count", "x");
+        }
+        const gate::BaselineSet known = documents::stored(documents::baseline_of(then));
+        FakeMeasuring measuring(std::move(now));
+        confirm(measuring, [&](const model::Run& run) {
+            return worth_measuring_again(run, known, policy_, rule_);
+        });
+        return measuring.calls.size();
+    };
+    EXPECT_EQ(further_calls("syncs"), 0U);
+    EXPECT_GT(further_calls("instructions"), 0U) << "counters are collected again";
 }
 
 TEST_F(ConfirmWithTheGate, AnUnluckyFirstRoundIsNoRegressionAndIsNotForgotten) {
