@@ -248,11 +248,7 @@ BothRuns measure_sides(const AbRequest& request, const Checkouts& checkouts,
     BackToBack both(base_execution.session(), head_execution.session(), *choice.processes);
     const std::vector<model::CaseIndex> slower = measure(both, head_execution);
     const model::KeptCode code = code_of_slower(
-        head_execution.session(),
-        with_other_code(both.run(), slower,
-                        [&](const model::CaseIndex& at) {
-                            return &model::case_at(both.base_run(), at).kernels;
-                        }),
+        head_execution.session(), slower,
         [&](const auto& cases) { return base_execution.session().machine_code(cases); }, choice);
     if (both.interrupted()) {
         for (Execution* side : {&base_execution, &head_execution}) side->session().interrupt();
@@ -289,7 +285,11 @@ Compared compare_checkouts(const AbRequest& request, const Checkouts& checkouts)
         };
         both.measure_all();
         confirm(both, flagged, gate::Processes::paired);
-        return both.interrupted() ? std::vector<model::CaseIndex>() : flagged(both.run());
+        if (both.interrupted()) return std::vector<model::CaseIndex>();
+        const model::Run base = head.rated(both.base_run());
+        return slower_by_code(gate::judge(head.rated(both.run()),
+                                          gate::baselines_of(base, base_name(request)),
+                                          request.policy, rule));
     });
     const std::filesystem::path out = request.measuring.out;
     const int stored = model::combine_exit_codes(

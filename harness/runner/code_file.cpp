@@ -7,10 +7,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
-#include <set>
 #include <string>
 #include <system_error>
-#include <utility>
 
 #include "document/kernel_code.hpp"
 #include "model/case.hpp"
@@ -39,6 +37,7 @@ std::size_t size_of(const model::CaseCode& code) {
     for (const model::KernelCode& kernel : code.kernels) {
         for (const model::Instruction& each : kernel.listing.instructions) {
             bytes += 40 + each.text.size() + each.place.file.size();
+            for (const auto& [reason, count] : each.samples.reasons) bytes += 24 + reason.size();
         }
     }
     return bytes;
@@ -58,25 +57,21 @@ void limit(std::vector<model::CaseCode>& all) {
     }
 }
 
-std::multiset<std::pair<std::string, std::string>> codes_of(
-    const std::vector<model::Kernel>& kernels) {
-    std::multiset<std::pair<std::string, std::string>> codes;
-    for (const model::Kernel& kernel : kernels) codes.emplace(kernel.name, kernel.code);
-    return codes;
-}
-
 }  // namespace
 
-std::vector<model::CaseIndex> with_other_code(
-    const model::Run& run, const std::vector<model::CaseIndex>& cases,
-    const std::function<const std::vector<model::Kernel>*(const model::CaseIndex&)>& base) {
+std::vector<model::CaseIndex> slower_by_code(const model::VerdictDocument& verdict) {
+    using model::Verdict;
     std::vector<model::CaseIndex> found;
-    for (const model::CaseIndex& at : cases) {
-        const model::CaseResult& result = model::case_at(run, at);
-        const std::vector<model::Kernel>* const before = base(at);
-        // Programs launch what they like; their kernels are compared by `explain`.
-        if (result.kernels.empty() || !result.command.empty() || before == nullptr) continue;
-        if (codes_of(*before) != codes_of(result.kernels)) found.push_back(at);
+    for (std::size_t s = 0; s < verdict.suites.size(); ++s) {
+        const std::vector<model::CaseVerdict>& cases = verdict.suites[s].cases;
+        for (std::size_t c = 0; c < cases.size(); ++c) {
+            const model::CaseVerdict& of = cases[c];
+            const bool unclear =
+                of.verdict == Verdict::inconclusive && of.doubt != model::Doubt::not_shown;
+            const bool worse = of.verdict == Verdict::regressed || of.verdict == Verdict::warned ||
+                               of.verdict == Verdict::invalid || unclear;
+            if (worse && !of.changed_kernels.empty()) found.push_back({s, c});
+        }
     }
     return found;
 }
@@ -93,7 +88,7 @@ model::KeptCode code_of_slower(
         slower.begin() + static_cast<std::ptrdiff_t>(std::min(slower.size(), most_cases)));
     try {
         kept.head = session.machine_code(first);
-        kept.base = base(first);
+        if (!kept.head.empty()) kept.base = base(first);
         limit(kept.head);
         limit(kept.base);
     } catch (const util::Error& error) {
@@ -108,7 +103,7 @@ model::KeptCode code_of_slower(
             fmt::format("the machine code of {} others is kept: run this case by itself (--filter)",
                         most_cases);
     }
-    if (choice.progress) {
+    if (choice.progress && !kept.head.empty()) {
         const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
         choice.progress->say(fmt::format("machine code and samples of {}: {:.1f} s",
                                          util::counted(first.size(), "slower case"),

@@ -10,17 +10,15 @@
 #include "measure/session.hpp"
 #include "model/case_index.hpp"
 #include "model/kernel_code.hpp"
+#include "model/verdict.hpp"
 #include "runner/choice.hpp"
 
 namespace perfgate::runner {
 
 inline constexpr const char* code_file = "code.json";
 
-/// Those of the cases whose kernels are not the base's, or not known to be; `base` gives the base's
-/// kernels, or null if it has none.
-std::vector<model::CaseIndex> with_other_code(
-    const model::Run& run, const std::vector<model::CaseIndex>& cases,
-    const std::function<const std::vector<model::Kernel>*(const model::CaseIndex&)>& base);
+/// The cases that are, or may be, worse than their base and launch other machine code.
+std::vector<model::CaseIndex> slower_by_code(const model::VerdictDocument& verdict);
 
 /// The machine code of the slower cases, in further launches, and that of their bases, which `base`
 /// gives for some or all of them. A case beyond the limits (16, 64 MiB) has the reason in its

@@ -96,20 +96,6 @@ Cases measure_what_shows_launches(measure::Session& session, const model::Plan& 
     return all;
 }
 
-/// The flagged cases that do not launch the baseline's code.
-Cases slower_by_code(const model::Run& run, const Judge& judge) {
-    return with_other_code(run, judge.flagged(run),
-                           [&](const model::CaseIndex& at) -> const std::vector<model::Kernel>* {
-                               const model::SuiteResult& suite = run.suites.at(at.suite);
-                               const auto stored = judge.baselines().find(suite.name);
-                               if (stored == judge.baselines().end()) return nullptr;
-                               const auto& cases = stored->second.baseline.cases;
-                               const auto expected =
-                                   cases.find(model::case_id(suite.cases.at(at.index).spec));
-                               return expected == cases.end() ? nullptr : &expected->second.kernels;
-                           });
-}
-
 struct JudgedRun {
     Judge judge;
     model::Run run;
@@ -176,7 +162,7 @@ JudgedRun measure_run(const RunRequest& request) {
         model::Run final = execution.rated(session.run());
         add_settled(settled, final);
         code = code_of_slower(
-            session, slower_by_code(final, judge),
+            session, slower_by_code(judge.verdict(final)),
             [&](const Cases& cases) {
                 return code_of_bases(choice, backend, plan, judge, final, cases);
             },

@@ -585,6 +585,13 @@ TEST_F(Runner, BuildsAreComparedBackToBack) {
     const std::size_t again = batches_after_the_first_round(stored().suites.at(0).cases.at(0));
     EXPECT_GT(again, 0U);
     EXPECT_EQ(again, batches_after_the_first_round(stored("out/base").suites.at(0).cases.at(0)));
+    const auto code = stored().suites.at(0).cases.at(0).code;
+    ASSERT_TRUE(code);
+    EXPECT_EQ(code->base, "c0de");
+    EXPECT_EQ(code->change, "LDG.E 0 → 1 at k.cu:4, LDG.E.128 1 → 0");
+    EXPECT_EQ(code->place, (model::SourcePlace{"k.cu", 5}));
+    EXPECT_EQ(verdict().suites.at(0).cases.at(0).why.back().place, code->place);
+    EXPECT_EQ(read_code(folder_ / "out").base.size(), 2U);
 }
 
 class Recording final : public ProgressObserver {
