@@ -66,18 +66,19 @@ class Sources {
     std::map<std::string, std::vector<std::string>> files_;
 };
 
-double percent(std::int64_t part, std::int64_t all) {
-    return all == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(all);
-}
-
-std::vector<report::page::Stall> stalls_of(const sass::Line& line, std::int64_t before,
-                                           std::int64_t after) {
+/// What the samples of the line are, in the same % as the line.
+std::vector<report::page::Stall> stalls_of(const sass::HotLine& hot) {
+    const auto share = [](std::int64_t count, const model::Samples& of_line, double percent) {
+        const std::int64_t all = of_line.all();
+        return all == 0 ? 0 : percent * static_cast<double>(count) / static_cast<double>(all);
+    };
+    const model::Samples &before = hot.line->samples_before, &after = hot.line->samples_after;
     std::map<std::string, report::page::Stall> by_reason;
-    for (const auto& [reason, count] : line.samples_before.reasons) {
-        by_reason[reason].before = percent(count, before);
+    for (const auto& [reason, count] : before.reasons) {
+        by_reason[reason].before = share(count, before, hot.before);
     }
-    for (const auto& [reason, count] : line.samples_after.reasons) {
-        by_reason[reason].after = percent(count, after);
+    for (const auto& [reason, count] : after.reasons) {
+        by_reason[reason].after = share(count, after, hot.after);
     }
     std::vector<report::page::Stall> all;
     for (auto& [reason, stall] : by_reason) {
@@ -98,23 +99,16 @@ report::page::CodeKernel kernel_view(const sass::KernelPair& pair, Sources& sour
     view.compared = pair.before != nullptr;
     const model::Listing none;
     const model::Listing& listing = view.compared ? pair.before->listing : none;
-    sass::Difference difference = sass::difference(listing, after.listing);
+    const sass::Difference difference = sass::difference(listing, after.listing);
     const auto where = view.compared ? sass::where_time_went(*pair.before, after, difference.lines)
                                      : sass::where_time_goes(after);
     view.sentence = view.compared ? difference.sentence : "the base's code is not at hand";
     if (where) view.time = where->sentence;
     view.classes = sass::classes_text(difference);
     view.rows = sass::rows_text(listing, after.listing, difference, most_rows);
-    const std::int64_t of_base = view.compared ? sass::samples_of(*pair.before).all() : 0;
-    const std::int64_t of_head = sass::samples_of(after).all();
-    const auto share = [&](const sass::Line& line) {
-        return std::max(percent(line.samples_before.all(), of_base),
-                        percent(line.samples_after.all(), of_head));
-    };
-    std::stable_sort(difference.lines.begin(), difference.lines.end(),
-                     [&](const auto& one, const auto& other) { return share(one) > share(other); });
-    for (const sass::Line& line : difference.lines) {
+    for (const sass::HotLine& hot : sass::hot_lines(difference)) {
         if (view.lines.size() == most_lines) break;
+        const sass::Line& line = *hot.line;
         report::page::CodeLine& shown = view.lines.emplace_back();
         const bool in_head = line.after.line > 0;
         const model::SourcePlace& place = in_head ? line.after : line.before;
@@ -126,9 +120,9 @@ report::page::CodeKernel kernel_view(const sass::KernelPair& pair, Sources& sour
         if (in_head) shown.text = sources.line(place);
         shown.instructions_before = line.instructions_before;
         shown.instructions_after = line.instructions_after;
-        shown.before = percent(line.samples_before.all(), of_base);
-        shown.after = percent(line.samples_after.all(), of_head);
-        shown.stalls = stalls_of(line, of_base, of_head);
+        shown.before = hot.before;
+        shown.after = hot.after;
+        shown.stalls = stalls_of(hot);
     }
     return view;
 }

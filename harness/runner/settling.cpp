@@ -431,6 +431,19 @@ SettledCases settle_here(const MeasuringChoice& choice, const OpenedBackend& bac
     return settled;
 }
 
+/// Leaves out kernels that the baseline does not have.
+static void keep_known(const Judge& judge, model::CaseCode& code) {
+    const std::vector<model::Kernel>& known =
+        judge.baselines().at(code.suite).baseline.cases.at(code.id).kernels;
+    std::erase_if(code.kernels, [&](const model::KernelCode& kernel) {
+        return std::none_of(known.begin(), known.end(),
+                            [&](const model::Kernel& each) { return each.code == kernel.code; });
+    });
+    if (code.kernels.empty() && code.problem.empty()) {
+        code.problem = "the base's is not at hand: its build's is not the baseline's";
+    }
+}
+
 std::vector<model::CaseCode> code_of_bases(const MeasuringChoice& choice,
                                            const OpenedBackend& backend, const model::Plan& plan,
                                            const Judge& judge, const model::Run& run,
@@ -460,6 +473,7 @@ std::vector<model::CaseCode> code_of_bases(const MeasuringChoice& choice,
         try {
             for (model::CaseCode& code :
                  GroupMeasuring(choice, backend, plan, judge, run, group).base_code()) {
+                keep_known(judge, code);
                 all.push_back(std::move(code));
             }
         } catch (const util::Error& error) {

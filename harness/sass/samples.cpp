@@ -97,6 +97,12 @@ std::string reason_added(const OfLaunch& before, const model::Samples& was, cons
     return reason_words(most == added.end() ? "misc" : most->first);
 }
 
+/// 0 of nothing.
+double percent_of(const model::Samples& part, const model::Samples& all) {
+    const std::int64_t whole = all.all();
+    return whole == 0 ? 0 : 100 * static_cast<double>(part.all()) / static_cast<double>(whole);
+}
+
 bool has_lines(const model::Listing& listing) {
     return std::any_of(listing.instructions.begin(), listing.instructions.end(),
                        [](const model::Instruction& each) { return each.place.line > 0; });
@@ -116,6 +122,23 @@ model::Samples samples_of(const model::KernelCode& kernel) {
     model::Samples all;
     for (const model::Instruction& each : kernel.listing.instructions) all.add(each.samples);
     return all;
+}
+
+std::vector<HotLine> hot_lines(const Difference& difference) {
+    model::Samples before, after;
+    for (const Line& line : difference.lines) {
+        before.add(line.samples_before);
+        after.add(line.samples_after);
+    }
+    std::vector<HotLine> lines;
+    for (const Line& line : difference.lines) {
+        lines.push_back({&line, percent_of(line.samples_before, before),
+                         percent_of(line.samples_after, after)});
+    }
+    std::stable_sort(lines.begin(), lines.end(), [](const HotLine& one, const HotLine& other) {
+        return std::max(one.before, one.after) > std::max(other.before, other.after);
+    });
+    return lines;
 }
 
 std::string reason_words(std::string_view reason) {

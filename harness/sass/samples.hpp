@@ -37,4 +37,14 @@ std::optional<WhereTimeWent> where_time_went(const model::KernelCode& before,
 /// standard deviations more than any other.
 std::optional<WhereTimeWent> where_time_goes(const model::KernelCode& kernel);
 
+/// A source line with its share of the samples that are at lines, in % of its side's.
+struct HotLine {
+    const Line* line = nullptr;
+    double before = 0, after = 0;
+};
+
+/// All lines, those with the largest share on either side first; then as they are. They are the
+/// difference's, which outlives them.
+std::vector<HotLine> hot_lines(const Difference& difference);
+
 }  // namespace perfgate::sass

@@ -73,20 +73,25 @@ std::vector<std::string> rows_text(const model::Listing& before, const model::Li
 }
 
 std::vector<std::string> lines_text(const Difference& difference, std::size_t most_lines) {
+    constexpr double least_share = 1;
+    std::vector<HotLine> shown = hot_lines(difference);
+    std::erase_if(shown, [&](const HotLine& each) {
+        return each.line->changed == 0 && std::max(each.before, each.after) < least_share;
+    });
     std::vector<std::string> lines;
-    const auto changed = std::count_if(difference.lines.begin(), difference.lines.end(),
-                                       [](const Line& line) { return line.changed > 0; });
-    for (const Line& line : difference.lines) {
-        if (line.changed == 0) break;
+    for (const auto& [line, before, after] : shown) {
         if (lines.size() == most_lines) {
-            lines.push_back(fmt::format("… and {} more source lines",
-                                        static_cast<std::size_t>(changed) - most_lines));
+            lines.push_back(fmt::format("… and {} more source lines", shown.size() - most_lines));
             break;
         }
-        std::string text = fmt::format("{}  instructions {} → {}", place_of(line),
-                                       line.instructions_before, line.instructions_after);
-        for (std::size_t i = 0; i < std::min(line.opcodes.size(), most_opcodes); ++i) {
-            const Count& one = line.opcodes[i];
+        std::string text = place_of(*line);
+        if (before > 0 || after > 0) {
+            text += fmt::format("  samples {:.1f} % → {:.1f} %", before, after);
+        }
+        text += fmt::format("  instructions {} → {}", line->instructions_before,
+                            line->instructions_after);
+        for (std::size_t i = 0; i < std::min(line->opcodes.size(), most_opcodes); ++i) {
+            const Count& one = line->opcodes[i];
             text +=
                 fmt::format("{}{} {} → {}", i == 0 ? "  " : ", ", one.name, one.before, one.after);
         }

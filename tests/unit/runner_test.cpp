@@ -307,7 +307,7 @@ TEST_F(Runner, ASlowerCaseWithOtherCodeSaysWhereItsTimeGoesThoughTheBaseIsNotAtH
     const model::KeptCode kept = read_code(folder_ / "out");
     ASSERT_EQ(kept.head.size(), 2U);
     EXPECT_EQ(kept.head[0].kernels.at(0).listing.instructions.size(), 2U);
-    EXPECT_EQ(kept.base.size(), 2U);
+    ASSERT_EQ(kept.base.size(), 2U) << printed_;
     EXPECT_NE(kept.base[0].problem, "");
 }
 
