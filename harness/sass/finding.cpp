@@ -31,6 +31,12 @@ model::CodeFinding finding_alone(const model::CaseCode* base, const model::CaseC
     return finding;
 }
 
+std::string why_no_samples(const model::CaseCode* base, const model::CaseCode& head) {
+    if (!head.sampling_problem.empty()) return "not sampled: " + head.sampling_problem;
+    if (base == nullptr || base->sampling_problem.empty()) return {};
+    return "the base is not sampled: " + base->sampling_problem;
+}
+
 }  // namespace
 
 std::vector<KernelPair> kernel_pairs(const model::CaseCode* base, const model::CaseCode& head) {
@@ -54,9 +60,7 @@ std::vector<KernelPair> kernel_pairs(const model::CaseCode* base, const model::C
 }
 
 model::CodeFinding finding_of(const model::CaseCode* base, const model::CaseCode& head) {
-    const bool no_samples = !head.sampling_problem.empty();
-    const std::string why_no_samples =
-        no_samples ? "not sampled: " + head.sampling_problem : std::string();
+    const std::string no_samples = why_no_samples(base, head);
     if (head.kernels.empty()) return {{}, "not known: " + head.problem, {}, {}};
     std::optional<model::CodeFinding> found;
     double most = 0;
@@ -68,7 +72,7 @@ model::CodeFinding finding_of(const model::CaseCode* base, const model::CaseCode
         const auto went = where_time_went(*pair.before, *pair.after, difference.lines);
         if (found && (!went || went->added <= most)) continue;
         most = went ? went->added : 0;
-        found = {pair.before->code, difference.sentence, went ? went->sentence : why_no_samples,
+        found = {pair.before->code, difference.sentence, went ? went->sentence : no_samples,
                  went ? went->place : difference.place};
         if (head.kernels.size() > 1) {
             found->change += " in " + model::brief_kernel_name(pair.after->name);
@@ -76,7 +80,7 @@ model::CodeFinding finding_of(const model::CaseCode* base, const model::CaseCode
     }
     if (!found) {
         model::CodeFinding alone = finding_alone(base, head);
-        if (no_samples) alone.time = why_no_samples;
+        if (alone.time.empty()) alone.time = no_samples;
         return alone;
     }
     if (changed > 1) {

@@ -168,6 +168,10 @@ TEST(CodeFinding, WithoutSamplesTheLineIsThatOfTheCode) {
     const model::CodeFinding found = finding_of(&base, head);
     EXPECT_EQ(found.time, "not sampled: the device refuses");
     EXPECT_EQ(found.place.line, 9);
+    head.sampling_problem.clear();
+    model::CaseCode refused = base;
+    refused.sampling_problem = "the device refuses";
+    EXPECT_EQ(finding_of(&refused, head).time, "the base is not sampled: the device refuses");
 }
 
 TEST(CodeFinding, OfTheHeadAloneSaysWhyThereIsNoBase) {
