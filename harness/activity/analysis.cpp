@@ -8,7 +8,6 @@
 #include <map>
 #include <numeric>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include "activity/capture.hpp"
@@ -16,6 +15,7 @@
 #include "activity/waiting.hpp"
 #include "util/error.hpp"
 #include "util/text.hpp"
+#include "util/word_of.hpp"
 
 namespace perfgate::activity {
 
@@ -35,7 +35,7 @@ std::vector<CopySummary> copies_in(const Timeline& timeline, std::span<const Wor
         const bool to_host =
             copy.destination == MemoryKind::pageable || copy.destination == MemoryKind::pinned;
         const MemoryKind kind = !from_host && to_host ? copy.destination : copy.source;
-        return to_text(kind);
+        return std::string(to_text(kind));
     };
     std::map<std::pair<CopyKind, std::string>, Seen> by_kind;
     for (const Work& work : launched) {
@@ -266,65 +266,21 @@ std::vector<const WorkSummary*> work_of_ranges(const Timeline& timeline, const P
     return works;
 }
 
-const char* to_text(CopyKind kind) {
-    switch (kind) {
-        case CopyKind::host_to_device:
-            return "host to device";
-        case CopyKind::device_to_host:
-            return "device to host";
-        case CopyKind::host_to_array:
-            return "host to array";
-        case CopyKind::array_to_host:
-            return "array to host";
-        case CopyKind::array_to_array:
-            return "array to array";
-        case CopyKind::array_to_device:
-            return "array to device";
-        case CopyKind::device_to_array:
-            return "device to array";
-        case CopyKind::device_to_device:
-            return "device to device";
-        case CopyKind::host_to_host:
-            return "host to host";
-        case CopyKind::peer_to_peer:
-            return "peer to peer";
-        case CopyKind::unknown:
-            break;
-    }
-    return "unknown";
+std::string_view to_text(CopyKind kind) {
+    return util::word_of<CopyKind::peer_to_peer>(
+        kind, {"unknown", "host to device", "device to host", "host to array", "array to host",
+               "array to array", "array to device", "device to array", "device to device",
+               "host to host", "peer to peer"});
 }
 
-const char* to_text(MemoryKind kind) {
-    switch (kind) {
-        case MemoryKind::pageable:
-            return "pageable";
-        case MemoryKind::pinned:
-            return "pinned";
-        case MemoryKind::managed:
-        case MemoryKind::managed_static:
-            return "managed";
-        case MemoryKind::device:
-        case MemoryKind::device_static:
-            return "device";
-        case MemoryKind::array:
-            return "array";
-        default:
-            return "unknown";
-    }
+std::string_view to_text(MemoryKind kind) {
+    return util::word_of<MemoryKind::managed_static>(
+        kind, {"unknown", "pageable", "pinned", "device", "array", "managed", "device", "managed"});
 }
 
-const char* to_text(GapCause cause) {
-    switch (cause) {
-        case GapCause::synchronisation:
-            return "synchronisation";
-        case GapCause::api_call:
-            return "api_call";
-        case GapCause::nothing_submitted:
-            return "nothing_submitted";
-        case GapCause::not_recorded:
-            return "not_recorded";
-    }
-    return "";
+std::string_view to_text(GapCause cause) {
+    return util::word_of<GapCause::not_recorded>(
+        cause, {"synchronisation", "api_call", "nothing_submitted", "not_recorded"});
 }
 
 namespace {
@@ -359,16 +315,8 @@ Kind kind_of(std::uint32_t number) {
 
 }  // namespace
 
-const char* to_text(OverheadSource source) {
-    switch (source) {
-        case OverheadSource::cupti:
-            return "cupti";
-        case OverheadSource::driver:
-            return "driver";
-        case OverheadSource::unknown:
-            return "unknown";
-    }
-    return "";
+std::string_view to_text(OverheadSource source) {
+    return util::word_of<OverheadSource::driver>(source, {"unknown", "cupti", "driver"});
 }
 
 std::string overhead_name(std::uint32_t number) {

@@ -7,10 +7,8 @@
 #include <algorithm>
 #include <optional>
 #include <set>
-#include <string>
 #include <unordered_set>
 #include <utility>
-#include <vector>
 
 #include "util/text.hpp"
 

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,7 +15,9 @@
 #include "activity/timeline.hpp"
 #include "activity/waiting.hpp"
 #include "util/file.hpp"
+#include "util/number.hpp"
 #include "util/text.hpp"
+#include "util/word_of.hpp"
 
 namespace perfgate::activity {
 namespace {
@@ -26,32 +27,14 @@ std::string text(std::string_view from_program) {
     return util::printable(from_program, max_string_bytes);
 }
 
-std::optional<std::int64_t> integer(const std::string& digits) {
-    std::int64_t value = 0;
-    const char* end = digits.data() + digits.size();
-    const auto [rest, error] = std::from_chars(digits.data(), end, value);
-    if (error != std::errc() || rest != end) return std::nullopt;
-    return value;
-}
-
 template <class Value>
 std::optional<Value> unless(const Value& value, const Value& unknown) {
     return value == unknown ? std::nullopt : std::optional(value);
 }
 
-const char* to_text(SynchronisationKind kind) {
-    switch (kind) {
-        case SynchronisationKind::event:
-            return "event";
-        case SynchronisationKind::stream_wait_event:
-            return "stream waits for event";
-        case SynchronisationKind::stream:
-            return "stream";
-        case SynchronisationKind::context:
-            return "context";
-        default:
-            return "unknown";
-    }
+std::string_view to_text(SynchronisationKind kind) {
+    return util::word_of<SynchronisationKind::context>(
+        kind, {"unknown", "event", "stream waits for event", "stream", "context"});
 }
 
 void bind(Table& table, const WorkSummary& work, bool knows_sms) {
@@ -142,8 +125,8 @@ class DatabaseWriter {
 void DatabaseWriter::add_process(const Timeline& timeline, const Profile& profile) {
     const Recording& recording = timeline.recording();
     processes_.bind(process_);
-    processes_.bind(integer(recording.field("pid")));
-    processes_.bind(integer(recording.field("rank")));
+    processes_.bind(util::parsed<std::int64_t>(recording.field("pid")));
+    processes_.bind(util::parsed<std::int64_t>(recording.field("rank")));
     const std::string command = text(recording.field("command"));
     const std::string level = text(recording.field("level")), end = text(recording.end);
     processes_.bind(std::string_view(command));
@@ -261,10 +244,10 @@ void DatabaseWriter::add_work(const Timeline& timeline, const Nesting& nesting) 
             table.bind(configuration_id(records.kernels[work.index].configuration));
         } else if (work.kind == WorkKind::copy) {
             const Copy& copy = timeline.copy(work);
-            table.bind(std::string_view(activity::to_text(copy.kind)));
+            table.bind(activity::to_text(copy.kind));
             table.bind(copy.bytes);
-            table.bind(std::string_view(activity::to_text(copy.source)));
-            table.bind(std::string_view(activity::to_text(copy.destination)));
+            table.bind(activity::to_text(copy.source));
+            table.bind(activity::to_text(copy.destination));
             table.bind(copy.asynchronous);
         } else {
             table.bind(records.memsets[work.index].bytes);
@@ -285,8 +268,8 @@ void DatabaseWriter::add_calls(const Timeline& timeline, const Nesting& nesting)
 void DatabaseWriter::add_others(const Recording& recording) {
     const Records& records = recording.records;
     for (const Synchronisation& each : records.synchronisations) {
-        synchronisations_.row(process_, std::string_view(to_text(each.kind)), each.start_ns,
-                              each.end_ns, each.context, each.stream, each.correlation);
+        synchronisations_.row(process_, to_text(each.kind), each.start_ns, each.end_ns,
+                              each.context, each.stream, each.correlation);
     }
     for (const Marker& mark : records.markers) {
         if (mark.kind != MarkerKind::instant) continue;
@@ -298,8 +281,8 @@ void DatabaseWriter::add_others(const Recording& recording) {
     for (const MemoryEvent& event : records.memory_events) {
         memory_.row(process_, event.time_ns,
                     std::string_view(event.release == 0 ? "allocation" : "release"),
-                    std::string_view(activity::to_text(event.kind)), event.address, event.bytes,
-                    event.pool, event.device, event.context, event.correlation);
+                    activity::to_text(event.kind), event.address, event.bytes, event.pool,
+                    event.device, event.context, event.correlation);
     }
     for (const ProfilerCall& call : records.profiler_calls) {
         if (call.kind == ProfilerCallKind::watched) continue;
@@ -327,7 +310,7 @@ void DatabaseWriter::add_gaps(const Timeline& timeline, const Profile& profile) 
         const std::string call = text(gap.call), before = text(gap.before), after = text(gap.after),
                           range = text(gap.range);
         constexpr std::string_view none;
-        gaps_.row(process_, time.begin, time.end, std::string_view(activity::to_text(gap.cause)),
+        gaps_.row(process_, time.begin, time.end, activity::to_text(gap.cause),
                   unless(std::string_view(call), none), gap.in_calls_ns,
                   unless(std::string_view(before), none), unless(std::string_view(after), none),
                   unless(std::string_view(range), none));

@@ -9,7 +9,6 @@
 #include <optional>
 #include <set>
 #include <string_view>
-#include <utility>
 
 #include "util/text.hpp"
 

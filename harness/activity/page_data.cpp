@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
-#include <utility>
 
 #include "activity/analysis.hpp"
 #include "activity/profile_fields.hpp"
@@ -197,7 +197,7 @@ Profile ProcessMaker::shown_profile() {
     return shown;
 }
 
-/// In per mille of each piece.
+/// In per mille of each piece, rounded up: 0 is idle.
 std::vector<std::uint64_t> ProcessMaker::busy(Interval time) const {
     std::vector<std::uint64_t> shares;
     const std::uint64_t length = time.length() / busy_pieces;
@@ -205,8 +205,8 @@ std::vector<std::uint64_t> ProcessMaker::busy(Interval time) const {
         const std::uint64_t begin = time.begin + i * length;
         const Interval piece{begin, i + 1 == busy_pieces ? time.end : begin + length};
         shares.push_back(static_cast<std::uint64_t>(
-            1000.0 * static_cast<double>(timeline_.busy().length(piece)) /
-            static_cast<double>(piece.length())));
+            std::ceil(1000.0 * static_cast<double>(timeline_.busy().length(piece)) /
+                      static_cast<double>(piece.length()))));
     }
     return shares;
 }

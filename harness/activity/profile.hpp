@@ -7,13 +7,11 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <map>
-#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "activity/timeline.hpp"
@@ -107,13 +105,13 @@ struct CopySummary {
                    : static_cast<double>(bytes) * 1e9 / static_cast<double>(time.total_ns);
     }
 };
-const char* to_text(CopyKind kind);
-const char* to_text(MemoryKind kind);
+std::string_view to_text(CopyKind kind);
+std::string_view to_text(MemoryKind kind);
 
 /// What takes host time besides the program: CUPTI only while a program is recorded, the driver
 /// always.
 enum class OverheadSource { unknown, cupti, driver };
-const char* to_text(OverheadSource source);
+std::string_view to_text(OverheadSource source);
 
 struct OverheadSummary {
     std::string name;
@@ -144,7 +142,7 @@ enum class GapCause {
     nothing_submitted,  ///< the host was outside CUDA
     not_recorded,       ///< API calls are not on record
 };
-const char* to_text(GapCause cause);
+std::string_view to_text(GapCause cause);
 
 /// Time in which no device did anything for the process.
 struct Gap {

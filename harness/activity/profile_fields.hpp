@@ -20,28 +20,6 @@ using activity::GapCause;
 using activity::OverheadSource;
 
 template <>
-inline constexpr GapCause choices<GapCause>[] = {GapCause::synchronisation, GapCause::api_call,
-                                                 GapCause::nothing_submitted,
-                                                 GapCause::not_recorded};
-template <>
-inline constexpr OverheadSource choices<OverheadSource>[] = {
-    OverheadSource::unknown, OverheadSource::cupti, OverheadSource::driver};
-template <>
-inline constexpr CopyKind choices<CopyKind>[] = {
-    CopyKind::unknown,         CopyKind::host_to_device,  CopyKind::device_to_host,
-    CopyKind::host_to_array,   CopyKind::array_to_host,   CopyKind::array_to_array,
-    CopyKind::array_to_device, CopyKind::device_to_array, CopyKind::device_to_device,
-    CopyKind::host_to_host,    CopyKind::peer_to_peer};
-
-template <>
-inline constexpr activity::TrackKind choices<activity::TrackKind>[] = {
-    activity::TrackKind::device, activity::TrackKind::ranges, activity::TrackKind::calls};
-template <>
-inline constexpr activity::EventKind choices<activity::EventKind>[] = {
-    activity::EventKind::kernel, activity::EventKind::copy, activity::EventKind::memset,
-    activity::EventKind::range,  activity::EventKind::call, activity::EventKind::wait};
-
-template <>
 inline constexpr JsonLayout layout_of<activity::Profile> = JsonLayout::lines;
 
 }  // namespace perfgate::document

@@ -2,7 +2,6 @@
 // A recording as it was read: the records of one process, and whether they are all of them.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>

@@ -2,7 +2,6 @@
 #include "activity/timeline.hpp"
 
 #include <algorithm>
-#include <unordered_map>
 
 namespace perfgate::activity {
 

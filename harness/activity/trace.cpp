@@ -12,7 +12,6 @@
 #include <set>
 #include <tuple>
 #include <unordered_map>
-#include <utility>
 
 #include "activity/profile.hpp"
 #include "activity/tracks.hpp"

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "activity/timeline.hpp"
+#include "util/word_of.hpp"
 
 namespace perfgate::activity {
 
@@ -16,12 +17,11 @@ enum class TrackKind : std::uint8_t { device, ranges, calls };
 enum class EventKind : std::uint8_t { kernel, copy, memset, range, call, wait };
 
 constexpr std::string_view to_text(TrackKind kind) {
-    constexpr std::string_view texts[] = {"device", "ranges", "calls"};
-    return texts[static_cast<std::size_t>(kind)];
+    return util::word_of<TrackKind::calls>(kind, {"device", "ranges", "calls"});
 }
 constexpr std::string_view to_text(EventKind kind) {
-    constexpr std::string_view texts[] = {"kernel", "copy", "memset", "range", "call", "wait"};
-    return texts[static_cast<std::size_t>(kind)];
+    return util::word_of<EventKind::wait>(kind,
+                                          {"kernel", "copy", "memset", "range", "call", "wait"});
 }
 
 struct TrackEvent {

@@ -56,8 +56,7 @@ class WithoutSizeSignal {
         }
         pthread_sigmask(SIG_SETMASK, &before_, nullptr);
     }
-    WithoutSizeSignal(const WithoutSizeSignal&) = delete;
-    WithoutSizeSignal& operator=(const WithoutSizeSignal&) = delete;
+    WithoutSizeSignal& operator=(WithoutSizeSignal&&) = delete;  // nor copied
 
     void raised() { raised_ = true; }
 

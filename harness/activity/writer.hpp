@@ -4,7 +4,6 @@
 // program. Needs zlib alone.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -34,8 +33,7 @@ class Writer {
   public:
     Writer() = default;
     ~Writer();  ///< closes the file, without an `end` block
-    Writer(const Writer&) = delete;
-    Writer& operator=(const Writer&) = delete;
+    Writer& operator=(Writer&&) = delete;  // nor copied
 
     using Header = std::vector<std::pair<std::string, std::string>>;
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "baseline/pooling.hpp"
@@ -260,9 +259,7 @@ class Accepting {
     void acknowledge(const CaseResult& result, const CaseVerdict& verdict, BaselineCase* expected,
                      LedgerEntry& entry) const {
         for (const MetricVerdict& metric : verdict.metrics) {
-            const bool worse = metric.verdict == Verdict::regressed ||
-                               metric.verdict == Verdict::warned ||
-                               metric.verdict == Verdict::acknowledged;
+            const bool worse = is_worse(metric.verdict) || metric.verdict == Verdict::acknowledged;
             if (!worse || expected == nullptr) continue;
             const MetricSeries known = condensed(result.metrics.at(metric.metric));
             entry.changes[metric.metric] = {known.unit, expected->metrics.at(metric.metric).value,

@@ -11,7 +11,7 @@
 #include "baseline/acceptance.hpp"
 #include "gate/baseline_set.hpp"
 #include "gate/rule.hpp"
-#include "model/ledger.hpp"
+#include "model/baseline.hpp"
 
 namespace perfgate::baseline {
 

@@ -12,7 +12,6 @@
 #include "gate/choices.hpp"
 #include "gate/invalid.hpp"
 #include "gate/rule.hpp"
-#include "model/board.hpp"
 #include "model/case.hpp"
 #include "model/quantity.hpp"
 #include "util/error.hpp"

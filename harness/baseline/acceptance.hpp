@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "model/baseline.hpp"
-#include "model/ledger.hpp"
 #include "model/run.hpp"
 #include "model/verdict.hpp"
 

@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <system_error>
-#include <utility>
 
 #include "document/archive.hpp"
 #include "util/error.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "model/ledger.hpp"
+#include "model/baseline.hpp"
 #include "model/run.hpp"
 #include "model/verdict.hpp"
 

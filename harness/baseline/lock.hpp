@@ -28,8 +28,7 @@ class BaselineLock {
     /// locked.
     BaselineLock(std::filesystem::path folder, const Waiting& waiting);
     ~BaselineLock();
-    BaselineLock(const BaselineLock&) = delete;
-    BaselineLock& operator=(const BaselineLock&) = delete;
+    BaselineLock& operator=(BaselineLock&&) = delete;  // nor copied
 
     const std::filesystem::path& folder() const { return folder_; }
 

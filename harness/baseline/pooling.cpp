@@ -18,7 +18,6 @@
 #include "gate/batch_rule.hpp"
 #include "gate/case_verdict.hpp"
 #include "gate/significance.hpp"
-#include "model/board.hpp"
 #include "model/case.hpp"
 #include "model/kernel_name.hpp"
 #include "stats/drift.hpp"

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "gate/renames.hpp"
-#include "model/unknown_cases.hpp"
 #include "util/error.hpp"
 #include "util/text.hpp"
 

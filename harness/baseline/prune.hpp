@@ -10,7 +10,6 @@
 #include "baseline/acceptance.hpp"
 #include "model/baseline.hpp"
 #include "model/case.hpp"
-#include "model/ledger.hpp"
 #include "model/run.hpp"
 
 namespace perfgate::baseline {

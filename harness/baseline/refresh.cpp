@@ -4,10 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "baseline/pooling.hpp"
@@ -17,11 +15,9 @@
 #include "gate/renames.hpp"
 #include "gate/rule.hpp"
 #include "gate/series.hpp"
-#include "model/board.hpp"
 #include "model/case.hpp"
 #include "model/date.hpp"
 #include "model/quantity.hpp"
-#include "model/unknown_cases.hpp"
 #include "util/error.hpp"
 #include "util/text.hpp"
 
@@ -32,6 +28,7 @@ namespace {
 using model::BaselineCase;
 using model::CaseResult;
 using model::CaseStatus;
+using model::MetricSeries;
 using model::Provenance;
 
 /// Whether accepting again would change only the time and the revision.
@@ -291,19 +288,44 @@ BaselineCase better_known(const BaselineCase& before, const CaseResult& result) 
     return kept;
 }
 
+/// Whether the baseline has these processes: the run was stored, or has joined it, before.
+bool has_all_of(const MetricSeries& then, const MetricSeries& now) {
+    std::set<double> known;
+    for (const model::Batch* batch : gate::batches_in_use(then)) {
+        known.insert(gate::batch_value(*batch));
+    }
+    const auto used = gate::batches_in_use(now);
+    return std::all_of(used.begin(), used.end(), [&](const model::Batch* batch) {
+        return known.contains(gate::batch_value(*batch));
+    });
+}
+
+/// Whether the baseline has too few processes of a gated time and this one session has others, not
+/// enough to replace them.
+bool has_more_of(const MetricSeries& then, const MetricSeries& now) {
+    const auto used = gate::batches_in_use(now);
+    const auto of_first_session = [&](const model::Batch* batch) {
+        return batch->run == used.front()->run;
+    };
+    return gate::batches_in_use(then).size() < enough_processes && !used.empty() &&
+           used.size() < enough_processes &&
+           std::all_of(used.begin(), used.end(), of_first_session) && !has_all_of(then, now);
+}
+
 /// The run's processes may join the baseline's if the baseline has too few of them and the run runs
 /// the same, on the same board and with the same tools. An acknowledged metric keeps what it has.
 bool may_be_pooled(const model::Run& run, const CaseResult& result, const BaselineCase& before) {
     const Provenance& then = before.provenance;
     const gate::CodeComparison code =
         gate::compare_code(gate::code_of(result, run.environment), gate::code_of(before));
-    const bool few =
+    const bool more =
         std::any_of(result.gates.begin(), result.gates.end(), [&](const model::GateRule& rule) {
-            const auto series = before.metrics.find(rule.metric);
-            return is_time(run, rule.metric) && series != before.metrics.end() &&
-                   gate::batches_in_use(series->second).size() < enough_processes;
+            const auto known = before.metrics.find(rule.metric);
+            const auto measured = result.metrics.find(rule.metric);
+            return is_time(run, rule.metric) && known != before.metrics.end() &&
+                   measured != result.metrics.end() && has_more_of(known->second, measured->second);
         });
-    return few && code.runs_the_same && before.acknowledged.empty() &&
+    return more && code.runs_the_same && before.acknowledged.empty() &&
            model::difference(before.measured_as, result.measured_as).empty() &&
            then.board == model::board_of(run, result) && then.driver == run.environment.driver &&
            then.cupti == run.environment.cupti && then.tool_version == run.tool_version;
@@ -374,7 +396,8 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
                                                      : replaced(run, result, acceptance);
         const bool fewer = old_case && !acceptance.add_board &&
                            has_fewer_processes(run, result, old_case.mapped());
-        if (fewer && passing.contains(id) && may_be_pooled(run, result, old_case.mapped())) {
+        if (old_case && !acceptance.add_board && passing.contains(id) &&
+            may_be_pooled(run, result, old_case.mapped())) {
             accepted = pooled(old_case.mapped(), result);
             accepted.anchors = moved_anchors(run, result, old_case.mapped(), accepted.metrics,
                                              acceptance.reset_anchors);

@@ -10,7 +10,6 @@
 
 #include "baseline/acceptance.hpp"
 #include "model/baseline.hpp"
-#include "model/ledger.hpp"
 #include "model/run.hpp"
 
 namespace perfgate::baseline {
@@ -35,8 +34,8 @@ struct Refreshed {
     std::vector<Refused> refused;        ///< not stored: what the baseline has stays
     /// They pass, and the run has fewer processes: these values stay.
     std::vector<std::string> better_known;
-    /// Likewise, and they run the baseline's code: their processes join the baseline's, until it
-    /// has `enough_processes`. They are among `accepted`.
+    /// They pass and run the baseline's code, and neither has `enough_processes`: the run's join
+    /// the baseline's, up to so many. They are among `accepted`.
     std::vector<std::string> pooled;
     std::size_t fewer = 0;  ///< accepted cases that have fewer processes than before
     /// Acknowledged metrics, which keep their expected value until their day is over.

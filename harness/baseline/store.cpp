@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstdint>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -13,7 +11,6 @@
 #include "baseline/file_changes.hpp"
 #include "baseline/improvements.hpp"
 #include "document/baseline.hpp"
-#include "document/ledger.hpp"
 #include "gate/renames.hpp"
 #include "util/error.hpp"
 #include "util/file.hpp"
@@ -99,7 +96,6 @@ std::optional<gate::StoredBaseline> load_baseline(const fs::path& folder,
     gate::StoredBaseline stored = read_baseline(path);
     require_place("baseline", stored.file, "suite", stored.baseline.suite, suite);
     require_place("baseline", stored.file, "device.key", stored.baseline.device.key, device_key);
-    stored.improved = load_first_seen(folder, device_key, suite);
     return stored;
 }
 
@@ -110,6 +106,7 @@ gate::BaselineSet load_baselines(const fs::path& folder, const model::Device& de
         auto stored = load_baseline(folder, device.key, suite);
         if (!stored) continue;
         gate::require_same_device(device, stored->baseline.device, stored->file);
+        stored->improved = load_first_seen(folder, device.key, suite);
         baselines.insert_or_assign(suite, *std::move(stored));
     }
     return baselines;

@@ -14,7 +14,6 @@
 #include "baseline/lock.hpp"
 #include "gate/baseline_set.hpp"
 #include "model/baseline.hpp"
-#include "model/ledger.hpp"
 #include "model/run.hpp"
 
 namespace perfgate::baseline {

@@ -13,7 +13,7 @@
 #include "baseline/file_changes.hpp"
 #include "baseline/store.hpp"
 #include "document/baseline.hpp"
-#include "model/ledger.hpp"
+#include "model/baseline.hpp"
 #include "stats/quantiles.hpp"
 #include "util/error.hpp"
 #include "util/file.hpp"

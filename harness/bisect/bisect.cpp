@@ -27,6 +27,7 @@
 #include "util/file.hpp"
 #include "util/folder.hpp"
 #include "util/sha256.hpp"
+#include "util/temporary_folder.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::bisect {
@@ -76,8 +77,7 @@ std::optional<Target> worst_of(const model::VerdictDocument& document) {
         for (const model::CaseVerdict& verdict : suite.cases) {
             const model::MetricVerdict* metric = model::deciding_metric(verdict);
             const bool slower = metric != nullptr && metric->baseline && metric->measured &&
-                                (metric->verdict == model::Verdict::regressed ||
-                                 metric->verdict == model::Verdict::warned);
+                                is_worse(metric->verdict);
             if (!slower) continue;
             const double change =
                 std::fabs(metric->change.value_or(std::numeric_limits<double>::infinity()));
@@ -268,7 +268,8 @@ class Bisection {
         asked.measuring.tags.clear();
         asked.measuring.ceilings = false;
         asked.measuring.progress = nullptr;
-        asked.measuring.out = util::Folder(request_.ab.measuring.out).below("step").path();
+        const util::TemporaryFolder out("perfgate-step");
+        asked.measuring.out = out.path();
         asked.measuring.processes =
             std::max(first_pairs(asked.policy.false_alarms), asked.measuring.processes.value_or(0));
         Pairs pairs(*search_.target, request_.ab.policy.false_alarms, step);
@@ -351,16 +352,10 @@ class Bisection {
     /// Says that the commit, which is beyond the boundary, does not make the whole of the change;
     /// empty if it does.
     std::string not_alone(const model::VerdictDocument& report) const {
-        for (const model::SuiteVerdict& suite : report.suites) {
-            for (const model::CaseVerdict& verdict : suite.cases) {
-                if (suite.name != search_.target->suite || verdict.id != search_.target->id) {
-                    continue;
-                }
-                for (const model::MetricVerdict& metric : verdict.metrics) {
-                    const bool worse = metric.verdict == model::Verdict::regressed ||
-                                       metric.verdict == model::Verdict::warned;
-                    if (metric.metric == search_.target->metric && worse) return {};
-                }
+        const Target& target = *search_.target;
+        if (const auto* verdict = find_case(report, target.suite, target.id)) {
+            for (const model::MetricVerdict& metric : verdict->metrics) {
+                if (metric.metric == target.metric && is_worse(metric.verdict)) return {};
             }
         }
         return "the report does not show that this alone makes it slower by more than the "
@@ -404,10 +399,7 @@ std::optional<int> answer(const model::VerdictDocument& document) {
     bool shown = document.exit_code != 2;
     for (const model::SuiteVerdict& suite : document.suites) {
         for (const model::CaseVerdict& verdict : suite.cases) {
-            if (verdict.verdict == model::Verdict::regressed ||
-                verdict.verdict == model::Verdict::warned) {
-                return 1;
-            }
+            if (is_worse(verdict.verdict)) return 1;
             shown = shown && (verdict.verdict == model::Verdict::pass ||
                               verdict.verdict == model::Verdict::improved ||
                               verdict.verdict == model::Verdict::skipped);

@@ -10,7 +10,7 @@
 #include "gate/rule.hpp"
 #include "gate/series.hpp"
 #include "stats/quantiles.hpp"
-#include "stats/signed_rank.hpp"
+#include "stats/rank_tests.hpp"
 
 namespace perfgate::bisect {
 

@@ -6,7 +6,6 @@
 
 #include "bisect/decision.hpp"
 #include "bisect/search_document.hpp"
-#include "model/case_index.hpp"
 #include "model/run.hpp"
 #include "runner/back_to_back.hpp"
 #include "runner/execution.hpp"

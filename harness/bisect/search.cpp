@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bisect/search.hpp"
 
+#include "util/word_of.hpp"
+
 namespace perfgate::bisect {
 
 std::string_view to_text(Decision decision) {
-    switch (decision) {
-        case Decision::not_slower:
-            return "not slower";
-        case Decision::slower:
-            return "slower";
-        case Decision::undecided:
-            return "undecided";
-        case Decision::broken:
-            break;
-    }
-    return "broken";
+    return util::word_of<Decision::broken>(decision,
+                                           {"not slower", "slower", "undecided", "broken"});
 }
 
 Candidates candidates(std::span<const std::optional<Decision>> decisions) {

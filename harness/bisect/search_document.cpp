@@ -4,35 +4,18 @@
 #include <utility>
 
 #include "document/archive.hpp"
+#include "util/word_of.hpp"
 
 namespace perfgate::bisect {
 
 std::string_view to_text(Outcome outcome) {
-    switch (outcome) {
-        case Outcome::running:
-            return "running";
-        case Outcome::not_shown:
-            return "not shown";
-        case Outcome::found:
-            return "found";
-        case Outcome::one_of:
-            break;
-    }
-    return "one of";
+    return util::word_of<Outcome::one_of>(outcome, {"running", "not shown", "found", "one of"});
 }
 
 }  // namespace perfgate::bisect
 
 namespace perfgate::document {
 
-template <>
-inline constexpr bisect::Decision choices<bisect::Decision>[] = {
-    bisect::Decision::not_slower, bisect::Decision::slower, bisect::Decision::undecided,
-    bisect::Decision::broken};
-template <>
-inline constexpr bisect::Outcome choices<bisect::Outcome>[] = {
-    bisect::Outcome::running, bisect::Outcome::not_shown, bisect::Outcome::found,
-    bisect::Outcome::one_of};
 template <>
 inline constexpr JsonLayout layout_of<bisect::SearchDocument> = JsonLayout::lines;
 

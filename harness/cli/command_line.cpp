@@ -310,6 +310,9 @@ void add_verbs(CLI::App& app, std::span<const Verb> table, Body& chosen) {
         if (!each.below.empty()) add_verbs(*verb, each.below, chosen);
         if (each.add == nullptr) continue;
         verb->callback([&chosen, body = each.add(*verb)] { chosen = body; });
+        if (*each.examples == '\0') continue;
+        verb->footer(
+            fmt::format("{}\n{}  {}", verb->get_footer(), examples_heading, each.examples));
     }
 }
 

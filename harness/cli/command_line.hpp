@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace CLI {
@@ -22,6 +23,8 @@ void format_help(CLI::App& app);
 std::string value_text(const CLI::Option& option);
 /// An argument in a usage line: "SUITE...", "[RUN]".
 std::string argument_text(const CLI::Option& option);
+/// Stands before a verb's examples, at the end of its footer.
+inline constexpr std::string_view examples_heading = "\nExamples:\n";
 /// Those that are not hidden.
 std::vector<const CLI::App*> shown_commands(const CLI::App& app);
 

@@ -23,8 +23,7 @@ class HostObject {
     HostObject(const Api& api, const std::string& chip,
                const std::vector<std::uint8_t>& availability);
     ~HostObject();
-    HostObject(const HostObject&) = delete;
-    HostObject& operator=(const HostObject&) = delete;
+    HostObject& operator=(HostObject&&) = delete;  // nor copied
 
     [[nodiscard]] CUptiResult add(const std::vector<std::string>& names) const;
     /// CUPTI's description; nothing is thrown for a name that it does not know.
@@ -62,8 +61,7 @@ class RangeSession {
   public:
     RangeSession(const Api& api, CUcontext context);
     ~RangeSession();
-    RangeSession(const RangeSession&) = delete;
-    RangeSession& operator=(const RangeSession&) = delete;
+    RangeSession& operator=(RangeSession&&) = delete;  // nor copied
 
     [[nodiscard]] std::size_t data_bytes(const std::vector<std::string>& names,
                                          std::size_t ranges) const;

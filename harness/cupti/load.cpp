@@ -4,11 +4,11 @@
 #include <link.h>
 
 #include <array>
-#include <cstdlib>
 #include <string_view>
 #include <vector>
 
 #include "cupti/api.hpp"
+#include "util/toolkit.hpp"
 
 namespace perfgate::cupti {
 namespace {
@@ -60,13 +60,7 @@ std::vector<std::string> folders() {
 #ifdef PERFGATE_CUPTI_LIBRARY_FOLDER
     all.emplace_back(PERFGATE_CUPTI_LIBRARY_FOLDER "/");
 #endif
-    std::vector<std::string> toolkits;
-    for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-        const char* value = std::getenv(variable);
-        if (value != nullptr && *value == '/') toolkits.emplace_back(value);
-    }
-    toolkits.emplace_back("/usr/local/cuda");
-    for (const std::string& toolkit : toolkits) {
+    for (const std::string& toolkit : util::toolkit_folders()) {
         all.push_back(toolkit + "/extras/CUPTI/lib64/");
         all.push_back(toolkit + "/lib64/");
     }

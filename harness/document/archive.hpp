@@ -21,6 +21,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -35,6 +36,7 @@
 
 #include "document/json_reader.hpp"
 #include "document/json_writer.hpp"
+#include "util/word_of.hpp"
 
 namespace perfgate::document {
 
@@ -50,10 +52,6 @@ inline constexpr JsonLayout layout_of = JsonLayout::compact;
 /// them. Absent fields are null, and left out at the end.
 template <class T>
 inline constexpr bool is_row = false;
-
-/// The values of an enum that documents may have, each written as its to_text().
-template <class Enum>
-inline constexpr std::nullptr_t choices = nullptr;
 
 struct Lines {};
 inline constexpr Lines lines;
@@ -215,19 +213,26 @@ void read(JsonValue value, std::map<std::string, T>& out) {
     });
 }
 
+/// The words for the values of an enum, which are 0, 1, …: what its to_text says of them.
+template <class Enum>
+std::vector<std::string_view> words_of() {
+    constexpr std::size_t most = 100;
+    std::vector<std::string_view> words;
+    for (std::size_t i = 0; i < most; ++i) {
+        const std::string_view word = to_text(static_cast<Enum>(i));
+        if (i > 0 && word == util::no_word) break;
+        words.push_back(word);
+    }
+    return words;
+}
+
 template <class Enum>
 requires std::is_enum_v<Enum>
 void read(JsonValue value, Enum& out) {
-    const std::string_view found = value.text();
-    std::array<std::string_view, std::size(choices<Enum>)> texts;
-    for (std::size_t i = 0; i < texts.size(); ++i) {
-        texts[i] = to_text(choices<Enum>[i]);
-        if (texts[i] == found) {
-            out = choices<Enum>[i];
-            return;
-        }
-    }
-    fail_choice(value, texts);
+    static const std::vector<std::string_view> words = words_of<Enum>();
+    const auto found = std::find(words.begin(), words.end(), value.text());
+    if (found == words.end()) fail_choice(value, words);
+    out = static_cast<Enum>(found - words.begin());
 }
 
 /// A struct with a description.

@@ -12,13 +12,6 @@ using model::ExpressionStep;
 using model::Operator;
 using model::PostfixExpression;
 
-template <>
-inline constexpr Comparator choices<Comparator>[] = {Comparator::less,    Comparator::less_equal,
-                                                     Comparator::greater, Comparator::greater_equal,
-                                                     Comparator::equal,   Comparator::not_equal};
-template <>
-inline constexpr Operator choices<Operator>[] = {Operator::multiply, Operator::divide};
-
 template <class Archive>
 void describe(Archive& archive, Described<Archive, model::OperandMetric>& metric) {
     archive.required("operand", metric.operand);

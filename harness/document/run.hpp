@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "model/plan.hpp"
 #include "model/run.hpp"
 
 namespace perfgate::document {
@@ -13,5 +14,8 @@ namespace perfgate::document {
 /// messages. parse_run throws InputError naming the JSON path of what is wrong.
 std::string write_run(const model::Run& run);
 model::Run parse_run(std::string json, std::string_view source);
+
+// A Plan as JSON (schema perfgate.list): what would be measured and gated.
+std::string write_plan(const model::Plan& plan);
 
 }  // namespace perfgate::document

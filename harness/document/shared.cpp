@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <optional>
 
 namespace perfgate::document {
@@ -93,20 +92,6 @@ template void describe(Writer&, const MetricSeries&);
 const Form<MetricSeries> all_batches{
     [](JsonWriter& json, const MetricSeries& series) { write(json, series); },
     [](JsonValue value, MetricSeries& series) { read(value, series); }};
-
-template <>
-inline constexpr model::MemoryOperationKind choices<model::MemoryOperationKind>[] = {
-    model::MemoryOperationKind::unknown,          model::MemoryOperationKind::memset,
-    model::MemoryOperationKind::host_to_device,   model::MemoryOperationKind::device_to_host,
-    model::MemoryOperationKind::device_to_device, model::MemoryOperationKind::host_to_host,
-    model::MemoryOperationKind::peer_to_peer,
-};
-template <>
-inline constexpr model::MemoryKind choices<model::MemoryKind>[] = {
-    model::MemoryKind::unknown,       model::MemoryKind::pageable,       model::MemoryKind::pinned,
-    model::MemoryKind::device,        model::MemoryKind::array,          model::MemoryKind::managed,
-    model::MemoryKind::device_static, model::MemoryKind::managed_static,
-};
 
 /// {"kind":"host to device","bytes":4096,"from":"pinned","to":"device"}
 template <class Archive>

@@ -10,7 +10,6 @@
 #include "model/environment.hpp"
 #include "model/metric.hpp"
 #include "model/run.hpp"
-#include "model/tolerance.hpp"
 
 namespace perfgate::document {
 
@@ -20,10 +19,6 @@ template <>
 inline constexpr JsonLayout layout_of<model::Relation> = JsonLayout::lines;
 template <>
 inline constexpr JsonLayout layout_of<model::CaseResult> = JsonLayout::lines;
-
-template <>
-inline constexpr model::Severity choices<model::Severity>[] = {model::Severity::fail,
-                                                               model::Severity::warn};
 
 // Those that are only declared are instantiated for both archives where they are defined.
 template <class Archive>

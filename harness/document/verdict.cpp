@@ -19,34 +19,6 @@ constexpr Schema verdict_schema{"perfgate.verdict", 1, 3};
 }  // namespace
 
 template <>
-inline constexpr Verdict choices<Verdict>[] = {
-    Verdict::pass,          Verdict::improved,    Verdict::skipped,      Verdict::acknowledged,
-    Verdict::warned,        Verdict::no_baseline, Verdict::inconclusive, Verdict::invalid,
-    Verdict::not_collected, Verdict::error,       Verdict::missing,      Verdict::incorrect,
-    Verdict::regressed};
-template <>
-inline constexpr Bound choices<Bound>[] = {Bound::memory, Bound::compute, Bound::neither};
-template <>
-inline constexpr CodeChange choices<CodeChange>[] = {
-    CodeChange::unknown, CodeChange::unchanged, CodeChange::device_unchanged, CodeChange::changed};
-template <>
-inline constexpr Doubt choices<Doubt>[] = {
-    Doubt::none,           Doubt::not_shown,      Doubt::nothing_changed,
-    Doubt::clock,          Doubt::unclear,        Doubt::baseline_disagrees,
-    Doubt::choices_differ, Doubt::clock_hides,    Doubt::nothing_launched_changed,
-    Doubt::too_good,       Doubt::slow_processes, Doubt::slow_tail,
-    Doubt::unaccepted};
-template <>
-inline constexpr OnChange choices<OnChange>[] = {OnChange::accept, OnChange::warn,
-                                                 OnChange::refuse};
-
-template <>
-inline constexpr Effect choices<Effect>[] = {
-    Effect::wrong,        Effect::failed,      Effect::slower,  Effect::missing,
-    Effect::counter,      Effect::unmeasured,  Effect::unclear, Effect::warned,
-    Effect::acknowledged, Effect::no_baseline, Effect::better,  Effect::none};
-
-template <>
 inline constexpr JsonLayout layout_of<model::CaseVerdict> = JsonLayout::lines;
 template <>
 inline constexpr JsonLayout layout_of<model::SuiteVerdict> = JsonLayout::lines;
@@ -135,6 +107,8 @@ void describe(Archive& archive, Described<Archive, model::CaseVerdict>& verdict)
     archive.optional("why", verdict.why, lines);
     archive.optional("code", verdict.code);
     archive.optional("changed_kernels", verdict.changed_kernels);
+    archive.optional("baseline_revision", verdict.baseline_revision);
+    archive.optional("baseline_recorded_at", verdict.baseline_recorded_at);
 }
 
 template <class Archive>

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/source_place.hpp"
+#include "model/case.hpp"
 
 namespace perfgate::elf {
 

@@ -4,15 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
-#include <functional>
-#include <map>
-#include <optional>
-#include <utility>
-#include <vector>
 
+#include "util/number.hpp"
 #include "util/text.hpp"
 #include "util/word_of.hpp"
 
@@ -170,12 +165,8 @@ struct Parts {
 };
 
 std::optional<double> number_in(std::string_view text) {
-    double number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(number)) {
-        return std::nullopt;
-    }
-    return number;
+    const auto number = util::parsed<double>(text);
+    return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
 /// Adds "cudaMalloc 0.5 in forward", "LDG.E 32 at blend.cu:57"; false if it is something else.

@@ -11,7 +11,6 @@
 #include <string_view>
 
 #include "explain/evidence.hpp"
-#include "explain/groups.hpp"
 #include "explain/rules.hpp"
 #include "model/choices.hpp"
 #include "model/quantity.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "explain/groups.hpp"
+#include "explain/explain.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
-#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>

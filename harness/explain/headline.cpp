@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "explain/groups.hpp"
+#include "explain/explain.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -12,7 +12,6 @@
 
 #include "gate/batch_rule.hpp"
 #include "gate/series.hpp"
-#include "gate/settle.hpp"
 #include "gate/significance.hpp"
 #include "model/date.hpp"
 #include "model/quantity.hpp"

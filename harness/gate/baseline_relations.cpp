@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <utility>
 #include <variant>
 
 #include "gate/series.hpp"

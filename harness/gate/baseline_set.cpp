@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <utility>
 
-#include "model/board.hpp"
 #include "model/case.hpp"
 #include "util/error.hpp"
 #include "util/text.hpp"
@@ -33,6 +32,8 @@ BaselineSet baselines_of(const model::Run& base, const std::string& name) {
     provenance.cuda_toolkit = environment.cuda_toolkit;
     provenance.cupti = environment.cupti;
     provenance.tool_version = base.tool_version;
+    provenance.git_revision = base.git_revision;
+    provenance.recorded_at = base.started_at;
     BaselineSet baselines;
     for (const model::SuiteResult& suite : base.suites) {
         StoredBaseline stored{name, {}};

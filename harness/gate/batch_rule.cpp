@@ -6,24 +6,18 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <limits>
-#include <map>
 #include <optional>
 #include <set>
-#include <span>
-#include <string>
 #include <tuple>
 #include <utility>
 
+#include "gate/machine_code.hpp"
 #include "gate/significance.hpp"
 #include "stats/distributions.hpp"
-#include "stats/drift.hpp"
 #include "stats/quantiles.hpp"
-#include "stats/rank_sum.hpp"
-#include "stats/signed_rank.hpp"
+#include "stats/rank_tests.hpp"
 #include "stats/spread.hpp"
 
 namespace perfgate::gate {
@@ -41,6 +35,8 @@ constexpr double share_of_signed_ranks = 0.75;
 /// The weight of what is known of a class, in degrees of freedom, beside a spread that many cases
 /// tell.
 constexpr double df_beside_learned = 2;
+/// So many standard deviations of sessions are allowed, if that is more than what slows a machine.
+constexpr double most_deviations = 4;
 /// Processes that agree to this are close enough, however small the tolerance.
 constexpr double finest_agreement = 0.01;
 
@@ -355,17 +351,30 @@ void look_for_slow_processes(Comparison comparison, const Evidence& evidence, do
         unclear && (evidence.last_round == 0 || more_would_decide(evidence, deciding, levels));
 }
 
+/// What sessions are allowed to differ by, as a logarithm. Few of them say little about their
+/// deviation: Student's quantile of three that differ by a tenth is a factor of thousands, which
+/// would hide any slowdown.
+double between_sessions(const stats::Drift& drift, double level) {
+    const double most = std::clamp(most_deviations * drift.deviation, std::log(slowest_machine),
+                                   std::log(most_left_to_policy));
+    return std::min(drift.bound(level), most);
+}
+
 void judge_by_spread(const Comparison& comparison, const Evidence& evidence,
                      const stats::Drift& drift, const Levels& levels, DetectableShifts& shifts,
                      Judgement& judgement) {
     const double size = std::fabs(judgement.baseline);
-    const auto drift_at = [&](double level) {
+    const bool rate = comparison.definition->direction == model::Direction::higher;
+    const auto drift_by = [&](double logarithm) {
         if (evidence.paired) return 0.0;  // it affects both of a pair
-        const double learned = std::expm1(drift.bound(level));
+        // A rate never falls below zero.
+        const double learned = rate ? -std::expm1(-logarithm) : std::expm1(logarithm);
         return size *
                (comparison.new_board ? std::min(learned, comparison.most_between_boards) : learned);
     };
-    const double allowed_drift = drift_at(levels.for_drift());
+    const double allowed_drift =
+        drift_by(comparison.new_board ? drift.bound(levels.for_drift())
+                                      : between_sessions(drift, levels.for_drift()));
     const double level = deciding_level(comparison, levels);
     if (is_time(comparison) &&
         !ranks_reach(evidence, evidence.baseline.size(), evidence.measured.size(), level)) {
@@ -379,7 +388,7 @@ void judge_by_spread(const Comparison& comparison, const Evidence& evidence,
         add_interval(comparison,
                      evidence.paired ? stats::signed_rank_interval(noise[0], interval_level)
                                      : stats::rank_sum_interval(noise[0], noise[1], interval_level),
-                     scale, drift_at((1 - interval_level) / 2), judgement);
+                     scale, drift_by(drift.bound((1 - interval_level) / 2)), judgement);
     }
     Test test;
     test.probability = [&](bool rises, const Allowance& allowed, double at) {

@@ -10,7 +10,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "gate/batch_rule.hpp"
 #include "gate/choices.hpp"
@@ -20,7 +19,6 @@
 #include "gate/sentence.hpp"
 #include "gate/series.hpp"
 #include "gate/significance.hpp"
-#include "model/board.hpp"
 #include "model/case.hpp"
 #include "model/quantity.hpp"
 #include "model/sorted_walk.hpp"

@@ -11,7 +11,6 @@
 #include "gate/machine_code.hpp"
 #include "gate/rule.hpp"
 #include "model/baseline.hpp"
-#include "model/case_index.hpp"
 #include "model/run.hpp"
 #include "model/verdict.hpp"
 

@@ -7,7 +7,6 @@
 
 #include "model/metric.hpp"
 #include "model/run.hpp"
-#include "model/tolerance.hpp"
 
 namespace perfgate::gate {
 

@@ -10,7 +10,6 @@
 #include <set>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "gate/acknowledgement.hpp"
 #include "gate/batch_rule.hpp"
@@ -108,7 +107,8 @@ class Judging {
             Decision decision = settled(pending[i], judgements.at(i), tail);
             decision = acknowledge(std::move(decision), known[i]);
             unaccepted_.age(pending[i].compared->at.suite, first_seen(*pending[i].compared, metric),
-                            verdict_of(*pending[i].compared).id, pending[i].comparison, decision);
+                            verdict_of(*pending[i].compared).id, pending[i].comparison,
+                            metric.warns, decision);
             if (metric.warns) decision = warn(std::move(decision));
             metric = worded(std::move(metric), pending[i].comparison, decision, tail);
             report(pending[i], decision, metric);

@@ -7,7 +7,6 @@
 
 #include "gate/baseline_set.hpp"
 #include "gate/rule.hpp"
-#include "model/case_index.hpp"
 #include "model/run.hpp"
 #include "model/verdict.hpp"
 

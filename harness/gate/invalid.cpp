@@ -8,12 +8,10 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <numeric>
-#include <vector>
 
 #include "gate/batch_rule.hpp"
-#include "model/benchmark_instance.hpp"
+#include "model/benchmark_settings.hpp"
 #include "model/host_time.hpp"
 #include "model/quantity.hpp"
 #include "model/roofline.hpp"

@@ -7,12 +7,9 @@
 #include <array>
 #include <cstddef>
 #include <iterator>
-#include <map>
 #include <set>
-#include <string_view>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include "model/kernel_name.hpp"
 #include "model/quantity.hpp"

@@ -19,7 +19,6 @@
 #include "gate/self_test.hpp"
 #include "gate/series.hpp"
 #include "gate/significance.hpp"
-#include "model/board.hpp"
 #include "model/case.hpp"
 #include "util/text.hpp"
 
@@ -178,7 +177,7 @@ class Proving {
             }
             ++proof_.gates;
             if (verdict->warns) ++proof_.warning;
-            if (unchanged.exit_code == 1 || is_found(verdict->verdict)) {
+            if (unchanged.exit_code == 1 || is_worse(verdict->verdict)) {
                 problem(comparison, fmt::format("{} although nothing changed",
                                                 verdict->warns ? "warns" : "fails"));
             }
@@ -239,7 +238,7 @@ class Proving {
         const VerdictDocument document = judged(alone);
         const MetricVerdict* verdict = find(document, metric);
         const bool warns = verdict != nullptr && verdict->warns;
-        const bool found = verdict != nullptr && is_found(verdict->verdict);
+        const bool found = verdict != nullptr && is_worse(verdict->verdict);
         const bool fails = document.exit_code == 1;
         // A gate that warns must do just that: say so, and leave the exit code alone.
         const bool as_it_should = worse ? found && fails == !warns : !found;

@@ -4,14 +4,11 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cmath>
-#include <optional>
 #include <set>
 #include <string_view>
 
 #include "gate/batch_rule.hpp"
 #include "gate/series.hpp"
-#include "model/board.hpp"
 #include "model/quantity.hpp"
 #include "util/text.hpp"
 

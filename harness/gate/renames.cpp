@@ -3,10 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <map>
 #include <set>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "model/benchmark_settings.hpp"
@@ -76,6 +73,7 @@ void follow_renames(const model::Run& run, BaselineSet& baselines) {
         add_former_params(suite, stored.baseline, renamed);
         rename(renamed, stored.baseline.cases);
         rename(renamed, stored.base);
+        rename(renamed, stored.improved);
         for (const auto& [now, was] : renamed) {
             if (stored.renamed.size() < 3) {
                 stored.notes.push_back(fmt::format("the baseline has {} as {}",

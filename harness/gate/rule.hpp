@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "model/metric.hpp"
-#include "model/tolerance.hpp"
 #include "model/verdict.hpp"
 
 namespace perfgate::gate {

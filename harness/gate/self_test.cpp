@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "stats/distributions.hpp"
-#include "stats/rank_sum.hpp"
+#include "stats/rank_tests.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::gate {
@@ -72,7 +72,7 @@ void check_promises(SelfTestReport& report) {
 std::optional<double> found_from(const CaseTally& of_case) {
     std::optional<double> from;
     for (auto size = of_case.by_size.rbegin(); size != of_case.by_size.rend(); ++size) {
-        if (size->first == 0 || !is_found(size->second)) break;
+        if (size->first == 0 || !is_worse(size->second)) break;
         from = size->first;
     }
     return from;
@@ -104,7 +104,7 @@ SelfTestReport tally(const std::vector<Trial>& trials) {
                     }
                 }
                 if (added->second == 0 &&
-                    (is_found(judged.verdict) || judged.verdict == Verdict::improved)) {
+                    (is_worse(judged.verdict) || judged.verdict == Verdict::improved)) {
                     report.problems.push_back(
                         fmt::format("{} is reported as {} and had no added work",
                                     util::printable(judged.id), model::to_text(judged.verdict)));
@@ -127,7 +127,7 @@ SelfTestReport tally(const std::vector<Trial>& trials) {
         for (const auto& [size, verdict] : of_case.by_size) {
             if (size < *of_case.minimum_detectable_change) continue;
             ++report.promised;
-            if (is_found(verdict)) ++report.kept;
+            if (is_worse(verdict)) ++report.kept;
         }
     }
     report.proves_nothing = report.promised == 0 && !sizes.empty() && sizes.rbegin()->first > 0;
@@ -147,22 +147,18 @@ CanaryResult judge_canary(const Canary& canary, const model::VerdictDocument& ve
     const std::string what =
         fmt::format("{}, made at least {:.1f} % slower (twice what the gate claims to detect)",
                     util::printable(canary.id), 100 * canary.added);
-    for (const model::SuiteVerdict& suite : verdict.suites) {
-        for (const model::CaseVerdict& judged : suite.cases) {
-            if (suite.name != canary.suite || judged.id != canary.id) continue;
-            const std::string reported =
-                fmt::format("{}, is reported as {}", what, model::to_text(judged.verdict));
-            std::vector<std::string> problems;
-            check_exit_code(verdict, problems);
-            if (!is_found(judged.verdict)) {
-                return {false, fmt::format("{}, so a pass of this gate proves nothing ({})",
-                                           reported, util::printable(judged.reason, 1000))};
-            }
-            if (!problems.empty()) return {false, reported + ", but " + problems.front()};
-            return {true, reported + ", as it should be"};
-        }
+    const model::CaseVerdict* judged = find_case(verdict, canary.suite, canary.id);
+    if (judged == nullptr) return {false, what + ", was not judged"};
+    const std::string reported =
+        fmt::format("{}, is reported as {}", what, model::to_text(judged->verdict));
+    std::vector<std::string> problems;
+    check_exit_code(verdict, problems);
+    if (!is_worse(judged->verdict)) {
+        return {false, fmt::format("{}, so a pass of this gate proves nothing ({})", reported,
+                                   util::printable(judged->reason, 1000))};
     }
-    return {false, what + ", was not judged"};
+    if (!problems.empty()) return {false, reported + ", but " + problems.front()};
+    return {true, reported + ", as it should be"};
 }
 
 }  // namespace perfgate::gate

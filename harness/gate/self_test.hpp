@@ -18,11 +18,6 @@
 
 namespace perfgate::gate {
 
-/// Whether the gate found a case or metric to be worse, by a gate that fails or one that warns.
-constexpr bool is_found(model::Verdict verdict) {
-    return verdict == model::Verdict::regressed || verdict == model::Verdict::warned;
-}
-
 /// Suite and id.
 using CaseName = std::pair<std::string, std::string>;
 

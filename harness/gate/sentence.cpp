@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
-#include <optional>
 
 #include "gate/batch_rule.hpp"
 #include "model/quantity.hpp"

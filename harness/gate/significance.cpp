@@ -3,14 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <span>
 
-#include "gate/rule.hpp"
 #include "stats/distributions.hpp"
 #include "stats/drift.hpp"
-#include "stats/quantiles.hpp"
-#include "stats/rank_sum.hpp"
+#include "stats/rank_tests.hpp"
 
 namespace perfgate::gate {
 
@@ -142,7 +139,7 @@ double hidden_shift(const std::vector<double>& logs, double deviation, std::size
     const std::size_t n = logs.size();
     const double normal = rank_margin * deviation *
                           shifts(n, measured, std::max(1.0, static_cast<double>(n) - 1), level);
-    const auto critical = shifts.critical(n, measured, level);
+    const auto critical = stats::rank_sum_critical(n, measured, level);
     if (!critical || n < 2) return normal;
     const double margin = 1 + recorded_margin / static_cast<double>(n);
     return std::max(normal, margin * shift_for_power(logs, normal / margin, measured, *critical));
@@ -201,12 +198,6 @@ Levels Levels::of(const Comparison& comparison, Processes processes) const {
 double DetectableShifts::operator()(std::size_t n, std::size_t m, double df, double level) {
     const auto [at, is_new] = known_.try_emplace({n, m, df, level}, 0.0);
     if (is_new) at->second = stats::detectable_shift(n, m, df, level, power_of_a_step);
-    return at->second;
-}
-
-std::optional<std::size_t> DetectableShifts::critical(std::size_t n, std::size_t m, double level) {
-    const auto [at, is_new] = critical_.try_emplace({n, m, level});
-    if (is_new) at->second = stats::rank_sum_critical(n, m, level);
     return at->second;
 }
 

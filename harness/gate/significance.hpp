@@ -59,16 +59,14 @@ struct Levels {
     bool pairs_ = false;
 };
 
-/// stats::detectable_shift at the power of a step, and stats::rank_sum_critical, cached: most cases
-/// of a run need the same values.
+/// stats::detectable_shift at the power of a step, cached: most cases of a run need the same
+/// values.
 class DetectableShifts {
   public:
     double operator()(std::size_t n, std::size_t m, double df, double level);
-    std::optional<std::size_t> critical(std::size_t n, std::size_t m, double level);
 
   private:
     std::map<std::tuple<std::size_t, std::size_t, double, double>, double> known_;
-    std::map<std::tuple<std::size_t, std::size_t, double>, std::optional<std::size_t>> critical_;
 };
 
 /// What the minimum detectable change depends on.

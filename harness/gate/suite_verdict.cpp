@@ -4,18 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
-#include <optional>
-#include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "gate/invalid.hpp"
 #include "gate/provenance_change.hpp"
 #include "gate/sentence.hpp"
+#include "model/case.hpp"
 #include "model/selection.hpp"
-#include "model/unknown_cases.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::gate {
@@ -194,6 +188,16 @@ void add_unreadable(const StoredBaseline& stored, SuiteVerdict& verdict) {
     }
 }
 
+/// Where the baselines of cases that did not pass are from: since when they differ.
+void add_origins(const model::Baseline& baseline, SuiteVerdict& verdict) {
+    for (CaseVerdict& each : verdict.cases) {
+        const auto expected = baseline.cases.find(each.id);
+        if (each.verdict == Verdict::pass || expected == baseline.cases.end()) continue;
+        each.baseline_revision = expected->second.provenance.git_revision;
+        each.baseline_recorded_at = expected->second.provenance.recorded_at;
+    }
+}
+
 }  // namespace
 
 void finish_suite(const model::Run& run, const model::SuiteResult& suite,
@@ -212,6 +216,7 @@ void finish_suite(const model::Run& run, const model::SuiteResult& suite,
         add_missing(run, suite, *baseline, verdict);
         if (!is_partial(run, suite)) add_unreadable(*stored, verdict);
     }
+    if (baseline != nullptr) add_origins(*baseline, verdict);
     for (std::string& note : overhead_notes(suite)) verdict.notes.push_back(std::move(note));
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "gate/rule.hpp"
-#include "model/tolerance.hpp"
+#include "model/metric.hpp"
 #include "model/verdict.hpp"
 
 namespace perfgate::gate {

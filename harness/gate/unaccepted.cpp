@@ -30,7 +30,7 @@ Unaccepted::Unaccepted(const model::Policy& policy, const std::string& started_a
     : policy_(policy), day_(model::date_of(started_at)) {}
 
 void Unaccepted::age(std::size_t suite, const std::string& first_seen, const std::string& id,
-                     const Comparison& comparison, Decision& decision) {
+                     const Comparison& comparison, bool warns, Decision& decision) {
     Judgement& judgement = decision.judgement;
     if (judgement.verdict != model::Verdict::improved) return;
     if (first_seen.empty() && !policy_.improved_fails) return;
@@ -49,6 +49,7 @@ void Unaccepted::age(std::size_t suite, const std::string& first_seen, const std
         day_.empty() || model::days_between(since, day_) > policy_.improvement_days;
     if (!too_old) return;
     known.too_old.insert(id);
+    known.fails = known.fails || !warns;
     if (!policy_.improved_fails) return;
     judgement.verdict = model::Verdict::inconclusive;
     judgement.doubt = model::Doubt::unaccepted;
@@ -76,11 +77,15 @@ void Unaccepted::note(std::vector<model::SuiteVerdict>& verdicts) const {
                 util::counted(static_cast<std::size_t>(policy_.improvement_days), "day"));
         } else {
             text += fmt::format(
-                "; {} so for more than {}, which fails {} (improved: fail)",
+                "; {} so for more than {}",
                 util::counted(known.too_old.size(), "case") +
                     (known.too_old.size() == 1 ? " is" : " are"),
-                util::counted(static_cast<std::size_t>(policy_.improvement_days), "day"),
-                policy_.improved_fails ? "this run" : "runs of the main branch");
+                util::counted(static_cast<std::size_t>(policy_.improvement_days), "day"));
+            if (known.fails) {
+                text +=
+                    fmt::format(", which fails {} (improved: fail)",
+                                policy_.improved_fails ? "this run" : "runs of the main branch");
+            }
         }
         verdicts.at(suite).notes.push_back(std::move(text));
     }

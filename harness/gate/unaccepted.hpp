@@ -21,9 +21,9 @@ class Unaccepted {
     Unaccepted(const model::Policy& policy, const std::string& started_at);
 
     /// Makes an improvement inconclusive that is older than the policy allows, if the policy fails
-    /// it. `first_seen` is a time, empty if no run noted it.
+    /// it. `first_seen` is a time, empty if no run noted it; `warns`: its gate fails nothing.
     void age(std::size_t suite, const std::string& first_seen, const std::string& id,
-             const Comparison& comparison, Decision& decision);
+             const Comparison& comparison, bool warns, Decision& decision);
 
     /// One note for each suite with improvements that were noted, or are noted now.
     void note(std::vector<model::SuiteVerdict>& verdicts) const;
@@ -31,6 +31,7 @@ class Unaccepted {
   private:
     struct OfSuite {
         std::set<std::string> cases, too_old;
+        bool fails = false;  ///< one that is too old has a gate that fails
         std::string oldest;  ///< day; empty: all are new
         double slack = -1;   ///< the largest, as a fraction of the measured value
         std::string widest;  ///< id of its case

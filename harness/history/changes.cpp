@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <span>
 #include <string_view>
 #include <tuple>
@@ -78,93 +77,94 @@ std::string_view to_text(CauseClass cause) {
     return "unexplained";
 }
 
-std::vector<ChangePoint> change_points(const std::vector<Series>& all,
-                                       const std::map<std::int64_t, Origin>& origins) {
-    std::vector<ChangePoint> points;
-    // By device and run: the cases that were measured, and those that changed without a cause.
-    std::map<std::pair<std::string, std::int64_t>, std::set<std::pair<std::string, std::string>>>
-        measured, moved;
-    for (std::size_t index = 0; index < all.size(); ++index) {
-        const Series& series = all[index];
-        for (const Night& night : series.nights) {
-            measured[{series.device, night.run}].emplace(series.suite, series.id);
+std::vector<std::size_t> Changes::add(const Series& series) {
+    const auto count = [&](std::map<Place, Cases>& cases, std::int64_t run) {
+        Cases& of_run = cases[{series.device, run}];
+        if (of_run.last != cases_) ++of_run.count;
+        of_run.last = cases_;
+    };
+    const auto key = std::tuple(series.device, series.suite, series.id);
+    if (cases_ == 0 || key != last_case_) ++cases_;
+    last_case_ = key;
+    const std::size_t index = series_++;
+    for (const Night& night : series.nights) count(measured_, night.run);
+    const std::vector<history::Place> places = change_places(series);
+    std::vector<std::size_t> changed;
+    if (places.empty()) return changed;
+    const std::vector<double> values = centres(series);
+    const auto differ_at = [&](std::size_t night) {
+        const Night &before = series.nights[night - 1], &after = series.nights[night];
+        return differences(before, after, origin_of(origins_, before), origin_of(origins_, after));
+    };
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        const std::size_t from = i == 0 ? 0 : places[i - 1].night;
+        const bool last = i + 1 == places.size();
+        const std::size_t to = last ? values.size() : places[i + 1].night;
+        ChangePoint point;
+        point.series = index;
+        point.night = places[i].night;
+        // A night that may as well be the first different one and has a cause is the likelier.
+        std::vector<Evidence> evidence = differ_at(point.night);
+        for (std::size_t off = 1; evidence.empty() && off <= least_nights; ++off) {
+            for (const std::size_t at : {places[i].night - off, places[i].night + off}) {
+                if (at < places[i].first || at > places[i].last || !evidence.empty()) continue;
+                evidence = differ_at(at);
+                if (!evidence.empty()) point.night = at;
+            }
         }
-        const std::vector<Place> places = change_places(series);
-        const std::vector<double> values = places.empty() ? std::vector<double>() : centres(series);
-        const auto differ_at = [&](std::size_t night) {
-            const Night &before = series.nights[night - 1], &after = series.nights[night];
-            return differences(before, after, origin_of(origins, before),
-                               origin_of(origins, after));
-        };
-        for (std::size_t i = 0; i < places.size(); ++i) {
-            const std::size_t from = i == 0 ? 0 : places[i - 1].night;
-            const bool last = i + 1 == places.size();
-            const std::size_t to = last ? values.size() : places[i + 1].night;
-            ChangePoint point;
-            point.series = index;
-            point.night = places[i].night;
-            // A night that may as well be the first different one and has a cause is the likelier.
-            std::vector<Evidence> evidence = differ_at(point.night);
-            for (std::size_t off = 1; evidence.empty() && off <= least_nights; ++off) {
-                for (const std::size_t at : {places[i].night - off, places[i].night + off}) {
-                    if (at < places[i].first || at > places[i].last || !evidence.empty()) continue;
-                    evidence = differ_at(at);
-                    if (!evidence.empty()) point.night = at;
-                }
-            }
-            const std::span<const double> nights = values;
-            point.before =
-                stats::trimmed_mean(nights.subspan(from, point.night - from), trimmed_nights);
-            point.after =
-                stats::trimmed_mean(nights.subspan(point.night, to - point.night), trimmed_nights);
-            if (point.before != 0) {
-                point.change = (point.after - point.before) / std::abs(point.before);
-            }
-            point.worse =
-                series.direction != model::Direction::none &&
-                (point.after > point.before) == (series.direction == model::Direction::lower);
-            point.open = last;
-            point.run = series.nights[point.night].run;
-            for (const Evidence& each : evidence) {
-                if (point.evidence.empty()) point.cause = each.cause;
-                point.evidence += (point.evidence.empty() ? "" : "; ") + each.words;
-            }
-            if (evidence.empty()) {
-                moved[{series.device, point.run}].emplace(series.suite, series.id);
-            }
-            points.push_back(std::move(point));
+        const std::span<const double> nights = values;
+        point.before =
+            stats::trimmed_mean(nights.subspan(from, point.night - from), trimmed_nights);
+        point.after =
+            stats::trimmed_mean(nights.subspan(point.night, to - point.night), trimmed_nights);
+        if (point.before != 0) {
+            point.change = (point.after - point.before) / std::abs(point.before);
         }
+        point.worse = series.direction != model::Direction::none &&
+                      (point.after > point.before) == (series.direction == model::Direction::lower);
+        point.open = last;
+        point.run = series.nights[point.night].run;
+        for (const Evidence& each : evidence) {
+            if (point.evidence.empty()) point.cause = each.cause;
+            point.evidence += (point.evidence.empty() ? "" : "; ") + each.words;
+        }
+        if (evidence.empty()) count(moved_, point.run);
+        seen_.push_back({series.device, !series.nights[point.night].code.empty() &&
+                                            !series.nights[point.night - 1].code.empty()});
+        changed.push_back(point.night);
+        points_.push_back(std::move(point));
     }
-    for (ChangePoint& point : points) {
+    return changed;
+}
+
+std::vector<ChangePoint> Changes::points() const {
+    std::vector<ChangePoint> points = points_;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        ChangePoint& point = points[i];
         if (!point.evidence.empty()) continue;
-        const Series& series = all[point.series];
-        const auto key = std::pair(series.device, point.run);
-        const std::size_t cases = moved[key].size(), of = measured[key].size();
+        const auto key = Place(seen_[i].device, point.run);
+        const std::size_t cases = moved_.at(key).count, of = measured_.at(key).count;
         if (cases >= least_cases_of_machine &&
             static_cast<double>(cases) >= least_share_of_machine * static_cast<double>(of)) {
             point.cause = CauseClass::machine;
             point.evidence = fmt::format(
                 "{} of {} cases of this device changed in the same run; code, driver and board did "
-                "not, "
-                "as far as they are known",
+                "not, as far as they are known",
                 cases, of);
         } else {
-            const auto unknown = [&](std::size_t night) {
-                return series.nights[night].code.empty();
-            };
-            point.evidence = unknown(point.night) || unknown(point.night - 1)
-                                 ? "whether the code changed is not known"
-                                 : "code, method, driver and board are the same";
+            point.evidence = seen_[i].code_known ? "code, method, driver and board are the same"
+                                                 : "whether the code changed is not known";
         }
     }
     return points;
 }
 
-std::vector<Finding> findings(const std::vector<Series>& series,
-                              const std::map<std::int64_t, Origin>& origins) {
+std::vector<Finding> Changes::findings() const {
     std::map<std::tuple<std::string, std::int64_t, CauseClass, std::string>, Finding> found;
-    for (ChangePoint& point : change_points(series, origins)) {
-        const std::string& device = series[point.series].device;
+    std::vector<ChangePoint> points = this->points();
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        ChangePoint& point = points[i];
+        const std::string& device = seen_[i].device;
         Finding& finding = found[{device, point.run, point.cause, point.evidence}];
         finding.device = device;
         finding.run = point.run;

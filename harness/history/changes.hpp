@@ -4,8 +4,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "history/night.hpp"
@@ -31,10 +35,6 @@ struct ChangePoint {
     bool operator==(const ChangePoint&) const = default;
 };
 
-/// Finds the changes of series of one store, with causes; in the order of series and nights.
-std::vector<ChangePoint> change_points(const std::vector<Series>& series,
-                                       const std::map<std::int64_t, Origin>& origins);
-
 /// Points of one device, run and cause: one change that several series show.
 struct Finding {
     std::string device;
@@ -48,9 +48,37 @@ struct Finding {
     bool operator==(const Finding&) const = default;
 };
 
-/// Groups the changes. Sorted by device; then open ones first, worse before better, by the largest
-/// change.
-std::vector<Finding> findings(const std::vector<Series>& series,
-                              const std::map<std::int64_t, Origin>& origins);
+/// Finds the changes of series that are added one by one, and groups them. The series of one case
+/// and device follow each other.
+class Changes {
+  public:
+    /// Keeps a reference.
+    explicit Changes(const std::map<std::int64_t, Origin>& origins) : origins_(origins) {}
+
+    /// Returns the nights at which it changed.
+    std::vector<std::size_t> add(const Series& series);
+    /// With causes; in the order of series and nights.
+    std::vector<ChangePoint> points() const;
+    /// Sorted by device; then open ones first, worse before better, by the largest change.
+    std::vector<Finding> findings() const;
+
+  private:
+    struct Seen {
+        std::string device;
+        bool code_known = false;
+    };
+    struct Cases {
+        std::size_t count = 0, last = 0;  ///< the number of the last one
+    };
+    using Place = std::pair<std::string, std::int64_t>;  ///< device and run
+
+    const std::map<std::int64_t, Origin>& origins_;
+    std::vector<ChangePoint> points_;  ///< without evidence where the series alone has none
+    std::vector<Seen> seen_;           ///< of each point
+    std::tuple<std::string, std::string, std::string> last_case_;
+    std::size_t series_ = 0, cases_ = 0;
+    std::map<Place, Cases> measured_;
+    std::map<Place, Cases> moved_;  ///< those that changed without a cause
+};
 
 }  // namespace perfgate::history

@@ -12,7 +12,7 @@
 #include "stats/distributions.hpp"
 #include "stats/drift.hpp"
 #include "stats/quantiles.hpp"
-#include "stats/rank_sum.hpp"
+#include "stats/rank_tests.hpp"
 #include "stats/spread.hpp"
 
 namespace perfgate::history {

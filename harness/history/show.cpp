@@ -70,7 +70,9 @@ std::string sparkline(std::span<const double> values, std::size_t width) {
 
 std::string write_console(const std::vector<Series>& series,
                           const std::map<std::int64_t, Origin>& origins, bool all) {
-    const std::vector<Finding> found = findings(series, origins);
+    Changes changes(origins);
+    for (const Series& each : series) changes.add(each);
+    const std::vector<Finding> found = changes.findings();
     std::vector<std::vector<const ChangePoint*>> by_series(series.size());
     for (const Finding& finding : found) {
         for (const ChangePoint& point : finding.points) by_series[point.series].push_back(&point);

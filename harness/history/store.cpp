@@ -9,7 +9,6 @@
 #include <cstring>
 #include <fstream>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include "gate/series.hpp"
@@ -351,50 +350,55 @@ std::map<std::int64_t, Origin> Store::origins() const {
     return found;
 }
 
-std::vector<Series> Store::series(const std::string& suite, const std::string& id) const {
-    std::vector<Series> found;
-    std::optional<std::int64_t> current;
+void Store::each_series(const std::string& suite, const std::string& id,
+                        const std::function<void(Series&&)>& use) const {
     Statement rows(*this,
-                   "SELECT s.id, s.device, s.suite, s.case_id, s.metric, s.unit, s.direction, "
-                   "s.class, s.tolerance, n.run, f.code, f.inputs, f.method, n.verdict, "
-                   "n.clock_mhz, n.process_values FROM series AS s JOIN night AS n ON n.series = "
-                   "s.id JOIN facts AS f ON f.id = n.facts JOIN run AS r ON r.id = n.run WHERE "
-                   "(?1 = '' OR s.suite = ?1) AND (?2 = '' OR s.case_id = ?2) ORDER BY s.id, "
-                   "r.ordered, r.started, r.fingerprint");
+                   "SELECT id, device, suite, case_id, metric, unit, direction, class, tolerance "
+                   "FROM series WHERE (?1 = '' OR suite = ?1) AND (?2 = '' OR case_id = ?2) ORDER "
+                   "BY suite, case_id, device, metric, unit, id");
+    Statement nights(*this,
+                     "SELECT n.run, f.code, f.inputs, f.method, n.verdict, n.clock_mhz, "
+                     "n.process_values FROM night AS n JOIN facts AS f ON f.id = n.facts JOIN run "
+                     "AS r ON r.id = n.run WHERE n.series = ? ORDER BY r.ordered, r.started, "
+                     "r.fingerprint");
     rows.with(suite, id);
     while (rows.step()) {
         const std::int64_t direction = rows.integer(6), metric_class = rows.integer(7);
-        Night night{.run = rows.integer(9),
-                    .code = rows.text(10),
-                    .inputs = rows.text(11),
-                    .method = rows.text(12),
-                    .verdict = rows.text(13),
-                    .clock_mhz = rows.real(14),
-                    .values = rows.numbers(15)};
-        const double tolerance = rows.real(8).value_or(0);
-        if (night.values.empty() || direction < 0 || direction > 2 || metric_class < 0 ||
-            metric_class > 2 || !std::isfinite(tolerance)) {
+        Series series{.device = rows.text(1),
+                      .suite = rows.text(2),
+                      .id = rows.text(3),
+                      .metric = rows.text(4),
+                      .unit = rows.text(5),
+                      .direction = static_cast<model::Direction>(direction),
+                      .metric_class = static_cast<model::MetricClass>(metric_class),
+                      .tolerance = rows.real(8).value_or(0),
+                      .nights = {}};
+        bool readable = direction >= 0 && direction <= 2 && metric_class >= 0 &&
+                        metric_class <= 2 && std::isfinite(series.tolerance);
+        nights.with(rows.integer(0));
+        while (readable && nights.step()) {
+            series.nights.push_back({.run = nights.integer(0),
+                                     .code = nights.text(1),
+                                     .inputs = nights.text(2),
+                                     .method = nights.text(3),
+                                     .verdict = nights.text(4),
+                                     .clock_mhz = nights.real(5),
+                                     .values = nights.numbers(6)});
+            readable = !series.nights.back().values.empty();
+        }
+        if (!readable) {
             throw util::InputError(fmt::format(
                 "{} is damaged: {} of {}: its values cannot be read", util::printable(name_),
-                util::printable(rows.text(4)), util::printable(rows.text(3))));
+                util::printable(series.metric), util::printable(series.id)));
         }
-        if (current != rows.integer(0)) {
-            current = rows.integer(0);
-            found.push_back({.device = rows.text(1),
-                             .suite = rows.text(2),
-                             .id = rows.text(3),
-                             .metric = rows.text(4),
-                             .unit = rows.text(5),
-                             .direction = static_cast<model::Direction>(direction),
-                             .metric_class = static_cast<model::MetricClass>(metric_class),
-                             .tolerance = tolerance,
-                             .nights = {}});
-        }
-        found.back().nights.push_back(std::move(night));
+        if (!series.nights.empty()) use(std::move(series));
     }
-    std::ranges::sort(found, {}, [](const Series& each) {
-        return std::tie(each.device, each.suite, each.id, each.metric, each.unit);
-    });
+}
+
+std::vector<Series> Store::series(const std::string& suite, const std::string& id) const {
+    std::vector<Series> found;
+    each_series(suite, id, [&](Series&& series) { found.push_back(std::move(series)); });
+    std::ranges::stable_sort(found, {}, &Series::device);
     return found;
 }
 

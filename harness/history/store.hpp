@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -37,8 +38,12 @@ class Store {
 
     /// By the numbers that nights have.
     std::map<std::int64_t, Origin> origins() const;
-    /// Those of a suite and case; empty: of all. Nights are in the order of their revisions, those
-    /// of one revision in the order of their runs.
+    /// Calls `use` with each series of a suite and case; empty: of all. The series of a case follow
+    /// each other, by device. Nights are in the order of their revisions, those of one revision in
+    /// the order of their runs.
+    void each_series(const std::string& suite, const std::string& id,
+                     const std::function<void(Series&&)>& use) const;
+    /// All of them at once, by device.
     std::vector<Series> series(const std::string& suite, const std::string& id) const;
 
   private:

@@ -6,7 +6,6 @@
 #include <array>
 #include <utility>
 
-#include "cupti/launch_calls.hpp"
 #include "elf/cubin.hpp"
 
 namespace perfgate::inject {

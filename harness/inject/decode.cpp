@@ -2,7 +2,6 @@
 #include "inject/decode.hpp"
 
 #include <cstring>
-#include <string_view>
 
 namespace perfgate::inject {
 namespace {

@@ -2,7 +2,6 @@
 #include "inject/launch_counter.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace perfgate::inject {
 

@@ -60,8 +60,7 @@ class LaunchCounter {
     LaunchCounter(const cupti::Api& api, CUcontext context,
                   const std::vector<std::vector<std::string>>& counters, std::uint32_t pass);
     ~LaunchCounter();
-    LaunchCounter(const LaunchCounter&) = delete;
-    LaunchCounter& operator=(const LaunchCounter&) = delete;
+    LaunchCounter& operator=(LaunchCounter&&) = delete;  // nor copied
 
     [[nodiscard]] CUcontext context() const { return context_; }
     [[nodiscard]] const std::string& chip() const { return chip_; }

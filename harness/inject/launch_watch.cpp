@@ -10,7 +10,6 @@
 #include <optional>
 #include <type_traits>
 
-#include "cupti/launch_calls.hpp"
 #include "model/communication_kernel.hpp"
 
 namespace perfgate::inject {

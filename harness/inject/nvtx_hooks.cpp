@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inject/nvtx_hooks.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstring>

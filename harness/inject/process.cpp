@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <ctime>
 #include <fstream>
-#include <iterator>
 #include <string_view>
 
 #include "util/process_list.hpp"

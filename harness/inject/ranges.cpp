@@ -8,7 +8,6 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
-#include <ctime>
 #include <mutex>
 #include <string>
 #include <string_view>

@@ -12,9 +12,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <ctime>
 #include <memory>
 #include <mutex>
@@ -41,8 +39,7 @@ class Loading {
   public:
     Loading() { underway = true; }
     ~Loading() { underway = false; }
-    Loading(const Loading&) = delete;
-    Loading& operator=(const Loading&) = delete;
+    Loading& operator=(Loading&&) = delete;  // nor copied
 
     /// Whether this thread loads CUPTI, so that recording is to start afterwards.
     static bool postpones_start() {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inject/settings.hpp"
 
-#include <charconv>
 #include <cstdlib>
 #include <string_view>
+
+#include "util/number.hpp"
 
 namespace perfgate::inject {
 namespace {
@@ -24,10 +25,8 @@ std::string_view variable(const char* name) {
 
 template <class Number>
 void read_number(const char* name, Number& out) {
-    const std::string_view text = variable(name);
-    Number value{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc{} && end == text.data() + text.size() && value != 0) out = value;
+    const auto value = util::parsed<Number>(variable(name));
+    if (value && *value != 0) out = *value;
 }
 
 }  // namespace

@@ -134,7 +134,8 @@ class Case {
     /// What a launch does, if only the case itself can state it. Callable after a fill.
     virtual model::Work work() { return {}; }
 
-    /// After a fill. Nothing: the case compiles nothing.
+    /// Compiles and tunes after a fill; otherwise the first launch does. Nothing: it compiles
+    /// nothing.
     virtual std::optional<Prepared> prepared() { return std::nullopt; }
 };
 

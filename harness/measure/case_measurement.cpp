@@ -58,8 +58,7 @@ class Range {
         backend_.begin_range(name);
     }
     ~Range() { backend_.end_range(); }
-    Range(const Range&) = delete;
-    Range& operator=(const Range&) = delete;
+    Range& operator=(Range&&) = delete;  // nor copied
 
   private:
     Backend& backend_;
@@ -106,10 +105,9 @@ void add_work(Case& opened, TimeKind kind, model::Cache cache, double fraction) 
 }
 
 /// Each process has its own: what it compiles may be another program.
-void add_preparation(Case& opened, const std::string& board, const CaseSettings& settings,
-                     model::CaseResult& result) {
+void add_preparation(const std::optional<Prepared>& prepared, const std::string& board,
+                     const CaseSettings& settings, model::CaseResult& result) {
     const std::string name(model::prepare_time);
-    const std::optional<Prepared> prepared = opened.prepared();
     if (!prepared) {
         if (!requests(settings, name) || settings.times_only) return;
         result.not_collected.push_back(
@@ -227,8 +225,10 @@ void CaseMeasurement::measure(model::CaseResult& result, const CaseSettings& set
         if (!settings.verify_only) {
             observe("fill");
             opened->fill(settings.seed);
+            observe("compile");
+            const std::optional<Prepared> prepared = opened->prepared();
             if (!settings.untraced) {
-                add_preparation(*opened, capabilities_.environment.device.board, settings, result);
+                add_preparation(prepared, capabilities_.environment.device.board, settings, result);
             }
             const model::Work work = opened->work();
             if (!result.work && (work.flops > 0 || work.bytes > 0)) result.work = work;

@@ -2,10 +2,8 @@
 // Measuring one case with a backend: verify, warm up, record, time; and the counters of many.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,8 +15,8 @@
 
 namespace perfgate::measure {
 
-/// "set-up", "code", "verify", "fill", "warm-up", "record", "time", "tear-down", "counters":
-/// reported as each begins.
+/// "set-up", "code", "verify", "fill", "compile", "warm-up", "record", "time", "tear-down",
+/// "counters": reported as each begins. "verify" fills and compiles, too.
 using PhaseObserver = std::function<void(std::string_view phase)>;
 
 class CaseMeasurement {

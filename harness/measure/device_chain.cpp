@@ -11,7 +11,6 @@
 #include "measure/case_counters.hpp"
 #include "measure/case_reply.hpp"
 #include "measure/clock_stability.hpp"
-#include "measure/elapsed.hpp"
 #include "measure/preparation.hpp"
 
 namespace perfgate::measure {

@@ -3,12 +3,9 @@
 // measure. Each device has a chain, and each chain a thread.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <mutex>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "measure/elapsed.hpp"

@@ -25,8 +25,6 @@ class DeviceLock {
     DeviceLock(const std::string& board, const std::string& name, const Waiting& waiting);
     ~DeviceLock();
     DeviceLock(DeviceLock&& other) noexcept : fd_(other.fd_) { other.fd_ = -1; }
-    DeviceLock(const DeviceLock&) = delete;
-    DeviceLock& operator=(const DeviceLock&) = delete;
     DeviceLock& operator=(DeviceLock&&) = delete;
 
   private:

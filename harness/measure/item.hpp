@@ -14,7 +14,6 @@
 #include "measure/backend.hpp"
 #include "measure/journal.hpp"
 #include "measure/programs.hpp"
-#include "model/case_index.hpp"
 #include "model/plan.hpp"
 #include "model/run.hpp"
 

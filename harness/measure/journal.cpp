@@ -8,7 +8,6 @@
 #include <cstring>
 #include <optional>
 #include <string_view>
-#include <utility>
 
 #include "document/shared.hpp"
 #include "measure/batches.hpp"

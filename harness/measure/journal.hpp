@@ -7,7 +7,6 @@
 //     {"suite":"gemm","batches":{…}}     what a later process adds to it
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -44,8 +43,7 @@ class Journal {
     Journal(const std::filesystem::path& folder, const JournalHeader& header);
     /// Continues a journal that has been read. Throws util::InputError if it is no plain file.
     Journal(const std::filesystem::path& folder, const JournalContent& content);
-    Journal(const Journal&) = delete;
-    Journal& operator=(const Journal&) = delete;
+    Journal& operator=(Journal&&) = delete;  // nor copied
 
     /// Appends the current state of the case, which replaces earlier lines about it. Thread-safe.
     ///

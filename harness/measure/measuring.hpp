@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/case_index.hpp"
 #include "model/run.hpp"
 
 namespace perfgate::measure {

@@ -6,13 +6,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <variant>
-#include <vector>
 
+#include "measure/case_reply.hpp"
 #include "measure/clock_stability.hpp"
 #include "metrics/catalogue.hpp"
 #include "model/host_time.hpp"
@@ -133,7 +132,6 @@ Workers::Answer ask_facts_of(const std::vector<const Item*>& items, Workers& wor
     if (answer.interrupted) throw Interrupted();
     const auto* failed = answer.reply ? std::get_if<FailedReply>(&*answer.reply) : nullptr;
     if (failed && failed->usage) throw util::InputError(failed->message);
-    if (failed) answer.why = failed->message;
     return answer;
 }
 
@@ -188,7 +186,7 @@ void ask_facts(std::vector<Item>& items, Workers& workers, Shared& shared) {
             // Perhaps killed from outside.
             if (!answer.reply && !answer.timed_out) answer = ask_facts_of({&item}, workers);
             if (take_facts({&item}, answer)) continue;
-            why = answer.why.empty() ? "its reply does not match the request" : answer.why;
+            why = why_no_reply(answer);
             log = answer.log;
         }
         ++of_variant;

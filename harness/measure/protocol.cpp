@@ -18,37 +18,6 @@ using model::ParamType;
 using model::Submission;
 using model::Target;
 
-template <>
-inline constexpr ParamType choices<ParamType>[] = {ParamType::boolean, ParamType::integer,
-                                                   ParamType::real, ParamType::text};
-template <>
-inline constexpr Target choices<Target>[] = {Target::host, Target::cuda};
-template <>
-inline constexpr Submission choices<Submission>[] = {Submission::async, Submission::synchronous,
-                                                     Submission::graph};
-template <>
-inline constexpr Diagnosis::Level choices<Diagnosis::Level>[] = {
-    Diagnosis::Level::ok, Diagnosis::Level::warning, Diagnosis::Level::problem};
-
-template <>
-inline constexpr model::ElementType choices<model::ElementType>[] = {
-    model::ElementType::f16, model::ElementType::bf16, model::ElementType::f32,
-    model::ElementType::f64, model::ElementType::i8,   model::ElementType::i16,
-    model::ElementType::i32, model::ElementType::i64,  model::ElementType::u8,
-    model::ElementType::u16, model::ElementType::u32,  model::ElementType::u64};
-template <>
-inline constexpr model::SourceArgument::Role choices<model::SourceArgument::Role>[] = {
-    model::SourceArgument::Role::in, model::SourceArgument::Role::out,
-    model::SourceArgument::Role::inout, model::SourceArgument::Role::value};
-template <>
-inline constexpr model::SourceArgument::Fill choices<model::SourceArgument::Fill>[] = {
-    model::SourceArgument::Fill::uniform, model::SourceArgument::Fill::iota,
-    model::SourceArgument::Fill::constant};
-template <>
-inline constexpr model::SourceCheck::Kind choices<model::SourceCheck::Kind>[] = {
-    model::SourceCheck::Kind::none, model::SourceCheck::Kind::kernel,
-    model::SourceCheck::Kind::file};
-
 template <class Archive>
 void describe(Archive& archive, Described<Archive, model::SourceArgument>& argument) {
     archive.required("role", argument.role);

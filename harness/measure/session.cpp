@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/session.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <exception>
 #include <map>
@@ -15,9 +13,7 @@
 #include "measure/case_reply.hpp"
 #include "measure/clock_stability.hpp"
 #include "measure/preparation.hpp"
-#include "model/board.hpp"
 #include "model/case.hpp"
-#include "util/error.hpp"
 
 namespace perfgate::measure {
 namespace {

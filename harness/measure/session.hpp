@@ -42,8 +42,7 @@ class Session final : public Measuring {
     /// the session.
     Session(const model::Plan& plan, const Capabilities& capabilities,
             std::vector<MeasuredDevice> devices, MeasureOptions options, Journal& journal);
-    Session(const Session&) = delete;
-    Session& operator=(const Session&) = delete;
+    Session& operator=(Session&&) = delete;  // nor copied
 
     enum class Unsupported {
         refuse,  ///< throws util::InputError naming all of them

@@ -7,10 +7,8 @@
 #include <array>
 #include <cerrno>
 #include <fstream>
-#include <functional>
 #include <optional>
 #include <string_view>
-#include <utility>
 
 #include "measure/protocol.hpp"
 #include "util/error.hpp"

@@ -24,8 +24,7 @@ class WorkerProcess {
     explicit WorkerProcess(const std::vector<std::string>& command);
     /// As kill().
     ~WorkerProcess();
-    WorkerProcess(const WorkerProcess&) = delete;
-    WorkerProcess& operator=(const WorkerProcess&) = delete;
+    WorkerProcess& operator=(WorkerProcess&&) = delete;  // nor copied
 
     enum class Outcome { line, died, timed_out, interrupted, garbage };
     struct Received {

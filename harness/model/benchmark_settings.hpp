@@ -22,4 +22,7 @@ constexpr bool was_in_ids(std::string_view method, std::string_view parameter) {
     return method == "nvbench" && parameter == "device=0";
 }
 
+/// `CaseResult::instance` of what a benchmark reports.
+inline constexpr const char* benchmark_instance = "iteration";
+
 }  // namespace perfgate::model

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "util/text.hpp"
+#include "util/word_of.hpp"
 
 namespace perfgate::model {
 
@@ -62,7 +63,7 @@ std::string to_text(const ParamValue& value) {
 }
 
 std::string_view to_text(Cache cache) {
-    return cache == Cache::hot ? "hot" : "cold";
+    return util::word_of<Cache::hot>(cache, {"cold", "hot"});
 }
 
 std::string case_id(const CaseSpec& spec) {
@@ -112,6 +113,24 @@ std::string without_params(std::string_view id,
     const auto end = static_cast<std::size_t>(last.data() - id.data()) + last.size() + 1;
     return std::string(id.substr(0, id.find('['))) + kept +
            std::string(id.substr(std::min(end, id.size())));
+}
+
+namespace {
+
+bool leads_out(const std::filesystem::path& path) {
+    return !path.is_relative() || std::find(path.begin(), path.end(), "..") != path.end();
+}
+
+}  // namespace
+
+SourcePlace relative_to(const std::filesystem::path& folder, SourcePlace place) {
+    const std::filesystem::path path = std::filesystem::path(place.file).lexically_relative(folder);
+    if (!path.empty() && !leads_out(path)) place.file = path.generic_string();
+    return place;
+}
+
+bool lies_inside(const SourcePlace& place) {
+    return !place.file.empty() && place.line > 0 && !leads_out(place.file);
 }
 
 }  // namespace perfgate::model

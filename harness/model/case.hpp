@@ -4,6 +4,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <string>
@@ -56,5 +57,29 @@ std::string without_params(std::string_view id,
 
 /// Whether the id of a case has all of the parameters, with these values.
 bool has_params(std::string_view id, const Params& params);
+
+// Cases that are not known before a program of theirs has run: one case stands for them, in suites
+// and, where the program failed, in documents.
+inline bool stands_for_cases(const CaseSpec& spec) {
+    return spec.variant == unknown_cases;
+}
+
+/// Whether `spec` stands for the case with this id, among others: for the cases of its workload
+/// with the parameters of one combination of the matrix.
+inline bool stands_for(const CaseSpec& spec, std::string_view id) {
+    return stands_for_cases(spec) && id.size() > spec.workload.size() &&
+           id.starts_with(spec.workload) && id[spec.workload.size()] == '/' &&
+           has_params(id, spec.params);
+}
+
+// Places in source files, relative to the folder in which a run works: only these are of use in a
+// report that is read elsewhere.
+
+/// The place with a file relative to the folder if it lies in it, else the place as it is. Both are
+/// absolute and without ".."; symbolic links are not followed.
+SourcePlace relative_to(const std::filesystem::path& folder, SourcePlace place);
+
+/// Whether the place is known and its file lies in the folder that it is relative to.
+bool lies_inside(const SourcePlace& place);
 
 }  // namespace perfgate::model

@@ -2,7 +2,6 @@
 // Sets of time intervals: when something was busy. Pure functions.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 

@@ -10,7 +10,7 @@ namespace perfgate::model {
 
 namespace {
 
-constexpr std::size_t longest = 60;
+constexpr std::size_t most_characters = 60;
 /// Characters of the part in which two names differ.
 constexpr std::size_t longest_difference = 40;
 /// A shorter name is considered too general.
@@ -68,7 +68,7 @@ std::string_view difference(std::string_view text, std::string_view other) {
 }  // namespace
 
 std::string short_kernel_name(std::string_view name) {
-    return util::printable(core_of(name), longest);
+    return util::printable(core_of(name), most_characters);
 }
 
 std::string brief_kernel_name(std::string_view name) {
@@ -78,7 +78,7 @@ std::string brief_kernel_name(std::string_view name) {
     const std::size_t begin = colons == std::string::npos ? 0 : colons + 2;
     const bool tells = arguments - begin >= telling;
     const std::string brief = core.substr(begin, tells ? arguments - begin : std::string::npos);
-    return util::printable(brief.empty() ? core : brief, longest);
+    return util::printable(brief.empty() ? core : brief, most_characters);
 }
 
 std::string distinct_kernel_name(std::string_view name, std::string_view other) {

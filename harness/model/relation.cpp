@@ -5,6 +5,8 @@
 
 #include <array>
 
+#include "util/word_of.hpp"
+
 namespace perfgate::model {
 
 namespace {
@@ -22,7 +24,6 @@ constexpr std::array<ComparatorRow, 6> comparators{{
     {"==", "exactly", false, true, false},
     {"!=", "anything but", true, false, true},
 }};
-constexpr std::array<std::string_view, 2> operators{"*", "/"};
 
 const ComparatorRow& row(Comparator comparator) {
     return comparators[static_cast<std::size_t>(comparator)];
@@ -31,7 +32,7 @@ const ComparatorRow& row(Comparator comparator) {
 }  // namespace
 
 std::string_view to_text(Comparator comparator) {
-    return row(comparator).text;
+    return comparator <= Comparator::not_equal ? row(comparator).text : util::no_word;
 }
 
 std::string_view in_words(Comparator comparator) {
@@ -45,7 +46,7 @@ bool holds(double left, Comparator comparator, double right) {
 }
 
 std::string_view to_text(Operator op) {
-    return operators[static_cast<std::size_t>(op)];
+    return util::word_of<Operator::divide>(op, {"*", "/"});
 }
 
 double apply(Operator op, double left, double right) {

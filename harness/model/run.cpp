@@ -61,4 +61,16 @@ bool same_arguments(const Kernel& left, const Kernel& right) {
            same;
 }
 
+std::string board_of(const CaseResult& result) {
+    for (const auto& [name, series] : result.metrics) {
+        if (!series.batches.empty()) return series.batches.front().device;
+    }
+    return {};
+}
+
+std::string board_of(const Run& run, const CaseResult& result) {
+    std::string board = board_of(result);
+    return board.empty() ? run.environment.device.board : board;
+}
+
 }  // namespace perfgate::model

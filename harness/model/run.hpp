@@ -4,6 +4,8 @@
 #pragma once
 
 #include <array>
+#include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -17,7 +19,6 @@
 #include "model/memory_operation.hpp"
 #include "model/metric.hpp"
 #include "model/relation.hpp"
-#include "model/tolerance.hpp"
 
 namespace perfgate::model {
 
@@ -271,6 +272,8 @@ struct Run {
     std::string tool_version;
     std::string git_revision;  ///< of the folder the suites are in; empty: none
     std::string started_at;    ///< UTC, "2026-11-21T10:00:00Z"
+    /// Address of the pull or merge request whose pipeline measured it, as its CI says. Untrusted.
+    std::string pull_request{};  // NOLINT(readability-redundant-member-init): not all name it
     double wall_s = 0;
     /// Seconds by phase (measure/case_measurement.hpp), "start" of processes, "programs",
     /// "between".
@@ -292,5 +295,28 @@ struct Run {
 };
 
 std::string_view to_text(CaseStatus status);
+
+// Which board a case was measured on. A run may have several boards of one device key: from
+// --devices, or from merged shards.
+
+/// The board that its batches name; empty if it has no batches.
+std::string board_of(const CaseResult& result);
+
+/// The same, but the run's board for a case without batches.
+std::string board_of(const Run& run, const CaseResult& result);
+
+// The position of a case in a Run or its Plan: both have the same cases in the same order.
+struct CaseIndex {
+    std::size_t suite = 0;  ///< of Run::suites
+    std::size_t index = 0;  ///< of SuiteResult::cases
+
+    // clang-tidy takes the 0 that its result is compared with for a pointer.
+    auto operator<=>(const CaseIndex&) const = default;  // NOLINT(modernize-use-nullptr)
+};
+
+/// Throws std::out_of_range if the run has no such case.
+inline const CaseResult& case_at(const Run& run, const CaseIndex& at) {
+    return run.suites.at(at.suite).cases.at(at.index);
+}
 
 }  // namespace perfgate::model

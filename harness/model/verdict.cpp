@@ -98,7 +98,7 @@ bool decides_before(const MetricVerdict& left, const MetricVerdict& right) {
 }  // namespace
 
 std::string_view to_text(Verdict verdict) {
-    return row(verdict).text;
+    return verdict <= worst_verdict ? row(verdict).text : util::no_word;
 }
 
 std::string_view to_text(OnChange on_change) {
@@ -222,6 +222,17 @@ int combine_exit_codes(int left, int right) {
 
 int severity(Verdict verdict) {
     return static_cast<int>(verdict);
+}
+
+const CaseVerdict* find_case(const VerdictDocument& document, std::string_view suite,
+                             std::string_view id) {
+    for (const SuiteVerdict& each : document.suites) {
+        if (each.name != suite) continue;
+        for (const CaseVerdict& verdict : each.cases) {
+            if (verdict.id == id) return &verdict;
+        }
+    }
+    return nullptr;
 }
 
 std::map<Verdict, std::int64_t> count_verdicts(const VerdictDocument& document) {

@@ -13,7 +13,6 @@
 #include "model/metric.hpp"
 #include "model/roofline.hpp"
 #include "model/run.hpp"
-#include "model/tolerance.hpp"
 
 namespace perfgate::model {
 
@@ -33,6 +32,11 @@ enum class Verdict {
     incorrect,
 };
 inline constexpr Verdict worst_verdict = Verdict::incorrect;
+
+/// Whether the gate found a case or metric to be worse, by a gate that fails or one that warns.
+constexpr bool is_worse(Verdict verdict) {
+    return verdict == Verdict::regressed || verdict == Verdict::warned;
+}
 
 /// How a case's code compares with the baseline's.
 enum class CodeChange {
@@ -243,6 +247,9 @@ struct CaseVerdict {
     Doubt doubt = Doubt::none;  ///< of the metric that decides
     /// Kernels whose machine code is not the baseline's, by short name.
     std::vector<std::string> changed_kernels = {};
+    /// The commit of the baseline that it was judged by, and when that was measured (UTC). Empty if
+    /// that is unknown, or if the case passed.
+    std::string baseline_revision = {}, baseline_recorded_at = {};
 
     bool operator==(const CaseVerdict&) const = default;
 };
@@ -331,6 +338,10 @@ struct VerdictDocument {
 
     bool operator==(const VerdictDocument&) const = default;
 };
+
+/// Null if the document has no such case.
+const CaseVerdict* find_case(const VerdictDocument& document, std::string_view suite,
+                             std::string_view id);
 
 /// Number of cases per verdict, over all suites.
 std::map<Verdict, std::int64_t> count_verdicts(const VerdictDocument& document);

@@ -18,8 +18,7 @@ class Capture {
     /// Creates the file, in place of what has its name, and a pipe. Throws util::Error.
     explicit Capture(std::filesystem::path file);
     ~Capture();
-    Capture(const Capture&) = delete;
-    Capture& operator=(const Capture&) = delete;
+    Capture& operator=(Capture&&) = delete;  // nor copied
 
     /// What the program writes to; ours is closed with close_writer().
     int writer() const { return writer_; }

@@ -11,17 +11,14 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
 #include <thread>
 
 #include "program/capture.hpp"
-#include "program/process_tree.hpp"
 #include "util/error.hpp"
 #include "util/file.hpp"
 #include "util/process_list.hpp"
@@ -199,8 +196,7 @@ class Captures {
     ~Captures() {
         if (input_ >= 0) ::close(input_);
     }
-    Captures(const Captures&) = delete;
-    Captures& operator=(const Captures&) = delete;
+    Captures& operator=(Captures&&) = delete;  // nor copied
 
     Streams streams() const {
         if (!output_) return {};

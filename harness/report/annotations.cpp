@@ -70,22 +70,13 @@ class Groups {
     std::vector<Group> groups_;
 };
 
-/// As many of the lines as fit.
-std::string first_lines(const std::vector<std::string>& lines, std::size_t limit) {
-    std::string text;
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-        const std::string line = plain_line(lines[i], longest_sentence);
-        if (text.size() + line.size() > limit) {
-            return text + fmt::format("({} more)\n", lines.size() - i);
-        }
-        text += line + '\n';
-    }
-    return text;
-}
-
 /// The worst result of a place, then the others.
 std::string message_of(const Group& group, std::size_t places_left_out) {
-    std::string text = first_lines(group.remarks.front().lines, longest_message);
+    std::vector<std::string> lines;
+    for (const std::string& line : group.remarks.front().lines) {
+        lines.push_back(plain_line(line, longest_sentence));
+    }
+    std::string text = first_lines(lines, longest_message);
     const std::size_t listed = std::min(group.remarks.size(), 1 + most_others);
     for (std::size_t i = 1; i < listed; ++i) text += "also " + group.remarks[i].title + '\n';
     if (group.remarks.size() > listed) {

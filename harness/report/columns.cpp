@@ -115,9 +115,10 @@ std::string pad(std::string_view text, std::size_t width, Align align) {
     return align == Align::left ? std::string(text) + spaces : spaces + std::string(text);
 }
 
-std::string table(const std::vector<std::vector<std::string>>& rows, const TableLayout& layout) {
+std::vector<std::string> table_lines(const std::vector<std::vector<std::string>>& rows,
+                                     const TableLayout& layout) {
     constexpr std::string_view gap = "  ";
-    constexpr std::size_t narrowest_first = 24;
+    constexpr std::size_t narrowest = 24;
     if (rows.empty()) return {};
     std::vector<std::size_t> widths(rows.front().size());
     std::vector<bool> shown(widths.size(), !layout.leave_out_empty);
@@ -127,18 +128,23 @@ std::string table(const std::vector<std::vector<std::string>>& rows, const Table
             if (c == 0 || (r > 0 && !rows[r][c].empty())) shown[c] = true;
         }
     }
-    std::size_t total = layout.indent + widths[0];
-    for (std::size_t c = 1; c < widths.size(); ++c) {
-        if (shown[c]) total += gap.size() + widths[c];
+    const auto excess = [&] {
+        std::size_t total = layout.indent;
+        for (std::size_t c = 0; c < widths.size(); ++c) {
+            if (shown[c]) total += widths[c] + (c == 0 ? 0 : gap.size());
+        }
+        return layout.width > 0 && total > layout.width ? total - layout.width : 0;
+    };
+    for (const std::size_t column : layout.drop) {
+        if (excess() > 0) shown[column] = false;
     }
-    if (layout.width > 0 && total > layout.width) {
-        const std::size_t excess = total - layout.width;
-        widths[0] = std::max(widths[0] > excess ? widths[0] - excess : 0,
-                             std::min(widths[0], narrowest_first));
+    if (const std::size_t over = excess(); over > 0) {
+        std::size_t& width = widths[layout.cut];
+        width = std::max(width > over ? width - over : 0, std::min(width, narrowest));
     }
-    std::string text;
+    std::vector<std::string> lines;
     for (const std::vector<std::string>& row : rows) {
-        std::string line(layout.indent, ' ');
+        std::string& line = lines.emplace_back(layout.indent, ' ');
         for (std::size_t c = 0; c < widths.size(); ++c) {
             if (!shown[c]) continue;
             if (c > 0) line += gap;
@@ -146,8 +152,13 @@ std::string table(const std::vector<std::vector<std::string>>& rows, const Table
                         c < layout.align.size() ? layout.align[c] : Align::left);
         }
         line.erase(line.find_last_not_of(' ') + 1);
-        text += line + '\n';
     }
+    return lines;
+}
+
+std::string table(const std::vector<std::vector<std::string>>& rows, const TableLayout& layout) {
+    std::string text;
+    for (const std::string& line : table_lines(rows, layout)) text += line + '\n';
     return text;
 }
 

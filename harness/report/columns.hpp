@@ -28,12 +28,18 @@ std::string pad(std::string_view text, std::size_t width, Align align);
 
 struct TableLayout {
     std::size_t indent = 2;
-    std::vector<Align> align = {};  ///< by column; left for the rest
-    std::size_t width = 0;          ///< the first column is cut so that rows fit; 0: not limited
-    bool leave_out_empty = false;   ///< columns that are empty below the header row
+    std::vector<Align> align = {};       ///< by column; left for the rest
+    std::size_t width = 0;               ///< what follows makes rows fit; 0: not limited
+    std::vector<std::size_t> drop = {};  ///< columns to leave out, in this order
+    std::size_t cut = 0;                 ///< the column that is then cut, to 24 columns at least
+    bool leave_out_empty = false;        ///< columns that are empty below the header row
 };
 
 /// Rows of equally many cells, aligned, two spaces between columns, none at the end of a line.
+std::vector<std::string> table_lines(const std::vector<std::vector<std::string>>& rows,
+                                     const TableLayout& layout = {});
+
+/// The lines, each with its end.
 std::string table(const std::vector<std::vector<std::string>>& rows,
                   const TableLayout& layout = {});
 

@@ -120,13 +120,13 @@ class Console {
         });
         const std::size_t left_out = cut(listed);
         if (listed.empty()) return;
-        const std::vector<Column> columns = begin_table(listed);
-        std::vector<std::string> shared = details_of(listed.front(), columns, 0);
+        const std::vector<std::string> lines = begin_table(listed);
+        std::vector<std::string> shared = details_of(listed.front(), lines[1]);
         for (std::size_t row = 0; row < listed.size(); ++row) {
-            write_row(columns, row, listed[row].verdict->verdict);
+            write_row(lines[row + 1], listed[row].verdict->verdict);
             // Adjacent rows with the same reason (no baseline, no permission) share one line.
             std::vector<std::string> next;
-            if (row + 1 < listed.size()) next = details_of(listed[row + 1], columns, row + 1);
+            if (row + 1 < listed.size()) next = details_of(listed[row + 1], lines[row + 2]);
             if (row + 1 == listed.size() || next != shared) text_.details(shared);
             shared = std::move(next);
         }
@@ -141,14 +141,14 @@ class Console {
         }
         const std::size_t left_out = cut(listed);
         if (listed.empty()) return;
-        const std::vector<Column> columns = begin_table(listed);
+        const std::vector<std::string> lines = begin_table(listed);
         std::size_t row = 0;
         for (const JoinedGroup& group : groups) {
             if (row == listed.size()) break;
             const std::string& log = listed[row].verdict->log;
             for (std::size_t i = 0; i < group.cases.size() && row < listed.size(); ++i, ++row) {
-                write_row(columns, row, listed[row].verdict->verdict);
-                text_.details(cut_id(columns, row));
+                write_row(lines[row + 1], listed[row].verdict->verdict);
+                text_.details(cut_id(listed[row], lines[row + 1]));
             }
             // The suite's note says once that there is no baseline at all.
             const bool noted =
@@ -166,14 +166,11 @@ class Console {
         return left_out;
     }
 
-    std::vector<Column> begin_table(const std::vector<JoinedCase>& listed) {
-        std::vector<Column> columns = make_columns(listed, options_.list_all);
-        fit(columns, text_.width());
-        std::string title;
-        for (const Column& column : columns) append_cell(title, column, column.title);
-        title.erase(title.find_last_not_of(' ') + 1);
-        text_.append('\n' + text_.painted(Style::bold, title) + '\n');
-        return columns;
+    /// Its lines; writes the first.
+    std::vector<std::string> begin_table(const std::vector<JoinedCase>& listed) {
+        std::vector<std::string> lines = case_table(listed, options_.list_all, text_.width());
+        text_.append('\n' + text_.painted(Style::bold, lines.front()) + '\n');
+        return lines;
     }
 
     void end_table(std::size_t left_out) {
@@ -209,39 +206,25 @@ class Console {
         text_.paint_first(Style::bold, name, begin);
     }
 
-    static void append_cell(std::string& line, const Column& column, std::string_view text) {
-        if (!line.empty()) line += column_gap;
-        line += pad(text, column.width, column.align);
-    }
-
-    void write_row(const std::vector<Column>& columns, std::size_t row, Verdict verdict) {
-        std::string line = text_.painted(style_of(verdict),
-                                         pad(columns[0].cells[row], columns[0].width, Align::left));
-        for (std::size_t i = id_column; i < columns.size(); ++i) {
-            const std::string& text = columns[i].cells[row];
-            append_cell(line, columns[i],
-                        i == id_column ? cut_middle(text, columns[i].width) : text);
-        }
-        line.erase(line.find_last_not_of(' ') + 1);
-        text_.append(line + '\n');
+    void write_row(const std::string& line, Verdict verdict) {
+        const std::string_view word = to_text(verdict);
+        text_.append(text_.painted(style_of(verdict), word) + line.substr(word.size()) + '\n');
     }
 
     /// An id that the table cuts, in full, for copying.
-    static std::vector<std::string> cut_id(const std::vector<Column>& columns, std::size_t row) {
-        const Column& id = columns[id_column];
-        if (display_width(id.cells[row]) <= id.width) return {};
-        return {id.cells[row]};
+    static std::vector<std::string> cut_id(const JoinedCase& joined, const std::string& line) {
+        const std::string id = log_line(joined.verdict->id);
+        if (line.find(id) != std::string::npos) return {};
+        return {id};
     }
 
-    static std::vector<std::string> details_of(const JoinedCase& joined,
-                                               const std::vector<Column>& columns,
-                                               std::size_t row) {
-        std::vector<std::string> lines = cut_id(columns, row);
+    static std::vector<std::string> details_of(const JoinedCase& joined, const std::string& line) {
+        std::vector<std::string> lines = cut_id(joined, line);
         if (const std::string prepared = preparation_of(joined); !prepared.empty()) {
             lines.push_back(log_line(prepared));
         }
-        for (std::string& line : details(joined)) lines.push_back(std::move(line));
-        for (std::string& line : log_lines(joined.verdict->log)) lines.push_back(std::move(line));
+        for (std::string& each : details(joined)) lines.push_back(std::move(each));
+        for (std::string& each : log_lines(joined.verdict->log)) lines.push_back(std::move(each));
         return lines;
     }
 
@@ -384,8 +367,8 @@ class Console {
         const std::size_t width = options_.width == 0 ? usual_command_width : options_.width;
         text_.append("\n");
         for (const Command& command : commands) {
-            text_.append(fmt::format("{}:\n  {}\n", command.purpose,
-                                     folded_command(log_line(command.line), width)));
+            text_.append(
+                fmt::format("{}:\n  {}\n", command.purpose, folded_command(command.line, width)));
         }
     }
 

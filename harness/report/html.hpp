@@ -8,7 +8,7 @@
 
 #include "model/run.hpp"
 #include "model/verdict.hpp"
-#include "report/code_page.hpp"
+#include "report/reporter.hpp"
 
 namespace perfgate::report {
 
@@ -17,6 +17,7 @@ namespace perfgate::report {
 /// HTML documents with "@PERFGATE_DATA@" in place of the data. Empty: this build has none.
 std::string_view report_page();   ///< of a run and its verdict
 std::string_view profile_page();  ///< of `perfgate profile`
+std::string_view history_page();  ///< of `perfgate history site`
 
 /// The message if there is none, with the remedy.
 inline constexpr const char* no_html_page =
@@ -34,8 +35,8 @@ std::string fill_page(std::string_view page, std::string_view json);
 bool has_html_page();
 
 /// What the page shows (html_data.hpp): JSON on one line, in which no text can end the element that
-/// holds it, or begin one. `code`: of slower cases, or null.
+/// holds it, or begin one.
 std::string html_data(const model::VerdictDocument& document, const model::Run& run,
-                      const CodeViews* code = nullptr);
+                      const Options& options = {});
 
 }  // namespace perfgate::report

@@ -15,11 +15,13 @@
 #include "model/quantity.hpp"
 #include "model/roofline.hpp"
 #include "model/sorted_walk.hpp"
+#include "report/commands.hpp"
 #include "report/formats.hpp"
 #include "report/html.hpp"
 #include "report/joined.hpp"
 #include "report/plain_text.hpp"
 #include "report/summary.hpp"
+#include "util/word_of.hpp"
 
 namespace perfgate::report {
 
@@ -28,8 +30,6 @@ namespace {
 using page::Number;
 
 constexpr std::size_t longest_log = 16384;
-/// The reasons that the overview lists.
-constexpr std::size_t most_groups = 10;
 
 /// How many samples of a batch are shown, evenly spaced in sorted order: quartiles for a case that
 /// passed, enough to recognise two modes for the others.
@@ -67,14 +67,7 @@ class Numbers {
 };
 
 std::string_view outcome_text(model::Outcome outcome) {
-    constexpr std::pair<model::Outcome, std::string_view> texts[] = {
-        {model::Outcome::pass, "pass"},
-        {model::Outcome::skipped, "skipped"},
-        {model::Outcome::failure, "failure"},
-        {model::Outcome::error, "error"}};
-    const auto* found = std::find_if(std::begin(texts), std::end(texts),
-                                     [&](const auto& known) { return known.first == outcome; });
-    return found == std::end(texts) ? "" : found->second;
+    return util::word_of<model::Outcome::error>(outcome, {"pass", "skipped", "failure", "error"});
 }
 
 /// The verdicts in their order, then one for a metric that is inconclusive because it is not shown
@@ -159,7 +152,9 @@ std::vector<std::array<std::string, 2>> facts_of(const model::VerdictDocument& d
     add("CPU cores", count(environment.cores));
     add("backend", document.backend);
     add("perfgate", document.tool_version);
+    add("pull request", run.pull_request);
     add("revision", run.git_revision);
+    add("compared with", baselines_text(document));
     add("began", document.started_at);
     add("took", fmt::format("{:.1f} s", document.wall_s));
     return facts;
@@ -176,37 +171,14 @@ model::Ceilings measured(const model::Ceilings& ceilings) {
 }
 
 page::Suite suite_of(const model::SuiteVerdict& suite) {
-    page::Suite made{suite.name,          counts_text(suite),
-                     suite.baseline_file, relations_text(suite),
-                     suite.notes,         {}};
+    page::Suite made{
+        suite.name, counts_text(suite), suite.baseline_file, relations_text(suite), {}};
     for (const model::RelationVerdict& relation : suite.relations) {
         made.relations.push_back({static_cast<Number>(relation.verdict),
                                   std::string(relation_word(relation.verdict)),
                                   relation_name(relation), relation.sentence});
     }
     return made;
-}
-
-/// The reasons, worst first.
-void add_groups(const std::vector<JoinedSuite>& suites, const model::Policy& policy,
-                page::Data& data) {
-    std::vector<JoinedGroup> groups;
-    for (const JoinedSuite& suite : suites) {
-        for (JoinedGroup& group : groups_of(suite, policy)) groups.push_back(std::move(group));
-    }
-    std::stable_sort(groups.begin(), groups.end(),
-                     [](const JoinedGroup& left, const JoinedGroup& right) {
-                         return left.effect < right.effect;
-                     });
-    for (const JoinedGroup& group : groups) {
-        if (data.groups.size() == most_groups) {
-            ++data.more_groups;
-            continue;
-        }
-        data.groups.push_back({std::string(to_text(group.effect)),
-                               static_cast<std::int64_t>(group.cases.size()),
-                               std::string(group.sentence)});
-    }
 }
 
 std::vector<double> finite(const std::vector<double>& values) {
@@ -244,9 +216,10 @@ class CaseMaker {
         made.workload = text(verdict.workload);
         made.verdict = verdict_number(verdict.verdict, verdict.doubt, policy_);
         made.place = place_text(verdict.place);
+        made.compared_with = baseline_text(verdict);
         if (verdict.verdict != Verdict::pass) made.reasons = reasons(verdict, policy_);
         if (needs_attention(verdict.verdict)) made.first = first_reason(verdict);
-        made.why = why_lines(verdict);
+        for (const model::Cause& cause : verdict.why) made.why.push_back(cause.sentence);
         made.notes = verdict.notes;
         made.log.text = plain_tail(verdict.log, longest_log);
         if (verdict.code != model::CodeChange::unknown) made.code = to_text(verdict.code);
@@ -267,6 +240,10 @@ class CaseMaker {
                 model::advance_to(row.metric, known, verdict.baseline_values.end())) {
                 value.before = known->second;
             }
+            ValueTexts texts = texts_of(value.before, value.after, row.unit);
+            value.before_text = std::move(texts.before);
+            value.after_text = std::move(texts.after);
+            value.moved = std::move(texts.moved);
             if (joined.result != nullptr) add_limits(row, joined.result->gates, value);
             if (has_spread(row)) made.spreads.push_back(spread_of(row, value.metric, samples));
         }
@@ -406,15 +383,20 @@ std::vector<page::CodeKernel> code_of(const CodeViews* views, const std::string&
 }
 
 std::string json_text(const model::VerdictDocument& document, const model::Run& run,
-                      const CodeViews* code) {
+                      const Options& options) {
     const std::vector<JoinedSuite> suites = join(document, run);
     page::Data data;
     data.summary = document.summary;
     data.counts = counts_text(document);
     data.exit_code = document.exit_code;
     data.verify_only = run.verify_only;
-    add_groups(suites, document.policy, data);
     data.facts = facts_of(document, run);
+    for (const Command& command : next_commands(document, options)) {
+        data.commands.push_back({std::string(command.purpose), {command.line}});
+    }
+    for (const RunNote& note : notes_of(document)) {
+        data.notes.push_back({std::string(note.text), {note.suites.begin(), note.suites.end()}});
+    }
     data.ceilings = measured(document.environment.ceilings);
     data.verdicts = verdicts_of(document.policy);
     CaseMaker maker(document.policy, run, data);
@@ -423,7 +405,7 @@ std::string json_text(const model::VerdictDocument& document, const model::Run& 
         data.suites.push_back(suite_of(*suite.verdict));
         for (const JoinedCase& joined : suite.cases) {
             data.cases.push_back(maker.make(joined, number));
-            data.cases.back().machine_code = code_of(code, suite.verdict->name, *joined.verdict);
+            data.cases.back().machine_code = code_of(options.code, suite.verdict->name, *joined.verdict);
         }
     }
     document::JsonWriter json(document::JsonLayout::compact, 0, clean);
@@ -434,15 +416,15 @@ std::string json_text(const model::VerdictDocument& document, const model::Run& 
 }  // namespace
 
 std::string html_data(const model::VerdictDocument& document, const model::Run& run,
-                      const CodeViews* code) {
+                      const Options& options) {
     std::string data;
-    append_fit_for_script(data, json_text(document, run, code));
+    append_fit_for_script(data, json_text(document, run, options));
     return data;
 }
 
 std::string write_html(const model::VerdictDocument& document, const model::Run& run,
                        const Options& options) {
-    return fill_page(report_page(), json_text(document, run, options.code));
+    return fill_page(report_page(), json_text(document, run, options));
 }
 
 }  // namespace perfgate::report

@@ -38,25 +38,23 @@ struct Relation {
 
 struct Suite {
     std::string name, counts, baseline, relations_in_words;
-    std::vector<std::string> notes;
     std::vector<Relation> relations;
 };
 
-/// Why cases need attention.
-struct Group {
-    std::string effect;
-    std::int64_t cases = 0;
-    std::string sentence;
+struct Note {
+    std::string text;
+    std::vector<std::string> suites;  ///< that have it; empty: all
 };
 
 /// A metric of a case: what it was, what it is, and what the gate said.
 struct Value {
     Number metric = 0;
     std::optional<double> before, after;
-    std::optional<Number> verdict, tolerance;  ///< nothing: it was not judged
-    std::string interval;                      ///< of the change, in words
-    std::string sentence;                      ///< of what did not pass
-    std::optional<double> least, most;         ///< of a gated time: what its tolerance allows
+    std::string before_text, after_text, moved;  ///< in words, as the other reports say it
+    std::optional<Number> verdict, tolerance;    ///< nothing: it was not judged
+    std::string interval;                        ///< of the change, in words
+    std::string sentence;                        ///< of what did not pass
+    std::optional<double> least, most;           ///< of a gated time: what its tolerance allows
 };
 
 /// The samples of one process.
@@ -75,19 +73,26 @@ struct Spread {
     std::optional<Number> method;
 };
 
-/// A text of several lines, which is clean.
-struct Log {
+/// A text that is clean: of several lines, or longer than others may be.
+struct CleanText {
     std::string text;
-    bool operator==(const Log&) const = default;
+    bool operator==(const CleanText&) const = default;
+};
+
+/// To go on with.
+struct Command {
+    std::string purpose;
+    CleanText line;
 };
 
 struct Case {
     Number suite = 0;
     std::string id;
     Number workload = 0, verdict = 0;
-    std::string place, first;  ///< `first`: the first reason, in brief
+    std::string place, first;   ///< `first`: the first reason, in brief
+    std::string compared_with;  ///< commit and date of its baseline
     std::vector<std::string> reasons, why, notes;
-    Log log;
+    CleanText log;
     std::string code, roof;
     double wall_s = 0;
     std::vector<Number> tags, not_applicable;
@@ -105,9 +110,9 @@ struct Data {
     std::string summary, counts;
     std::int64_t exit_code = 0;
     bool verify_only = false;
-    std::vector<Group> groups;     ///< worst first
-    std::int64_t more_groups = 0;  ///< that are not listed
     std::vector<std::array<std::string, 2>> facts;
+    std::vector<Command> commands;
+    std::vector<Note> notes;
     model::Ceilings ceilings;
     std::vector<Verdict> verdicts;
     std::vector<Suite> suites;
@@ -116,8 +121,8 @@ struct Data {
     std::vector<Metric> metrics;
 };
 
-inline void write(document::JsonWriter& json, const Log& log) {
-    json.clean_value(log.text);
+inline void write(document::JsonWriter& json, const CleanText& clean) {
+    json.clean_value(clean.text);
 }
 
 template <class Archive>
@@ -148,15 +153,19 @@ void describe(Archive& archive, Described<Archive, Suite>& suite) {
     archive.required("counts", suite.counts);
     archive.optional("baseline", suite.baseline);
     archive.optional("relations_in_words", suite.relations_in_words);
-    archive.optional("notes", suite.notes);
     archive.optional("relations", suite.relations);
 }
 
 template <class Archive>
-void describe(Archive& archive, Described<Archive, Group>& group) {
-    archive.required("effect", group.effect);
-    archive.required("cases", group.cases);
-    archive.required("sentence", group.sentence);
+void describe(Archive& archive, Described<Archive, Note>& note) {
+    archive.required("text", note.text);
+    archive.optional("suites", note.suites);
+}
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, Command>& command) {
+    archive.required("purpose", command.purpose);
+    archive.required("line", command.line);
 }
 
 template <class Archive>
@@ -164,6 +173,9 @@ void describe(Archive& archive, Described<Archive, Value>& value) {
     archive.required("metric", value.metric);
     archive.optional("before", value.before);
     archive.optional("after", value.after);
+    archive.optional("before_text", value.before_text);
+    archive.optional("after_text", value.after_text);
+    archive.optional("moved", value.moved);
     archive.optional("verdict", value.verdict);
     archive.optional("tolerance", value.tolerance);
     archive.optional("interval", value.interval);
@@ -199,6 +211,7 @@ void describe(Archive& archive, Described<Archive, Case>& of) {
     archive.required("verdict", of.verdict);
     archive.optional("place", of.place);
     archive.optional("first", of.first);
+    archive.optional("compared_with", of.compared_with);
     archive.optional("reasons", of.reasons);
     archive.optional("why", of.why);
     archive.optional("notes", of.notes);
@@ -224,9 +237,9 @@ void describe(Archive& archive, Described<Archive, Data>& data) {
     archive.required("counts", data.counts);
     archive.required("exit_code", data.exit_code);
     archive.optional("verify_only", data.verify_only);
-    archive.required("groups", data.groups);
-    archive.optional("more_groups", data.more_groups);
     archive.required("facts", data.facts);
+    archive.optional("commands", data.commands);
+    archive.optional("notes", data.notes);
     archive.required("ceilings", data.ceilings);
     archive.required("verdicts", data.verdicts);
     archive.required("suites", data.suites);

@@ -27,12 +27,15 @@
 
 PERFGATE_EMBED(perfgate_report_page, "report.html");
 PERFGATE_EMBED(perfgate_profile_page, "profile.html");
+PERFGATE_EMBED(perfgate_history_page, "history.html");
 
 extern "C" {
 extern const char perfgate_report_page[];
 extern const char perfgate_report_page_end[];
 extern const char perfgate_profile_page[];
 extern const char perfgate_profile_page_end[];
+extern const char perfgate_history_page[];
+extern const char perfgate_history_page_end[];
 }
 
 namespace perfgate::report {
@@ -51,6 +54,10 @@ std::string_view report_page() {
 
 std::string_view profile_page() {
     return between(perfgate_profile_page, perfgate_profile_page_end);
+}
+
+std::string_view history_page() {
+    return between(perfgate_history_page, perfgate_history_page_end);
 }
 
 bool has_html_page() {

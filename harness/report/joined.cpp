@@ -7,11 +7,12 @@
 #include <map>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
+#include "model/case.hpp"
 #include "model/choices.hpp"
 #include "model/kernel_name.hpp"
 #include "model/quantity.hpp"
-#include "model/source_place.hpp"
 #include "report/summary.hpp"
 
 namespace perfgate::report {
@@ -177,6 +178,17 @@ std::optional<Value> find_deciding(const JoinedCase& joined) {
         return find_time(joined);
     }
     return find_value(joined, metric->metric);
+}
+
+ValueTexts texts_of(const std::optional<double>& before, const std::optional<double>& after,
+                    std::string_view unit) {
+    if (before && after) {
+        model::QuantityTexts both = model::quantity_texts(*before, *after, unit);
+        return {std::move(both.before), std::move(both.after),
+                model::moved_text(*before, *after, unit)};
+    }
+    return {before ? model::quantity_text(*before, unit) : "",
+            after ? model::quantity_text(*after, unit) : "", ""};
 }
 
 std::string moved_text(const Value& value) {

@@ -65,6 +65,14 @@ std::optional<Value> find_value(const JoinedCase& joined, std::string_view metri
 /// The metric that decides the verdict, where it was measured; else the case's time.
 std::optional<Value> find_deciding(const JoinedCase& joined);
 
+/// Both values, with the digits that tell them apart, and how the value moved ("+10.2 %", "-12.5
+/// points"); empty where there is none.
+struct ValueTexts {
+    std::string before, after, moved;
+};
+ValueTexts texts_of(const std::optional<double>& before, const std::optional<double>& after,
+                    std::string_view unit);
+
 /// "+10.2 %", "-12.5 points"; empty without values on both sides.
 std::string moved_text(const Value& value);
 

@@ -2,9 +2,9 @@
 // JUnit XML for the readers of CI systems: flat suites, exact counts, one testcase per case with a
 // unique classname and name. See JunitProfile for the two profiles.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <pugixml.hpp>
@@ -32,31 +32,10 @@ constexpr std::size_t longest_log = 32'768;
 constexpr std::size_t longest_passing_output = 1000;
 constexpr std::size_t longest_output = 32'768;
 
-// GitLab takes 30 MB a file. With more values than this only gated metrics become properties.
-constexpr std::size_t most_values = 200'000;
-
 struct Counts {
     std::int64_t tests = 0, failures = 0, errors = 0, skipped = 0;
     double time_s = 0;
 };
-
-Counts& operator+=(Counts& left, const Counts& right) {
-    left.tests += right.tests;
-    left.failures += right.failures;
-    left.errors += right.errors;
-    left.skipped += right.skipped;
-    left.time_s += right.time_s;
-    return left;
-}
-
-std::string join_lines(const std::vector<std::string>& lines) {
-    std::string text;
-    for (const std::string& line : lines) {
-        text += line;
-        text += '\n';
-    }
-    return text;
-}
 
 /// What `reasons` leave out: why the verification failed, which metrics could not be
 /// collected, the last lines of the worker.
@@ -96,7 +75,7 @@ void add_outcome(pugi::xml_node testcase, const JoinedCase& joined, Outcome outc
     set_attribute(node, "message",
                   is_explained(joined) ? plain_line(short_reason(joined, true), longest_line)
                                        : lines.front());
-    std::string reasons = join_lines(lines);
+    std::string reasons = fmt::format("{}\n", fmt::join(lines, "\n"));
     for (const std::string& why : why_lines(*joined.verdict)) {
         reasons += plain_line(why, longest_line) + '\n';
     }
@@ -123,43 +102,24 @@ void add_flagged(pugi::xml_node testcase, const JoinedCase& joined) {
     }
 }
 
-std::vector<std::string> lines_of(std::string_view text) {
-    std::vector<std::string> lines;
-    while (!text.empty()) {
-        const std::size_t end = text.find('\n');
-        lines.emplace_back(text.substr(0, end));
-        text.remove_prefix(end + 1);
-    }
-    return lines;
-}
-
-std::string quantity_cell(const std::optional<double>& value, std::string_view unit) {
-    return value ? model::quantity_text(*value, unit) : "-";
-}
-
-std::string change_cell(const model::MetricVerdict& metric) {
-    if (!metric.baseline || !metric.measured) return "-";
-    const std::string text = model::moved_text(*metric.baseline, *metric.measured, metric.unit);
-    return text.empty() ? "-" : text;
-}
-
 /// The gated metrics as an aligned table, the case's notes, and its explanation unless a failure
-/// contains it.
+/// contains it; nothing of a case that passed.
 std::string metric_table(const model::CaseVerdict& verdict, Outcome outcome) {
+    if (!needs_attention(verdict.verdict)) return {};
     const std::size_t limit = is_bad(outcome) ? longest_output : longest_passing_output;
     std::vector<std::vector<std::string>> rows = {
         {"metric", "baseline", "measured", "change", "tolerance", "verdict"}};
+    const auto shown = [](std::string& text) { return text.empty() ? "-" : std::move(text); };
     for (const model::MetricVerdict& metric : verdict.metrics) {
-        rows.push_back({junit_name(metric.metric), quantity_cell(metric.baseline, metric.unit),
-                        quantity_cell(metric.measured, metric.unit), change_cell(metric),
-                        plain_line(metric.tolerance, longest_junit_name),
+        ValueTexts texts = texts_of(metric.baseline, metric.measured, metric.unit);
+        rows.push_back({junit_name(metric.metric), shown(texts.before), shown(texts.after),
+                        shown(texts.moved), plain_line(metric.tolerance, longest_junit_name),
                         std::string(to_text(metric.verdict))});
     }
     std::vector<std::string> lines;
     if (rows.size() > 1) {
         constexpr Align numbers = Align::right;
-        lines =
-            lines_of(table(rows, {.indent = 0, .align = {Align::left, numbers, numbers, numbers}}));
+        lines = table_lines(rows, {.indent = 0, .align = {Align::left, numbers, numbers, numbers}});
     }
     for (const std::string& note : verdict.notes) {
         lines.push_back("note: " + plain_line(note, longest_line));
@@ -169,27 +129,7 @@ std::string metric_table(const model::CaseVerdict& verdict, Outcome outcome) {
             lines.push_back(plain_line(why, longest_line));
         }
     }
-    std::string text;
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-        if (text.size() + lines[i].size() + 1 > limit) {
-            return text + fmt::format("({} more lines left out)\n", lines.size() - i);
-        }
-        text += lines[i] + '\n';
-    }
-    return text;
-}
-
-/// A value and its unit. Counts have every digit, what is measured has as many as mean something.
-std::string property_value(double value, std::string_view unit) {
-    constexpr double digits = 1e7;
-    double rounded = value;
-    if (std::isfinite(value) && value != std::trunc(value)) {
-        const double scale = digits / std::pow(10, std::ceil(std::log10(std::fabs(value))));
-        rounded = scale >= 1 ? std::round(value * scale) / scale : std::round(value);
-    }
-    std::string text = util::number_text(rounded);
-    if (!unit.empty()) text.append(" ").append(unit);
-    return text;
+    return first_lines(lines, limit);
 }
 
 void add_place(pugi::xml_node testcase, const model::SourcePlace& place) {
@@ -198,32 +138,26 @@ void add_place(pugi::xml_node testcase, const model::SourcePlace& place) {
     if (place.line > 0) set_attribute(testcase, "line", place.line);
 }
 
-/// What the strict profile's schemas forbid.
-void add_annotations(pugi::xml_node testcase, const JoinedCase& joined, bool only_gated) {
-    add_place(testcase, joined.verdict->place);
-    pugi::xml_node properties = testcase.append_child("properties");
-    add_property(properties, "verdict", to_text(joined.verdict->verdict));
-    if (joined.verdict->code != model::CodeChange::unknown) {
-        add_property(properties, "code", to_text(joined.verdict->code));
-    }
-    if (joined.verdict->ceiling) {
-        add_property(properties, "bound", to_text(joined.verdict->ceiling->bound));
-        // A case that measures it as a metric has that below, in %.
-        if (joined.result == nullptr || !joined.result->metrics.contains("ceiling_share")) {
-            add_property(properties, "ceiling_share",
-                         util::number_text(joined.verdict->ceiling->share));
+/// What the strict profile's schemas forbid. The value is that of the case's row in other reports;
+/// system-out has the other metrics of a case that did not pass, CSV and JSON have all.
+void add_annotations(pugi::xml_node testcase, const JoinedCase& joined) {
+    const model::CaseVerdict& verdict = *joined.verdict;
+    add_place(testcase, verdict.place);
+    std::vector<std::pair<std::string_view, std::string>> values;
+    if (verdict.verdict != model::Verdict::pass) {
+        values.emplace_back("verdict", to_text(verdict.verdict));
+        if (verdict.code != model::CodeChange::unknown) {
+            values.emplace_back("code", to_text(verdict.code));
         }
+        if (verdict.ceiling) values.emplace_back("ceiling", in_words(*verdict.ceiling));
     }
-    for (const MetricRow& row : metric_rows(joined)) {
-        if (only_gated && row.verdict == nullptr) continue;
-        const std::optional<double> measured = row.measured();
-        if (measured) add_property(properties, row.metric, property_value(*measured, row.unit));
+    const Value value = find_deciding(joined).value_or(Value{});
+    if (value.measured) {
+        values.emplace_back(value.metric, model::quantity_text(*value.measured, value.unit));
     }
-}
-
-void add_metric_table(pugi::xml_node testcase, const model::CaseVerdict& verdict, Outcome outcome) {
-    const std::string table = metric_table(verdict, outcome);
-    if (!table.empty()) add_output(testcase, table);
+    if (values.empty()) return;
+    pugi::xml_node properties = testcase.append_child("properties");
+    for (const auto& [name, text] : values) add_property(properties, name, text);
 }
 
 void count(Counts& counts, Outcome outcome, double wall_s) {
@@ -255,17 +189,12 @@ void add_environment(pugi::xml_node suite, const model::VerdictDocument& documen
     add("exit_code", std::to_string(document.exit_code));
 }
 
-std::string suite_output(const model::SuiteVerdict& verdict, bool only_gated) {
+std::string suite_output(const model::SuiteVerdict& verdict) {
     std::string text;
     if (!verdict.summary.empty()) text = plain_line(verdict.summary, longest_line) + '\n';
     text += fmt::format("{}: {}\n", junit_name(verdict.name), counts_text(verdict));
     const std::string relations = relations_text(verdict);
     if (!relations.empty()) text += relations + '\n';
-    if (only_gated) {
-        text +=
-            "note: only gated metrics are properties here, there are too many; --report csv:FILE "
-            "has all\n";
-    }
     for (const std::string& note : verdict.notes) {
         if (text.size() > longest_output) break;
         text += "note: " + plain_line(note, longest_line) + '\n';
@@ -296,42 +225,17 @@ class Writer {
         set_attribute(declaration, "encoding", "UTF-8");
         pugi::xml_node root = xml.append_child("testsuites");
         const std::vector<JoinedSuite> suites = join(document_, run_);
-        only_gated_ = count_values(suites) > most_values;
-        // Attributes come first in the file: count before writing.
-        if (github_) {
-            Counts total;
-            for (const JoinedSuite& suite : suites) total += count_suite(suite);
-            set_attribute(root, "name", "perfgate");
-            set_counts(root, total);
-        }
         for (std::size_t i = 0; i < suites.size(); ++i) {
             add_suite(root, suites[i], static_cast<std::int64_t>(i));
+        }
+        if (github_) {
+            set_attribute(root, "name", "perfgate");
+            set_counts(root, all_);
         }
         return xml_text(xml);
     }
 
   private:
-    static std::size_t count_values(const std::vector<JoinedSuite>& suites) {
-        std::size_t values = 0;
-        for (const JoinedSuite& suite : suites) {
-            for (const JoinedCase& joined : suite.cases) {
-                if (joined.result != nullptr) values += joined.result->metrics.size();
-            }
-        }
-        return values;
-    }
-
-    Counts count_suite(const JoinedSuite& suite) const {
-        Counts counts;
-        for (const JoinedCase& joined : suite.cases) {
-            count(counts, outcome_of(*joined.verdict, document_.policy), joined.verdict->wall_s);
-        }
-        for (const model::RelationVerdict& relation : suite.verdict->relations) {
-            count(counts, outcome_of(relation.verdict, document_.policy), 0);
-        }
-        return counts;
-    }
-
     void add_suite(pugi::xml_node root, const JoinedSuite& suite, std::int64_t number) {
         const model::SuiteVerdict& verdict = *suite.verdict;
         const std::string name = junit_name(verdict.name);
@@ -341,48 +245,52 @@ class Writer {
         set_attribute(node, "package", name);
         set_attribute(node, "hostname", junit_name(options_.hostname));
         set_attribute(node, "timestamp", timestamp_text(document_.started_at));
-        set_counts(node, count_suite(suite));
-        if (github_ && !verdict.file.empty()) {
-            set_attribute(node, "file", plain_line(verdict.file, longest_junit_name));
-        }
+        of_suite_ = {};
         add_environment(node, document_, run_, verdict);
         for (const JoinedCase& joined : suite.cases) add_case(node, name, joined);
         for (const model::RelationVerdict& relation : verdict.relations) {
             add_relation(node, name, relation);
         }
-        add_output(node, suite_output(verdict, github_ && only_gated_));
+        set_counts(node, of_suite_);
+        if (github_ && !verdict.file.empty()) {
+            set_attribute(node, "file", plain_line(verdict.file, longest_junit_name));
+        }
+        add_output(node, suite_output(verdict));
         node.append_child("system-err");
     }
 
+    Outcome counted(Outcome outcome, double wall_s) {
+        count(of_suite_, outcome, wall_s);
+        count(all_, outcome, wall_s);
+        return outcome;
+    }
+
     void add_case(pugi::xml_node suite, const std::string& suite_name, const JoinedCase& joined) {
-        const Outcome outcome = outcome_of(*joined.verdict, document_.policy);
+        const Outcome outcome =
+            counted(outcome_of(*joined.verdict, document_.policy), joined.verdict->wall_s);
         const std::string classname = suite_name + '.' + junit_name(joined.verdict->workload);
         pugi::xml_node node = suite.append_child("testcase");
         set_attribute(node, "classname", classname);
         set_attribute(node, "name", names_.claim(classname, junit_name(joined.verdict->id)));
         set_attribute(node, "time", seconds_text(joined.verdict->wall_s));
-        if (github_) add_annotations(node, joined, only_gated_);
+        if (github_) add_annotations(node, joined);
         add_outcome(node, joined, outcome, document_.policy);
         if (github_) {
             add_flagged(node, joined);
-            add_metric_table(node, *joined.verdict, outcome);
+            const std::string table = metric_table(*joined.verdict, outcome);
+            if (!table.empty()) add_output(node, table);
         }
     }
 
     void add_relation(pugi::xml_node suite, const std::string& suite_name,
                       const model::RelationVerdict& relation) {
-        const Outcome outcome = outcome_of(relation.verdict, document_.policy);
+        const Outcome outcome = counted(outcome_of(relation.verdict, document_.policy), 0);
         const std::string classname = suite_name + ".expect";
         pugi::xml_node node = suite.append_child("testcase");
         set_attribute(node, "classname", classname);
         set_attribute(node, "name", names_.claim(classname, junit_name(relation_name(relation))));
         set_attribute(node, "time", seconds_text(0));
         if (github_) add_place(node, relation.place);
-        if (github_ && relation.left && relation.right) {
-            pugi::xml_node properties = node.append_child("properties");
-            add_property(properties, "left", property_value(*relation.left, relation.unit));
-            add_property(properties, "right", property_value(*relation.right, relation.unit));
-        }
         if (outcome == Outcome::pass) return;
         const std::string sentence = plain_line(relation.sentence, longest_line);
         if (outcome == Outcome::skipped) {
@@ -399,7 +307,7 @@ class Writer {
     const model::Run& run_;
     const Options& options_;
     bool github_;
-    bool only_gated_ = false;
+    Counts of_suite_, all_;
     UniqueNames names_;
 };
 

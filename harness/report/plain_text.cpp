@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/plain_text.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -160,6 +162,17 @@ std::string replaced(std::string_view text,
         }
     }
     return out;
+}
+
+std::string first_lines(const std::vector<std::string>& lines, std::size_t limit) {
+    std::string text;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        if (text.size() + lines[i].size() + 1 > limit) {
+            return text + fmt::format("({} more lines left out)\n", lines.size() - i);
+        }
+        text += lines[i] + '\n';
+    }
+    return text;
 }
 
 std::string log_line(std::string_view text, std::size_t limit) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace perfgate::report {
 
@@ -29,6 +30,9 @@ std::string plain_tail(std::string_view text, std::size_t limit);
 /// The text with each of these characters replaced.
 std::string replaced(std::string_view text,
                      std::span<const std::pair<char, std::string_view>> replacements);
+
+/// As many of the lines as fit, each with its end, and how many do not.
+std::string first_lines(const std::vector<std::string>& lines, std::size_t limit);
 
 /// One line for a terminal or the log of a CI job, as util::printable makes it, and not a command
 /// for GitHub's runner, which reads "::add-mask::x" and "##[add-mask]x" wherever they are printed.

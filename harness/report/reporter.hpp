@@ -33,7 +33,7 @@ struct Options {
     std::size_t width = 0;  ///< columns of the terminal; 0: none (files, CI logs)
     bool color = false;     ///< ANSI colours; the caller knows about terminals and NO_COLOR
     bool list_all = false;  ///< every case, with all that is known about it
-    CommandWords commands;  ///< console, markdown
+    CommandWords commands;  ///< console, markdown, html
     // junit
     JunitProfile junit_profile = JunitProfile::github;
     std::string hostname = "localhost";

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <utility>
 
 #include "report/plain_text.hpp"
 
@@ -134,6 +135,42 @@ std::vector<std::string> reasons(const model::CaseVerdict& verdict, const model:
     }
     if (lines.empty()) lines.emplace_back(to_text(verdict.verdict));
     return lines;
+}
+
+std::vector<RunNote> notes_of(const model::VerdictDocument& document) {
+    std::vector<RunNote> notes;
+    std::map<std::string_view, std::size_t> known;
+    for (const model::SuiteVerdict& suite : document.suites) {
+        for (const std::string& text : suite.notes) {
+            const auto [at, is_new] = known.emplace(text, notes.size());
+            if (is_new) notes.push_back({text, {}});
+            notes[at->second].suites.push_back(suite.name);
+        }
+    }
+    for (RunNote& note : notes) {
+        if (note.suites.size() == document.suites.size()) note.suites.clear();
+    }
+    return notes;
+}
+
+std::string baseline_text(const model::CaseVerdict& verdict) {
+    if (verdict.baseline_revision.empty()) return {};
+    return fmt::format("{} of {:.10}", verdict.baseline_revision, verdict.baseline_recorded_at);
+}
+
+std::string baselines_text(const model::VerdictDocument& document) {
+    std::map<std::string_view, std::string> texts;  // by time
+    for (const model::SuiteVerdict& suite : document.suites) {
+        for (const model::CaseVerdict& each : suite.cases) {
+            std::string text = baseline_text(each);
+            if (is_only_counted(each, document.policy) || text.empty()) continue;
+            texts.emplace(each.baseline_recorded_at, std::move(text));
+        }
+    }
+    if (texts.empty()) return {};
+    const std::string& first = texts.begin()->second;
+    const std::string& last = texts.rbegin()->second;
+    return first == last ? first : first + " to " + last;
 }
 
 std::vector<std::string> why_lines(const model::CaseVerdict& verdict) {

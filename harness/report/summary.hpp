@@ -52,6 +52,23 @@ bool is_only_counted(const model::CaseVerdict& verdict, const model::Policy& pol
 /// contain it, then its failed metrics, worst first. Never empty.
 std::vector<std::string> reasons(const model::CaseVerdict& verdict, const model::Policy& policy);
 
+/// A note of suites, which reports show once.
+struct RunNote {
+    std::string_view text;
+    std::vector<std::string_view> suites;  ///< that have it; empty: all of several, or the only one
+};
+
+/// In order of their first suites. Untrusted.
+std::vector<RunNote> notes_of(const model::VerdictDocument& document);
+
+/// "4f2a9c1 of 2026-11-20": the commit of the baseline of a case that did not pass; empty: not
+/// known. Untrusted.
+std::string baseline_text(const model::CaseVerdict& verdict);
+
+/// What the cases that did not pass are compared with: "4f2a9c1 of 2026-11-20", of several commits
+/// the first and the last; empty: not known. Untrusted.
+std::string baselines_text(const model::VerdictDocument& document);
+
 /// What explains a case, one line each: "why: spills to local memory: …"; then its position:
 /// "roofline: …".
 std::vector<std::string> why_lines(const model::CaseVerdict& verdict);

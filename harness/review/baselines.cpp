@@ -22,7 +22,7 @@
 #include "gate/rule.hpp"
 #include "model/measured_as.hpp"
 #include "model/quantity.hpp"
-#include "review/baseline_gates.hpp"
+#include "review/expectations.hpp"
 #include "review/findings.hpp"
 #include "review/planted.hpp"
 #include "stats/quantiles.hpp"

@@ -12,6 +12,7 @@
 #include "kinds/python/declared.hpp"
 #include "model/baseline.hpp"
 #include "model/catalogue.hpp"
+#include "model/run.hpp"
 #include "suite/profile.hpp"
 #include "suite/suite.hpp"
 
@@ -51,5 +52,16 @@ suite::Suite read_suite(const std::string& path, const Files& files,
 /// `other`.
 Expectations read_expectations(const Files& files, const Files& other,
                                const model::WorkloadCatalogue& workloads);
+
+// What the suites of one state gate of the cases of a baseline.
+struct CaseGates {
+    std::vector<model::GateRule> rules;  ///< of metrics that the baseline has
+    std::map<std::string, model::MetricDefinition> definitions;  ///< of all its metrics
+};
+
+/// By case id. A case of no suite that can be read (its plugin is not known) is gated in all of its
+/// metrics, by tolerances that suites usually state.
+std::map<std::string, CaseGates> gates_of(const Expectations& state,
+                                          const model::Baseline& baseline);
 
 }  // namespace perfgate::review

@@ -5,12 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <iterator>
 #include <optional>
-#include <set>
-#include <utility>
-#include <vector>
 
 #include "gate/batch_rule.hpp"
 #include "gate/gate.hpp"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "model/baseline.hpp"
-#include "review/baseline_gates.hpp"
+#include "review/expectations.hpp"
 
 namespace perfgate::review {
 

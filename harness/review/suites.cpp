@@ -12,8 +12,8 @@
 
 #include "gate/tail.hpp"
 #include "metrics/catalogue.hpp"
+#include "model/case.hpp"
 #include "model/hottest_kernel.hpp"
-#include "model/unknown_cases.hpp"
 #include "review/device_settings.hpp"
 #include "review/findings.hpp"
 #include "review/possible_cases.hpp"

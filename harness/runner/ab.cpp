@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -14,11 +12,9 @@
 #include "gate/baseline_set.hpp"
 #include "gate/batch_rule.hpp"
 #include "gate/gate.hpp"
-#include "runner/back_to_back.hpp"
 #include "runner/code_file.hpp"
 #include "runner/confirm.hpp"
 #include "runner/devices.hpp"
-#include "runner/execution.hpp"
 #include "runner/git.hpp"
 #include "runner/installation.hpp"
 #include "runner/interruption.hpp"
@@ -26,7 +22,6 @@
 #include "runner/plan.hpp"
 #include "runner/revisions.hpp"
 #include "runner/run_file.hpp"
-#include "runner/same_sides.hpp"
 #include "suite/named_plugins.hpp"
 #include "util/error.hpp"
 #include "util/folder.hpp"

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "model/case_index.hpp"
 #include "model/run.hpp"
 #include "model/verdict.hpp"
 #include "runner/back_to_back.hpp"

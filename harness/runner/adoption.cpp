@@ -347,11 +347,6 @@ bool is_repository(std::string_view text) {
            });
 }
 
-bool is_sha(std::string_view text) {
-    return text.size() == 40 &&
-           text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-}
-
 void find_release(const std::string& from, Adopted& adopted) {
     Values facts = release_facts();
     const std::size_t at = from.find('@');
@@ -364,7 +359,7 @@ void find_release(const std::string& from, Adopted& adopted) {
                          : fmt::format("--from {}: expected OWNER/NAME or OWNER/NAME@SHA",
                                        util::printable(from)));
     }
-    if (!is_sha(adopted.sha)) {
+    if (!util::is_hex(adopted.sha, 40)) {
         throw util::InputError(fmt::format(
             "--from {}: expected OWNER/NAME@SHA, with the 40 hexadecimal digits of perfgate's "
             "commit",

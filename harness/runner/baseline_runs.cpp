@@ -14,7 +14,6 @@
 #include "baseline/pooling.hpp"
 #include "baseline/refresh.hpp"
 #include "baseline/store.hpp"
-#include "model/case_index.hpp"
 #include "runner/devices.hpp"
 #include "runner/execution.hpp"
 #include "runner/plan.hpp"

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
-#include <map>
 #include <set>
 #include <utility>
 
@@ -18,7 +17,7 @@
 #include "document/run.hpp"
 #include "gate/batch_rule.hpp"
 #include "gate/gate.hpp"
-#include "model/unknown_cases.hpp"
+#include "model/case.hpp"
 #include "runner/baseline_runs.hpp"
 #include "runner/run_file.hpp"
 #include "suite/suite.hpp"
@@ -352,6 +351,17 @@ std::vector<model::LedgerEntry> ledger_entries(const BaselineChoice& given,
     std::stable_sort(entries.begin(), entries.end(),
                      [](const auto& left, const auto& right) { return left.at > right.at; });
     return entries;
+}
+
+std::optional<std::vector<model::Ledger>> all_ledgers(const std::string& folder) {
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(folder, ignored)) return std::nullopt;
+    std::vector<model::Ledger> ledgers;
+    for (const baseline::BaselinePlace& place : baseline::stored_places(folder)) {
+        auto ledger = baseline::load_ledger(folder, place.device_key, place.suite);
+        if (ledger) ledgers.push_back(std::move(*ledger));
+    }
+    return ledgers;
 }
 
 std::vector<StoredDiff> diff_against_stored(const std::string& document,

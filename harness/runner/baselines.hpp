@@ -16,7 +16,7 @@
 #include "baseline/prune.hpp"
 #include "baseline/refresh.hpp"
 #include "gate/baseline_set.hpp"
-#include "model/ledger.hpp"
+#include "model/baseline.hpp"
 #include "model/run.hpp"
 #include "model/selection.hpp"
 #include "model/verdict.hpp"
@@ -102,6 +102,9 @@ gate::StoredBaseline stored_baseline(const BaselineChoice& choice);
 /// whose id matches one. Throws InputError as stored_baseline does, and if there is no ledger.
 std::vector<model::LedgerEntry> ledger_entries(const BaselineChoice& choice,
                                                const std::vector<std::string>& cases);
+
+/// All ledgers of a folder; nothing if there is no such folder.
+std::optional<std::vector<model::Ledger>> all_ledgers(const std::string& folder);
 
 struct StoredDiff {
     std::string file;      ///< of the stored baseline

@@ -8,7 +8,6 @@
 #include <chrono>
 #include <map>
 #include <optional>
-#include <set>
 #include <system_error>
 #include <utility>
 

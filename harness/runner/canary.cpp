@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
-#include <optional>
 #include <span>
 
 #include "gate/baseline_set.hpp"
@@ -15,7 +13,6 @@
 #include "gate/machine_code.hpp"
 #include "gate/series.hpp"
 #include "gate/significance.hpp"
-#include "model/board.hpp"
 #include "model/case.hpp"
 #include "runner/devices.hpp"
 #include "runner/execution.hpp"

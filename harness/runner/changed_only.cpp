@@ -5,7 +5,6 @@
 #include <map>
 #include <set>
 #include <utility>
-#include <vector>
 
 #include "gate/baseline_relations.hpp"
 #include "gate/machine_code.hpp"

@@ -7,8 +7,8 @@
 
 #include "gate/baseline_set.hpp"
 #include "measure/session.hpp"
-#include "model/case_index.hpp"
 #include "model/plan.hpp"
+#include "model/run.hpp"
 
 namespace perfgate::runner {
 

@@ -68,8 +68,8 @@ std::vector<model::CaseIndex> slower_by_code(const model::VerdictDocument& verdi
             const model::CaseVerdict& of = cases[c];
             const bool unclear =
                 of.verdict == Verdict::inconclusive && of.doubt != model::Doubt::not_shown;
-            const bool worse = of.verdict == Verdict::regressed || of.verdict == Verdict::warned ||
-                               of.verdict == Verdict::invalid || unclear;
+            const bool worse =
+                model::is_worse(of.verdict) || of.verdict == Verdict::invalid || unclear;
             if (worse && !of.changed_kernels.empty()) found.push_back({s, c});
         }
     }

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "measure/session.hpp"
-#include "model/case_index.hpp"
 #include "model/kernel_code.hpp"
 #include "model/verdict.hpp"
 #include "runner/choice.hpp"

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "model/case.hpp"
-#include "model/source_place.hpp"
 #include "runner/code_file.hpp"
 #include "runner/git.hpp"
 #include "sass/difference.hpp"

@@ -6,7 +6,6 @@
 #include <map>
 #include <utility>
 
-#include "gate/rule.hpp"
 #include "measure/batches.hpp"
 
 namespace perfgate::runner {

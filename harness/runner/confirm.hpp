@@ -8,7 +8,6 @@
 
 #include "gate/rule.hpp"
 #include "measure/measuring.hpp"
-#include "model/case_index.hpp"
 #include "model/run.hpp"
 
 namespace perfgate::runner {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <map>
 #include <mutex>
 #include <set>
@@ -14,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include "measure/case_reply.hpp"
 #include "runner/installation.hpp"
 #include "runner/interruption.hpp"
 #include "suite/named_plugins.hpp"
@@ -508,15 +508,11 @@ model::BoardState board_state(measure::Workers& workers) {
 
 model::Ceilings measure_ceilings(measure::Workers& workers) {
     const auto answer = workers.ask(measure::CeilingsRequest{}, 30, nullptr);
+    const auto* reply =
+        answer.reply ? std::get_if<measure::CeilingsReply>(&*answer.reply) : nullptr;
+    if (reply != nullptr) return reply->ceilings;
     model::Ceilings none;
-    none.problem = answer.why;
-    if (!answer.reply) return none;
-    if (const auto* told = std::get_if<measure::CeilingsReply>(&*answer.reply)) {
-        return told->ceilings;
-    }
-    if (const auto* failed = std::get_if<measure::FailedReply>(&*answer.reply)) {
-        none.problem = failed->message;
-    }
+    none.problem = why_no_reply(answer);
     return none;
 }
 

@@ -12,7 +12,6 @@
 #include "kinds/source/nvrtc.hpp"
 #include "kinds/source/preparing.hpp"
 #include "measure/workers.hpp"
-#include "runner/devices.hpp"
 #include "util/error.hpp"
 #include "util/text.hpp"
 

@@ -14,11 +14,12 @@
 #include "kinds/kinds.hpp"
 #include "measure/ceiling_shares.hpp"
 #include "measure/identity.hpp"
-#include "runner/clock.hpp"
+#include "runner/code_file.hpp"
 #include "runner/git.hpp"
 #include "runner/installation.hpp"
 #include "runner/interruption.hpp"
 #include "runner/plan.hpp"
+#include "runner/run_file.hpp"
 #include "util/error.hpp"
 #include "util/folder.hpp"
 #include "util/sha256.hpp"
@@ -51,7 +52,7 @@ std::vector<std::filesystem::path> modules_of(const std::filesystem::path& plugi
 
 /// Results of an earlier execution must not be mistaken for this one's if it ends early.
 void remove_results(const std::filesystem::path& folder) {
-    for (const char* name : {"run.json", "verdict.json", "junit.xml", "code.json"}) {
+    for (const char* name : {"run.json", "verdict.json", "junit.xml", code_file}) {
         util::remove_below(folder, name);
     }
 }
@@ -169,6 +170,7 @@ void Execution::end_progress() {
 
 model::Run Execution::conclude() {
     model::Run run = session_->finish();
+    run.pull_request = pull_request_of_ci();
     end_progress();
     const std::string problem = journal_->problem();
     if (!problem.empty()) fmt::print(stderr, "perfgate: {}\n", util::printable(problem, 1000));

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <random>
@@ -28,8 +27,7 @@ class Execution {
     /// another run is to be resumed, and as Session::prepare does.
     Execution(const MeasuringChoice& choice, OpenedBackend& backend, const model::Plan& plan,
               Unsupported unsupported = Unsupported::refuse);
-    Execution(const Execution&) = delete;
-    Execution& operator=(const Execution&) = delete;
+    Execution& operator=(Execution&&) = delete;  // nor copied
     ~Execution();
 
     measure::Session& session() { return *session_; }

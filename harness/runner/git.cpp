@@ -12,9 +12,13 @@
 #include <cerrno>
 #include <charconv>
 #include <cstddef>
+#include <cstdlib>
 #include <sstream>
 #include <string_view>
 #include <utility>
+
+#include "util/number.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::runner {
 
@@ -168,6 +172,21 @@ std::string git_revision(const std::filesystem::path& folder) {
     return end.succeeded ? end.text : std::string();
 }
 
+std::string pull_request_of_ci() {
+    const auto variable = [](const char* name) {
+        const char* const value = std::getenv(name);
+        return std::string(value == nullptr ? "" : value);
+    };
+    const std::string gitlab = variable("CI_MERGE_REQUEST_PROJECT_URL");
+    if (!gitlab.empty()) return gitlab + "/-/merge_requests/" + variable("CI_MERGE_REQUEST_IID");
+    constexpr std::string_view pulls = "refs/pull/";
+    const std::string ref = variable("GITHUB_REF");
+    if (!ref.starts_with(pulls)) return {};
+    return fmt::format("{}/{}/pull/{}", variable("GITHUB_SERVER_URL"),
+                       variable("GITHUB_REPOSITORY"),
+                       ref.substr(pulls.size(), ref.find('/', pulls.size()) - pulls.size()));
+}
+
 bool git_is_clean(const std::filesystem::path& folder) {
     const GitEnd end = git_in(folder, {"--no-optional-locks", "status", "--porcelain"}, for_output);
     return end.succeeded && end.text.empty();
@@ -244,16 +263,9 @@ std::string git_merge_base(const std::filesystem::path& folder, const std::strin
 
 std::optional<std::int64_t> git_commit_time(const std::filesystem::path& folder,
                                             const std::string& commit) {
-    const bool whole_name = (commit.size() == 40 || commit.size() == 64) &&
-                            commit.find_first_not_of("0123456789abcdef") == std::string::npos;
-    if (!whole_name) return std::nullopt;
+    if (!util::is_hex(commit, 40) && !util::is_hex(commit, 64)) return std::nullopt;
     const std::string time = line_of_commit(folder, "%ct", commit + "^{commit}");
-    std::int64_t seconds = 0;
-    const char* last = time.data() + time.size();
-    if (time.empty() || std::from_chars(time.data(), last, seconds).ptr != last) {
-        return std::nullopt;
-    }
-    return seconds;
+    return util::parsed<std::int64_t>(time);
 }
 
 bool git_is_shallow(const std::filesystem::path& folder) {

@@ -16,6 +16,10 @@ namespace perfgate::runner {
 /// is no repository or no git.
 std::string git_revision(const std::filesystem::path& folder);
 
+/// The address of the pull or merge request that this process runs for, as GitHub, what runs its
+/// actions (Forgejo, Gitea), or GitLab say in the environment; empty: for none, or another CI.
+std::string pull_request_of_ci();
+
 /// Whether the repository that `folder` is in has neither changed nor untracked files.
 bool git_is_clean(const std::filesystem::path& folder);
 

@@ -2,8 +2,6 @@
 #include "runner/installation.hpp"
 
 #include <algorithm>
-#include <filesystem>
-#include <string>
 #include <system_error>
 
 #include "util/error.hpp"

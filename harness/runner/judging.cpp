@@ -219,17 +219,29 @@ int Judge::prove(const model::Run& run) const {
 int Judge::note_improvements(const model::VerdictDocument& document, const model::Run& run) const {
     if (!choice_.policy.improved_fails || run.interrupted || run.verify_only) return 0;
     const std::string& key = run.environment.device.key;
+    const auto entries_of = [&](const gate::BaselineSet& baselines,
+                                const model::SuiteVerdict& suite) {
+        const auto stored = baselines.find(suite.name);
+        std::vector<model::LedgerEntry> entries;
+        if (stored == baselines.end()) return entries;
+        entries = baseline::improvement_entries(suite, stored->second.improved, run);
+        // A ledger names a case as its baseline does.
+        for (model::LedgerEntry& entry : entries) {
+            const auto was = stored->second.renamed.find(entry.id);
+            if (was != stored->second.renamed.end()) entry.id = was->second;
+        }
+        return entries;
+    };
+    if (std::all_of(document.suites.begin(), document.suites.end(),
+                    [&](const auto& suite) { return entries_of(baselines_, suite).empty(); })) {
+        return 0;
+    }
     try {
-        std::optional<baseline::BaselineLock> lock;
+        const baseline::BaselineLock lock(choice_.baselines, baseline::BaselineLock::Waiting{});
+        // What another run has noted meanwhile is known, too.
+        const gate::BaselineSet stored = baseline::load_baselines(choice_.baselines, run);
         for (const model::SuiteVerdict& suite : document.suites) {
-            const auto known = baselines_.find(suite.name);
-            if (known == baselines_.end()) continue;
-            if (baseline::improvement_entries(suite, known->second.improved, run).empty()) continue;
-            // What another run has noted meanwhile is known, too.
-            if (!lock) lock.emplace(choice_.baselines, baseline::BaselineLock::Waiting{});
-            const auto stored = baseline::load_baseline(choice_.baselines, key, suite.name);
-            if (!stored) continue;
-            const auto entries = baseline::improvement_entries(suite, stored->improved, run);
+            const std::vector<model::LedgerEntry> entries = entries_of(stored, suite);
             if (entries.empty()) continue;
             baseline::append_to_ledger(choice_.baselines, key, suite.name, entries);
             fmt::print(

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <optional>
 #include <system_error>
 
@@ -36,12 +35,21 @@ void replace_all(std::string& text, std::string_view what, const std::string& by
     }
 }
 
+/// How a shell starts this program: as it was started, by a script of a wheel, too.
+std::string own_command() {
+    const fs::path started(program_invocation_name);
+    if (is_on_path(started)) return util::shell_word(started.filename().string());
+    if (is_on_path(own_binary())) return "perfgate";
+    return util::shell_word(
+        (started.has_parent_path() ? fs::absolute(started) : own_binary()).string());
+}
+
 std::string filled_in(std::string_view command) {
     const fs::path binary = own_binary();
     const fs::path prefix = binary.parent_path().parent_path();
     const bool found = is_on_path(binary);
     std::string text(command);
-    replace_all(text, "{perfgate}", found ? "perfgate" : util::shell_word(binary.string()));
+    replace_all(text, "{perfgate}", own_command());
     // CMake finds packages in the folders that PATH's bin folders are in.
     replace_all(text, "{cmake_prefix}",
                 found ? "" : " " + util::shell_word("-DCMAKE_PREFIX_PATH=" + prefix.string()));
@@ -57,7 +65,11 @@ std::vector<fs::path> files_in(const fs::path& folder) {
     }
     std::vector<fs::path> files;
     for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-        if (entry.is_regular_file()) files.push_back(fs::relative(entry.path(), folder));
+        // pip compiles the scripts that it installs.
+        if (!entry.is_regular_file() || entry.path().parent_path().filename() == "__pycache__") {
+            continue;
+        }
+        files.push_back(fs::relative(entry.path(), folder));
     }
     std::sort(files.begin(), files.end());
     return files;

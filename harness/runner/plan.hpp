@@ -69,4 +69,10 @@ model::Plan offered(model::Plan plan, const model::WorkloadCatalogue& catalogue)
 /// variables. Throws util::InputError for what is outside of the replaced folder, if one is named.
 model::Plan in_checkout(model::Plan plan, const Checkout& checkout);
 
+// What base and head of a comparison have in common though it should differ: a comparison of a
+// thing with itself finds nothing.
+
+/// By suite: what both sides run that is the same (Subject::same_as).
+std::map<std::string, std::vector<std::string>> same_program_notes(const BothPlans& plans);
+
 }  // namespace perfgate::runner

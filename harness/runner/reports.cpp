@@ -11,11 +11,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <filesystem>
 #include <fstream>
-#include <string_view>
 #include <system_error>
-#include <vector>
 
 #include "report/code_page.hpp"
 #include "report/formats.hpp"

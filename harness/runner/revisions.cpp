@@ -14,7 +14,6 @@
 #include "program/program.hpp"
 #include "runner/git.hpp"
 #include "runner/interruption.hpp"
-#include "util/error.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
 

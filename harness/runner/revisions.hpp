@@ -31,8 +31,7 @@ class Revisions {
     /// util::InputError unless all suites are in one repository.
     explicit Revisions(const std::vector<std::string>& suites, std::string build = {});
     ~Revisions();
-    Revisions(const Revisions&) = delete;
-    Revisions& operator=(const Revisions&) = delete;
+    Revisions& operator=(Revisions&&) = delete;  // nor copied
 
     /// The name of the commit. Throws util::InputError with the remedy if the repository does not
     /// have the revision; `named` is what names it in messages, "--base rev:main".

@@ -2,9 +2,7 @@
 #include "runner/run.hpp"
 
 #include <algorithm>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "model/run.hpp"
 #include "model/verdict.hpp"

@@ -8,7 +8,7 @@
 
 #include "runner/choice.hpp"
 #include "runner/reports.hpp"
-#include "suite/shard.hpp"
+#include "suite/plan.hpp"
 
 namespace perfgate::runner {
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runner/run_file.hpp"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstdio>
-#include <string>
+#include <ctime>
 
 #include "document/run.hpp"
 #include "util/error.hpp"
@@ -49,6 +51,11 @@ void DistinctFiles::add(const std::string& file, std::string_view content) {
         "{} and {} have the same content, which is one measurement and not two: name each file "
         "once",
         util::printable(first->second), util::printable(file)));
+}
+
+std::string utc_now() {
+    const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now));
 }
 
 }  // namespace perfgate::runner

@@ -33,4 +33,9 @@ class DistinctFiles {
     std::map<std::string, std::string> files_;  ///< by the content's fingerprint
 };
 
+// The time of day, for documents.
+
+/// "2026-11-21T10:00:00Z".
+std::string utc_now();
+
 }  // namespace perfgate::runner

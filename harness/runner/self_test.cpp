@@ -6,11 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstdint>
 #include <cstdio>
-#include <filesystem>
 #include <numeric>
-#include <optional>
 #include <random>
 #include <string_view>
 #include <utility>
@@ -21,8 +18,6 @@
 #include "gate/gate.hpp"
 #include "gate/machine_code.hpp"
 #include "model/case.hpp"
-#include "model/plan.hpp"
-#include "model/run.hpp"
 #include "report/formats.hpp"
 #include "runner/baseline_runs.hpp"
 #include "runner/confirm.hpp"

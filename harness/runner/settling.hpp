@@ -6,7 +6,6 @@
 #include <map>
 
 #include "measure/session.hpp"
-#include "model/case_index.hpp"
 #include "model/kernel_code.hpp"
 #include "model/plan.hpp"
 #include "model/run.hpp"

@@ -5,19 +5,16 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <tuple>
 #include <utility>
 
 #include "metrics/catalogue.hpp"
 #include "model/case.hpp"
-#include "model/unknown_cases.hpp"
-#include "runner/checkout_paths.hpp"
+#include "runner/checkout.hpp"
 #include "runner/devices.hpp"
 #include "suite/discovered_cases.hpp"
 #include "suite/named_plugins.hpp"
 #include "suite/plan.hpp"
-#include "suite/suite.hpp"
 #include "suite/tolerance_edit.hpp"
 #include "suite/yaml_reader.hpp"
 #include "util/error.hpp"

@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <numeric>
 #include <stdexcept>
-#include <vector>
 
 namespace perfgate::stats {
 

@@ -5,18 +5,17 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "kinds/benchmark/formats/formats.hpp"
 #include "kinds/benchmark/formats/json_path.hpp"
-#include "kinds/benchmark/formats/text.hpp"
+#include "kinds/benchmark/formats/table.hpp"
 #include "metrics/catalogue.hpp"
+#include "model/case.hpp"
 #include "model/command_words.hpp"
 #include "model/unit.hpp"
-#include "model/unknown_cases.hpp"
 #include "suite/amount.hpp"
 #include "suite/settings.hpp"
 #include "util/error.hpp"

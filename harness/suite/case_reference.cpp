@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -12,6 +11,7 @@
 
 #include "metrics/catalogue.hpp"
 #include "suite/fields.hpp"
+#include "util/number.hpp"
 
 namespace perfgate::suite {
 
@@ -60,21 +60,15 @@ std::string known_name(std::string_view rest, const std::vector<std::string>& na
 
 /// Nothing if the parameter has no such value.
 std::optional<model::ParamValue> value_of(const model::ParamInfo& info, const std::string& text) {
-    const char* const end = text.data() + text.size();
-    const auto parsed = [&](auto number) -> std::optional<model::ParamValue> {
-        const auto [stop, error] = std::from_chars(text.data(), end, number);
-        if (error != std::errc{} || stop != end) return std::nullopt;
-        return number;
-    };
     switch (info.type) {
         case model::ParamType::boolean:
             if (text == "true") return true;
             if (text == "false") return false;
             return std::nullopt;
         case model::ParamType::integer:
-            return parsed(std::int64_t{});
+            return util::parsed<std::int64_t>(text);
         case model::ParamType::real:
-            return parsed(double{});
+            return util::parsed<double>(text);
         case model::ParamType::text:
             break;
     }

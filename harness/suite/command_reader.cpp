@@ -11,7 +11,6 @@
 
 #include "metrics/catalogue.hpp"
 #include "model/command_words.hpp"
-#include "suite/label_reader.hpp"
 #include "suite/matrix.hpp"
 #include "util/text.hpp"
 

@@ -6,8 +6,6 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "model/catalogue.hpp"
 #include "suite/label_reader.hpp"

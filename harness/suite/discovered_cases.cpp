@@ -5,11 +5,10 @@
 
 #include <algorithm>
 #include <iterator>
-#include <optional>
 #include <set>
 #include <utility>
 
-#include "model/unknown_cases.hpp"
+#include "model/case.hpp"
 #include "suite/problems.hpp"
 #include "suite/relations.hpp"
 #include "suite/settings.hpp"

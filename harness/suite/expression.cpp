@@ -14,7 +14,6 @@
 #include "model/roofline.hpp"
 #include "suite/amount.hpp"
 #include "suite/fields.hpp"
-#include "suite/placed_text.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::suite {

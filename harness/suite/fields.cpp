@@ -5,8 +5,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
+
+#include "util/number.hpp"
 
 namespace perfgate::suite {
 
@@ -52,11 +53,7 @@ bool has_number_form(std::string_view text) {
 template <typename Number, typename... Options>
 std::optional<Number> converted(std::string_view text, Options... options) {
     if (text.starts_with('+')) text.remove_prefix(1);
-    Number value{};
-    const auto [end, error] =
-        std::from_chars(text.data(), text.data() + text.size(), value, options...);
-    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-    return value;
+    return util::parsed<Number>(text, options...);
 }
 
 }  // namespace

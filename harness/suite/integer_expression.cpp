@@ -5,10 +5,8 @@
 
 #include <charconv>
 #include <limits>
-#include <utility>
 
 #include "suite/fields.hpp"
-#include "suite/placed_text.hpp"
 
 namespace perfgate::suite {
 

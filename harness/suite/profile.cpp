@@ -6,10 +6,8 @@
 
 #include <cmath>
 #include <utility>
-#include <vector>
 
 #include "model/baseline.hpp"
-#include "suite/keys.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
 

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/case.hpp"
 #include "model/hottest_kernel.hpp"
 #include "model/roofline.hpp"
-#include "model/unknown_cases.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::suite {

@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <set>
 
-#include "metrics/catalogue.hpp"
 #include "suite/amount.hpp"
 
 namespace perfgate::suite {

@@ -19,8 +19,8 @@
 #include "metrics/catalogue.hpp"
 #include "model/case.hpp"
 #include "model/catalogue.hpp"
+#include "model/metric.hpp"
 #include "model/run.hpp"
-#include "model/tolerance.hpp"
 #include "suite/keys.hpp"
 
 namespace perfgate::suite {

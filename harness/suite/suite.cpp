@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <map>
 #include <system_error>
 #include <utility>
 

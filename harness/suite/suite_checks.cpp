@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-#include "model/unknown_cases.hpp"
+#include "model/case.hpp"
 #include "suite/placed_text.hpp"
 #include "util/text.hpp"
 

@@ -3,7 +3,6 @@
 // that no metric gates.
 #pragma once
 
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>

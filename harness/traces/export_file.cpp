@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
-#include <algorithm>
-
 #include "util/error.hpp"
 #include "util/text.hpp"
 

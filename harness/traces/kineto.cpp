@@ -15,6 +15,7 @@
 
 #include "traces/recording_builder.hpp"
 #include "util/error.hpp"
+#include "util/number.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::traces {
@@ -31,12 +32,7 @@ std::string_view trimmed(std::string_view token) {
 
 /// A number that is whole; nothing for all else, also for texts ("pid": "Spans").
 std::optional<std::int64_t> whole(std::string_view token) {
-    token = trimmed(token);
-    std::int64_t value = 0;
-    const char* const end = token.data() + token.size();
-    const auto [at, error] = std::from_chars(token.data(), end, value);
-    if (error != std::errc() || at != end) return std::nullopt;
-    return value;
+    return util::parsed<std::int64_t>(trimmed(token));
 }
 
 /// Microseconds as nanoseconds, without the rounding of a double. Nothing where it is negative or
@@ -58,11 +54,9 @@ std::optional<std::uint64_t> nanoseconds(std::string_view token) {
         if (digits != 0 && digit == end) return micros * 1000 + fraction;
     }
     // As other programs write it: 1.7e15.
-    double value = 0;
-    const auto [stop, no_double] = std::from_chars(token.data(), end, value);
-    if (no_double != std::errc() || stop != end) return std::nullopt;
-    if (!(value >= 0) || value > static_cast<double>(most)) return std::nullopt;
-    return static_cast<std::uint64_t>(std::llround(value * 1000));
+    const auto value = util::parsed<double>(token);
+    if (!value || !(*value >= 0) || *value > static_cast<double>(most)) return std::nullopt;
+    return static_cast<std::uint64_t>(std::llround(*value * 1000));
 }
 
 std::uint32_t number32(std::optional<std::int64_t> value) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <initializer_list>
 #include <map>
@@ -16,7 +15,6 @@
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
-#include <vector>
 
 #include "traces/export_file.hpp"
 #include "traces/recording_builder.hpp"

@@ -5,14 +5,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <csignal>
 #include <fstream>
 #include <sstream>
-#include <string>
 #include <system_error>
 
 #include "util/descriptor.hpp"
+#include "util/number.hpp"
 
 namespace perfgate::util {
 
@@ -21,11 +20,8 @@ std::vector<ListedProcess> list_processes() {
     std::error_code error;
     for (std::filesystem::directory_iterator entry("/proc", error), end; !error && entry != end;
          entry.increment(error)) {
-        const std::string name = entry->path().filename();
-        pid_t pid = 0;
-        const auto [rest, failed] = std::from_chars(name.data(), name.data() + name.size(), pid);
-        if (failed != std::errc{} || rest != name.data() + name.size()) continue;
-        processes.push_back({pid, entry->path()});
+        const auto pid = parsed<pid_t>(entry->path().filename().string());
+        if (pid) processes.push_back({*pid, entry->path()});
     }
     return processes;
 }

@@ -9,10 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstddef>
-#include <cstdio>
 #include <memory>
 #include <random>
 #include <system_error>
@@ -43,8 +41,7 @@ std::string temporary_name(const std::string& name) {
 bool is_temporary_name(std::string_view text, std::string_view beginning) {
     return text.size() == beginning.size() + random_digits + ending.size() &&
            text.starts_with(beginning) && text.ends_with(ending) &&
-           text.substr(beginning.size(), random_digits).find_first_not_of("0123456789abcdef") ==
-               std::string_view::npos;
+           is_hex(text.substr(beginning.size(), random_digits), random_digits);
 }
 
 std::vector<std::string> temporaries(int folder, const std::string& name) {

@@ -30,8 +30,7 @@ class Replacement {
   public:
     /// Replaces the file `name` in the open folder; `shown` is the path in messages. Throws Error.
     Replacement(Descriptor folder, std::string name, std::filesystem::path shown);
-    Replacement(const Replacement&) = delete;
-    Replacement& operator=(const Replacement&) = delete;
+    Replacement& operator=(Replacement&&) = delete;  // nor copied
     /// Removes the temporary file, unless it is finished.
     ~Replacement();
 

@@ -21,8 +21,7 @@ class TemporaryFolder {
     /// In `parent`, which is created if it is missing.
     TemporaryFolder(const std::filesystem::path& parent, const std::string& name);
     ~TemporaryFolder();
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(TemporaryFolder&&) = delete;  // nor copied
 
     [[nodiscard]] const std::filesystem::path& path() const { return path_; }
     /// It is not removed any more.

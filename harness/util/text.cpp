@@ -174,6 +174,11 @@ void append_number(std::string& out, double value) {
     }
 }
 
+bool is_hex(std::string_view text, std::size_t digits) {
+    return text.size() == digits &&
+           text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
 std::string slug(std::string_view text) {
     std::string out;
     for (const char c : text) {

@@ -46,6 +46,9 @@ std::string number_text(double value);
 /// The same, appended to `out`.
 void append_number(std::string& out, double value);
 
+/// Whether it is this many hexadecimal digits in lower case.
+bool is_hex(std::string_view text, std::size_t digits);
+
 /// Lower case, every run of characters outside [a-z0-9] a single '-': "NVIDIA H100 80GB HBM3"
 /// becomes "nvidia-h100-80gb-hbm3". No '-' at either end; never empty: "unknown" if nothing is
 /// left, so that it can name a folder.

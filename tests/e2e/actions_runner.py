@@ -234,6 +234,11 @@ class Job:
         return [each for step in self.steps for each in step.annotations]
 
 
+def read_yaml(path):
+    """A file's document, by libyaml where it is there: Python's own reader takes as long as the steps."""
+    return yaml.load(pathlib.Path(path).read_text(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+
+
 class Runner:
     """`stand_ins`: for the part of `uses:` before @, a function of (runner, inputs) that returns
     outputs. Local actions (./…) are carried out, and those of the repositories in `repositories`, from
@@ -259,7 +264,7 @@ class Runner:
 
     def run_workflow(self, path):
         """Every job in a workspace of its own; {id: Job}, of a matrix {id: [Job]}."""
-        document = yaml.safe_load(pathlib.Path(path).read_text())
+        document = read_yaml(path)
         self.github["workflow"] = document["name"]
         jobs = {}
         waiting = dict(document["jobs"])
@@ -374,7 +379,7 @@ class Runner:
         return Step(name, "success"), outputs
 
     def run_composite(self, name, folder, inputs, repository=""):
-        action = yaml.safe_load((folder / "action.yml").read_text())
+        action = read_yaml(folder / "action.yml")
         declared = action["inputs"]
         unknown = set(inputs) - set(declared)
         assert not unknown, f"{folder} has no input {unknown}"

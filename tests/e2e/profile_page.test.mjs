@@ -135,6 +135,7 @@ describe("a training program", () => {
 
   test("zooms and moves, by wheel, keys, buttons and pointer, and stays within the recording", () =>
     opened(training, {}, async (page) => {
+      await page.getByRole("button", { name: "All of the recording" }).click();
       const all = await view(page);
       assert.equal(all.begin, 0);
       const { left, width, y } = await rowOf(page, "stream 7");
@@ -211,6 +212,7 @@ describe("a training program", () => {
       await page.getByRole("columnheader", { name: "Launches" }).getByRole("button").click();
       assert.deepEqual((await cells(page)).map((row) => row[3]), ["10", "20"]);
       await page.getByRole("tab", { name: /^Longest gaps/ }).click();
+      await page.getByRole("button", { name: "All of the recording" }).click();
       const all = await view(page);
       // The shortest of them: on a busy machine the longest can be nearly all of the recording.
       await page.locator("#table tbody .find").last().click();
@@ -256,6 +258,37 @@ describe("what is not there", () => {
       await search(page, "same");
       assert.match(await page.getByRole("status").textContent(), /^[\d,]+ events or blocks$/);
     }));
+});
+
+describe("where the timeline begins", () => {
+  /** The page with other shares of the time in which the GPU was busy, in per mille of 600 pieces. */
+  function withBusy(name, busy) {
+    const file = path.join(folder, `busy_${name}.html`);
+    const pieces = JSON.stringify(Array.from({ length: 600 }, (_, piece) => busy(piece)));
+    fs.writeFileSync(file, fs.readFileSync(training, "utf8").replace(/"busy":\[[\d,]*\]/, `"busy":${pieces}`));
+    return file;
+  }
+  const shares = async (page) => {
+    const part = await view(page);
+    await lanes(page).focus();
+    await page.keyboard.press("0");
+    const all = await view(page);
+    assert.equal(all.begin, 0);
+    return [part.begin, part.end].map((time) => Math.round((1000 * time) / all.end));
+  };
+
+  test("mostly idle: at the part with the most work, with a margin", () => {
+    const busy = (piece) => (piece === 3 || piece > 590 ? 5 : piece >= 300 && piece < 360 && piece !== 310 ? 200 : 0);
+    return opened(withBusy("once", busy), {}, async (page) => assert.deepEqual(await shares(page), [495, 605]));
+  });
+
+  for (const [name, busy] of [
+    ["at all of a device that works", (piece) => (piece < 200 ? 900 : 0)],
+    ["at all of it where the work has no long gaps", (piece) => (piece % 10 === 0 ? 50 : 0)],
+    ["at all of it where nothing worked", () => 0],
+  ]) {
+    test(name, () => opened(withBusy(name.replaceAll(" ", "_"), busy), {}, async (page) => assert.deepEqual(await shares(page), [0, 1000])));
+  }
 });
 
 test("hostile names are text", async () => {

@@ -49,7 +49,7 @@ class Reports:
             self.csv = {(row["case"], row["metric"]): row for row in csv.DictReader(file)}
 
     def _read_junit(self, path):
-        """Properties, "4842.1 ns"; the rows of the tables for people: baseline, measured, change; and cut tables."""
+        """Properties, "4.842 µs"; the rows of the tables for people: baseline, measured, change; and cut tables."""
         self.junit = {}
         self.junit_rows = {}
         self.junit_cut = set()
@@ -79,11 +79,11 @@ class Reports:
                 self.markdown_lines.setdefault(case, []).append(html.unescape(line[2:]))
 
     def _read_html(self, page):
-        """Of the data in the page: unit, baseline, measured and interval."""
+        """Of the data in the page: unit, baseline, measured, both and the change as texts, and interval."""
         data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
         self.html = {}
         for case in data["cases"]:
             for row in case.get("values", []):
-                number, before, after, _verdict, _tolerance, interval = (row + [None] * 6)[:6]
+                number, before, after, *texts, _verdict, _tolerance, interval = (row + [None] * 9)[:9]
                 metric = data["metrics"][number]
-                self.html[case["id"], metric["name"]] = (metric["unit"], before, after, interval or "")
+                self.html[case["id"], metric["name"]] = (metric["unit"], before, after, texts, interval or "")

@@ -137,6 +137,7 @@ class Searches(Bisect):
         self.assertIn(f"--base rev:{self.name_of('c1')[:12]} --head rev:{self.name_of('c2')[:12]}",
                       (self.repo / "out.md").read_text())
         self.assertIn("followed: b/sort, real_time", done.stdout)
+        self.assertFalse((self.repo / "perfgate-out/step").exists(), "a step is no result")
         self.assert_as_it_was(" M mine.yaml\n?? out.md\n")
 
     def test_an_unchanged_history_has_no_culprit(self):

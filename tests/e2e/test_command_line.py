@@ -3,6 +3,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 
@@ -177,6 +178,24 @@ class Manual(tool.Case):
                     # A list that is longer than a line is in several.
                     entry = re.sub(r"{[^}]*}", lambda found: re.sub(r"\s", "", found[0]), entry)
                     self.assertIn(" ".join(entry.split()), plain)
+
+    def test_examples_are_commands_and_the_same_in_help_and_manual(self):
+        self.run_tool("pages", "share")
+        groups = {verb[:-1] for verb in map(tuple, tool.verbs())}
+        for verb in tool.verbs():
+            if tuple(verb) in groups:
+                continue
+            with self.subTest(" ".join(verb)):
+                listed = tool.help_of(verb).partition("\nExamples:\n")[2]
+                examples = re.findall(r"^  (perfgate .*)$", listed, re.MULTILINE)
+                self.assertGreater(len(examples), 0)
+                text = (self.folder / "share/man/man1" / ("-".join(["perfgate", *verb]) + ".1")).read_text()
+                shown = text.partition("\n.SH EXAMPLES\n.nf\n")[2].partition("\n.fi\n")[0].replace("\\-", "-")
+                self.assertEqual(examples, [line.strip() for line in shown.splitlines()])
+                for example in examples:
+                    words = shlex.split(example)[1:]
+                    self.assertEqual(verb, words[:len(verb)])
+                    self.assertEqual("", tool.refused_words(words), example)
 
     def test_man_reads_them(self):
         # A minimal Ubuntu has a script of that name, which says that there is no man.

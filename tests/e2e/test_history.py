@@ -97,6 +97,56 @@ class History(tool.Case):
             connection.execute("CREATE TRIGGER t AFTER INSERT ON run BEGIN DELETE FROM night; END")
         self.assert_one_line(self.add(self.night(1), code=2).stderr, "it has other tables")
 
+    def site(self, code=0):
+        done = self.run_tool("history", "site", "h.db", "site", code=(0, 2))
+        if "without the HTML report" in done.stderr:
+            self.skipTest("this build has no pages")
+        self.assertEqual(code, done.returncode, done.stderr)
+        return done
+
+    def site_data(self):
+        index = (self.folder / "site/index.html").read_text()
+        index = json.loads(re.search(r'id="data">(.*?)</script>', index, re.DOTALL)[1])
+        files = {}
+        for file in (self.folder / "site/data").iterdir():
+            call = re.fullmatch(r"perfgate_case\((.*)\);\n", file.read_text())
+            files[file.stem] = json.loads(call[1])
+        return index, files
+
+    def test_a_site_has_a_file_for_each_case_and_is_the_same_each_time(self):
+        self.add(*(self.night(n, 1.05 if n >= 18 else 1) for n in range(28)))
+        self.site()
+        index, files = self.site_data()
+        (suite, case, file), = index["cases"]
+        self.assertEqual(["softmax", CASE], [index["texts"][suite], case])
+        self.assertEqual([file], list(files))
+        self.assertEqual(index["edition"], files[file]["edition"])
+        self.assertEqual({28}, {len(series["nights"]) for series in files[file]["series"]})
+        self.assertEqual("red", json.loads((self.folder / "site/badge.json").read_text())["color"])
+        first = {path: path.read_bytes() for path in (self.folder / "site").rglob("*") if path.is_file()}
+        self.site()
+        self.assertEqual(first, {path: path.read_bytes() for path in (self.folder / "site").rglob("*") if path.is_file()})
+
+    def test_accepted_changes_are_no_alarm_on_the_badge(self):
+        self.add(*(self.night(n, 1.05 if n >= 18 else 1) for n in range(28)))
+        folder = self.folder / "baselines/nvidia-h200"
+        folder.mkdir(parents=True)
+        head = {"schema": "perfgate.ledger", "version": 2, "suite": "softmax", "device": "nvidia-h200"}
+        entry = {"case": CASE, "at": "2026-01-20T00:00:00Z", "action": "accept", "by": "Ada", "reason": "needed", "changes": {}}
+        (folder / "softmax.ledger.jsonl").write_text(json.dumps(head) + "\n" + json.dumps(entry) + "\n")
+        self.site()
+        self.assertEqual("green", json.loads((self.folder / "site/badge.json").read_text())["color"])
+        index, _ = self.site_data()
+        self.assertEqual([["2026-01-20T00:00:00Z", "accept", "Ada", "needed"]], [note[3:] for note in index["notes"]])
+
+    def test_a_site_follows_no_link(self):
+        self.add(self.night(0))
+        (self.folder / "elsewhere").mkdir()
+        (self.folder / "site").mkdir()
+        (self.folder / "site/data").symlink_to("../elsewhere")
+        self.assert_one_line(self.site(code=2).stderr, "data")
+        self.assertEqual([], list((self.folder / "elsewhere").iterdir()))
+
     def test_hostile_names_cannot_reach_the_terminal(self):
         run = json.loads(self.night(0).read_text())
         run["suites"][0]["name"] = "s\x1b[31m"

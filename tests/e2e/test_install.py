@@ -200,6 +200,7 @@ class Install(tool.Case):
         for script in ("bash-completion/completions/perfgate", "zsh/site-functions/_perfgate",
                        "fish/vendor_completions.d/perfgate.fish"):
             self.assertIn("perfgate", (prefix / "share" / script).read_text())
+        self.assertIn("\n.SH EXAMPLES\n", (prefix / "share/man/man1/perfgate-run.1").read_text())
 
         self.write("scale/scale.cpp", SCALE)
         for folder, how in (("build", "perfgate_plugin(scale SOURCES scale.cpp)\n"),
@@ -333,6 +334,29 @@ class Release(tool.Case):
         listed = subprocess.check_output(["dpkg-deb", "--contents", out / "perfgate_9.9.9_amd64.deb"], text=True)
         self.assertRegex(listed, r"(?m)^-rwxr-xr-x root/root .* \./usr/bin/perfgate$")
         self.assertRegex(listed, r"(?m)^-rw-r--r-- root/root .* \./usr/share/doc/perfgate/copyright$")
+
+    def test_what_the_container_file_runs_installs_the_package(self):
+        """Not what a builder of images does with it: none is here."""
+        out = self.folder / "out"
+        self.pack(self.tree("tree", 1000000000, 0o022), out)
+        lines = [line.split(maxsplit=1) for line in (tool.SOURCE / "ci/Containerfile").read_text().splitlines()
+                 if line and not line.startswith("#")]
+        (copied,), (run,) = ([text.split() if which == "COPY" else text for word, text in lines if word == which]
+                             for which in ("COPY", "RUN"))
+        system = self.folder / "system"
+        for folder in ("tmp", "var/lib/dpkg/info", "var/lib/dpkg/updates"):
+            (system / folder).mkdir(parents=True)
+        (system / "var/lib/dpkg/status").touch()
+        package, = out.glob(copied[0])
+        self.assertEqual("/tmp/", copied[1])
+        shutil.copy(package, system / "tmp")
+        # What dpkg does in the image, here in a folder.
+        script = f'dpkg() {{ command dpkg --root="{system}" --force-not-root --force-depends "$@"; }}\n'
+        done = subprocess.run(["bash", "-euc", script + run.replace("/tmp/", f"{system}/tmp/")], capture_output=True, text=True,
+                              env={"PATH": f"{system}/usr/bin:/usr/sbin:/usr/bin:/sbin:/bin"})
+        self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+        self.assertTrue(done.stdout.endswith("perfgate 9.9.9\n"), done.stdout)
+        self.assertEqual([], list((system / "tmp").iterdir()))
 
     def check(self, tree):
         done = subprocess.run([self.RELEASE, "--check", tree], capture_output=True, text=True)

@@ -172,8 +172,12 @@ class Python(tool.Case):
     # --- compiling and choices
 
     def test_what_preparing_took_and_chose_is_recorded_for_each_process(self):
-        self.write("kernels.py", KERNELS.replace("bytes=8 * n", "bytes=8 * n, choices={'BLOCK': 128}"))
+        self.write("kernels.py", KERNELS.replace("bytes=8 * n", "bytes=8 * n, choices={'BLOCK': 128}").replace(
+            "# MARK", "if not COMPILED: COMPILED.append(time.sleep(0.2))").replace(
+            "import perfgate\n", "import perfgate, time\nCOMPILED = []\n"))
         self.run_suite("--filter", ALL[0])
+        phases = self.read_json("perfgate-out/run.json")["phase_s"]  # the second process verifies nothing
+        self.assertGreaterEqual(phases["compile"], 0.2)
         prepared = self.results()[ALL[0]]["metrics"]["prepare_time"]
         self.assertEqual("BLOCK 128", prepared["detail"])
         self.assertEqual(2, len(prepared["batches"]))

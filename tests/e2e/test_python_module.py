@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Python module by itself: workloads, cases, arrays; no library and no perfgate is needed."""
+"""The Python module by itself: workloads, cases, arrays, inputs; no package and no device is needed."""
 
 import array
 import ast
@@ -15,12 +15,16 @@ import sys
 import tempfile
 import types
 import unittest
+import unittest.mock
+import weakref
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "harness" / "kinds" / "python"))
 
 import perfgate
-from perfgate import _abi, _arrays, _autotune, _case, _worker
+from perfgate import _abi, _arrays, _autotune, _case, _command, _library, _worker
+
+_library.opened(str(Path(os.environ["PERFGATE_BUILD_DIR"]) / "lib/perfgate/libperfgate_worker.so"))
 
 
 class NoWorkloads(unittest.TestCase):
@@ -196,14 +200,73 @@ class Prepared(NoWorkloads):
         self.workload = work
 
     def test_a_case_launches_when_it_is_prepared_and_not_when_it_is_filled(self):
-        instance = _worker.Instance(self.workload, "python", {}, None, None)
+        instance = _worker.Instance(self.workload, "python", {}, None)
         instance.fill(7)
         self.assertEqual([], self.launches)
         self.assertEqual({"BLOCK": "128", "fast": "True"}, instance.prepare())
         self.assertEqual([7], self.launches)
 
+    def test_a_result_is_free_before_the_next_launch(self):
+        results, counts = [], []
+
+        class Result(array.array):
+            pass
+
+        @perfgate.workload(target="host")
+        def returns(seed):
+            def launch():
+                counts.append(sum(result() is not None for result in results))
+                result = Result("f", [0])
+                results.append(weakref.ref(result))
+                return result
+            return a_case(launch=launch, outputs=None)
+
+        instance = _worker.Instance(returns, "python", {}, types.SimpleNamespace(use=lambda stream: None))
+        instance.fill(1)
+        for _ in range(3):
+            instance.launch(0)
+        self.assertEqual([0, 0, 0], counts)
+
+    def verified(self, workload):
+        instance = _worker.Instance(workload, "python", {}, types.SimpleNamespace(use=lambda stream: None))
+        instance.fill(1)
+        instance.prepare()
+        instance.launch(0)
+        result = _abi.Verification(ctypes.sizeof(_abi.Verification))
+        instance.verify(result)
+        return bool(result.passed), result.detail.decode()
+
+    def test_an_output_may_be_an_input_that_a_reset_restores(self):
+        @perfgate.workload(target="host", resets=True)
+        def in_place(seed):
+            x = array.array("f", [1, 2])
+
+            def launch():
+                x[:] = array.array("f", [2 * value for value in x])
+
+            def reset():
+                x[:] = array.array("f", [1, 2])
+            return a_case(launch=launch, outputs=[x], reset=reset, reference=lambda: array.array("d", [2, 4]))
+
+        self.assertEqual((True, "all 2 elements compared, largest error 0 of its tolerance"), self.verified(in_place))
+
+    def test_an_integer_that_is_not_written_is_wrong_whatever_is_expected(self):
+        for number, expected in enumerate((-1, 0x55555555, 0)):
+            @perfgate.workload(target="host", name=f"work{number}")
+            def work(seed):
+                out = array.array("i", [0, 0])
+
+                def launch():
+                    out[0] = expected
+                return a_case(launch=launch, outputs=[out], reference=lambda: array.array("i", [expected] * 2))
+
+            with self.subTest(expected):
+                passed, detail = self.verified(work)
+                self.assertFalse(passed)
+                self.assertIn("element 1 ", detail)
+
     def test_the_table_hands_on_what_was_chosen(self):
-        plugin = _worker.Plugin(_case._workloads, None)
+        plugin = _worker.Plugin(_case._workloads)
         variant = _abi.Plugin.from_address(plugin.address).workloads[0].contents.variants[0].contents
         ignore = _abi.SetError(lambda context, message: None)
         host = _abi.Host(ctypes.sizeof(_abi.Host), None, ignore, ignore)
@@ -223,9 +286,7 @@ class Arrays(unittest.TestCase):
         memory = _arrays.memory_of(values, "output 1")
         self.assertEqual((3, "f32", False, 12), (memory.count, memory.type, memory.on_device, memory.bytes))
         self.assertEqual(values.buffer_info()[0], memory.address)
-        host = _arrays.access(memory).copy(memory)
-        self.assertEqual(values.tobytes(), bytes(host))
-        _arrays.access(memory).set_bytes(memory, 0xFF)
+        _arrays.set_bytes(memory, 0xFF)
         self.assertTrue(all(value != value for value in values))
 
     def test_what_is_no_array_is_refused(self):
@@ -246,15 +307,187 @@ class Arrays(unittest.TestCase):
             with self.subTest(bad), self.assertRaises((TypeError, ValueError)):
                 _arrays.memory_of(Described(**bad), "output")
 
-    def test_uniform_depends_on_the_seed_alone(self):
+
+def mix(value):
+    """SplitMix64's output function, as harness/sdk/perfgate_random.hpp has it."""
+    value = (value ^ value >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    value = (value ^ value >> 27) * 0x94D049BB133111EB % 2**64
+    return value ^ value >> 31
+
+
+def random_bits(seed, index):
+    step = 0x9E3779B97F4A7C15
+    return mix((mix(mix((seed + step) % 2**64)) + (index + 1) * step) % 2**64)
+
+
+class OnDevice:
+    """An array that only the driver may touch; here that of FakeDriver, whose memory is the host's."""
+
+    TYPES = {"f": "<f4", "d": "<f8", "q": "<i8", "B": "|u1", "H": "<f2"}
+
+    def __init__(self, code, count):
+        self.host = array.array(code, bytes(count * array.array(code).itemsize))
+        self.__cuda_array_interface__ = {"shape": (count,), "typestr": self.TYPES[code], "version": 3,
+                                         "data": (self.host.buffer_info()[0], False)}
+
+
+class FakeDriver:
+    COPY = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+
+    def __init__(self, error=0):
+        self.copied, self.error, self.waited = [], error, 0
+        self.functions = []
+
+    def wait(self):
+        self.waited += 1
+
+    def set_bytes(self, memory, byte):
+        ctypes.memset(memory.address, byte, memory.bytes)
+
+    def address_of(self, function):
+        def copy(to, source, size):
+            self.copied.append((function, size))
+            if self.error == 0:
+                ctypes.memmove(to, source, size)
+            return self.error
+
+        self.functions.append(self.COPY(copy))
+        return ctypes.cast(self.functions[-1], ctypes.c_void_p).value
+
+
+class Device(unittest.TestCase):
+    def setUp(self):
+        self.driver = FakeDriver()
+        self.addCleanup(setattr, _arrays, "_driver", _arrays._driver)
+        _arrays._driver = self.driver
+
+
+class Inputs(Device):
+    def test_they_depend_on_seed_and_index_alone(self):
         first, same, other = (perfgate.uniform(100, "f32", seed, like=array) for seed in (1, 1, 2))
         self.assertEqual(first, same)
         self.assertNotEqual(first, other)
         self.assertTrue(all(-1 <= value < 1 for value in first))
-        self.assertTrue(all(0 <= value < 100 for value in perfgate.uniform(100, "i32", 1, like=array)))
+        self.assertEqual(first[:7], perfgate.uniform(7, "f32", 1, like=array))
         for bad in (((2, 2), "f32"), (3, "f16"), (3, "x")):
             with self.subTest(bad), self.assertRaises(ValueError):
                 perfgate.uniform(*bad, 1, like=array)
+        self.assertEqual(0, len(perfgate.uniform(0, "f32", 1, like=array)))
+
+    def test_they_are_those_of_plugins_in_cpp(self):
+        count = 2**20 + 5
+        for seed in (0, 7, 2**64 - 1, -1):
+            reals, integers = (perfgate.uniform(count, dtype, seed, like=array) for dtype in ("f64", "u8"))
+            for index in (0, 1, 1000, 2**20 - 1, 2**20, count - 1):
+                bits = random_bits(seed % 2**64, index)
+                self.assertEqual(((bits >> 40) - 2**23) / 2**23, reals[index])
+                self.assertEqual(bits % 100, integers[index])
+
+    def test_a_device_gets_the_same_values_in_chunks(self):
+        count = 2 * 2**20 + 3
+        for code, dtype in (("f", "f32"), ("d", "f64"), ("q", "i64"), ("B", "u8")):
+            with self.subTest(dtype):
+                there = OnDevice(code, count)
+                _library.fill(_arrays.memory_of(there, "input"), 7)
+                self.assertEqual(perfgate.uniform(count, dtype, 7, like=array), there.host)
+        self.assertEqual({"cuMemcpyHtoD_v2"}, {function for function, _ in self.driver.copied})
+        self.assertLessEqual(max(size for _, size in self.driver.copied), 8 * 2**20)
+        self.assertGreaterEqual(self.driver.waited, 8)  # before and after each
+
+    def test_a_copy_that_fails_is_an_error(self):
+        self.driver.error = 700
+        with self.assertRaisesRegex(RuntimeError, "CUDA error 700"):
+            _library.fill(_arrays.memory_of(OnDevice("f", 5), "input"), 7)
+
+    def test_a_part_begins_where_it_says(self):
+        whole, part = perfgate.uniform(100, "f32", 3, like=array), array.array("f", bytes(40))
+        _library.fill(_arrays.memory_of(part, "input"), 3, first=60)
+        self.assertEqual(whole[60:70], part)
+
+    @unittest.skipUnless(importlib.util.find_spec("numpy"), "NumPy is not installed")
+    def test_libraries_agree(self):
+        import numpy
+        fake = types.SimpleNamespace(__name__="jax.numpy", asarray=lambda values: ("jax", values))
+        there = types.SimpleNamespace(__name__="cupy", empty=lambda size, name: OnDevice(
+            {"float32": "f", "float16": "H"}[name], size[0]))
+        for dtype in ("f32", "f16"):
+            values = perfgate.uniform(2**20 + 5, dtype, 3, like=numpy)
+            self.assertEqual(values.tobytes(), perfgate.uniform(2**20 + 5, dtype, 3, like=there).host.tobytes())
+            self.assertEqual(values.tobytes(), perfgate.uniform(2**20 + 5, dtype, 3, like=fake)[1].tobytes())
+        wide = perfgate.uniform(1000, "f32", 3, like=array)
+        self.assertEqual(numpy.array(wide).astype("float16").tolist(),
+                         perfgate.uniform((10, 100), "f16", 3, like=numpy).ravel().tolist())
+        self.assertEqual((), perfgate.uniform((), "f32", 3, like=numpy).shape)
+
+    def test_types_of_one_byte_are_converted_in_chunks(self):
+        class Tensor:
+            """As far as uniform uses it. What is assigned to a part is converted."""
+
+            def __init__(self, values, dtype):
+                self.values, self.dtype, self.is_cuda = values, dtype, False
+
+            def view(self, shape):
+                return self
+
+            numel = lambda self: len(self.values)
+            is_contiguous = lambda self: True
+            data_ptr = lambda self: self.values.buffer_info()[0]
+
+            def __setitem__(self, where, part):
+                assert len(self.values[where]) == len(part.values)
+                self.values[where] = part.values
+
+        def empty(size, dtype, device):
+            assert device == "cpu"
+            return Tensor(array.array("f", bytes(4 * (size if isinstance(size, int) else size[0]))), dtype)
+
+        torch = types.SimpleNamespace(__name__="torch", Tensor=Tensor, empty=empty, float32="torch.float32",
+                                      float8_e4m3fn="torch.float8_e4m3fn",
+                                      cuda=types.SimpleNamespace(is_available=lambda: False))
+        with unittest.mock.patch.dict(sys.modules, torch=torch):
+            for dtype in ("e4m3", "f32"):
+                made = perfgate.uniform(2**20 + 9, dtype, 5, like=torch)
+                self.assertEqual(perfgate.uniform(2**20 + 9, "f32", 5, like=array), made.values)
+
+
+class Comparing(Device):
+    def compared(self, found, expected, rtol=0.0, atol=0.0):
+        result = _abi.Verification(ctypes.sizeof(_abi.Verification))
+        _library.compare(_arrays.memory_of(found, "output"), _arrays.memory_of(expected, "reference"), rtol, atol, result)
+        return bool(result.passed), result.detail.decode()
+
+    def test_arrays_on_a_device_and_on_the_host(self):
+        count = 2**20 + 3
+        there, here = OnDevice("f", count), array.array("d", bytes(8 * count))
+        self.assertTrue(self.compared(there, here)[0])
+        self.assertEqual({("cuMemcpyDtoH_v2", 4 * 2**20), ("cuMemcpyDtoH_v2", 12)}, set(self.driver.copied))
+        there.host[count - 1] = 1
+        passed, detail = self.compared(there, here, 0.5, 0.5)
+        self.assertFalse(passed)
+        self.assertIn(f"element {count - 1} is 1", detail)
+        self.assertTrue(self.compared(there, here, atol=1)[0])
+
+    def test_what_cannot_be_compared_has_not_passed(self):
+        for found, expected in ((array.array("f", [1]), array.array("d", [1, 2])), (array.array("i", [1]), array.array("d", [1])),
+                                (array.array("f", [float("nan")]), array.array("d", [float("nan")]))):
+            self.assertFalse(self.compared(found, expected, 1, 1)[0])
+        self.driver.error = 1
+        passed, detail = self.compared(OnDevice("f", 2), array.array("d", [0, 0]))
+        self.assertFalse(passed)
+        self.assertIn("CUDA error 1", detail)
+
+
+class Tree(unittest.TestCase):
+    def test_files_of_an_installation_and_of_a_wheel_are_found(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for package in ("installed/lib/perfgate/python/perfgate", "site-packages/perfgate"):
+                tree = Path(folder) / ("installed" if "lib" in package else "site-packages/perfgate/tree")
+                (tree / "bin").mkdir(parents=True)
+                (tree / "bin/perfgate").touch()
+                with unittest.mock.patch.object(_command, "PACKAGE", Path(folder) / package):
+                    self.assertEqual(tree / "bin/perfgate", _command.binary())
+                    with self.assertRaisesRegex(FileNotFoundError, "install"):
+                        _command.file_of_tree("lib/none")
 
 
 class Interface(NoWorkloads):
@@ -263,7 +496,7 @@ class Interface(NoWorkloads):
         def work(n, ratio, exact, dtype, seed, variant):
             return a_case()
 
-        plugin = _worker.Plugin(_case._workloads, None)
+        plugin = _worker.Plugin(_case._workloads)
         table = _abi.Plugin.from_address(plugin.address)
         self.assertEqual((1, 4), (table.abi_major, table.abi_minor))
         workload = table.workloads[0].contents
@@ -285,7 +518,7 @@ class Interface(NoWorkloads):
         said = []
         report = _abi.SetError(lambda context, message: said.append(message.decode()))
         host = _abi.Host(ctypes.sizeof(_abi.Host), None, report, report)
-        plugin = _worker.Plugin(_case._workloads, None)
+        plugin = _worker.Plugin(_case._workloads)
         variant = _abi.Plugin.from_address(plugin.address).workloads[0].contents.variants[0].contents
         values = _abi.Values(ctypes.sizeof(_abi.Values), 0, None)
         out = ctypes.c_void_p()
@@ -308,7 +541,7 @@ def interpreters():
     return {f"{major}.{minor}": path for (major, minor), path in sorted(found.items())}
 
 
-NEED_NOTHING = ("Workloads", "Autotuning", "Prepared", "Arrays", "Interface")
+OF_MODULE = ("Workloads", "Autotuning", "Prepared", "Arrays", "Inputs", "Comparing", "Tree", "Interface")
 
 
 class Public(unittest.TestCase):
@@ -365,7 +598,7 @@ class Public(unittest.TestCase):
                 done = subprocess.run([python, "-W", "error", "-m", "compileall", "-q", copy], capture_output=True, text=True)
                 self.assertEqual((0, ""), (done.returncode, done.stdout + done.stderr))
                 if python != sys.executable:
-                    tested = subprocess.run([python, __file__, *NEED_NOTHING], capture_output=True, text=True)
+                    tested = subprocess.run([python, __file__, *OF_MODULE], capture_output=True, text=True)
                     self.assertEqual(0, tested.returncode, tested.stderr)
 
     def test_mypy_finds_nothing(self):

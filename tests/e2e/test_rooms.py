@@ -33,7 +33,7 @@ ALLOWED = {  # and util, which all may use
     "gate": {"model", "stats"},
     "baseline": {"gate", "document", "model", "stats"},
     "review": {"gate", "model", "document", "stats", "metrics", "suite", "kinds/python", "report"},
-    "history": {"gate", "stats", "model"},
+    "history": {"gate", "document", "stats", "model"},
     "activity": {"model", "document"},
     "traces": {"activity"},
     "inject": {"activity", "elf", "cupti", "model"},

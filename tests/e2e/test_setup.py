@@ -561,6 +561,17 @@ exec /usr/bin/git "$@"
             self.assertIn("$CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH", rule["if"])
         self.assertEqual({".perfgate", "perfgate", "perfgate-comment", "perfgate-baselines"}, set(jobs))
 
+    def test_the_page_names_its_jobs_and_its_image_is_theirs(self):
+        page = (tool.SOURCE / "docs/github-actions.md").read_text()
+        added = yaml.safe_load(re.search(r"```yaml\n(include: .*?)```", page, re.DOTALL)[1])
+        # GitLab merges what stands beside the include into what is included.
+        self.assertEqual({"include": ".gitlab/perfgate.yml", ".perfgate": {"image": added[".perfgate"]["image"]}}, added)
+        jobs = self.gitlab_jobs()
+        self.assertEqual([".perfgate"] * 2, [jobs[name]["extends"] for name in ("perfgate", "perfgate-baselines")])
+        for job in jobs.values():
+            self.assertTrue("image" not in job or "extends" not in job)
+        self.assertTrue(all(f"`{name}`" in page for name in ("perfgate", "perfgate-baselines", "PERFGATE_BASELINES=1", "BASELINES")))
+
 
 if __name__ == "__main__":
     tool.main()

@@ -120,7 +120,7 @@ FRAMES = {
     "docs/benchmarks.md": [WHOLE, ENTRIES, ENTRIES, ENTRIES, ENTRIES, ENTRIES, BENCHMARKS, BENCHMARKS, WHOLE],
     "docs/moving.md": [WHOLE],
     "docs/back-to-back.md": [],
-    "docs/github-actions.md": [WORKFLOW],
+    "docs/github-actions.md": [WORKFLOW, WORKFLOW],
     "ci/runner.md": [WORKFLOW, WORKFLOW],
 }
 

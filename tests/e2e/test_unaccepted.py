@@ -114,6 +114,21 @@ class Unaccepted(tool.Case):
         self.judge("2027-03-22", *FAIL, run="run2.json")
         self.judge("2027-03-23", *FAIL, run="run2.json", code=4)
 
+    def test_a_case_that_is_renamed_is_no_newer(self):
+        self.takes(50)
+        self.run_suite()
+        self.judge("2027-01-01", *FAIL)
+        self.write("s.yaml", SUITE + 'overrides: [{match: b/now, was: b/k}]\n')
+        self.script("bench", BENCH.replace("k,", "now,"))
+        self.run_suite()
+        self.judge("2027-01-31", *FAIL)
+        self.assertEqual(["2027-01-01T02:00:00Z"], [entry["at"] for entry in self.noted()])
+        self.judge("2027-02-01", *FAIL, code=4)
+        self.takes(100)
+        self.run_suite()
+        self.judge("2027-02-02", *FAIL)
+        self.assertEqual(["b/k", "b/k"], [entry["case"] for entry in self.noted()])
+
     def test_what_cannot_be_noted_is_said_and_fails(self):
         self.takes(50)
         self.run_suite()

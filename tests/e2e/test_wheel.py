@@ -40,6 +40,11 @@ class Wheel(tool.Case):
             self.assertEqual(f"perfgate-{name}-py3-none-manylinux_2_35_x86_64.whl", self.wheel(tree, version, "out").name)
         self.assertIn("no version", subprocess.run([WHEEL, tree, "nine", "out"], cwd=self.folder, capture_output=True,
                                                    text=True).stderr)
+        compiled = tree / "share/__pycache__/kernels.pyc"
+        compiled.parent.mkdir(parents=True)
+        compiled.touch()
+        with zipfile.ZipFile(self.wheel(tree, "1.0", "out")) as archive:
+            self.assertFalse([name for name in archive.namelist() if name.endswith(".pyc")])
         (module / "__init__.py").unlink()
         self.assertNotEqual(0, subprocess.run([WHEEL, tree, "1.0", "out"], cwd=self.folder, capture_output=True).returncode)
 
@@ -65,6 +70,11 @@ class Wheel(tool.Case):
         self.assertRegex(self.command(venv / "bin/perfgate", "--version", env=environment), r"perfgate \d")
         self.assertIn(str(venv), self.command(venv / "bin/python", "-c", "import perfgate; print(perfgate.__file__)", env=environment))
 
+        said = self.command(venv / "bin/perfgate", "init", "--from", "torch", "project", env=environment)
+        self.assertEqual([".gitattributes", "kernels.py", "suites/kernels.yaml"], sorted(
+            str(file.relative_to(self.folder / "project")) for file in (self.folder / "project").rglob("*") if file.is_file()))
+        self.assertIn("  perfgate run suites/kernels.yaml", said)
+
         self.write("kernels.py", test_python.KERNELS)
         self.write("suites/python.yaml", re.sub(r"interpreter: .*", "interpreter: python3", test_python.SUITE))
         run = [venv / "bin/perfgate", "run", "suites/python.yaml", "--backend", "host", "--processes", "2"]
@@ -82,6 +92,7 @@ class Wheel(tool.Case):
         failed = self.command(*pytest, code=1, env=environment)
         self.assertIn("2 failed, 2 passed", failed.replace("skipped", "passed"))
         self.assertIn("double/loop", failed)
+        self.assertEqual(2, sum(line.startswith("wrong result") for line in failed.splitlines()), failed)
         self.write("kernels.py", test_python.KERNELS)
         self.command(*pytest, env=environment)
 

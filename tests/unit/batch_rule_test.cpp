@@ -716,6 +716,40 @@ TEST(BatchRule, WhatDriftHidesIsWhatOneMoreRunWouldBeOffBy) {
     EXPECT_GT(among(1).back().minimum_detectable_change.value(), detectable);
 }
 
+TEST(BatchRule, FewSessionsThatDifferHideNoMultipleOfATimeOrARate) {
+    for (const bool rate : {false, true}) {
+        const model::MetricDefinition metric =
+            definition("x", rate ? "1/s" : "ns", MetricClass::timing,
+                       rate ? Direction::higher : Direction::lower);
+        const auto values = [&](double factor, std::size_t count) {
+            return spread_around(1e5 * (rate ? 1 / factor : factor), count, 0.05);
+        };
+        const auto verdict_after = [&](const Values& sessions, double slowdown) {
+            MetricSeries before;
+            for (std::size_t run = 0; run < sessions.size(); ++run) {
+                add_round(before, values(sessions[run], 4), 0);
+                for (std::size_t i = 4 * run; i < before.batches.size(); ++i) {
+                    before.batches[i].run = static_cast<std::int64_t>(run);
+                }
+            }
+            MetricSeries now = processes(values(slowdown, 5));
+            add_round(now, values(slowdown, round_size(1)), 1);
+            const std::vector<Comparison> alone{
+                {&metric, &before, &now, {0.05, std::nullopt, 0}, 0}};
+            return BatchRule(Policy{}).judge(alone)[0].verdict;
+        };
+        // As in a quiet night, on a busy machine, and where one session was disturbed.
+        for (const Values& sessions :
+             {Values{1, 1.05}, Values{1, 1.05, 0.95}, Values{1, 1.15, 0.9}}) {
+            EXPECT_EQ(verdict_after(sessions, 3), Verdict::regressed) << rate;
+            EXPECT_EQ(verdict_after(sessions, 3000), Verdict::regressed) << rate;
+            EXPECT_NE(verdict_after(sessions, 1.4), Verdict::regressed) << "a session may be slow";
+        }
+        EXPECT_EQ(verdict_after({1, 8, 1}, 3000), Verdict::regressed) << rate;
+        EXPECT_NE(verdict_after({1, 8, 1}, 8), Verdict::regressed) << rate;
+    }
+}
+
 TEST(BatchRule, WhatDriftsInOneMetricSaysNothingAboutAnother) {
     const model::MetricDefinition gpu = definition("gpu_time", "ns", MetricClass::timing);
     const model::MetricDefinition span = definition("gpu_span", "ns", MetricClass::timing);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kinds/benchmark/formats/formats.hpp"
-#include "kinds/benchmark/formats/text.hpp"
+#include "kinds/benchmark/formats/table.hpp"
 #include "model/unit.hpp"
 #include "util/error.hpp"
 

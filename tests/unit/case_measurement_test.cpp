@@ -63,6 +63,17 @@ FakeVariant two_kernels() {
     return variant;
 }
 
+TEST(CaseMeasurement, ReportsEachPhaseAsItBegins) {
+    Measured one(two_kernels());
+    one.result.spec = {fakes::workload, "plain", {}, model::Cache::cold};
+    CaseMeasurement measurement(one.backend);
+    std::vector<std::string> phases;
+    measurement.measure(one.result, settings_for({"gpu_time"}),
+                        [&](std::string_view phase) { phases.emplace_back(phase); });
+    EXPECT_EQ(phases, (std::vector<std::string>{"set-up", "verify", "fill", "compile", "warm-up",
+                                                "record", "time", "tear-down"}));
+}
+
 TEST(CaseMeasurement, VerifiesThenRecordsThenTimes) {
     FakeVariant variant = two_kernels();
     variant.launch.memory_operations = {{model::MemoryOperationKind::memset, 4096,

@@ -3,14 +3,17 @@
 
 #include <gtest/gtest.h>
 
+#include "model/relation.hpp"
+#include "model/verdict.hpp"
 #include "util/error.hpp"
+#include "util/word_of.hpp"
 
 namespace perfgate::document {
 namespace {
 
 enum class Colour { red, green };
 std::string_view to_text(Colour colour) {
-    return colour == Colour::red ? "red" : "green";
+    return util::word_of<Colour::green>(colour, {"red", "green"});
 }
 
 struct Inner {
@@ -68,8 +71,6 @@ void describe(Archive& archive, Described<Archive, Cell>& cell) {
 
 template <>
 inline constexpr bool is_row<Cell> = true;
-template <>
-inline constexpr Colour choices<Colour>[] = {Colour::red, Colour::green};
 
 namespace {
 
@@ -108,6 +109,16 @@ TEST(Archive, OneDescriptionReadsWhatItWrites) {
         R"("name":"i","share":2,"list":[{"name":"a"},{"name":"b","share":1}]})";
     EXPECT_EQ(write_line(outer), text);
     EXPECT_EQ(parsed(text), outer);
+}
+
+TEST(Archive, AnEnumHasAWordForEachValue) {
+    EXPECT_EQ(words_of<Colour>(), (std::vector<std::string_view>{"red", "green"}));
+    EXPECT_EQ(words_of<model::Severity>(), (std::vector<std::string_view>{"fail", "warn"}));
+    EXPECT_EQ(words_of<model::CodeChange>().front(), "unknown");
+    EXPECT_EQ(words_of<model::CodeChange>().size(), 4);
+    EXPECT_EQ(words_of<model::Verdict>().back(), "incorrect");
+    EXPECT_EQ(words_of<model::Doubt>().back(), "slow_tail");
+    EXPECT_EQ(words_of<model::Comparator>().size(), 6);
 }
 
 TEST(Archive, LeavesOutDefaults) {

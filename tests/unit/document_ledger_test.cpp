@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "document/ledger.hpp"
-#include "model/ledger.hpp"
+#include "document/baseline.hpp"
+#include "model/baseline.hpp"
 
 #include <gtest/gtest.h>
 

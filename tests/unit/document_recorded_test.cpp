@@ -12,7 +12,6 @@
 
 #include "document/baseline.hpp"
 #include "document/json_reader.hpp"
-#include "document/ledger.hpp"
 #include "document/run.hpp"
 #include "document/verdict.hpp"
 #include "util/file.hpp"

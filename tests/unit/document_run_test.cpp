@@ -101,6 +101,7 @@ Run awkward_run(unsigned seed) {
     Run run;
     run.tool_version = any.text();
     run.git_revision = any.text();
+    run.pull_request = any.text();
     run.started_at = any.text();
     run.wall_s = any.positive();
     run.interrupted = any.coin();

@@ -221,6 +221,8 @@ TEST(VerdictJson, KeepsWhatValuesConsistOf) {
     document.suites[0].cases.resize(1);
     model::CaseVerdict& verdict = document.suites[0].cases[0];
     verdict.baseline_details = {{"api_calls", "cudaMalloc 1"}, {"syncs", ""}};
+    verdict.baseline_revision = "4f2a9c1";
+    verdict.baseline_recorded_at = "2026-11-20T10:00:00Z";
     verdict.why = {{"api_calls", "more", {{"api_calls", "count", 1, 3, "cudaMalloc 1 → 3"}}}};
     EXPECT_EQ(parse_verdict(write_verdict(document), "verdict.json"), document);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sentence at the top, and the groups below it.
-#include "explain/groups.hpp"
+#include "explain/explain.hpp"
 
 #include <gtest/gtest.h>
 

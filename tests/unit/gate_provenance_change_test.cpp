@@ -33,6 +33,23 @@ TEST(Gate, ABaselineOfAnotherDeviceIsRefusedAndTheFieldNamed) {
     EXPECT_TRUE(says(refused([](model::Device& d) { d.key = "other"; }), "device.key is 'other'"));
 }
 
+TEST(Gate, ACaseThatDidNotPassSaysWhichCommitItIsComparedWith) {
+    Pair pair;
+    pair.then().provenance.git_revision = "4f2a9c1";
+    pair.then().provenance.recorded_at = "2026-11-20T10:00:00Z";
+    EXPECT_EQ(pair.judged().suites[0].cases[0].baseline_revision, "") << "it passed";
+    pair.now().metrics["gpu_time"] = series({1100});
+    pair.baseline.cases["gemm/gone[m=2]"] = pair.then();
+    const model::VerdictDocument document = pair.judged();
+    const model::CaseVerdict& regressed = document.suites[0].cases.at(0);
+    const model::CaseVerdict& missing = document.suites[0].cases.at(1);
+    ASSERT_EQ(regressed.verdict, model::Verdict::regressed);
+    EXPECT_EQ(regressed.baseline_revision, "4f2a9c1");
+    EXPECT_EQ(regressed.baseline_recorded_at, "2026-11-20T10:00:00Z");
+    ASSERT_EQ(missing.verdict, model::Verdict::missing);
+    EXPECT_EQ(missing.baseline_revision, "4f2a9c1");
+}
+
 TEST(Gate, AFewPercentOfMemoryThatTheDriverKeepsAreTheSameDevice) {
     Pair pair;
     pair.baseline.device.memory_bytes -= pair.baseline.device.memory_bytes / 50;

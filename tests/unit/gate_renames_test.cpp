@@ -42,14 +42,17 @@ std::vector<std::string> ids_of(const BaselineSet& set) {
 }
 
 using Ids = std::vector<std::string>;
+using FirstSeen = decltype(StoredBaseline::improved);
 
 TEST(Renames, AStatedFormerNameIsFollowed) {
     BaselineSet set = baselines({"b/old[n=1]", "b/old[n=2]"}, "csv");
+    set.at("s").improved["b/old[n=1]"]["real_time"] = "2026-11-01";
     follow_renames(run_of({result_of({"b", "new", {{"n", std::int64_t{1}}}}, "b/old[n=1]"),
                            result_of({"b", "other", {}})}),
                    set);
     EXPECT_EQ(ids_of(set), (Ids{"b/new[n=1]", "b/old[n=2]"}));
     EXPECT_EQ(set.at("s").renamed.at("b/new[n=1]"), "b/old[n=1]");
+    EXPECT_EQ(set.at("s").improved, (FirstSeen{{"b/new[n=1]", {{"real_time", "2026-11-01"}}}}));
     EXPECT_EQ(set.at("s").notes, Ids{"the baseline has b/new[n=1] as b/old[n=1]"});
 }
 

@@ -84,7 +84,10 @@ TEST(GateUnaccepted, AGateThatOnlyWarnsDoesNotFail) {
     for (model::GateRule& gate : faster.pair.now().gates) {
         gate.tolerance.severity = model::Severity::warn;
     }
-    EXPECT_EQ(faster.on("2027-12-02", failing()).exit_code, 0);
+    const auto document = faster.on("2027-12-02", failing());
+    EXPECT_EQ(document.exit_code, 0);
+    EXPECT_TRUE(says(notes_of(document), "1 case is so for more than 30 days"));
+    EXPECT_FALSE(says(notes_of(document), "fails"));
 }
 
 TEST(GateUnaccepted, OneNoteNamesTheLargestSlackOfASuite) {

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,30 @@ TEST_F(Git, TheRevisionIsTheCommitAndSaysWhereFilesChanged) {
     EXPECT_EQ(revision.find_first_not_of("0123456789abcdef"), std::string::npos) << revision;
     write("a.yaml", "name: b\n");
     EXPECT_EQ(git_revision(folder_), revision + "-dirty");
+}
+
+TEST(PullRequest, IsTheOneThatTheCiNames) {
+    const std::vector<const char*> names{"GITHUB_REF", "GITHUB_SERVER_URL", "GITHUB_REPOSITORY",
+                                         "CI_MERGE_REQUEST_PROJECT_URL", "CI_MERGE_REQUEST_IID"};
+    std::map<const char*, std::string> before;
+    for (const char* name : names) {
+        if (const char* value = std::getenv(name)) before[name] = value;
+        unsetenv(name);
+    }
+    EXPECT_EQ(pull_request_of_ci(), "");
+    setenv("GITHUB_SERVER_URL", "https://git.example", 1);
+    setenv("GITHUB_REPOSITORY", "owner/kernels", 1);
+    setenv("GITHUB_REF", "refs/heads/main", 1);
+    EXPECT_EQ(pull_request_of_ci(), "");
+    setenv("GITHUB_REF", "refs/pull/12/merge", 1);
+    EXPECT_EQ(pull_request_of_ci(), "https://git.example/owner/kernels/pull/12");
+    setenv("GITHUB_REF", "refs/pull/13", 1);
+    EXPECT_EQ(pull_request_of_ci(), "https://git.example/owner/kernels/pull/13");
+    setenv("CI_MERGE_REQUEST_PROJECT_URL", "https://lab.example/group/kernels", 1);
+    setenv("CI_MERGE_REQUEST_IID", "7", 1);
+    EXPECT_EQ(pull_request_of_ci(), "https://lab.example/group/kernels/-/merge_requests/7");
+    for (const char* name : names) unsetenv(name);
+    for (const auto& [name, value] : before) setenv(name, value.c_str(), 1);
 }
 
 TEST_F(Git, WithoutARepositoryThereIsNothing) {

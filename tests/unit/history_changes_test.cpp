@@ -70,6 +70,12 @@ std::map<std::int64_t, Origin> origins(std::size_t count) {
     return found;
 }
 
+Changes changes(const std::vector<Series>& series, const std::map<std::int64_t, Origin>& where) {
+    Changes found(where);
+    for (const Series& each : series) found.add(each);
+    return found;
+}
+
 std::size_t false_points(int years, const simulated::Shape& shape,
                          const std::function<double(std::size_t)>& level = steady) {
     Random random(7);
@@ -157,7 +163,8 @@ TEST(ChangePoints, AnExactMetricChangesInOneNight) {
 TEST(ChangePoints, TheSameInputGivesTheSameAnswer) {
     Random random(9);
     const std::vector<Series> series{nights(random, 200, step(100, 0.03))};
-    EXPECT_EQ(change_points(series, origins(200)), change_points(series, origins(200)));
+    const auto where = origins(200);
+    EXPECT_EQ(changes(series, where).points(), changes(series, where).points());
 }
 
 /// The one change of a series that is 10 % slower from night 30 on.
@@ -167,7 +174,7 @@ ChangePoint one_change(
     std::vector<Series> series{nights(random, 60, step(30, 0.1))};
     std::map<std::int64_t, Origin> where = origins(60);
     change(series[0], where);
-    const std::vector<ChangePoint> points = change_points(series, where);
+    const std::vector<ChangePoint> points = changes(series, where).points();
     EXPECT_EQ(1u, points.size());
     return points.empty() ? ChangePoint() : points[0];
 }
@@ -229,16 +236,17 @@ TEST(Causes, ManyCasesAtOnceWithTheSameCodeAreTheMachine) {
         series.push_back(nights(random, 60, i < 3 ? step(30, 0.1) : steady));
         series.back().id = "w/v" + std::to_string(i);
     }
-    const std::vector<ChangePoint> points = change_points(series, origins(60));
+    const auto where = origins(60);
+    const std::vector<ChangePoint> points = changes(series, where).points();
     ASSERT_EQ(3u, points.size());
     for (const ChangePoint& point : points) EXPECT_EQ(CauseClass::machine, point.cause);
-    const std::vector<Finding> found = findings(series, origins(60));
+    const std::vector<Finding> found = changes(series, where).findings();
     ASSERT_EQ(1u, found.size());
     EXPECT_EQ(3u, found[0].points.size());
     EXPECT_TRUE(found[0].worse);
     EXPECT_TRUE(found[0].open);
     series.resize(2);
-    for (const ChangePoint& point : change_points(series, origins(60))) {
+    for (const ChangePoint& point : changes(series, where).points()) {
         EXPECT_EQ(CauseClass::unexplained, point.cause);
     }
 }

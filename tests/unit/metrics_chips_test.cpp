@@ -103,12 +103,11 @@ TEST_P(Chip, CollectsTheSetsInFewPasses) {
     const Selection time = select("time");
     EXPECT_TRUE(time.counters.empty());
     const std::size_t core = passes(select("core"));
-    const std::size_t full = passes(select("full"));
-    RecordProperty("core_passes", static_cast<int>(core));
-    RecordProperty("full_passes", static_cast<int>(full));
     // Volta's counters fit together less well; CUDA 13 cannot run on it anyway.
     EXPECT_LE(core, GetParam() == "GV100" ? 13u : 8u);
-    EXPECT_LE(core, full);
+    // CUPTI takes a second of processor time to schedule the large set for a chip.
+    if (GetParam() != "GH100") return;
+    EXPECT_LE(core, passes(select("full")));
 }
 
 std::vector<std::string> chips_with_counters() {

@@ -17,6 +17,7 @@
 
 #include "activity/profile_fields.hpp"
 #include "document/archive.hpp"
+#include "history/site_data.hpp"
 #include "report/html_data.hpp"
 
 namespace perfgate::document {
@@ -52,7 +53,8 @@ PERFGATE_TYPE(report::page::Verdict, "Verdict")
 PERFGATE_TYPE(report::page::Metric, "Metric")
 PERFGATE_TYPE(report::page::Relation, "Relation")
 PERFGATE_TYPE(report::page::Suite, "Suite")
-PERFGATE_TYPE(report::page::Group, "Group")
+PERFGATE_TYPE(report::page::Note, "Note")
+PERFGATE_TYPE(report::page::Command, "Command")
 PERFGATE_TYPE(model::Kernel, "Kernel")
 PERFGATE_TYPE(model::SourcePlace, "Place")
 PERFGATE_TYPE(report::page::Value, "ValueData")
@@ -63,6 +65,17 @@ PERFGATE_TYPE(report::page::CodeLine, "CodeLine")
 PERFGATE_TYPE(report::page::CodeKernel, "CodeKernel")
 PERFGATE_TYPE(report::page::Case, "CaseData")
 PERFGATE_TYPE(report::page::Data, "Data")
+PERFGATE_TYPE(history::page::Run, "Run")
+PERFGATE_TYPE(history::page::Metric, "Metric")
+PERFGATE_TYPE(history::page::Case, "Case")
+PERFGATE_TYPE(history::page::Point, "Point")
+PERFGATE_TYPE(history::page::Finding, "FindingData")
+PERFGATE_TYPE(history::page::Note, "Note")
+PERFGATE_TYPE(history::page::Month, "Month")
+PERFGATE_TYPE(history::page::Index, "Index")
+PERFGATE_TYPE(history::page::Night, "Night")
+PERFGATE_TYPE(history::page::Series, "SeriesData")
+PERFGATE_TYPE(history::page::CaseFile, "CaseFile")
 #undef PERFGATE_TYPE
 
 template <class T>
@@ -124,8 +137,8 @@ struct TypeOf {
             return "number";
         } else if constexpr (std::is_enum_v<T>) {
             std::string all;
-            for (const T value : choices<T>) {
-                all += (all.empty() ? "\"" : " | \"") + std::string(to_text(value)) + '"';
+            for (const std::string_view word : words_of<T>()) {
+                all += (all.empty() ? "\"" : " | \"") + std::string(word) + '"';
             }
             return all;
         } else if constexpr (std::is_convertible_v<T, std::string_view>) {
@@ -187,7 +200,7 @@ std::string interface_of() {
 }
 
 template <>
-struct TypeOf<report::page::Log> : TypeOf<std::string> {};
+struct TypeOf<report::page::CleanText> : TypeOf<std::string> {};
 
 /// The file in the pages' sources has these types. PERFGATE_UPDATE_GOLDEN=1 writes it anew.
 template <class... Types>
@@ -216,9 +229,16 @@ TEST(PageTypes, OfAProfileAreThoseOfItsDescription) {
         "profile/data.ts", "activity/profile_fields.hpp", "");
 }
 
+TEST(PageTypes, OfAHistoryAreThoseOfItsDescription) {
+    using namespace history::page;
+    expect_types<history::page::Run, Metric, Case, Point, Finding, Note, Month, Index, Night,
+                 Series, CaseFile>("history/data.ts", "history/site_data.hpp",
+                                   "import type { Row } from \"../row\";\n");
+}
+
 TEST(PageTypes, OfAReportAreThoseOfItsDescription) {
     using namespace report::page;
-    expect_types<model::Ceilings, model::Work, Verdict, Metric, Relation, Suite, Group,
+    expect_types<model::Ceilings, model::Work, Verdict, Metric, Relation, Suite, Note, Command,
                  model::SourcePlace, model::Kernel, Value, Batch, Spread, Stall, CodeLine,
                  CodeKernel, Case, Data>("data.ts", "report/html_data.hpp",
                                          "import type { Row } from \"./row\";\n");

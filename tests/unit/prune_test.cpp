@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "model/unknown_cases.hpp"
+#include "model/case.hpp"
 #include "unit/gate_documents.hpp"
 #include "util/error.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stats/rank_sum.hpp"
+#include "stats/rank_tests.hpp"
 
 #include <gtest/gtest.h>
 

@@ -14,7 +14,7 @@
 #include "gate/gate.hpp"
 #include "gate/series.hpp"
 #include "median_rule.hpp"
-#include "model/unknown_cases.hpp"
+#include "model/case.hpp"
 #include "unit/gate_documents.hpp"
 #include "util/error.hpp"
 
@@ -345,6 +345,50 @@ TEST(Refresh, APassingCaseKeepsTheBaselineIfTheRunHasFewerProcesses) {
     const Refreshed measured_as_a_baseline = again(20, {id});
     EXPECT_EQ(measured_as_a_baseline.accepted, Ids{id});
     EXPECT_EQ(measured_as_a_baseline.fewer, 0U);
+}
+
+/// The same kernel each time, in processes whose times are a little apart.
+CaseResult of_one_code(std::size_t processes, double time_ns) {
+    CaseResult result = in_processes(processes, time_ns);
+    model::Kernel& kernel = result.kernels.emplace_back();
+    kernel.name = "tiled";
+    kernel.code = "c0de";
+    kernel.arguments = "a1";
+    result.host_code = "h0st";
+    result.libraries.emplace();
+    double step = 0;
+    for (model::Batch& batch : result.metrics["gpu_time"].batches) {
+        batch.samples = {time_ns + ++step / 8};
+    }
+    return result;
+}
+
+TEST(Refresh, ProcessesOfTheSameCodeJoinABaselineThatHasFew) {
+    const std::string id = "gemm/tiled[m=1]";
+    const Refreshed first = refreshed(run_of({of_one_code(8, 1000)}));
+    const auto joined = [&](const model::Baseline& existing, const CaseResult& result) {
+        const model::Run run = later(run_of({result}));
+        return refresh(run, run.suites.at(0), existing, {"Ada", "more"}, {id});
+    };
+    const auto processes = [&](const Refreshed& result) {
+        return result.baseline.cases.at(id).metrics.at("gpu_time").batches.size();
+    };
+    for (const std::size_t more : {5U, 8U, 11U}) {
+        const Refreshed second = joined(first.baseline, of_one_code(more, 1001));
+        EXPECT_EQ(second.pooled, Ids{id}) << more;
+        EXPECT_EQ(processes(second), 8 + more);
+        const Refreshed again = joined(second.baseline, of_one_code(more, 1001));
+        EXPECT_TRUE(again.pooled.empty()) << "the baseline has these";
+        EXPECT_EQ(processes(again), 8 + more);
+    }
+    EXPECT_EQ(processes(joined(first.baseline, of_one_code(19, 1001))), 20U);
+    EXPECT_TRUE(joined(first.baseline, of_one_code(20, 1001)).pooled.empty()) << "it is enough";
+    CaseResult other = of_one_code(8, 1001);
+    other.kernels[0].code = "0ther";
+    EXPECT_TRUE(joined(first.baseline, other).pooled.empty());
+    CaseResult sessions = of_one_code(8, 1001);
+    for (std::size_t i = 4; i < 8; ++i) sessions.metrics["gpu_time"].batches[i].run = 1;
+    EXPECT_TRUE(joined(first.baseline, sessions).pooled.empty()) << "what they differ by is known";
 }
 
 TEST(Refresh, ACaseThatStaysStillGetsItsTags) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report_fixture.hpp"
 
-#include "explain/groups.hpp"
+#include "explain/explain.hpp"
 #include "model/kernel_name.hpp"
 
 #include <cstdint>

@@ -57,7 +57,7 @@ TEST(ReportFormats, JsonReadsBackAsTheDocument) {
 
 // Room for what a linear writer needs: what is quadratic in the cases does not end in ctest's time.
 TEST(ReportFormats, TakeTenThousandCases) {
-    const Documents documents = many_cases(10000, 30);
+    const Documents documents = many_cases(10000, 4);
     for (const Format& format : formats) {
         if (!can_write(format)) continue;
         EXPECT_FALSE(format.write(documents.verdict, documents.run, {}).empty()) << format.name;

@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <string>
 
+#include "report/code_page.hpp"
 #include "report/formats.hpp"
 #include "report_fixture.hpp"
 #include "report_hostile.hpp"
@@ -60,13 +62,15 @@ TEST(ReportHtml, MachineCodeIsShownOfACaseThatItExplains) {
     kernel.compared = true;
     kernel.lines.push_back({"blend.cu:5", {}, "x = y;", 1, 4, 10, 60, {{"waiting", 5, 50}}});
     code.cases[{documents.verdict.suites[0].name, verdict_in(documents).id}] = {kernel};
+    Options options;
+    options.code = &code;
     const auto shown = [&] {
-        return json::parse(html_data(documents.verdict, documents.run, &code))["cases"][0];
+        return json::parse(html_data(documents.verdict, documents.run, options))["cases"][0];
     };
     EXPECT_FALSE(shown().contains("machine_code"));
     verdict_in(documents).why = {{"machine_code", "machine code: LDG.E 0 → 4"}};
     EXPECT_EQ(shown()["machine_code"][0]["lines"][0]["stalls"][0]["after"], 50);
-    EXPECT_EQ(html_data(documents.verdict, documents.run, &code).find("</script"),
+    EXPECT_EQ(html_data(documents.verdict, documents.run, options).find("</script"),
               std::string::npos);
 }
 
@@ -141,10 +145,56 @@ TEST(ReportHtml, ReasonsAndExplanationAreTheOnesOfTheOtherReports) {
         EXPECT_EQ(of["reasons"][0],
                   "gpu_time regressed: 400.0 µs → 444.4 µs (+11.1 %), tolerance 3 %");
         EXPECT_EQ(of["reasons"].size(), 2);
-        EXPECT_EQ(of["why"][0].get<std::string>().substr(0, 20), "why: more registers,");
+        EXPECT_EQ(of["why"][0].get<std::string>().substr(0, 15), "more registers,");
         return;
     }
     FAIL() << "the case is not there";
+}
+
+TEST(ReportHtml, TheFirstScreenSaysWhatIsComparedAndWhatToDo) {
+    Documents documents = every_verdict();
+    documents.run.pull_request = "https://h.example/o/r/pull/12";
+    for (model::CaseVerdict& verdict : documents.verdict.suites[0].cases) {
+        verdict.baseline_revision = "4f2a9c1";
+        verdict.baseline_recorded_at = "2026-11-20T10:00:00Z";
+    }
+    Options options;
+    options.commands.run_file = "out/run.json";
+    const json data = json::parse(html_data(documents.verdict, documents.run, options));
+    std::map<std::string, std::string> facts;
+    for (const json& fact : data["facts"]) facts[fact[0]] = fact[1];
+    EXPECT_EQ(facts["pull request"], "https://h.example/o/r/pull/12");
+    EXPECT_EQ(facts["revision"], "4f2a9c1");
+    EXPECT_EQ(facts["compared with"], "4f2a9c1 of 2026-11-20");
+    ASSERT_EQ(data["commands"].size(), 3U);
+    EXPECT_EQ(data["commands"][0]["purpose"], "run again");
+    EXPECT_TRUE(data["commands"][2]["line"].get<std::string>().starts_with(
+        "perfgate baseline accept out/run.json --filter "));
+}
+
+TEST(ReportHtml, ALongCommandIsWhole) {
+    Documents documents = many_cases(60, 1);
+    for (model::CaseVerdict& verdict : documents.verdict.suites[0].cases) {
+        verdict.verdict = verdict.metrics[0].verdict = model::Verdict::regressed;
+        verdict.id += std::string(100, 'x');
+    }
+    Options options;
+    options.commands.run_file = "run.json";
+    const json data = json::parse(html_data(documents.verdict, documents.run, options));
+    const auto line = data["commands"].back()["line"].get<std::string>();
+    EXPECT_GT(line.size(), 6000U);  // more than other texts may have
+    EXPECT_TRUE(line.ends_with("--reason 'WHY'"));
+}
+
+TEST(ReportHtml, ANoteOfSeveralSuitesIsThereOnce) {
+    Documents documents = every_verdict();
+    documents.verdict.suites[1].notes = documents.verdict.suites[0].notes;
+    const std::string note = documents.verdict.suites[0].notes.at(0);
+    EXPECT_EQ(data_of(documents)["notes"], json::parse(R"([{"text": ")" + note + "\"}]"));
+    documents.verdict.suites[1].notes = {"another"};
+    const json data = data_of(documents);
+    EXPECT_EQ(data["notes"][0]["suites"], json({"gemm"}));
+    EXPECT_EQ(data["notes"][1]["suites"], json({"transpose"}));
 }
 
 TEST(ReportHtml, AValueIsTheOneThatWasJudged) {
@@ -158,8 +208,11 @@ TEST(ReportHtml, AValueIsTheOneThatWasJudged) {
     EXPECT_EQ(data["metrics"][value[0].get<std::size_t>()]["name"], "gpu_time");
     EXPECT_EQ(value[1], 7);
     EXPECT_EQ(value[2], 8);
-    EXPECT_EQ(data["verdicts"][value[3].get<std::size_t>()]["name"], "pass");
-    EXPECT_EQ(data["texts"][value[4].get<std::size_t>()], "3 %");
+    EXPECT_EQ(value[3], "7.000 ns");
+    EXPECT_EQ(value[4], "8.000 ns");
+    EXPECT_EQ(value[5], "+14.3 %");
+    EXPECT_EQ(data["verdicts"][value[6].get<std::size_t>()]["name"], "pass");
+    EXPECT_EQ(data["texts"][value[7].get<std::size_t>()], "3 %");
 }
 
 TEST(ReportHtml, WhatNobodyJudgedHasBothSidesAndNoVerdict) {
@@ -171,7 +224,7 @@ TEST(ReportHtml, WhatNobodyJudgedHasBothSidesAndNoVerdict) {
     const json& values = data["cases"][0]["values"];
     ASSERT_EQ(values.size(), 2);
     EXPECT_EQ(values[1][1], 5);
-    EXPECT_EQ(values[1].size(), 3) << "no verdict and nothing behind it";
+    EXPECT_EQ(values[1].size(), 6) << "no verdict and nothing behind it";
 }
 
 TEST(ReportHtml, ANumberThatIsNoneIsNull) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,13 @@ std::size_t count_of(const std::string& text, const std::string& part) {
         ++count;
     }
     return count;
+}
+
+model::CaseVerdict& regressed_in(Documents& documents) {
+    for (model::CaseVerdict& verdict : documents.verdict.suites[0].cases) {
+        if (verdict.verdict == model::Verdict::regressed) return verdict;
+    }
+    throw std::logic_error("no case regressed");
 }
 
 TEST(MarkdownText, WhatMeansSomethingIsAReference) {
@@ -78,18 +86,64 @@ TEST(MarkdownText, CodeIsASpanWhereThatCannotEnd) {
     EXPECT_EQ(markdown_code(" \n", 100), "<code></code>");
 }
 
-TEST(Markdown, ShowsTheWorstSuiteAndCaseFirst) {
-    const std::string text = markdown(every_verdict());
-    EXPECT_LT(text.find("### gemm"), text.find("### transpose"));
-    EXPECT_LT(text.find("| **incorrect**"), text.find("| **regressed**"));
-    EXPECT_LT(text.find("| **regressed**"), text.find("| **improved**"));
-    EXPECT_EQ(text.find("| **pass**"), std::string::npos);
-
+TEST(Markdown, ShowsTheWorstCaseOfAllSuitesFirst) {
+    const auto expect_order = [](const std::string& text) {
+        EXPECT_LT(text.find("| **incorrect**"), text.find("| **regressed**"));
+        EXPECT_LT(text.find("| **incorrect**"), text.find("| **broken**"));
+        EXPECT_LT(text.find("| **regressed**"), text.find("| **missing**"));
+        EXPECT_LT(text.find("| **broken**"), text.find("| **missing**"));
+        EXPECT_EQ(count_of(text, "| verdict |"), 1U);
+    };
+    expect_order(markdown(every_verdict()));
     Documents turned = every_verdict();
-    turned.verdict.suites[1].relations.clear();
     std::swap(turned.run.suites[0], turned.run.suites[1]);
     std::swap(turned.verdict.suites[0], turned.verdict.suites[1]);
-    EXPECT_LT(markdown(turned).find("### gemm"), markdown(turned).find("### transpose"));
+    expect_order(markdown(turned));
+}
+
+TEST(Markdown, SuitesWithoutProblemsTakeALineOfWhatIsFolded) {
+    Documents documents = many_cases(3, 2);
+    documents.verdict.suites.push_back(documents.verdict.suites[0]);
+    for (model::SuiteVerdict& suite : documents.verdict.suites) suite.notes = {"the same note"};
+    const std::string text = markdown(documents);
+    EXPECT_EQ(count_of(text, "\n#"), 0U) << "the title is the only heading";
+    EXPECT_EQ(count_of(text, "| verdict |"), 0U);
+    EXPECT_NE(text.find("<summary>2 suites, 1 note</summary>"), std::string::npos) << text;
+    EXPECT_EQ(count_of(text, "- many: 3 pass"), 2U);
+    EXPECT_EQ(count_of(text, "the same note"), 1U);
+}
+
+TEST(Markdown, ANoteSaysWhichSuitesHaveIt) {
+    const std::string text = markdown(every_verdict());
+    EXPECT_NE(text.find("- note: driver changed since the baseline: 570.86.15 → 580.159.04 (gemm)"),
+              std::string::npos)
+        << text;
+}
+
+TEST(Markdown, ANoteThatASentenceSaysIsNotRepeated) {
+    Documents documents = every_verdict();
+    model::CaseVerdict& verdict = regressed_in(documents);
+    verdict.metrics[0].sentence += "; machine code changed: kernel gemm_tiled";
+    verdict.notes = {"machine code changed: kernel gemm_tiled", "another note"};
+    const std::string text = markdown(documents);
+    EXPECT_EQ(count_of(text, "machine code changed"), 1U);
+    EXPECT_NE(text.find("- note: another note"), std::string::npos);
+}
+
+TEST(Markdown, SaysWhichCommitsItIsComparedWith) {
+    Documents documents = every_verdict();
+    EXPECT_EQ(markdown(documents).find("compared with"), std::string::npos);
+    std::vector<model::CaseVerdict>& cases = documents.verdict.suites[0].cases;
+    for (model::CaseVerdict& verdict : cases) {
+        verdict.baseline_revision = "aaa1";
+        verdict.baseline_recorded_at = "2026-11-02T01:02:03Z";
+    }
+    EXPECT_NE(markdown(documents).find("; compared with aaa1 of 2026-11-02;"), std::string::npos);
+    model::CaseVerdict& regressed = regressed_in(documents);
+    regressed.baseline_revision = "bbb2";
+    regressed.baseline_recorded_at = "2026-10-01T01:02:03Z";
+    EXPECT_NE(markdown(documents).find("; compared with bbb2 of 2026-10-01 to aaa1 of 2026-11-02;"),
+              std::string::npos);
 }
 
 TEST(Markdown, SaysWhy) {
@@ -188,25 +242,20 @@ TEST(Markdown, WhatIsWorstIsShownWhereverItStands) {
 }
 
 TEST(Markdown, SuitesBeyondTheLimitAreCounted) {
+    constexpr int suites = 2000;
     Documents documents;
     const Documents one = many_cases(10, 4);
-    for (int i = 0; i < 5000; ++i) {
+    for (int i = 0; i < suites; ++i) {
         documents.run.suites.push_back(one.run.suites[0]);
         documents.verdict.suites.push_back(one.verdict.suites[0]);
-        documents.verdict.suites.back().notes = {std::string(900, '#')};
+        documents.verdict.suites.back().baseline_file = std::string(900, '#');
     }
-    // Headings leave room for each of their rows: the suites that have none are why it links to the
-    // whole.
-    Options options;
-    options.report_url = "https://ci.example/r";
-    const std::string text = write_markdown(documents.verdict, documents.run, options);
+    const std::string text = markdown(documents);
     EXPECT_LT(text.size(), summary_limit);
-    EXPECT_EQ(count_of(text, "The whole report"), 1U);
-    const std::size_t shown = count_of(text, "\n### many");
+    const std::size_t shown = count_of(text, "\n- many: ");
     EXPECT_GT(shown, 10U);
-    EXPECT_NE(text.find("\n" + std::to_string(5000 - shown) + " more suites, in which " +
-                        std::to_string(5000 - shown) + " need attention"),
-              std::string::npos)
+    EXPECT_LT(shown, std::size_t{suites});
+    EXPECT_NE(text.find("\n- and " + std::to_string(suites - shown) + " more\n"), std::string::npos)
         << text.substr(text.size() - 200);
 }
 

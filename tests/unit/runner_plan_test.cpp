@@ -9,7 +9,7 @@
 #include "kinds/command/command.hpp"
 #include "kinds/plugin/plugin.hpp"
 #include "kinds/source/source.hpp"
-#include "runner/checkout_paths.hpp"
+#include "runner/checkout.hpp"
 #include "temporary_folder.hpp"
 #include "util/error.hpp"
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "measure/journal.hpp"
-#include "model/board.hpp"
+#include "model/run.hpp"
 #include "unit/temporary_folder.hpp"
 #include "util/error.hpp"
 

@@ -178,5 +178,21 @@ TEST(SourceCompare, OtherSizesAreWrong) {
     EXPECT_FALSE(compare(floats({1}), floats({1, 2}), within(0.5, 1), 1).passed);
 }
 
+TEST(SourceCompare, NothingIsNotRight) {
+    EXPECT_FALSE(compare(floats({}), floats({}), within(0.5, 1), 1).passed);
+    EXPECT_FALSE(compare(integers({}), integers({}), within(0.5, 1), 1).passed);
+}
+
+TEST(SourceCompare, IntegersBeyondTheFirstChunkAreCompared) {
+    std::vector<std::int32_t> values((1 << 20) + 3, 5);
+    const Elements expected = integers(values);
+    EXPECT_TRUE(compare(integers(values), expected, within(0, 0), 1).passed);
+    values.back() = 6;
+    const model::Verification wrong = compare(integers(values), expected, within(0, 0), 1);
+    EXPECT_FALSE(wrong.passed);
+    EXPECT_NE(wrong.detail.find("element 1048578 is 6, expected 5; 1 of 1048579"),
+              std::string::npos);
+}
+
 }  // namespace
 }  // namespace perfgate::backend

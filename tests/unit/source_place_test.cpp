@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/source_place.hpp"
+#include "model/case.hpp"
 
 #include <gtest/gtest.h>
 

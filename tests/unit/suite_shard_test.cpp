@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suite/shard.hpp"
+#include "suite/plan.hpp"
 
 #include <gtest/gtest.h>
 

@@ -211,6 +211,14 @@ TEST(Slug, NamesAFolder) {
     EXPECT_EQ(util::slug("Größe"), "gr-e");
 }
 
+TEST(IsHex, TakesThisManyDigitsInLowerCase) {
+    EXPECT_TRUE(util::is_hex("09af", 4));
+    EXPECT_TRUE(util::is_hex("", 0));
+    for (const char* wrong : {"09a", "09aff", "09aF", "09ag", "0x9a"}) {
+        EXPECT_FALSE(util::is_hex(wrong, 4)) << wrong;
+    }
+}
+
 TEST(Demangled, IsForMangledNamesAlone) {
     EXPECT_EQ("saxpy(float, float const*)", util::demangled("_Z5saxpyfPKf"));
     // "c" and "i" are how the C++ ABI encodes char and int.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/tolerance.hpp"
+#include "model/metric.hpp"
 
 #include <gtest/gtest.h>
 

@@ -138,6 +138,24 @@ TEST(ExitCode, FollowsThePrecedence) {
     }
 }
 
+TEST(IsWorse, HoldsForRegressedAndWarnedAlone) {
+    for (const TableRow& row : table) {
+        EXPECT_EQ(is_worse(row.verdict), row.verdict == Verdict::regressed) << row.text;
+    }
+    EXPECT_TRUE(is_worse(Verdict::warned));
+}
+
+TEST(FindCase, NeedsSuiteAndId) {
+    VerdictDocument document;
+    document.suites.resize(2);
+    document.suites[0].name = "a";
+    document.suites[1].name = "b";
+    for (SuiteVerdict& suite : document.suites) suite.cases.emplace_back().id = "w/" + suite.name;
+    EXPECT_EQ(find_case(document, "b", "w/b"), &document.suites[1].cases[0]);
+    EXPECT_EQ(find_case(document, "b", "w/a"), nullptr);
+    EXPECT_EQ(find_case(document, "c", "w/a"), nullptr);
+}
+
 TEST(CountVerdicts, CountsCasesOverAllSuites) {
     VerdictDocument document;
     EXPECT_TRUE(count_verdicts(document).empty());

@@ -13,7 +13,6 @@
 #include "baseline/store.hpp"
 #include "document/baseline.hpp"
 #include "model/baseline.hpp"
-#include "model/ledger.hpp"
 #include "unit/gate_documents.hpp"
 #include "unit/temporary_folder.hpp"
 #include "util/error.hpp"

@@ -152,9 +152,10 @@ TEST(Worker, OpensItsBackendOnceAndOnlyWhereARequestNeedsIt) {
     Served measures;
     measures.serve_lines(labelled(1, DescribeRequest{}) + labelled(2, measure_request()));
     EXPECT_EQ(measures.opened, 1);
-    EXPECT_EQ(phases(measures.read_replies()),
-              (std::vector<std::string>{"loading fake.so", "loaded", "open", "set-up", "verify",
-                                        "fill", "warm-up", "record", "time", "tear-down"}));
+    EXPECT_EQ(
+        phases(measures.read_replies()),
+        (std::vector<std::string>{"loading fake.so", "loaded", "open", "set-up", "verify", "fill",
+                                  "compile", "warm-up", "record", "time", "tear-down"}));
 }
 
 TEST(Worker, AnswersFactsAndCountersForEveryCase) {

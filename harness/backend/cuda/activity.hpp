@@ -73,8 +73,7 @@ class ActivityRecorder {
     /// Throws cupti::Error, or util::Error if a recorder exists already.
     ActivityRecorder();
     ~ActivityRecorder();
-    ActivityRecorder(const ActivityRecorder&) = delete;
-    ActivityRecorder& operator=(const ActivityRecorder&) = delete;
+    ActivityRecorder& operator=(ActivityRecorder&&) = delete;  // nor copied
 
     /// Runs `submit`; the work that it submits from this thread belongs to the next launch. Work
     /// submitted otherwise belongs to no launch.

@@ -6,7 +6,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -14,6 +13,7 @@
 
 #include "backend/cuda/driver.hpp"
 #include "backend/cuda/environment.hpp"
+#include "util/toolkit.hpp"
 
 #if __has_include(<cublasLt.h>)
 #include <cublasLt.h>
@@ -119,40 +119,18 @@ constexpr std::array matrix_types{
 };
 
 // Each word of the buffer becomes `base` with the bits of `mask` from a hash of its index.
-constexpr const char* fill_ptx = R"(
-.version 7.0
-.target sm_75
-.address_size 64
-
-.visible .entry perfgate_fill(
-    .param .u64 buffer,
-    .param .u64 words,
-    .param .u32 base,
-    .param .u32 mask
-)
-{
-    .reg .pred %p<2>;
-    .reg .b32 %r<12>;
-    .reg .b64 %rd<8>;
-
+std::string filling() {
+    return grid_loop_ptx(
+        "perfgate_fill",
+        ".param .u64 buffer, .param .u64 words, .param .u32 base, .param .u32 mask",
+        R"(
     ld.param.u64 %rd1, [buffer];
-    ld.param.u64 %rd2, [words];
+    ld.param.u64 %count, [words];
     ld.param.u32 %r8, [base];
     ld.param.u32 %r9, [mask];
-    cvta.to.global.u64 %rd1, %rd1;
-    mov.u32 %r1, %ctaid.x;
-    mov.u32 %r2, %ntid.x;
-    mov.u32 %r3, %tid.x;
-    mov.u32 %r4, %nctaid.x;
-    mul.wide.u32 %rd3, %r1, %r2;
-    cvt.u64.u32 %rd4, %r3;
-    add.u64 %rd3, %rd3, %rd4;
-    mul.wide.u32 %rd5, %r4, %r2;
-
-LOOP:
-    setp.ge.u64 %p1, %rd3, %rd2;
-    @%p1 bra DONE;
-    cvt.u32.u64 %r5, %rd3;
+    cvta.to.global.u64 %rd1, %rd1;)",
+        R"(
+    cvt.u32.u64 %r5, %i;
     shr.u32 %r6, %r5, 16;
     xor.b32 %r5, %r5, %r6;
     mul.lo.u32 %r5, %r5, 0x85ebca6b;
@@ -163,16 +141,10 @@ LOOP:
     xor.b32 %r5, %r5, %r6;
     and.b32 %r5, %r5, %r9;
     or.b32 %r5, %r5, %r8;
-    shl.b64 %rd6, %rd3, 2;
+    shl.b64 %rd6, %i, 2;
     add.u64 %rd7, %rd1, %rd6;
-    st.global.u32 [%rd7], %r5;
-    add.u64 %rd3, %rd3, %rd5;
-    bra LOOP;
-
-DONE:
-    ret;
+    st.global.u32 [%rd7], %r5;)");
 }
-)";
 
 constexpr const char* remedy =
     "install the CUDA toolkit's cuBLAS (Debian and Ubuntu: libcublas-13-0), or add its folder to "
@@ -198,12 +170,9 @@ struct Cublas {
 std::vector<std::string> library_names() {
     const std::string versioned = fmt::format("libcublasLt.so.{}", CUBLAS_VER_MAJOR);
     std::vector<std::string> names{versioned};
-    for (const char* variable : {"CUDA_PATH", "CUDA_HOME"}) {
-        if (const char* root = std::getenv(variable)) {
-            names.push_back(fmt::format("{}/lib64/{}", root, versioned));
-        }
+    for (const std::string& toolkit : util::toolkit_folders()) {
+        names.push_back(toolkit + "/lib64/" + versioned);
     }
-    names.push_back("/usr/local/cuda/lib64/" + versioned);
     names.push_back(fmt::format("/usr/local/cuda-{}/lib64/{}", CUBLAS_VER_MAJOR, versioned));
     return names;
 }
@@ -283,8 +252,7 @@ class MatrixRates {
         require(cublas().cublasLtCreate(&handle_), "cublasLtCreate");
     }
     ~MatrixRates() { cublas().cublasLtDestroy(handle_); }
-    MatrixRates(const MatrixRates&) = delete;
-    MatrixRates& operator=(const MatrixRates&) = delete;
+    MatrixRates& operator=(MatrixRates&&) = delete;  // nor copied
 
     /// Operations per second; 0 if the device or cuBLAS does not have the type.
     double rate(const MatrixType& type) {
@@ -364,7 +332,7 @@ class MatrixRates {
     CUstream stream_;
     const DeviceBuffer& buffer_;
     DeviceBuffer workspace_;
-    PtxKernel fill_{fill_ptx, "perfgate_fill", "cannot fill matrices"};
+    PtxKernel fill_{filling(), "perfgate_fill", "cannot fill matrices"};
     cublasLtHandle_t handle_ = nullptr;
 };
 

@@ -4,7 +4,6 @@
 // breaks it, and how ranges become the values of a case's kernels.
 #pragma once
 
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>

@@ -5,9 +5,6 @@
 #include <fmt/ranges.h>
 #include <malloc.h>
 
-#include <algorithm>
-#include <utility>
-
 #include "backend/cuda/counter_collection.hpp"
 #include "backend/cuda/cuda_case.hpp"
 #include "backend/cuda/environment.hpp"

@@ -9,7 +9,6 @@
 #include <system_error>
 #include <utility>
 
-#include "backend/cuda/activity.hpp"
 #include "backend/cuda/event_timer.hpp"
 #include "backend/cuda/executor.hpp"
 #include "backend/cuda/nvtx.hpp"
@@ -17,7 +16,7 @@
 #include "backend/cuda/subscriber.hpp"
 #include "backend/plugin/plugin_instance.hpp"
 #include "backend/plugin/verification.hpp"
-#include "model/source_place.hpp"
+#include "model/case.hpp"
 
 namespace perfgate::backend::cuda {
 namespace {
@@ -160,6 +159,12 @@ void CudaCase::fill(std::uint64_t seed) {
         instance_->fill(seed);
         device_.context().synchronize();
     });
+}
+
+std::optional<measure::Prepared> CudaCase::prepared() {
+    std::optional<measure::Prepared> prepared;
+    guarded(device_.context(), [&] { prepared = instance_->prepared(); });
+    return prepared;
 }
 
 measure::Verified CudaCase::verify(std::uint64_t seed, const measure::Checks& checks) {

@@ -52,7 +52,7 @@ class CudaCase : public measure::Case {
     measure::TimeSamples time(measure::TimeKind kind, model::Cache cache, int count) override;
     void add_work(double ns) override;
     model::Work work() override { return instance_->work(); }
-    std::optional<measure::Prepared> prepared() override { return instance_->prepared(); }
+    std::optional<measure::Prepared> prepared() override;
 
     /// For counter passes and readings: enqueue on the device's stream, without waiting.
     void enqueue_reset();

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -20,6 +19,7 @@
 #include "util/file.hpp"
 #include "util/temporary_folder.hpp"
 #include "util/text.hpp"
+#include "util/toolkit.hpp"
 
 namespace perfgate::backend::cuda {
 namespace {
@@ -30,13 +30,7 @@ constexpr std::size_t most_kept_bytes = std::size_t{128} << 20;
 
 /// The toolkit's, or else the one on PATH.
 std::string disassembler() {
-    std::vector<std::string> toolkits;
-    for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-        const char* const toolkit = std::getenv(variable);
-        if (toolkit != nullptr && *toolkit == '/') toolkits.emplace_back(toolkit);
-    }
-    toolkits.emplace_back("/usr/local/cuda");
-    for (const std::string& toolkit : toolkits) {
+    for (const std::string& toolkit : util::toolkit_folders()) {
         std::error_code unknown;
         std::string path = toolkit + "/bin/nvdisasm";
         if (std::filesystem::is_regular_file(path, unknown)) return path;
@@ -149,7 +143,8 @@ model::CaseCode machine_code(OpenDevice& device, CudaCase& opened, model::Cache 
         try {
             code.kernels.push_back({kernel.name, kernel.code.fingerprint, listing_of(kernel)});
         } catch (const util::Error& error) {
-            code.problem = error.what();
+            if (!code.problem.empty()) code.problem += "; ";
+            code.problem += error.what();
         }
     }
     if (code.kernels.empty()) return code;

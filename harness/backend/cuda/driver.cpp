@@ -284,8 +284,9 @@ DeviceBuffer::~DeviceBuffer() {
     driver().cuMemFree(address_);
 }
 
-PtxKernel::PtxKernel(const char* ptx, const char* name, const char* failure) : failure_(failure) {
-    check(driver().cuModuleLoadData(&module_, ptx), failure_);
+PtxKernel::PtxKernel(const std::string& ptx, const char* name, const char* failure)
+    : failure_(failure) {
+    check(driver().cuModuleLoadData(&module_, ptx.c_str()), failure_);
     if (const CUresult code = driver().cuModuleGetFunction(&kernel_, module_, name);
         code != CUDA_SUCCESS) {
         driver().cuModuleUnload(module_);
@@ -302,6 +303,42 @@ void PtxKernel::operator()(CUstream stream, unsigned blocks, unsigned threads,
     check(driver().cuLaunchKernel(kernel_, blocks, 1, 1, threads, 1, 1, 0, stream, arguments,
                                   nullptr),
           failure_);
+}
+
+std::string grid_loop_ptx(std::string_view name, std::string_view parameters,
+                          std::string_view before, std::string_view element,
+                          std::string_view after) {
+    return fmt::format(R"(
+.version 7.0
+.target sm_75
+.address_size 64
+
+.visible .entry {}({})
+{{
+    .reg .pred %p<3>;
+    .reg .b32 %r<12>;
+    .reg .b64 %rd<12>, %i, %count, %stride;
+{}
+    mov.u32 %r1, %ctaid.x;
+    mov.u32 %r2, %ntid.x;
+    mov.u32 %r3, %tid.x;
+    mov.u32 %r4, %nctaid.x;
+    mul.wide.u32 %i, %r1, %r2;
+    cvt.u64.u32 %stride, %r3;
+    add.u64 %i, %i, %stride;
+    mul.wide.u32 %stride, %r4, %r2;
+NEXT:
+    setp.ge.u64 %p1, %i, %count;
+    @%p1 bra END;
+{}
+    add.u64 %i, %i, %stride;
+    bra NEXT;
+END:
+{}
+    ret;
+}}
+)",
+                       name, parameters, before, element, after);
 }
 
 PinnedBuffer::PinnedBuffer(std::size_t bytes) : bytes_(bytes) {

@@ -8,9 +8,6 @@
 #include <cuda.h>
 
 #include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -127,8 +124,7 @@ class PrimaryContext {
   public:
     explicit PrimaryContext(int ordinal);
     ~PrimaryContext();
-    PrimaryContext(const PrimaryContext&) = delete;
-    PrimaryContext& operator=(const PrimaryContext&) = delete;
+    PrimaryContext& operator=(PrimaryContext&&) = delete;  // nor copied
 
     void make_current() const;
     /// Waits for all work; throws CudaError with the error of a failed kernel.
@@ -146,8 +142,7 @@ class Stream {
   public:
     Stream();
     ~Stream();
-    Stream(const Stream&) = delete;
-    Stream& operator=(const Stream&) = delete;
+    Stream& operator=(Stream&&) = delete;  // nor copied
 
     [[nodiscard]] CUstream get() const { return stream_; }
     void synchronize() const;
@@ -162,8 +157,6 @@ class Event {
     ~Event();
     Event(Event&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
     Event& operator=(Event&&) = delete;
-    Event(const Event&) = delete;
-    Event& operator=(const Event&) = delete;
 
     void record(CUstream stream) const;
     void synchronize() const;
@@ -180,8 +173,7 @@ class DeviceBuffer {
   public:
     explicit DeviceBuffer(std::size_t bytes);
     ~DeviceBuffer();
-    DeviceBuffer(const DeviceBuffer&) = delete;
-    DeviceBuffer& operator=(const DeviceBuffer&) = delete;
+    DeviceBuffer& operator=(DeviceBuffer&&) = delete;  // nor copied
 
     [[nodiscard]] CUdeviceptr address() const { return address_; }
     [[nodiscard]] std::size_t bytes() const { return bytes_; }
@@ -196,10 +188,9 @@ class DeviceBuffer {
 class PtxKernel {
   public:
     /// `failure`: what every error begins with, "cannot flush the L2 cache". Throws CudaError.
-    PtxKernel(const char* ptx, const char* name, const char* failure);
+    PtxKernel(const std::string& ptx, const char* name, const char* failure);
     ~PtxKernel();
-    PtxKernel(const PtxKernel&) = delete;
-    PtxKernel& operator=(const PtxKernel&) = delete;
+    PtxKernel& operator=(PtxKernel&&) = delete;  // nor copied
 
     /// Queues a launch; returns without waiting for it.
     void operator()(CUstream stream, unsigned blocks, unsigned threads, void** arguments) const;
@@ -210,13 +201,19 @@ class PtxKernel {
     CUfunction kernel_ = nullptr;
 };
 
+/// PTX of the kernel `name`, whose threads share the indices below %count: `element` is run for
+/// each and has it in %i. `before` sets %count and may, like the others, use %p2, the registers
+/// from %r5 to %r11 and %rd1 to %rd11. `parameters` as PTX writes them.
+std::string grid_loop_ptx(std::string_view name, std::string_view parameters,
+                          std::string_view before, std::string_view element,
+                          std::string_view after = "");
+
 /// Page-locked host memory that is mapped on the device.
 class PinnedBuffer {
   public:
     explicit PinnedBuffer(std::size_t bytes);
     ~PinnedBuffer();
-    PinnedBuffer(const PinnedBuffer&) = delete;
-    PinnedBuffer& operator=(const PinnedBuffer&) = delete;
+    PinnedBuffer& operator=(PinnedBuffer&&) = delete;  // nor copied
 
     [[nodiscard]] void* host() const { return host_; }
     [[nodiscard]] CUdeviceptr device() const { return device_; }

@@ -49,8 +49,7 @@ class Poller {
         stop_ = true;
         thread_.join();
     }
-    Poller(const Poller&) = delete;
-    Poller& operator=(const Poller&) = delete;
+    Poller& operator=(Poller&&) = delete;  // nor copied
 
     struct State {
         bool begun = false, done = false;

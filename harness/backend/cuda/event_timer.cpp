@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cuda/event_timer.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <thread>
 #include <utility>
 
 namespace perfgate::backend::cuda {

@@ -6,14 +6,12 @@
 
 #include <cuda.h>
 
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <mutex>
-#include <string>
 #include <thread>
 #include <vector>
 
@@ -31,15 +29,13 @@ class StreamBlocker {
     /// `limit`: the longest that a stream stays blocked.
     explicit StreamBlocker(std::chrono::milliseconds limit = std::chrono::seconds(2));
     ~StreamBlocker();
-    StreamBlocker(const StreamBlocker&) = delete;
-    StreamBlocker& operator=(const StreamBlocker&) = delete;
+    StreamBlocker& operator=(StreamBlocker&&) = delete;  // nor copied
 
     /// Releases on destruction, so that an exception between the two never leaves a blocked stream.
     class Block {
       public:
         ~Block();
-        Block(const Block&) = delete;
-        Block& operator=(const Block&) = delete;
+        Block& operator=(Block&&) = delete;  // nor copied
         /// Lets the stream run. Returns false if the watchdog had already done so: then the queued
         /// work synchronises or does not fit into the launch queue, and its times are invalid.
         bool release();

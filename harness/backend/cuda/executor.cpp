@@ -4,12 +4,9 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cstddef>
 #include <cstring>
-#include <memory>
 #include <type_traits>
 
-#include "backend/cuda/driver.hpp"
 #include "backend/cuda/nvtx.hpp"
 #include "backend/plugin/plugin_instance.hpp"
 
@@ -86,53 +83,24 @@ namespace {
 constexpr std::size_t word_bytes = sizeof(std::uint64_t);
 
 // Sets `differs` if one of the 8-byte words of `a` and `b` does.
-constexpr const char* comparison = R"(
-.version 7.0
-.target sm_75
-.address_size 64
-
-.visible .entry perfgate_compare_outputs(
-    .param .u64 a,
-    .param .u64 b,
-    .param .u64 words,
-    .param .u64 differs
-)
-{
-    .reg .pred %p<3>;
-    .reg .b32 %r<5>;
-    .reg .b64 %rd<14>;
-
+std::string comparison() {
+    return grid_loop_ptx("perfgate_compare_outputs",
+                         ".param .u64 a, .param .u64 b, .param .u64 words, .param .u64 differs",
+                         R"(
     ld.param.u64 %rd1, [a];
     ld.param.u64 %rd2, [b];
-    ld.param.u64 %rd3, [words];
+    ld.param.u64 %count, [words];
     ld.param.u64 %rd4, [differs];
-    mov.u32 %r1, %ctaid.x;
-    mov.u32 %r2, %ntid.x;
-    mov.u32 %r3, %tid.x;
-    mov.u32 %r4, %nctaid.x;
-    mul.wide.u32 %rd5, %r1, %r2;
-    cvt.u64.u32 %rd6, %r3;
-    add.s64 %rd5, %rd5, %rd6;
-    mul.wide.u32 %rd7, %r2, %r4;
-    mov.u64 %rd13, 1;
-
-NEXT:
-    setp.ge.u64 %p1, %rd5, %rd3;
-    @%p1 bra END;
-    shl.b64 %rd8, %rd5, 3;
+    mov.u64 %rd5, 1;)",
+                         R"(
+    shl.b64 %rd8, %i, 3;
     add.s64 %rd9, %rd1, %rd8;
     add.s64 %rd10, %rd2, %rd8;
-    ld.global.u64 %rd11, [%rd9];
-    ld.global.u64 %rd12, [%rd10];
-    setp.ne.u64 %p2, %rd11, %rd12;
-    @%p2 st.global.u64 [%rd4], %rd13;
-    add.s64 %rd5, %rd5, %rd7;
-    bra NEXT;
-
-END:
-    ret;
+    ld.global.u64 %rd6, [%rd9];
+    ld.global.u64 %rd7, [%rd10];
+    setp.ne.u64 %p2, %rd6, %rd7;
+    @%p2 st.global.u64 [%rd4], %rd5;)");
 }
-)";
 
 /// True if the output is whole words in the memory of this device, which a kernel can read.
 bool is_comparable(const Output& output, CUdevice device) {
@@ -153,7 +121,7 @@ class DeviceOutput final : public KeptOutput {
           stream_(stream),
           copy_(output.bytes),
           differs_(word_bytes),
-          compare_(comparison, "perfgate_compare_outputs", failure) {
+          compare_(comparison(), "perfgate_compare_outputs", failure) {
         check(driver().cuMemcpyDtoDAsync(copy_.address(), static_cast<CUdeviceptr>(output.address),
                                          copy_.bytes(), stream_),
               "cannot copy an output");

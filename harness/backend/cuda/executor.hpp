@@ -10,7 +10,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 
 #include "backend/cuda/driver.hpp"
 #include "backend/plugin/verification.hpp"
@@ -52,8 +51,7 @@ class Graph {
     /// `enqueue` throws or enqueues nothing, or if what it enqueues cannot be in a graph.
     Graph(CUstream stream, const std::function<void()>& enqueue);
     ~Graph();
-    Graph(const Graph&) = delete;
-    Graph& operator=(const Graph&) = delete;
+    Graph& operator=(Graph&&) = delete;  // nor copied
 
     void launch(CUstream stream) const;
 

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "backend/cuda/driver.hpp"
-
 namespace perfgate::backend::cuda {
 
 bool RepeatedMemory::supported(int ordinal) {
@@ -66,55 +64,25 @@ constexpr unsigned blocks_per_sm = 8;
 
 // Reads `vectors` 16-byte words from `buffer`, past the L1, and would store their OR if that were
 // not 0: the buffer holds zeros, so nothing is written, yet no load can be optimised away.
-constexpr const char* ptx = R"(
-.version 7.0
-.target sm_75
-.address_size 64
-
-.visible .entry perfgate_l2_flush(
-    .param .u64 buffer,
-    .param .u64 vectors
-)
-{
-    .reg .pred %p<3>;
-    .reg .b32 %r<12>;
-    .reg .b64 %rd<9>;
-
+std::string reading() {
+    return grid_loop_ptx("perfgate_l2_flush", ".param .u64 buffer, .param .u64 vectors",
+                         R"(
     ld.param.u64 %rd1, [buffer];
-    ld.param.u64 %rd2, [vectors];
+    ld.param.u64 %count, [vectors];
     cvta.to.global.u64 %rd1, %rd1;
-    mov.u32 %r1, %ctaid.x;
-    mov.u32 %r2, %ntid.x;
-    mov.u32 %r3, %tid.x;
-    mov.u32 %r4, %nctaid.x;
-    mul.wide.u32 %rd3, %r1, %r2;
-    cvt.u64.u32 %rd4, %r3;
-    add.u64 %rd3, %rd3, %rd4;
-    mul.wide.u32 %rd5, %r4, %r2;
-    mov.u32 %r10, 0;
-
-LOOP:
-    setp.ge.u64 %p1, %rd3, %rd2;
-    @%p1 bra READ;
-    shl.b64 %rd6, %rd3, 4;
+    mov.u32 %r10, 0;)",
+                         R"(
+    shl.b64 %rd6, %i, 4;
     add.u64 %rd7, %rd1, %rd6;
     ld.global.cg.v4.u32 {%r5, %r6, %r7, %r8}, [%rd7];
     or.b32 %r5, %r5, %r6;
     or.b32 %r7, %r7, %r8;
     or.b32 %r5, %r5, %r7;
-    or.b32 %r10, %r10, %r5;
-    add.u64 %rd3, %rd3, %rd5;
-    bra LOOP;
-
-READ:
-    setp.eq.u32 %p2, %r10, 0;
-    @%p2 bra DONE;
-    st.global.u32 [%rd1], %r10;
-
-DONE:
-    ret;
+    or.b32 %r10, %r10, %r5;)",
+                         R"(
+    setp.ne.u32 %p2, %r10, 0;
+    @%p2 st.global.u32 [%rd1], %r10;)");
 }
-)";
 
 }  // namespace
 
@@ -132,7 +100,7 @@ L2Flush::L2Flush(const DeviceFacts& device)
     } catch (const CudaError&) {
         target_.reset();  // the kernel works everywhere
     }
-    kernel_.emplace(ptx, "perfgate_l2_flush", "cannot flush the L2 cache");
+    kernel_.emplace(reading(), "perfgate_l2_flush", "cannot flush the L2 cache");
 }
 
 void L2Flush::operator()(CUstream stream) const {

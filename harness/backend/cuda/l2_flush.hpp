@@ -32,8 +32,7 @@ class RepeatedMemory {
     /// devices). Throws CudaError.
     RepeatedMemory(int ordinal, std::size_t bytes);
     ~RepeatedMemory();
-    RepeatedMemory(const RepeatedMemory&) = delete;
-    RepeatedMemory& operator=(const RepeatedMemory&) = delete;
+    RepeatedMemory& operator=(RepeatedMemory&&) = delete;  // nor copied
 
     [[nodiscard]] CUdeviceptr address() const { return address_; }
     [[nodiscard]] std::size_t bytes() const { return bytes_; }

@@ -2,14 +2,10 @@
 #include "backend/cuda/launch_arguments.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <optional>
 #include <span>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "backend/cuda/driver.hpp"
 #include "util/sha256.hpp"

@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <optional>
 
 #include "backend/cuda/driver.hpp"
 #include "backend/cuda/nvml.hpp"

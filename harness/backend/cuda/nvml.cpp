@@ -88,8 +88,7 @@ struct Nvml::Api {
     Return (*processes)(Device, unsigned*, ProcessInfo*) = nullptr;
 
     Api() = default;
-    Api(const Api&) = delete;
-    Api& operator=(const Api&) = delete;
+    Api& operator=(Api&&) = delete;  // nor copied
     ~Api() {
         if (initialised && shutdown != nullptr) shutdown();
         if (library != nullptr) dlclose(library);
@@ -149,8 +148,16 @@ std::unique_ptr<Nvml> Nvml::open(const std::string& uuid, const std::string& pci
     return std::unique_ptr<Nvml>(new Nvml(std::move(api), device));
 }
 
-Nvml::Nvml(std::unique_ptr<Api> api, void* device) : api_(std::move(api)), device_(device) {}
+Nvml::Nvml(std::unique_ptr<Api> api, void* device)
+    : api_(std::move(api)), device_(device), settings_(read_settings()) {}
 Nvml::~Nvml() = default;
+
+template <typename Function, typename... Arguments>
+std::optional<unsigned> Nvml::number(Function function, Arguments... arguments) const {
+    unsigned value = 0;
+    if (function == nullptr || function(device_, arguments..., &value) != success) return {};
+    return value;
+}
 
 std::string Nvml::driver_version() const {
     std::array<char, 96> text{};
@@ -204,42 +211,41 @@ std::optional<std::vector<ComputeProcess>> Nvml::compute_processes() const {
     return processes;
 }
 
+/// A call may ask the board's firmware and take 0.3 ms, so what a run does not change is read once.
+NvmlReading Nvml::read_settings() const {
+    NvmlReading settings;
+    settings.max_sm_clock_mhz = number(api_->max_clock, clock_sm);
+    settings.max_memory_clock_mhz = number(api_->max_clock, clock_memory);
+    if (const std::optional<unsigned> milliwatts = number(api_->power_limit)) {
+        settings.power_limit_w = *milliwatts / 1000.0;
+    }
+    int mode = 0;
+    if (api_->persistence != nullptr && api_->persistence(device_, &mode) == success) {
+        settings.persistence_mode = mode != 0;
+    }
+    int pending = 0;
+    if (api_->ecc != nullptr && api_->ecc(device_, &mode, &pending) == success) {
+        settings.ecc = mode != 0;
+    }
+    unsigned mig = 0;
+    unsigned mig_pending = 0;
+    if (api_->mig != nullptr && api_->mig(device_, &mig, &mig_pending) == success) {
+        settings.mig = mig != 0;
+    }
+    return settings;
+}
+
 NvmlReading Nvml::read() const {
-    NvmlReading reading;
-    const auto number = [&](auto function, auto... arguments) -> std::optional<unsigned> {
-        unsigned value = 0;
-        if (function == nullptr || function(device_, arguments..., &value) != success) return {};
-        return value;
-    };
+    NvmlReading reading = settings_;
     reading.sm_clock_mhz = number(api_->clock, clock_sm);
     reading.memory_clock_mhz = number(api_->clock, clock_memory);
-    reading.max_sm_clock_mhz = number(api_->max_clock, clock_sm);
-    reading.max_memory_clock_mhz = number(api_->max_clock, clock_memory);
     reading.temperature_c = number(api_->temperature, temperature_gpu);
     reading.power_w = power_w();
-    if (const std::optional<unsigned> milliwatts = number(api_->power_limit)) {
-        reading.power_limit_w = *milliwatts / 1000.0;
-    }
-
     unsigned long long bits = 0;
     if (api_->reasons != nullptr && api_->reasons(device_, &bits) == success) {
         reading.throttle_bits = bits;
         reading.throttle_reasons = throttle_words(bits);
     }
-    int mode = 0;
-    if (api_->persistence != nullptr && api_->persistence(device_, &mode) == success) {
-        reading.persistence_mode = mode != 0;
-    }
-    int pending = 0;
-    if (api_->ecc != nullptr && api_->ecc(device_, &mode, &pending) == success) {
-        reading.ecc = mode != 0;
-    }
-    unsigned mig = 0;
-    unsigned mig_pending = 0;
-    if (api_->mig != nullptr && api_->mig(device_, &mig, &mig_pending) == success) {
-        reading.mig = mig != 0;
-    }
-
     reading.compute_processes = compute_processes();
     return reading;
 }

@@ -50,11 +50,11 @@ class Nvml {
     static std::unique_ptr<Nvml> open(const std::string& uuid, const std::string& pci_bus_id,
                                       std::string* why = nullptr);
     ~Nvml();
-    Nvml(const Nvml&) = delete;
-    Nvml& operator=(const Nvml&) = delete;
+    Nvml& operator=(Nvml&&) = delete;  // nor copied
 
     /// "580.159.04"; empty if it is not reported.
     [[nodiscard]] std::string driver_version() const;
+    /// Settings (largest clocks, power limit, persistence, ECC, MIG) are those at open().
     [[nodiscard]] NvmlReading read() const;
     /// Energy of the whole board since the driver was loaded, mJ. Nothing if it is not reported;
     /// `why` gets the reason, with the remedy.
@@ -67,8 +67,13 @@ class Nvml {
   private:
     struct Api;
     Nvml(std::unique_ptr<Api> api, void* device);
+    template <typename Function, typename... Arguments>
+    std::optional<unsigned> number(Function function, Arguments... arguments) const;
+    [[nodiscard]] NvmlReading read_settings() const;
+
     std::unique_ptr<Api> api_;
     void* device_;
+    NvmlReading settings_;
 };
 
 }  // namespace perfgate::backend::cuda

@@ -22,8 +22,7 @@ class NvtxRange {
         nvtxDomainRangePushEx(domain(), &attributes);
     }
     ~NvtxRange() { nvtxDomainRangePop(domain()); }
-    NvtxRange(const NvtxRange&) = delete;
-    NvtxRange& operator=(const NvtxRange&) = delete;
+    NvtxRange& operator=(NvtxRange&&) = delete;  // nor copied
 
   private:
     static nvtxDomainHandle_t domain() {

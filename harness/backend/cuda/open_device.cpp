@@ -5,8 +5,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <mutex>
+
+#include "util/number.hpp"
 
 namespace perfgate::backend::cuda {
 namespace {
@@ -49,12 +50,8 @@ int find_device(const std::string& wanted) {
     }
     if (wanted.empty()) return 0;
 
-    int number = 0;
-    const char* end = wanted.data() + wanted.size();
-    const auto parsed = std::from_chars(wanted.data(), end, number);
-    if (parsed.ec == std::errc{} && parsed.ptr == end && number >= 0 && number < count) {
-        return number;
-    }
+    const auto number = util::parsed<int>(wanted);
+    if (number && *number >= 0 && *number < count) return *number;
     std::string devices;
     for (int ordinal = 0; ordinal < count; ++ordinal) {
         const DeviceFacts facts = device_facts(ordinal);

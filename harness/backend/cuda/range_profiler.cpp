@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <utility>
 
 namespace perfgate::backend::cuda {

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -57,8 +56,7 @@ class RangeProfiler {
     /// profiled.
     RangeProfiler(const PrimaryContext& context, int ordinal, Subscriber& subscriber);
     ~RangeProfiler();
-    RangeProfiler(const RangeProfiler&) = delete;
-    RangeProfiler& operator=(const RangeProfiler&) = delete;
+    RangeProfiler& operator=(RangeProfiler&&) = delete;  // nor copied
 
     /// The Host API for this device: names, passes, units.
     [[nodiscard]] const HostEvaluator& host() const { return *host_; }

@@ -8,8 +8,6 @@
 #include <array>
 #include <cstring>
 #include <filesystem>
-#include <memory>
-#include <utility>
 
 #include "backend/cuda/launch_arguments.hpp"
 #include "util/file.hpp"

@@ -3,7 +3,6 @@
 // A source's kernel, set up: its module is loaded, its buffers are allocated.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -24,8 +23,7 @@ class SourceModule {
     /// `file` names it in messages; those of the driver's compiler (PTX) are passed on.
     SourceModule(const std::string& image, const std::string& file, LoadedCode& code);
     ~SourceModule();
-    SourceModule(const SourceModule&) = delete;
-    SourceModule& operator=(const SourceModule&) = delete;
+    SourceModule& operator=(SourceModule&&) = delete;  // nor copied
 
     /// `kernel` is what the suite calls it.
     CUfunction function(const std::string& symbol, const std::string& kernel) const;

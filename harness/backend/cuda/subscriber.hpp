@@ -52,8 +52,7 @@ class Subscriber {
     /// Throws util::Error, naming the holder, if another tool in this process has subscribed.
     Subscriber();
     ~Subscriber();
-    Subscriber(const Subscriber&) = delete;
-    Subscriber& operator=(const Subscriber&) = delete;
+    Subscriber& operator=(Subscriber&&) = delete;  // nor copied
 
     /// Calls `handler` for each launch of a kernel, from the launching thread; an empty handler
     /// stops that; and `failed` for those that the driver refuses. Change it only while no work is

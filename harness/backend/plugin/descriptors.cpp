@@ -3,13 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <regex>
 #include <variant>
 
 #include "util/error.hpp"
+#include "util/number.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::backend {
@@ -22,23 +21,18 @@ model::ParamValue default_of(model::ParamType type, const std::string& text,
         throw util::InputError(fmt::format("{}: the default '{}' is no {}", where,
                                            util::printable(text, 60), model::to_text(type)));
     };
-    const char* end = text.data() + text.size();
+    const auto number = [&](const auto& value) {
+        if (!value) refuse();
+        return *value;
+    };
     switch (type) {
         case model::ParamType::boolean:
             if (text != "true" && text != "false") refuse();
             return text == "true";
-        case model::ParamType::integer: {
-            std::int64_t value = 0;
-            const auto [stop, error] = std::from_chars(text.data(), end, value);
-            if (error != std::errc{} || stop != end) refuse();
-            return value;
-        }
-        case model::ParamType::real: {
-            double value = 0;
-            const auto [stop, error] = std::from_chars(text.data(), end, value);
-            if (error != std::errc{} || stop != end) refuse();
-            return value;
-        }
+        case model::ParamType::integer:
+            return number(util::parsed<std::int64_t>(text));
+        case model::ParamType::real:
+            return number(util::parsed<double>(text));
         case model::ParamType::text:
             return text;
     }

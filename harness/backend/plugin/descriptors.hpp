@@ -47,8 +47,7 @@ std::string_view name_of(pg_arithmetic arithmetic);
 class PluginValues {
   public:
     PluginValues(const model::WorkloadInfo& workload, const model::Params& params);
-    PluginValues(const PluginValues&) = delete;
-    PluginValues& operator=(const PluginValues&) = delete;
+    PluginValues& operator=(PluginValues&&) = delete;  // nor copied
 
     const pg_values* get() const { return &c_; }
 

@@ -18,8 +18,7 @@ class Instance {
   public:
     Instance() = default;
     virtual ~Instance() = default;
-    Instance(const Instance&) = delete;
-    Instance& operator=(const Instance&) = delete;
+    Instance& operator=(Instance&&) = delete;  // nor copied
 
     virtual void fill(std::uint64_t seed) = 0;
     virtual void launch(void* stream) = 0;

@@ -8,10 +8,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <fstream>
-#include <string>
 #include <utility>
 
-#include "backend/plugin/descriptors.hpp"
 #include "backend/plugin/libraries.hpp"
 #include "util/error.hpp"
 #include "util/sha256.hpp"
@@ -43,8 +41,7 @@ class DataLimit {
     ~DataLimit() {
         if (limited_) setrlimit(RLIMIT_DATA, &before_);
     }
-    DataLimit(const DataLimit&) = delete;
-    DataLimit& operator=(const DataLimit&) = delete;
+    DataLimit& operator=(DataLimit&&) = delete;  // nor copied
 
   private:
     static constexpr rlim_t more_bytes = rlim_t{4} << 30;

@@ -57,12 +57,18 @@ void PluginInstance::check(pg_status status, const char* what) {
 
 void PluginInstance::fill(std::uint64_t seed) {
     check(variant_->fill(instance_, seed), "fill");
+    must_prepare_ = true;
+}
+
+std::optional<measure::Prepared> PluginInstance::prepared() {
     prepare();
+    return prepared_;
 }
 
 void PluginInstance::prepare() {
     const auto prepare = known_part(variant_).prepare;
-    if (prepare == nullptr) return;
+    if (prepare == nullptr || !must_prepare_) return;
+    must_prepare_ = false;
     measure::Prepared now;
     const pg_choices chosen{sizeof(pg_choices), &now.choices,
                             [](void* choices, const char* name, const char* value) {
@@ -79,6 +85,7 @@ void PluginInstance::prepare() {
 }
 
 void PluginInstance::launch(void* stream) {
+    prepare();
     check(variant_->launch(instance_, stream), "launch");
 }
 
@@ -106,6 +113,7 @@ std::vector<Output> PluginInstance::outputs() {
     // A variant of an older plugin ends before this field.
     const auto name = known_part(variant_).outputs;
     if (name == nullptr) return {};
+    prepare();
     return collect_outputs(
         [&](const pg_outputs& list) { check(name(instance_, &list), "outputs"); });
 }

@@ -26,8 +26,7 @@ class PluginInstance final : public Instance {
   public:
     PluginInstance(const pg_variant& variant, const pg_values* values);
     ~PluginInstance() override;
-    PluginInstance(const PluginInstance&) = delete;
-    PluginInstance& operator=(const PluginInstance&) = delete;
+    PluginInstance& operator=(PluginInstance&&) = delete;  // nor copied
 
     void fill(std::uint64_t seed) override;
     void launch(void* stream) override;
@@ -37,16 +36,18 @@ class PluginInstance final : public Instance {
     model::Verification verify() override;
     std::vector<Output> outputs() override;
     model::Work work() override;
-    std::optional<measure::Prepared> prepared() override { return prepared_; }
+    std::optional<measure::Prepared> prepared() override;
 
   private:
     void check(pg_status status, const char* what);
+    /// What follows a fill: compiles and tunes, unless that is done.
     void prepare();
 
     pg_host host_{};
     std::string error_;
     const pg_variant* variant_;
     pg_instance* instance_ = nullptr;
+    bool must_prepare_ = false;
     std::optional<measure::Prepared> prepared_;
 };
 

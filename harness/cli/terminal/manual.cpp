@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cctype>
 #include <vector>
 
@@ -76,7 +77,13 @@ void add_pages(const CLI::App& app, const std::string& name, const std::string& 
         text += fmt::format(".TP\n.B {}\n{}\n", roff(below->get_name()),
                             roff(below->get_description()));
     }
-    if (!app.get_footer().empty()) text += ".SH NOTES\n" + line_by_line(app.get_footer());
+    const std::string footer = app.get_footer();
+    const std::size_t notes_end = std::min(footer.find(examples_heading), footer.size());
+    if (notes_end != 0) text += ".SH NOTES\n" + line_by_line(footer.substr(0, notes_end));
+    if (notes_end != footer.size()) {
+        text += ".SH EXAMPLES\n.nf\n" + roff(footer.substr(notes_end + examples_heading.size())) +
+                "\n.fi\n";
+    }
     if (!commands.empty()) {
         text += ".SH SEE ALSO\n";
         std::vector<std::string> others;

@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "metrics/catalogue.hpp"
-#include "model/unknown_cases.hpp"
+#include "model/case.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::cli {

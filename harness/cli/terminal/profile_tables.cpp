@@ -199,7 +199,7 @@ void add_tables(Text& text, const Profile& profile) {
                     bytes(copy.maximum_bytes),
                     model::quantity_text(copy.bytes_per_s(), "bytes/s"),
                     copy.memory,
-                    activity::to_text(copy.kind)};
+                    std::string(activity::to_text(copy.kind))};
         });
     text.add("NVTX ranges", profile.ranges,
              {"host", "count", "median", "GPU", "idle", "kernels", "copies", "syncs", "name"},
@@ -232,7 +232,7 @@ void add_tables(Text& text, const Profile& profile) {
              });
     text.add("longest gaps", profile.gaps, {"length", "at", "in calls", "cause", "range", "before"},
              [&](const activity::Gap& gap) -> std::vector<std::string> {
-                 std::string cause = activity::to_text(gap.cause);
+                 std::string cause(activity::to_text(gap.cause));
                  std::replace(cause.begin(), cause.end(), '_', ' ');
                  if (!gap.call.empty()) cause += ": " + text.name(gap.call);
                  return {

@@ -44,8 +44,7 @@ class ProgressLine final : public runner::ProgressObserver {
 class RecordingProgress {
   public:
     RecordingProgress() = default;
-    RecordingProgress(const RecordingProgress&) = delete;
-    RecordingProgress& operator=(const RecordingProgress&) = delete;
+    RecordingProgress& operator=(RecordingProgress&&) = delete;  // nor copied
     ~RecordingProgress() { show(""); }
 
     void show(double elapsed_s, std::uint64_t bytes) { show(recording_text(elapsed_s, bytes)); }

@@ -6,7 +6,6 @@
 #include <iterator>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "baseline/accept.hpp"
 #include "cli/options/options.hpp"

@@ -10,7 +10,7 @@
 
 #include "cli/options/options.hpp"
 #include "cli/verbs/verb.hpp"
-#include "model/unknown_cases.hpp"
+#include "model/case.hpp"
 #include "runner/baselines.hpp"
 #include "runner/devices.hpp"
 #include "runner/run_file.hpp"

@@ -40,29 +40,29 @@ struct RefreshOptions {
     bool dry_run = false;
 };
 
+/// The lines of the first items, and how many more there are.
+template <class Item, class LineOf>
+std::string lines_of(const std::vector<Item>& items, const LineOf& line_of) {
+    constexpr std::size_t most = 20;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(items.size(), most); ++i) text += line_of(items[i]);
+    if (items.size() > most) text += fmt::format("  and {} more\n", items.size() - most);
+    return text;
+}
+
 std::string refreshed_text(const baseline::Refreshed& result, const fs::path& file) {
-    constexpr std::size_t most_names = 20;
     std::string text = fmt::format(
         "{}: {} accepted, {} unchanged, {} kept, {} removed{}\n", util::printable(file.string()),
         result.accepted.size(), result.unchanged.size(),
         result.kept.size() + result.better_known.size(), result.removed.size(),
         result.refused.empty() ? "" : fmt::format(", {} not stored", result.refused.size()));
-    for (std::size_t i = 0; i < result.refused.size(); ++i) {
-        if (i == most_names) {
-            text += fmt::format("  and {} more\n", result.refused.size() - i);
-            break;
-        }
-        text += fmt::format("  not stored: {}: {}\n", util::printable(result.refused[i].id),
-                            util::printable(result.refused[i].why, 1000));
-    }
-    for (std::size_t i = 0; i < result.removed.size(); ++i) {
-        if (i == most_names) {
-            text += fmt::format("  and {} more\n", result.removed.size() - i);
-            break;
-        }
-        text += fmt::format("  removed {}: the suite no longer has it\n",
-                            util::printable(result.removed[i]));
-    }
+    text += lines_of(result.refused, [](const baseline::Refused& each) {
+        return fmt::format("  not stored: {}: {}\n", util::printable(each.id),
+                           util::printable(each.why, 1000));
+    });
+    text += lines_of(result.removed, [](const std::string& id) {
+        return fmt::format("  removed {}: the suite no longer has it\n", util::printable(id));
+    });
     if (!result.better_known.empty()) {
         text += fmt::format(
             "  {} kept: the run passes and has fewer processes than the baseline; 'perfgate "
@@ -92,7 +92,6 @@ std::string refreshed_text(const baseline::Refreshed& result, const fs::path& fi
 /// What pooling found: how small tolerances can be, which counts do not repeat, and that drift is
 /// not known.
 std::string findings_text(const baseline::PoolingFindings& findings, bool add_board) {
-    constexpr std::size_t most_names = 20;
     const auto number = [](double value) {
         return value < 1000 || value >= 1e6 ? fmt::format("{:.3g}", value)
                                             : fmt::format("{:.0f}", value);
@@ -154,38 +153,23 @@ std::string findings_text(const baseline::PoolingFindings& findings, bool add_bo
             trend.sessions ? "session to session" : "process to process",
             amount(std::fabs(trend.change), false));
     }
-    for (std::size_t i = 0; i < findings.unshown.size(); ++i) {
-        if (i == most_names) {
-            text += fmt::format("  and {} more\n", findings.unshown.size() - i);
-            break;
-        }
-        const baseline::Unshown& unshown = findings.unshown[i];
-        text += fmt::format("  warning: {}: {} cannot be shown to be within {}: {}\n",
-                            util::printable(unshown.id), util::printable(unshown.metric),
-                            amount(unshown.tolerance, unshown.points), advice(unshown));
-    }
-    for (std::size_t i = 0; i < findings.tiny.size(); ++i) {
-        if (i == most_names) {
-            text += fmt::format("  and {} more\n", findings.tiny.size() - i);
-            break;
-        }
-        const baseline::TinyKernel& tiny = findings.tiny[i];
-        text += fmt::format(
+    text += lines_of(findings.unshown, [&](const baseline::Unshown& unshown) {
+        return fmt::format("  warning: {}: {} cannot be shown to be within {}: {}\n",
+                           util::printable(unshown.id), util::printable(unshown.metric),
+                           amount(unshown.tolerance, unshown.points), advice(unshown));
+    });
+    text += lines_of(findings.tiny, [&](const baseline::TinyKernel& tiny) {
+        return fmt::format(
             "  note: {} also matches {}, which takes {} beside {} of {}: measure it apart, with a "
             "tolerance of at least {}\n",
             util::printable(tiny.id), util::printable(tiny.kernel),
             model::quantity_text(tiny.time_ns, "ns"), model::quantity_text(tiny.longest_ns, "ns"),
             util::printable(tiny.longest), amount(tiny.tolerance, false));
-    }
-    for (std::size_t i = 0; i < findings.demotions.size(); ++i) {
-        if (i == most_names) {
-            text += fmt::format("  and {} more\n", findings.demotions.size() - i);
-            break;
-        }
-        text += fmt::format("  {}: {} did not repeat and is judged by its spread\n",
-                            util::printable(findings.demotions[i].id),
-                            util::printable(findings.demotions[i].metric));
-    }
+    });
+    text += lines_of(findings.demotions, [](const auto& each) {
+        return fmt::format("  {}: {} did not repeat and is judged by its spread\n",
+                           util::printable(each.id), util::printable(each.metric));
+    });
     if (findings.sessions == 1 || findings.sessions == 2) {
         text += fmt::format(
             "  note: recorded in {}; 'perfgate baseline refresh {}--runs 5 SUITE' records five\n",

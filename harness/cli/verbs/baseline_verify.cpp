@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <cstddef>
 #include <memory>
 #include <string>
 
@@ -12,7 +10,7 @@
 #include "cli/options/options.hpp"
 #include "cli/verbs/verb.hpp"
 #include "model/date.hpp"
-#include "runner/clock.hpp"
+#include "runner/run_file.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
 

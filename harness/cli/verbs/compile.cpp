@@ -3,7 +3,6 @@
 // reads untrusted input and needs a process with limits of its own.
 #include <CLI/CLI.hpp>
 #include <memory>
-#include <string>
 
 #include "cli/verbs/verb.hpp"
 #include "kinds/source/compile_job.hpp"

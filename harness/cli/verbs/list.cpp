@@ -9,7 +9,7 @@
 #include "cli/options/options.hpp"
 #include "cli/terminal/texts.hpp"
 #include "cli/verbs/verb.hpp"
-#include "document/plan.hpp"
+#include "document/run.hpp"
 #include "report/columns.hpp"
 #include "runner/devices.hpp"
 #include "runner/metric_list.hpp"

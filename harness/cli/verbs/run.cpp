@@ -2,13 +2,12 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "cli/options/options.hpp"
 #include "cli/verbs/verb.hpp"
 #include "runner/run.hpp"
+#include "suite/plan.hpp"
 #include "suite/profile.hpp"
-#include "suite/shard.hpp"
 
 namespace perfgate::cli {
 

@@ -5,7 +5,7 @@
 
 #include "kinds/benchmark/formats/formats.hpp"
 #include "kinds/benchmark/formats/results.hpp"
-#include "model/benchmark_instance.hpp"
+#include "model/benchmark_settings.hpp"
 
 namespace perfgate::benchmark {
 

@@ -4,12 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
-#include <cstdint>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "model/launch_size.hpp"

@@ -56,8 +56,7 @@ class CounterPasses {
     /// How many launches each label asked for.
     explicit CounterPasses(std::vector<std::uint64_t> counts);
     ~CounterPasses();
-    CounterPasses(const CounterPasses&) = delete;
-    CounterPasses& operator=(const CounterPasses&) = delete;
+    CounterPasses& operator=(CounterPasses&&) = delete;  // nor copied
 
     void add(Recordings pass);
     /// Once.

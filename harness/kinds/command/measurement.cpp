@@ -19,7 +19,6 @@
 #include "kinds/command/counter_passes.hpp"
 #include "kinds/command/device_watch.hpp"
 #include "kinds/command/pieces.hpp"
-#include "kinds/command/program_runs.hpp"
 #include "kinds/command/recorder.hpp"
 #include "metrics/catalogue.hpp"
 #include "model/host_time.hpp"

@@ -24,8 +24,7 @@ class Recorded {
   public:
     explicit Recorded(std::vector<activity::Recording> recordings,
                       model::CaptureRange capture = {});
-    Recorded(const Recorded&) = delete;
-    Recorded& operator=(const Recorded&) = delete;
+    Recorded& operator=(Recorded&&) = delete;  // nor copied
 
     [[nodiscard]] const std::deque<RecordedProcess>& processes() const { return processes_; }
     [[nodiscard]] const model::CaptureRange& capture() const { return capture_; }

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <set>
@@ -199,8 +198,7 @@ bool is_kept_code(const fs::path& file) {
     const std::string name = file.stem().string();
     std::error_code absent;
     return fs::is_regular_file(file, absent) && file.extension() == code_extension &&
-           name.size() == digest_digits &&
-           name.find_first_not_of("0123456789abcdef") == std::string::npos;
+           util::is_hex(name, digest_digits);
 }
 
 }  // namespace

@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cstdlib>
 #include <memory>
 #include <system_error>
 
 #include "util/error.hpp"
+#include "util/toolkit.hpp"
 
 namespace perfgate::source {
 
@@ -23,13 +23,10 @@ constexpr std::array majors{13, 12};
 /// Where a library of this name may be, best first.
 std::vector<std::string> candidates(const std::string& soname) {
     std::vector<std::string> paths;
-    for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-        const char* const toolkit = std::getenv(variable);
-        if (toolkit == nullptr || *toolkit == '\0') continue;
-        paths.push_back(std::string(toolkit) + "/lib64/" + soname);
+    for (const std::string& toolkit : util::toolkit_folders()) {
+        paths.push_back(toolkit + "/lib64/" + soname);
     }
-    paths.push_back(soname);  // the loader's search path
-    paths.push_back("/usr/local/cuda/lib64/" + soname);
+    paths.insert(paths.end() - 1, soname);  // the loader's search path, before the usual place
     return paths;
 }
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake -DNPM= -DSOURCE= -DWORK= -DPAGES= -DWANTED= -P make_page.cmake
-# Builds report.html and profile.html in the folder WORK, so that the sources stay clean, and copies
+# Builds the pages in the folder WORK, so that the sources stay clean, and copies
 # them to the folder PAGES. If npm fails, they are empty; with WANTED=ON, that is an error.
-set(pages report.html profile.html)
+set(pages report.html profile.html history.html)
 function(npm)
   execute_process(COMMAND "${NPM}" ${ARGN} WORKING_DIRECTORY "${WORK}"
     RESULT_VARIABLE result OUTPUT_FILE "${WORK}/npm.log" ERROR_FILE "${WORK}/npm.log")
@@ -13,7 +13,7 @@ function(npm)
   endif()
 endfunction()
 
-file(GLOB files "${SOURCE}/*.json" "${SOURCE}/*.ts" "${SOURCE}/*.html")
+file(GLOB files "${SOURCE}/*.json" "${SOURCE}/*.mjs" "${SOURCE}/*.html")
 file(REMOVE_RECURSE "${WORK}/src" "${WORK}/dist")
 file(COPY ${files} "${SOURCE}/src" DESTINATION "${WORK}")
 

@@ -4,7 +4,8 @@
 set(PERFGATE_HTML AUTO CACHE STRING "The HTML reports: ON, OFF, or AUTO, which does without where npm does not work")
 find_program(PERFGATE_NPM npm)
 set(html_source "${CMAKE_CURRENT_SOURCE_DIR}/html")
-set(html_pages "${CMAKE_CURRENT_BINARY_DIR}/report.html" "${CMAKE_CURRENT_BINARY_DIR}/profile.html")
+set(html_pages "${CMAKE_CURRENT_BINARY_DIR}/report.html" "${CMAKE_CURRENT_BINARY_DIR}/profile.html"
+  "${CMAKE_CURRENT_BINARY_DIR}/history.html")
 
 if(PERFGATE_HTML STREQUAL "OFF" OR (NOT PERFGATE_NPM AND NOT PERFGATE_HTML STREQUAL "ON"))
   message(STATUS "perfgate: no npm, or PERFGATE_HTML is OFF: the HTML reports are left out")
@@ -25,7 +26,7 @@ else()
     endif()
   endforeach()
   file(GLOB_RECURSE html_files CONFIGURE_DEPENDS "${html_source}/src/*")
-  file(GLOB html_roots CONFIGURE_DEPENDS "${html_source}/*.json" "${html_source}/*.ts" "${html_source}/*.html")
+  file(GLOB html_roots CONFIGURE_DEPENDS "${html_source}/*.json" "${html_source}/*.mjs" "${html_source}/*.html")
   add_custom_command(OUTPUT ${html_pages}
     COMMAND "${CMAKE_COMMAND}" "-DNPM=${PERFGATE_NPM}" "-DSOURCE=${html_source}"
       "-DWORK=${CMAKE_CURRENT_BINARY_DIR}/html" "-DPAGES=${CMAKE_CURRENT_BINARY_DIR}" "-DWANTED=${PERFGATE_HTML}"

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "stats/quantiles.hpp"
-#include "stats/rank_sum.hpp"
+#include "stats/rank_tests.hpp"
 #include "stats/spread.hpp"
 
 namespace perfgate::replay {

@@ -43,31 +43,6 @@ export function scale(series, by) {
   for (const batch of series.batches) batch.samples = batch.samples.map((sample) => sample * by);
 }
 
-/** A case a unit, in which every value got worse, from hardly to clearly. */
-export function quantities(source, worse) {
-  const run = recordedRun(source);
-  const template = run.suites[0].cases[0];
-  const definition = run.metric_definitions.registers;
-  const series = template.metrics.registers;
-  const sizes = [1.234e-7, 0.012345, 0.99996, 1, 9.99951, 12.345, 99.996, 999.96, 1234.5, 1235.5, 65536, 1000000.5, 100002.5, 123456789, 9.9996e8, 1e12, 5e15];
-  const factors = [1.18, 1 + 1e-5, 1 + 1e-8];
-  const units = ["ns", "bytes", "bytes/s", "Hz", "flop", "flop/s", "%", "count", "ratio", "registers", "", "furlongs"];
-  run.suites[0].cases = units.map((unit, i) => {
-    const metrics = {};
-    for (const [j, size] of sizes.entries()) {
-      for (const [k, factor] of factors.entries()) {
-        const value = worse ? size * factor : size;
-        const name = `q${i}_${j}_${k}`;
-        run.metric_definitions[name] = { ...definition, name, unit, class: "counter" };
-        metrics[name] = { ...series, unit, value, batches: [{ ...series.batches[0], samples: [value] }] };
-      }
-    }
-    const gates = Object.keys(metrics).map((metric) => ({ metric, worse: 0 }));
-    return { ...template, id: undefined, params: { unit }, kernels: [], work: undefined, metrics, gates };
-  });
-  return run;
-}
-
 export const slower = "gemm/tiled[dtype=f32,k=2048,m=2048,n=2048]";
 export const faster = "gemm/tensor_core[dtype=f16,k=2048,m=2048,n=2048]";
 export const broken = "gemm/naive[dtype=f32,k=512,m=512,n=512]";

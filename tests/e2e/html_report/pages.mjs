@@ -86,7 +86,7 @@ export function reportOf(folder, name, before, after, code) {
 }
 
 /** Opens the page and waits for the element `ready`; what it complains of, and what it asks anybody for, is the test's failure. */
-export async function openedPage(browser, ready, file, { hash = "", width = 1440, height = 900, scheme = "light" } = {}, use) {
+export async function openedPage(browser, ready, file, { hash = "", width = 1440, height = 900, scheme = "light", mayLoad = null } = {}, use) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, offline: true });
   const page = await context.newPage();
   page.setDefaultTimeout(110_000); // long enough for a loaded machine
@@ -97,7 +97,7 @@ export async function openedPage(browser, ready, file, { hash = "", width = 1440
   page.on("dialog", (dialog) => complaints.push(`dialog: ${dialog.message()}`));
   page.on("request", (request) => {
     const url = request.url();
-    if (!url.startsWith("data:") && url.split("#")[0] !== address) complaints.push(`request: ${url}`);
+    if (!url.startsWith("data:") && url.split("#")[0] !== address && !mayLoad?.test(url)) complaints.push(`request: ${url}`);
   });
   try {
     await page.goto(address + hash);

@@ -10,10 +10,8 @@
 #include <array>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "kinds/benchmark/formats/formats.hpp"
-#include "kinds/benchmark/formats/table.hpp"
 #include "util/error.hpp"
 #include "util/text.hpp"
 

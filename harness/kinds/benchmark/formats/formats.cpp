@@ -7,7 +7,6 @@
 #include <array>
 #include <iterator>
 #include <optional>
-#include <set>
 
 #include "kinds/benchmark/formats/json_text.hpp"
 #include "kinds/benchmark/formats/sample_files.hpp"

@@ -2,21 +2,17 @@
 // Any JSON, by paths that the suite states: `rows` leads to the results, all others begin there.
 // Without `rows` the document is one result. A result without a name path has the name of its
 // member.
-#include "kinds/benchmark/formats/json.hpp"
+#include "kinds/benchmark/formats/table.hpp"
 
 #include <fmt/format.h>
 
-#include <optional>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "kinds/benchmark/formats/formats.hpp"
 #include "kinds/benchmark/formats/json_path.hpp"
 #include "kinds/benchmark/formats/json_text.hpp"
-#include "kinds/benchmark/formats/table.hpp"
-#include "util/text.hpp"
 
 namespace perfgate::benchmark {
 

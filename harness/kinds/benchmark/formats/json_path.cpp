@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 
 #include "util/error.hpp"
+#include "util/number.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::benchmark {
@@ -66,14 +66,11 @@ void JsonPath::follow(std::size_t step, std::string_view key, JsonValue value,
     const Step& here = steps_[step];
     bool followed = here.all;
     if (value.kind() == JsonKind::array) {
-        std::size_t wanted = 0;
-        const char* const end = here.key.data() + here.key.size();
-        const auto read = std::from_chars(here.key.data(), end, wanted);
-        const bool number = !here.all && read.ec == std::errc() && read.ptr == end;
+        const auto wanted = util::parsed<std::size_t>(here.key);
         std::size_t index = 0;
-        if (here.all || number) {
+        if (here.all || wanted) {
             value.elements([&](JsonValue element) {
-                if (here.all || index == wanted) {
+                if (here.all || index == *wanted) {
                     followed = true;
                     follow(step + 1, key, element, visit);
                 }

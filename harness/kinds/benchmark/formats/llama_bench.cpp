@@ -6,8 +6,8 @@
 
 #include "kinds/benchmark/formats/csv.hpp"
 #include "kinds/benchmark/formats/formats.hpp"
-#include "kinds/benchmark/formats/json.hpp"
 #include "kinds/benchmark/formats/json_text.hpp"
+#include "kinds/benchmark/formats/table.hpp"
 
 namespace perfgate::benchmark {
 

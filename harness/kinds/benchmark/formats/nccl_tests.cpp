@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kinds/benchmark/formats/formats.hpp"
-#include "kinds/benchmark/formats/text.hpp"
+#include "kinds/benchmark/formats/table.hpp"
 #include "util/error.hpp"
 #include "util/text.hpp"
 

@@ -6,19 +6,17 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "document/json_reader.hpp"
 #include "kinds/benchmark/formats/formats.hpp"
 #include "kinds/benchmark/formats/json_text.hpp"
+#include "util/number.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::benchmark {
@@ -53,10 +51,7 @@ std::string axis_name(std::string_view text) {
 
 /// Numbers are text in nvbench's JSON. NaN for what is none.
 double number_in(std::string_view text) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool whole = error == std::errc() && end == text.data() + text.size();
-    return whole ? value : std::numeric_limits<double>::quiet_NaN();
+    return util::parsed<double>(text).value_or(std::numeric_limits<double>::quiet_NaN());
 }
 
 /// The named values of a summary's `data`.

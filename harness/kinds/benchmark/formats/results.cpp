@@ -4,14 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <cstdint>
 #include <set>
 #include <utility>
 
-#include "model/unknown_cases.hpp"
 #include "util/error.hpp"
+#include "util/number.hpp"
 #include "util/sha256.hpp"
 #include "util/text.hpp"
 
@@ -111,13 +109,8 @@ std::string ResultBuilder::words() const {
 }
 
 model::ParamValue axis_value(std::string_view text) {
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    // 007 is not 7.
-    if (error == std::errc() && end == text.data() + text.size() &&
-        std::to_string(number) == text) {
-        return number;
-    }
+    const auto number = util::parsed<std::int64_t>(text);
+    if (number && std::to_string(*number) == text) return *number;  // 007 is not 7
     return std::string(text);
 }
 

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "kinds/benchmark/formats/formats.hpp"
-#include "kinds/benchmark/formats/json.hpp"
 #include "kinds/benchmark/formats/json_text.hpp"
+#include "kinds/benchmark/formats/table.hpp"
 
 namespace perfgate::benchmark {
 

@@ -5,10 +5,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "model/unit.hpp"
 #include "util/error.hpp"
+#include "util/number.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::benchmark {
@@ -61,10 +61,7 @@ std::optional<double> number_in(std::string_view text, bool thousands) {
         text = plain;
     }
     if (text.starts_with('+')) text.remove_prefix(1);
-    double number = 0;
-    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || stop != text.data() + text.size()) return std::nullopt;
-    return number;
+    return util::parsed<double>(text);
 }
 
 Places::Places(const Layout& reading, const KnownRows* known) {

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "document/json_reader.hpp"
 #include "kinds/benchmark/formats/layout.hpp"
 #include "kinds/benchmark/formats/results.hpp"
 
@@ -122,5 +123,25 @@ class Table {
     };
     std::map<std::string, Text> texts_;  ///< by field that the layout does not place
 };
+
+// Reading any JSON by paths, for the formats that are it.
+
+/// `rows` of the layout lead to the rows, all other paths begin there; a place that does not begin
+/// with '/' is a member of the row. Throws
+/// util::InputError, which begins with the document's source or with the row's path.
+Results read_rows_of_json(const document::JsonDocument& document, const Layout& reading,
+                          const KnownRows* known = nullptr);
+
+// Reading any text by a regular expression, for the formats that are text. One match takes time in
+// proportion to the text, whatever the expression; many that look at all of it take more.
+
+/// Throws util::InputError for a pattern (`rows`) that is none, and for a place that is no group of
+/// it.
+void check_pattern(const Layout& reading);
+
+/// `^` and `$` are the ends of lines. Groups that the layout does not name are parameters; the
+/// group "case" is the name. None if nothing matches.
+Results read_matches(std::string_view text, const Layout& reading,
+                     const KnownRows* known = nullptr);
 
 }  // namespace perfgate::benchmark

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any text, by a pattern that the suite states: each match is a row, each named group a place.
-#include "kinds/benchmark/formats/text.hpp"
+#include "kinds/benchmark/formats/table.hpp"
 
 #include <fmt/format.h>
 #include <re2/re2.h>
@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "kinds/benchmark/formats/formats.hpp"
-#include "kinds/benchmark/formats/table.hpp"
 #include "util/error.hpp"
 #include "util/text.hpp"
 

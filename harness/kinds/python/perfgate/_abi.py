@@ -8,10 +8,10 @@ from ctypes import CFUNCTYPE, POINTER, c_char, c_char_p, c_double, c_int, c_int3
 from typing import Any
 
 MAJOR, MINOR = 1, 4
-OK, ERROR, OUT_OF_MEMORY, DEVICE_ERROR, UNSUPPORTED = range(5)
+OK, ERROR, OUT_OF_MEMORY = range(3)
 BOOL, INT, REAL, TEXT = range(4)
 HOST, CUDA = range(2)
-ASYNC, SYNCHRONOUS, GRAPH = range(3)
+ASYNC = 0
 ARITHMETIC = {None: 0, "f32": 1, "tf32": 2, "f16": 3, "bf16": 4, "fp8": 5}
 ELEMENT = {"f": 1, "b": 2, "i": 3, "u": 4}  # by the first letter of a type
 

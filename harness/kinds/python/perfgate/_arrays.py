@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays of any library as memory: where it is, of what type, and its elements on the host."""
+"""Arrays of any library as memory: where it is, of what type, and how it is reached."""
 
 from __future__ import annotations
 
 import ctypes
 import dataclasses
 import sys
-from typing import Any, List, Optional, Union
+from typing import Any, List, Optional
 
 # Types as perfgate names them, by what libraries call them.
 _TYPES = {"float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16", "int64": "i64", "int32": "i32",
@@ -104,7 +104,7 @@ def listed(arrays: Any) -> List[Any]:
 
 
 class Driver:
-    """The few functions of the CUDA driver that checking needs. The harness has initialised it."""
+    """The few functions of the CUDA driver that filling and checking need. What made the array has initialised it."""
 
     def __init__(self) -> None:
         self._library = ctypes.CDLL("libcuda.so.1")
@@ -121,31 +121,11 @@ class Driver:
                                              ctypes.c_size_t(memory.bytes))
         self._check(result, "overwriting an output")
 
-    def copy(self, memory: Memory) -> ctypes.Array:
-        host = (ctypes.c_char * max(1, memory.bytes))()
-        result = self._library.cuMemcpyDtoH_v2(host, ctypes.c_uint64(memory.address),
-                                               ctypes.c_size_t(memory.bytes))
-        self._check(result, "reading an output")
-        return host
-
-
-class Host:
-    """The same for arrays in host memory."""
-
-    def set_bytes(self, memory: Memory, byte: int) -> None:
-        ctypes.memset(memory.address, byte, memory.bytes)
-
-    def copy(self, memory: Memory) -> ctypes.Array:
-        host = (ctypes.c_char * max(1, memory.bytes))()
-        ctypes.memmove(host, memory.address, memory.bytes)
-        return host
+    def address_of(self, function: str) -> Optional[int]:
+        return ctypes.cast(getattr(self._library, function), ctypes.c_void_p).value
 
 
 _driver: Optional[Driver] = None
-
-
-def access(memory: Memory) -> Union[Driver, Host]:
-    return driver() if memory.on_device else Host()
 
 
 def driver() -> Driver:
@@ -155,8 +135,21 @@ def driver() -> Driver:
     return _driver
 
 
-def wait_for_device() -> None:
-    driver().wait()
+def set_bytes(memory: Memory, byte: int) -> None:
+    if memory.on_device:
+        driver().set_bytes(memory, byte)
+    else:
+        ctypes.memset(memory.address, byte, memory.bytes)
+
+
+def reader(memory: Memory) -> Optional[int]:
+    """The function that copies parts of it to the host: (to, from, bytes) -> 0. None: it is there."""
+    return driver().address_of("cuMemcpyDtoH_v2") if memory.on_device else None
+
+
+def writer(memory: Memory) -> Optional[int]:
+    """Likewise from the host."""
+    return driver().address_of("cuMemcpyHtoD_v2") if memory.on_device else None
 
 
 def release_pools() -> None:

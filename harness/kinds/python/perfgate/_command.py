@@ -4,17 +4,21 @@
 import os
 import sys
 from pathlib import Path
-from typing import List, Optional
+from typing import Optional
 
 PACKAGE = Path(__file__).resolve().parent
 
 
+def file_of_tree(name: str) -> Path:
+    """A file of the wheel, or of the installation or build folder that has this package in lib/perfgate/python."""
+    for tree in (PACKAGE / "tree", PACKAGE.parent.parent.parent.parent):
+        if (tree / name).is_file():
+            return tree / name
+    raise FileNotFoundError(f"perfgate's {name} is not beside {PACKAGE}: install the wheel again")
+
+
 def binary() -> Path:
-    """perfgate's binary: of the wheel, or of the installation or build folder that has this file."""
-    for tree in (PACKAGE / "tree", PACKAGE.parents[2]):
-        if (tree / "bin" / "perfgate").is_file():
-            return tree / "bin" / "perfgate"
-    raise FileNotFoundError(f"perfgate's binary is not beside {PACKAGE}: install the wheel again")
+    return file_of_tree("bin/perfgate")
 
 
 def environment() -> dict:
@@ -35,6 +39,6 @@ def cupti_folder() -> Optional[Path]:
     return None
 
 
-def main(arguments: Optional[List[str]] = None) -> None:
-    program = str(binary())
-    os.execve(program, [program, *(sys.argv[1:] if arguments is None else arguments)], environment())
+def main() -> None:
+    # The binary names in its messages what was started.
+    os.execve(str(binary()), sys.argv, environment())

@@ -66,7 +66,7 @@ class Case(pytest.Item):
         for kind in ("failure", "error"):
             found = self._reported.find(kind)
             if found is not None:
-                raise AssertionError("\n".join(filter(None, (found.get("message"), found.text))))
+                raise AssertionError("\n".join(dict.fromkeys(filter(None, (found.get("message"), found.text)))))
         skipped = self._reported.find("skipped")
         if skipped is not None:
             pytest.skip(skipped.get("message") or "skipped")

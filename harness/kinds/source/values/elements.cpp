@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -50,74 +52,84 @@ constexpr std::uint64_t exact_integers() {
     }
 }
 
+/// What is not random.
 template <class T>
-T element(const model::SourceArgument& argument, std::uint64_t key, std::uint64_t index) {
-    switch (argument.fill) {
-        case Fill::uniform:
-            return sdk::random_element<T>(key, index);
-        case Fill::iota:
-            index %= exact_integers<T>();
-            if constexpr (std::is_integral_v<T>) return static_cast<T>(index);
-            return static_cast<T>(static_cast<double>(index));
-        case Fill::constant:
-            break;
+T element(const model::SourceArgument& argument, std::uint64_t index) {
+    if (argument.fill == Fill::iota) {
+        index %= exact_integers<T>();
+        if constexpr (std::is_integral_v<T>) return static_cast<T>(index);
+        return static_cast<T>(static_cast<double>(index));
     }
     if constexpr (std::is_integral_v<T>) return static_cast<T>(argument.integer);
     return static_cast<T>(argument.real);
 }
 
 template <class T>
-void put(Bytes& bytes, std::size_t index, T value) {
+void put(std::span<std::byte> bytes, std::size_t index, T value) {
     std::memcpy(bytes.data() + index * sizeof(T), &value, sizeof(T));
 }
 
-/// Typed elements in bytes, as sdk::elementwise reads them.
+/// Typed elements, as sdk::elementwise reads them.
 template <class T>
 class View {
   public:
-    explicit View(const Elements& elements) : elements_(elements) {}
-    std::size_t size() const { return elements_.count(); }
+    explicit View(const Content& content) : content_(content) {}
+    std::size_t size() const { return content_.count; }
     const T* data() const { return nullptr; }  // its type is what counts
     void copy_to(T* to, std::size_t first, std::size_t count) const {
-        std::memcpy(static_cast<void*>(to), elements_.bytes.data() + first * sizeof(T),
-                    count * sizeof(T));
-    }
-    T operator[](std::size_t index) const {
-        T value;
-        copy_to(&value, index, 1);
-        return value;
+        content_.copy(static_cast<std::byte*>(static_cast<void*>(to)), first * sizeof(T),
+                      count * sizeof(T));
     }
 
   private:
-    const Elements& elements_;
+    const Content& content_;
 };
 
 template <class T, class Other>
-model::Verification compare_integers(const Elements& output, const Elements& expected) {
-    const View<T> values(output);
-    const View<Other> wanted(expected);
+model::Verification compare_integers(const Content& output, const Content& expected) {
+    const std::size_t at_once = std::min(output.count, std::size_t{1} << 20);
+    std::vector<T> values(at_once);
+    std::vector<Other> wanted(at_once);
     std::size_t wrong = 0;
-    std::size_t first = 0;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        if (std::cmp_equal(values[i], wanted[i])) continue;
-        if (wrong++ == 0) first = i;
+    std::string first;
+    for (std::size_t begin = 0; begin < output.count; begin += at_once) {
+        const std::size_t count = std::min(at_once, output.count - begin);
+        View<T>(output).copy_to(values.data(), begin, count);
+        View<Other>(expected).copy_to(wanted.data(), begin, count);
+        for (std::size_t i = 0; i < count; ++i) {
+            if (std::cmp_equal(values[i], wanted[i])) continue;
+            if (wrong++ == 0) {
+                first =
+                    fmt::format("element {} is {}, expected {}", begin + i, +values[i], +wanted[i]);
+            }
+        }
     }
-    if (wrong == 0) return {true, 0, fmt::format("all {} elements are equal", values.size())};
-    return {false, 0,
-            fmt::format("element {} is {}, expected {}; {} of {} wrong", first, +values[first],
-                        +wanted[first], wrong, values.size())};
+    if (wrong == 0) return {true, 0, fmt::format("all {} elements are equal", output.count)};
+    return {false, 0, fmt::format("{}; {} of {} wrong", first, wrong, output.count)};
 }
 
 }  // namespace
 
 Bytes content_of(const model::SourceArgument& argument, std::uint64_t seed, std::uint64_t operand) {
     const auto count = static_cast<std::size_t>(argument.elements);
-    const std::uint64_t key = sdk::stream_key(seed, operand);
-    return with_type(argument.type, [&](auto zero) {
-        using T = decltype(zero);
-        Bytes bytes(count * sizeof(T));
-        for (std::size_t i = 0; i < count; ++i) put(bytes, i, element<T>(argument, key, i));
+    Bytes bytes(count * static_cast<std::size_t>(model::bytes_of(argument.type)));
+    if (argument.fill == Fill::uniform) {
+        fill_uniform(argument.type, sdk::stream_key(seed, operand), 0, bytes);
         return bytes;
+    }
+    with_type(argument.type, [&](auto zero) {
+        for (std::size_t i = 0; i < count; ++i) put(bytes, i, element<decltype(zero)>(argument, i));
+    });
+    return bytes;
+}
+
+void fill_uniform(ElementType type, std::uint64_t key, std::uint64_t first,
+                  std::span<std::byte> to) {
+    with_type(type, [&](auto zero) {
+        using T = decltype(zero);
+        for (std::size_t i = 0; i < to.size() / sizeof(T); ++i) {
+            put(to, i, sdk::random_element<T>(key, first + i));
+        }
     });
 }
 
@@ -128,12 +140,26 @@ Bytes value_of(const model::SourceArgument& argument) {
     return content_of(constant, 0, 0);
 }
 
+Content Elements::content() const {
+    return {type, count(), [this](std::byte* to, std::size_t first, std::size_t size) {
+                std::memcpy(to, bytes.data() + first, size);
+            }};
+}
+
 model::Verification compare(const Elements& output, const Elements& expected,
+                            const model::SourceCheck& check, std::uint64_t seed) {
+    return compare(output.content(), expected.content(), check, seed);
+}
+
+model::Verification compare(const Content& output, const Content& expected,
                             const model::SourceCheck& check, std::uint64_t seed, std::size_t most) {
-    if (output.count() != expected.count()) {
+    if (output.count != expected.count) {
         return {false, 0,
-                fmt::format("the output has {} elements, what is expected {}", output.count(),
-                            expected.count())};
+                fmt::format("the output has {} elements, what is expected {}", output.count,
+                            expected.count)};
+    }
+    if (output.count == 0) {
+        return {false, 0, "the output has no elements: nothing was compared"};
     }
     return with_type(output.type, [&](auto zero) {
         using T = decltype(zero);
@@ -157,38 +183,29 @@ model::Verification compare(const Elements& output, const Elements& expected,
 }
 
 Half::Half(float value) {
-    const auto sign = static_cast<std::uint16_t>(std::signbit(value) ? 0x8000 : 0);
-    const float magnitude = std::fabs(value);
-    std::uint16_t bits = 0;
-    if (std::isnan(value)) {
-        bits = 0x7e00;
-    } else if (magnitude >= 65520) {  // halfway to 2^16, the first that does not fit
-        bits = 0x7c00;
-    } else if (magnitude < 0x1p-14F) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    const std::uint32_t magnitude = bits & 0x7fffffff;
+    std::uint32_t rounded = 0;
+    if (magnitude > 0x7f800000) {
+        rounded = 0x7e00;
+    } else if (magnitude >= 0x477ff000) {  // 65520, halfway to 2^16, the first that does not fit
+        rounded = 0x7c00;
+    } else if (magnitude < 0x38800000) {  // 2^-14
         // Subnormal: multiples of 2^-24. nearbyint rounds ties to even.
-        bits = static_cast<std::uint16_t>(std::nearbyint(magnitude * 0x1p24F));
+        rounded = static_cast<std::uint32_t>(std::nearbyint(std::fabs(value) * 0x1p24F));
     } else {
-        int exponent = 0;
-        const float fraction = std::frexp(magnitude, &exponent);  // [0.5, 1)
-        // A carry out of the mantissa goes into the exponent, as it should.
-        const auto mantissa = static_cast<int>(std::nearbyint(fraction * 0x1p11F)) - 1024;
-        bits = static_cast<std::uint16_t>(((exponent + 14) << 10) + mantissa);
+        // A carry out of the mantissa goes into the exponent, as it should, which is less by 112.
+        const std::uint32_t tie = (magnitude >> 13) & 1;
+        rounded = ((magnitude + 0xfff + tie) >> 13) - (112 << 10);
     }
-    bits_ = static_cast<std::uint16_t>(sign | bits);
+    bits_ = static_cast<std::uint16_t>((bits >> 16 & 0x8000) | rounded);
 }
 
 Half::operator float() const {
-    const int exponent = (bits_ >> 10) & 31;
-    const int mantissa = bits_ & 1023;
-    float magnitude = 0;
-    if (exponent == 31) {
-        magnitude = mantissa == 0 ? std::numeric_limits<float>::infinity()
-                                  : std::numeric_limits<float>::quiet_NaN();
-    } else if (exponent == 0) {
-        magnitude = std::ldexp(static_cast<float>(mantissa), -24);
-    } else {
-        magnitude = std::ldexp(static_cast<float>(mantissa + 1024), exponent - 25);
-    }
+    // Exponent and mantissa at their places in binary32, whose exponents are larger by 112.
+    const auto moved = static_cast<std::uint32_t>(bits_ & 0x7fff) << 13;
+    float magnitude = std::bit_cast<float>(moved) * 0x1p112F;
+    if (moved >= 0x1fU << 23) magnitude = std::bit_cast<float>(moved | 0x7f800000);
     return (bits_ & 0x8000) != 0 ? -magnitude : magnitude;
 }
 

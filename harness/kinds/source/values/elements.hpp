@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <span>
 #include <vector>
 
 #include "model/run.hpp"
@@ -19,23 +21,38 @@ using Bytes = std::vector<std::byte>;
 /// each has other values.
 Bytes content_of(const model::SourceArgument& argument, std::uint64_t seed, std::uint64_t operand);
 
+/// Elements `first` on of the uniform values of a key (sdk::random_element), as many as fit.
+void fill_uniform(model::ElementType type, std::uint64_t key, std::uint64_t first,
+                  std::span<std::byte> to);
+
 /// A value as the kernel takes it.
 Bytes value_of(const model::SourceArgument& argument);
 
-/// Elements of one type.
+/// Elements of one type that are read in chunks, wherever they are.
+struct Content {
+    model::ElementType type = model::ElementType::f32;
+    std::size_t count = 0;
+    /// Copies bytes [first, first + size).
+    std::function<void(std::byte* to, std::size_t first, std::size_t size)> copy;
+};
+
+/// Elements of one type on the host.
 struct Elements {
     model::ElementType type = model::ElementType::f32;
     Bytes bytes;
 
     std::size_t count() const { return bytes.size() / static_cast<std::size_t>(bytes_of(type)); }
+    Content content() const;
 };
 
 /// Whether the output is as expected, of which the type may be another: floating-point elements
 /// within the tolerances of `check`, integers exactly. `seed` chooses the elements of a large
 /// floating-point output that are compared, at most `most`.
-model::Verification compare(const Elements& output, const Elements& expected,
+model::Verification compare(const Content& output, const Content& expected,
                             const model::SourceCheck& check, std::uint64_t seed,
                             std::size_t most = std::size_t{1} << 20);
+model::Verification compare(const Elements& output, const Elements& expected,
+                            const model::SourceCheck& check, std::uint64_t seed);
 
 // IEEE binary16 and bfloat16 on the host, where the compiler may have neither.
 

@@ -4,7 +4,7 @@ import { codeViews } from "./code_view";
 import type { Kernel } from "./data";
 import type { Case, Report, Spread, Value } from "./document";
 import { el, name } from "./dom";
-import { movedText, quantityText, quantityTexts } from "./quantity";
+import { quantityText } from "./quantity";
 import { caseRoofline, type Point } from "./roofline";
 import { spreadChart } from "./spread_chart";
 import { badge, toneOf, wordOf } from "./verdicts";
@@ -17,20 +17,12 @@ function lines(texts: readonly string[]): HTMLElement {
   return el("ul", { class: "lines" }, ...texts.map((text) => el("li", {}, name(text))));
 }
 
-function texts(value: Value): [string, string] {
-  const { before, after, metric } = value;
-  if (before !== null && after !== null) return quantityTexts(before, after, metric.unit);
-  const text = (side: number | null) => (side === null ? "" : quantityText(side, metric.unit));
-  return [text(before), text(after)];
-}
-
 function rank(value: Value): number {
   if (value.verdict === null) return value.before === null ? -2 : -1;
   return value.verdict.severity;
 }
 
 function metricRow(value: Value, tolerance: string): HTMLElement {
-  const [before, after] = texts(value);
   const metric = value.metric;
   // On narrow screens the style sheet splits a row into two lines; the roles keep it a table.
   return el(
@@ -39,17 +31,14 @@ function metricRow(value: Value, tolerance: string): HTMLElement {
     el(
       "th",
       { role: "rowheader", scope: "row", title: metric.description ?? "" },
-      name(metric.name),
+      // It may be broken after its underscores.
+      el("bdi", {}, ...metric.name.split(/(?<=_)/).flatMap((part) => [part, el("wbr")])),
       tolerance !== "" ? el("div", { class: "muted small" }, "tolerance ", name(tolerance)) : null,
-    ),
-    el("td", { role: "cell", class: "number" }, before),
-    el("td", { role: "cell", class: "number" }, after),
-    el(
-      "td",
-      { role: "cell", class: "number" },
-      movedText(value.before, value.after, value.metric.unit),
       value.interval !== null ? el("div", { class: "muted small" }, value.interval) : null,
     ),
+    el("td", { role: "cell", class: "number" }, value.before_text),
+    el("td", { role: "cell", class: "number" }, value.after_text),
+    el("td", { role: "cell", class: "number" }, value.moved),
     el("td", { role: "cell" }, value.verdict ? badge(value.verdict) : el("span", { class: "muted" }, "not judged")),
   );
 }
@@ -124,6 +113,7 @@ function facts({ data, suite, tags }: Case, report: Report): HTMLElement {
   const rows: [string, string][] = [
     ["suite", report.data.suites.length > 1 ? suite.name : ""],
     ["place", data.place ?? ""],
+    ["compared with", data.compared_with ?? ""],
     ["tags", tags.join(", ")],
     ["work", workText],
     ["ceiling", data.roof ?? ""],
@@ -178,11 +168,6 @@ export class CasePanel {
     this.element.scrollTop = isNew ? 0 : top;
   }
 
-  /** Redraws everything that depends on the width. */
-  resize(of: Case, where: string): void {
-    this.show(of, where);
-  }
-
   private contentWidth(): number {
     this.element.hidden = false;
     const style = getComputedStyle(this.element);
@@ -220,7 +205,7 @@ export class CasePanel {
       this.heading,
       el("p", { class: "verdict" }, badge(of.verdict)),
       section("Verdict", lines(reasons.length > 0 ? reasons : [passed])),
-      why.length > 0 ? section("Explanation", lines(why)) : null,
+      why.length > 0 ? section("Why", lines(why)) : null,
       machine_code.length > 0 ? section("Machine code", ...codeViews(machine_code)) : null,
       log !== "" ? section("Last lines of standard error", el("pre", { tabindex: 0 }, log)) : null,
       ...charts,

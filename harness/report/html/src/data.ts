@@ -23,12 +23,15 @@ export interface Relation {
 }
 
 export interface Suite {
-  name: string; counts: string; baseline?: string; relations_in_words?: string; notes?: string[];
-  relations?: Relation[];
+  name: string; counts: string; baseline?: string; relations_in_words?: string; relations?: Relation[];
 }
 
-export interface Group {
-  effect: string; cases: number; sentence: string;
+export interface Note {
+  text: string; suites?: string[];
+}
+
+export interface Command {
+  purpose: string; line: string;
 }
 
 export interface Place {
@@ -50,11 +53,13 @@ export const kernelFields: readonly (keyof Kernel)[] = [
 ];
 
 export interface ValueData {
-  metric: number; before: number | null; after: number | null; verdict: number | null; tolerance: number | null;
-  interval: string | null; least: number | null; most: number | null; sentence: string | null;
+  metric: number; before: number | null; after: number | null; before_text: string | null; after_text: string | null;
+  moved: string | null; verdict: number | null; tolerance: number | null; interval: string | null;
+  least: number | null; most: number | null; sentence: string | null;
 }
 export const valueDataFields: readonly (keyof ValueData)[] = [
-  "metric", "before", "after", "verdict", "tolerance", "interval", "least", "most", "sentence",
+  "metric", "before", "after", "before_text", "after_text", "moved", "verdict", "tolerance", "interval", "least",
+  "most", "sentence",
 ];
 
 export interface Batch {
@@ -87,14 +92,15 @@ export interface CodeKernel {
 }
 
 export interface CaseData {
-  suite: number; id: string; workload: number; verdict: number; place?: string; first?: string; reasons?: string[];
-  why?: string[]; notes?: string[]; log?: string; code?: string; roof?: string; wall_s: number; tags?: number[];
-  not_applicable?: number[]; verified?: string; work?: Work; kernels?: Row<Kernel>[]; kernel_names?: number[];
-  shown?: number; values?: Row<ValueData>[]; spreads?: Row<SpreadData>[]; machine_code?: CodeKernel[];
+  suite: number; id: string; workload: number; verdict: number; place?: string; first?: string;
+  compared_with?: string; reasons?: string[]; why?: string[]; notes?: string[]; log?: string; code?: string;
+  roof?: string; wall_s: number; tags?: number[]; not_applicable?: number[]; verified?: string; work?: Work;
+  kernels?: Row<Kernel>[]; kernel_names?: number[]; shown?: number; values?: Row<ValueData>[];
+  spreads?: Row<SpreadData>[]; machine_code?: CodeKernel[];
 }
 
 export interface Data {
-  summary?: string; counts: string; exit_code: number; verify_only?: boolean; groups: Group[]; more_groups?: number;
-  facts: [string, string][]; ceilings: Ceilings; verdicts: Verdict[]; suites: Suite[]; cases: CaseData[];
+  summary?: string; counts: string; exit_code: number; verify_only?: boolean; facts: [string, string][];
+  commands?: Command[]; notes?: Note[]; ceilings: Ceilings; verdicts: Verdict[]; suites: Suite[]; cases: CaseData[];
   texts: string[]; metrics: Metric[];
 }

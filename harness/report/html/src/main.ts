@@ -34,9 +34,8 @@ function start(report: Report): void {
   const cases = el(
     "section",
     { id: "cases", "aria-labelledby": "cases-title" },
-    el("h2", { id: "cases-title" }, "Cases"),
     bar.element,
-    el("div", { class: "above" }, count, el("p", { id: "keys", class: "muted keys" }, "/ filter · ↑ ↓ move · Enter open · Escape close")),
+    el("div", { class: "above" }, el("h2", { id: "cases-title", class: "hidden" }, "Cases"), count, el("p", { id: "keys", class: "muted keys" }, "/ filter · ↑ ↓ move · Enter open · Escape close")),
     table.element,
     none,
   );

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The whole run: exit code, counts of verdicts, environment.
-import type { Suite, Verdict } from "./data";
+import type { Data, Suite, Verdict } from "./data";
 import type { Report } from "./document";
 import { el, name } from "./dom";
 import type { Selection } from "./selection";
@@ -26,23 +26,41 @@ export function outcomeOf(report: Report): { words: string; tone: string } {
   }
 }
 
-const headFacts = ["device", "driver", "revision", "began", "took"];
+/** Those that the first screen has; the device is in the header. */
+const headFacts = ["revision", "compared with", "pull request", "began", "took"];
+
+const shortCommit = (text: string) => text.replace(/\b([0-9a-f]{12})[0-9a-f]{28}\b/g, "$1");
 
 function facts(rows: readonly [string, string][]): HTMLElement {
   return el("dl", { class: "facts" }, ...rows.map(([label, value]) => el("div", {}, el("dt", {}, label), el("dd", {}, name(value)))));
 }
 
-function suiteNotes(suite: Suite, several: boolean): HTMLElement {
-  const lines = [
-    ...(suite.baseline ? [`baseline ${suite.baseline}`] : []),
-    ...(suite.notes ?? []),
-  ];
-  const counts = [suite.counts, suite.relations_in_words].filter((text) => text).join("; ");
+function suites({ suites, notes = [] }: Data): HTMLElement {
+  const words = [notes.length === 1 ? "1 note" : `${notes.length} notes`].filter(() => notes.length > 0);
+  if (suites.length > 1) words.unshift(`${suites.length}`);
+  const line = ({ counts, relations_in_words: relations = "", baseline = "" }: Suite) =>
+    [counts, relations, baseline === "" ? "" : `baseline ${baseline}`].filter((text) => text !== "").join("; ");
+  const of = (names: readonly string[]) => (names.length > 0 ? ` (${names.join(", ")})` : "");
   return el(
-    "div",
-    { class: "suite" },
-    el("h2", {}, name(suite.name), el("span", { class: "muted" }, ` ${several ? counts : (suite.relations_in_words ?? "")}`)),
-    lines.length > 0 ? el("ul", {}, ...lines.map((line) => el("li", {}, name(line)))) : null,
+    "details",
+    { class: "suites" },
+    el("summary", {}, suites.length > 1 ? "Suites" : "Suite", el("span", { class: "muted" }, ` ${words.join(", ")}`)),
+    el(
+      "ul",
+      {},
+      ...suites.map((suite) => el("li", {}, el("strong", {}, name(suite.name)), ` ${line(suite)}`)),
+      ...notes.map((note) => el("li", {}, name(note.text + of(note.suites ?? [])))),
+    ),
+  );
+}
+
+/** A command is on one line, whole and selected where it is clicked or has the focus. */
+function commands({ commands: all = [] }: Data): HTMLElement | null {
+  if (all.length === 0) return null;
+  return el(
+    "dl",
+    { class: "commands", "aria-label": "What to do next" },
+    ...all.map(({ purpose, line }) => el("div", {}, el("dt", {}, purpose), el("dd", {}, el("code", { tabindex: 0 }, line)))),
   );
 }
 
@@ -55,10 +73,10 @@ function relations(suites: readonly Suite[], verdicts: readonly Verdict[]): HTML
   return el(
     "details",
     { open: broken > 0 },
-    el("summary", {}, "Relations between cases", el("span", { class: "muted" }, ` ${words}`)),
+    el("summary", {}, "Relations", el("span", { class: "muted" }, ` ${words}`)),
     el(
       "ul",
-      { class: "relations" },
+      { class: "relations", tabindex: 0, "aria-label": "Relations" },
       ...rows.map(({ relation, verdict }) =>
         el(
           "li",
@@ -68,26 +86,6 @@ function relations(suites: readonly Suite[], verdicts: readonly Verdict[]): HTML
         ),
       ),
     ),
-  );
-}
-
-/** Why cases need attention, worst first. */
-function reasons(report: Report): HTMLElement | null {
-  const { groups, more_groups: rest = 0 } = report.data;
-  if (groups.length < 2) return null; // the sentence says it
-  return el(
-    "ul",
-    { class: "reasons" },
-    ...groups.map(({ effect, cases, sentence }) =>
-      el(
-        "li",
-        {},
-        el("strong", {}, `${cases} ${effect.replaceAll("_", " ")}`),
-        sentence === "" ? "" : ": ",
-        name(sentence),
-      ),
-    ),
-    rest > 0 ? el("li", {}, `and ${rest} more reasons`) : null,
   );
 }
 
@@ -113,9 +111,10 @@ export function overview(report: Report, toggleVerdict: (verdict: string) => voi
       );
       return { verdict, chip };
     });
-  const head = headFacts.flatMap((label) => report.data.facts.filter(([known]) => known === label));
+  const head = headFacts.flatMap((label) =>
+    report.data.facts.filter(([known]) => known === label).map(([known, text]): [string, string] => [known, shortCommit(text)]),
+  );
   const roofline = el("div", { class: "roofline" });
-  const several = report.data.suites.length > 1;
   const element = el(
     "section",
     { id: "overview", "aria-labelledby": "outcome" },
@@ -124,19 +123,27 @@ export function overview(report: Report, toggleVerdict: (verdict: string) => voi
       { class: "outcome", "data-tone": outcome.tone },
       el("h1", { id: "outcome" }, outcome.words),
       report.data.summary ? el("p", { class: "summary" }, name(report.data.summary)) : null,
-      el("p", {}, `${report.data.counts} · exit code ${report.data.exit_code}`),
+      el(
+        "div",
+        { class: "chips", role: "group", "aria-label": "Show cases by verdict" },
+        ...chips.map(({ chip }) => chip),
+        el("span", { class: "muted" }, `exit code ${report.data.exit_code}`),
+      ),
     ),
-    reasons(report),
-    el("div", { class: "chips", role: "group", "aria-label": "Show cases by verdict" }, ...chips.map(({ chip }) => chip)),
     facts(head),
-    el("div", { class: "suites" }, ...report.data.suites.map((suite) => suiteNotes(suite, several))),
-    relations(report.data.suites, report.data.verdicts),
-    el("details", { class: "whole-roofline" }, el("summary", {}, "Roofline of all cases"), roofline),
+    commands(report.data),
     el(
-      "details",
-      {},
-      el("summary", {}, "Environment"),
-      facts(report.data.facts.filter(([label]) => !headFacts.includes(label))),
+      "div",
+      { class: "more" },
+      suites(report.data),
+      relations(report.data.suites, report.data.verdicts),
+      el("details", { class: "whole-roofline" }, el("summary", {}, "Roofline"), roofline),
+      el(
+        "details",
+        {},
+        el("summary", {}, "Environment"),
+        facts(report.data.facts.filter(([label]) => !["began", "took"].includes(label))),
+      ),
     ),
   );
   return {

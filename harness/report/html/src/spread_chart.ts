@@ -5,7 +5,7 @@ import * as Plot from "@observablehq/plot";
 import { figure, ink } from "./chart";
 import type { Batch } from "./data";
 import type { Spread, Value } from "./document";
-import { quantityText, quantityTexts, scaleFor } from "./quantity";
+import { quantityText, scaleFor } from "./quantity";
 
 const rowHeight = 26;
 /** Rows of processes; a run has five, and more after two rounds. */
@@ -63,8 +63,8 @@ function words(spread: Spread, method: string, value: Value | undefined, outside
   side("This run", spread.measured);
   if (value?.before != null) told.push(`The line is the baseline's value, ${quantityText(value.before, unit)}.`);
   if (spread.allowed) {
-    const [least, most] = quantityTexts(...spread.allowed, unit);
-    told.push(`The band is what the tolerance allows, ${least} to ${most}.`);
+    const [least, most] = spread.allowed;
+    told.push(`The band is what the tolerance allows, ${quantityText(least, unit)} to ${quantityText(most, unit)}.`);
   }
   const taken = spread.batches.reduce((sum, batch) => sum + batch.count, 0);
   const shown = spread.batches.reduce((sum, batch) => sum + batch.samples.length, 0);
@@ -136,17 +136,17 @@ export function spreadChart(spread: Spread, method: string, value: Value | undef
   );
   // The two values that are compared, beside their points; on the side where there is room.
   const labels = [
-    { row: "baseline", at: value?.before ?? null, known: spread.baseline.length > 0 },
-    { row: "this run", at: value?.after ?? null, known: spread.measured.length > 0 },
-  ].filter(({ at, known }) => at !== null && known) as { row: string; at: number }[];
-  for (const { row, at } of labels) {
-    const beside = row === "baseline" ? spread.baseline : spread.measured;
+    { row: "baseline", at: value?.before ?? null, text: value?.before_text ?? "", beside: spread.baseline },
+    { row: "this run", at: value?.after ?? null, text: value?.after_text ?? "", beside: spread.measured },
+  ];
+  for (const { row, at, text, beside } of labels) {
+    if (at === null || beside.length === 0) continue;
     const toTheLeft = at > (low + high) / 2;
     marks.push(
-      Plot.text([quantityText(at, spread.metric.unit)], {
+      Plot.text([text], {
         x: (toTheLeft ? Math.min(...beside) : Math.max(...beside)) / size,
         y: () => row,
-        text: (text: string) => text,
+        text: (words: string) => words,
         textAnchor: toTheLeft ? "end" : "start",
         dx: toTheLeft ? -9 : 9,
         fill: ink.text,

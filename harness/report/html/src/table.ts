@@ -3,7 +3,6 @@
 // like ten; the grid reports their number to screen readers. It scrolls with the page.
 import type { Case } from "./document";
 import { el, name } from "./dom";
-import { movedText, quantityText, quantityTexts } from "./quantity";
 import type { Selection, SortKey } from "./selection";
 import { badge, toneOf } from "./verdicts";
 
@@ -33,16 +32,6 @@ function widthOf(text: string): number {
 export interface TableEvents {
   open(of: Case): void;
   sort(key: SortKey): void;
-}
-
-function valueTexts(of: Case): [string, string] {
-  const value = of.shown;
-  if (!value) return ["", ""];
-  if (value.before !== null && value.after !== null) return quantityTexts(value.before, value.after, value.metric.unit);
-  return [
-    value.before === null ? "" : quantityText(value.before, value.metric.unit),
-    value.after === null ? "" : quantityText(value.after, value.metric.unit),
-  ];
 }
 
 export class CaseTable {
@@ -176,7 +165,6 @@ export class CaseTable {
   private row(index: number): HTMLElement {
     const of = this.cases[index];
     if (!of) throw new Error(`there is no row ${index}`);
-    const [before, after] = valueTexts(of);
     const shown = of.shown;
     const cell = (key: SortKey, ...children: (Node | string)[]) =>
       el("div", { role: "gridcell", class: `cell ${key}` }, ...children);
@@ -194,11 +182,11 @@ export class CaseTable {
       },
       cell("verdict", badge(of.verdict)),
       cell("case", name(of.id, { class: "id", title: of.id }), el("span", { class: "reason", title: of.reason }, of.reason)),
-      cell("before", before),
-      cell("after", after),
+      cell("before", shown?.before_text ?? ""),
+      cell("after", shown?.after_text ?? ""),
       cell(
         "change",
-        shown ? movedText(shown.before, shown.after, shown.metric.unit) : "",
+        shown?.moved ?? "",
         // A row is about its time unless it says otherwise.
         shown && shown.metric.unit !== "ns" ? el("span", { class: "metric" }, name(shown.metric.name)) : "",
       ),

@@ -6,7 +6,7 @@ import { describe, elementOf } from "./describe";
 import { el, name } from "../dom";
 import { type Colours, coloursOf, drawAxis, drawOverview, drawRows, kernelColours, type Scene } from "./draw";
 import { eventAt, isVisible, layoutOf, nextMatch, type Place, rowAt } from "./layout";
-import { around, moved, type View, within, zoomed } from "./view";
+import { around, busiestPart, moved, type View, within, zoomed } from "./view";
 
 const overviewHeight = 40;
 const axisHeight = 22;
@@ -98,7 +98,7 @@ export class Timeline {
       ),
     );
     this.select(null);
-    this.show({ begin: 0, end: this.length });
+    this.show(busiestPart(this.busy, this.length));
   }
 
   /** The ranks of the kernels' colours, for the tables. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/ledger.hpp"
+#include "model/baseline.hpp"
 
 #include "util/word_of.hpp"
 
