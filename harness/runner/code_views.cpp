@@ -22,20 +22,20 @@
 namespace perfgate::runner {
 namespace {
 
-constexpr std::size_t most_lines = 40, most_stalls = 5, most_rows = 20000, most_files = 50;
+constexpr std::size_t most_lines = 40, most_stalls = 5, most_rows = 20000, most_source_files = 50;
 constexpr std::size_t most_source_bytes = std::size_t{1} << 20, longest_source_line = 300;
 
 /// The lines of files as a commit has them.
-class Sources {
+class CommittedSources {
   public:
-    explicit Sources(const model::Run& run)
+    explicit CommittedSources(const model::Run& run)
         : revision_(model::names_a_commit(run.git_revision) ? run.git_revision : "") {}
 
     std::string line(const model::SourcePlace& place) {
         if (revision_.empty() || !lies_inside(place)) return {};
         auto known = files_.find(place.file);
         if (known == files_.end()) {
-            if (files_.size() == most_files) return {};
+            if (files_.size() == most_source_files) return {};
             known = files_.emplace(place.file, lines_of(place.file)).first;
         }
         const auto number = static_cast<std::size_t>(place.line);
@@ -91,7 +91,7 @@ std::vector<report::page::Stall> stalls_of(const sass::HotLine& hot) {
     return all;
 }
 
-report::page::CodeKernel kernel_view(const sass::KernelPair& pair, Sources& sources) {
+report::page::CodeKernel kernel_view(const sass::KernelPair& pair, CommittedSources& sources) {
     const model::KernelCode& after = *pair.after;
     report::page::CodeKernel view;
     view.name = after.name;
@@ -130,7 +130,7 @@ report::page::CodeKernel kernel_view(const sass::KernelPair& pair, Sources& sour
 
 report::CodeViews code_views(const model::Run& run, const model::KeptCode& kept) {
     report::CodeViews views;
-    Sources sources(run);
+    CommittedSources sources(run);
     for (const model::CaseCode& head : kept.head) {
         std::vector<report::page::CodeKernel> kernels;
         const model::CaseCode* const base = code_in(kept.base, head.suite, head.id);
