@@ -8,26 +8,23 @@ namespace {
 
 constexpr Schema code_schema{"perfgate.code", 1, 1};
 
-struct Cases {
-    std::vector<model::CaseCode> cases;
-};
-
-template <class Archive>
-void describe(Archive& archive, Described<Archive, Cases>& all) {
-    archive.required("cases", all.cases);
-}
-
 }  // namespace
 
-std::string write_code(const std::vector<model::CaseCode>& cases) {
-    return write_document(code_schema, Cases{cases});
+template <class Archive>
+static void describe(Archive& archive, Described<Archive, model::KeptCode>& kept) {
+    archive.required("cases", kept.head);
+    archive.optional("base", kept.base);
 }
 
-std::vector<model::CaseCode> parse_code(std::string text, std::string_view source) {
+std::string write_code(const model::KeptCode& kept) {
+    return write_document(code_schema, kept);
+}
+
+model::KeptCode parse_code(std::string text, std::string_view source) {
     JsonDocument document(std::move(text), std::string(source));
-    Cases all;
-    read_document(document, code_schema, all);
-    return std::move(all.cases);
+    model::KeptCode kept;
+    read_document(document, code_schema, kept);
+    return kept;
 }
 
 }  // namespace perfgate::document

@@ -109,6 +109,14 @@ void describe(Archive& archive, Described<Archive, model::Settled>& settled) {
 }
 
 template <class Archive>
+void describe(Archive& archive, Described<Archive, model::CodeFinding>& finding) {
+    archive.optional("base", finding.base);
+    archive.required("change", finding.change);
+    archive.optional("time", finding.time);
+    archive.optional("place", finding.place);
+}
+
+template <class Archive>
 void describe(Archive& archive, Described<Archive, model::CaseResult>& result) {
     archive.derived("id", [&] { return case_id(result.spec); });
     archive.required("workload", result.spec.workload);
@@ -143,6 +151,7 @@ void describe(Archive& archive, Described<Archive, model::CaseResult>& result) {
     archive.optional("skipped_by_suite", result.skipped_by_suite);
     archive.optional("notes", result.notes);
     archive.optional("settled", result.settled);
+    archive.optional("machine_code", result.code);
 }
 template void describe(Reader&, model::CaseResult&);
 template void describe(Writer&, const model::CaseResult&);

@@ -78,6 +78,7 @@ void describe(Archive& archive, Described<Archive, model::Cause>& cause) {
     archive.required("sentence", cause.sentence);
     archive.optional("figures", cause.figures);
     archive.optional("brief", cause.brief);
+    archive.optional("place", cause.place);
 }
 
 template <class Archive>

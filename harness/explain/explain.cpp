@@ -329,18 +329,38 @@ std::optional<SidedCause> choice_cause(const CaseVerdict& verdict, const CaseRes
     return SidedCause{{"autotune", sentence, {}, sentence}, better ? Side::better : Side::worse};
 }
 
-/// Which instructions the machine code has more or less often than the baseline's.
-std::optional<SidedCause> instruction_cause(const CaseVerdict& verdict, const CaseResult& result,
-                                            const MetricVerdict* time) {
+/// Whether the code was compared, when it was measured, with what is the baseline now.
+bool is_of_baseline(const CaseVerdict& verdict, const CaseResult& result) {
+    if (!result.code) return false;
+    const std::vector<model::Kernel>& kernels = verdict.baseline_kernels;
+    return result.code->base.empty() ||
+           std::any_of(kernels.begin(), kernels.end(), [&](const model::Kernel& kernel) {
+               return kernel.code == result.code->base;
+           });
+}
+
+/// How the machine code differs from the baseline's, and where the time went; or else, with
+/// `code_instructions`, which instructions it has more or less often.
+std::vector<SidedCause> code_causes(const CaseVerdict& verdict, const CaseResult& result,
+                                    const MetricVerdict* time) {
+    const bool better = time != nullptr && *time->measured < *time->baseline;
+    std::vector<SidedCause> causes;
+    const auto add = [&](const char* rule, const std::string& sentence) {
+        causes.push_back({{rule, sentence, {}, sentence}, better ? Side::better : Side::worse});
+    };
+    const bool compared = is_of_baseline(verdict, result);
+    std::string change = compared ? result.code->change : std::string();
     const auto before = verdict.baseline_details.find(code_instructions);
     const auto now = result.metrics.find(code_instructions);
-    if (before == verdict.baseline_details.end() || now == result.metrics.end()) return {};
-    const std::string changed = difference_of_details(before->second, now->second.detail);
-    if (changed.empty()) return {};
-    const std::string sentence = "machine code: " + changed;
-    const bool better = time != nullptr && *time->measured < *time->baseline;
-    return SidedCause{{"machine_code", sentence, {}, sentence},
-                      better ? Side::better : Side::worse};
+    if ((!compared || result.code->base.empty()) && before != verdict.baseline_details.end() &&
+        now != result.metrics.end()) {
+        const std::string counted = difference_of_details(before->second, now->second.detail);
+        if (!counted.empty()) change = counted;
+    }
+    if (!change.empty()) add("machine_code", "machine code: " + change);
+    if (compared && !result.code->time.empty()) add("samples", "samples: " + result.code->time);
+    if (compared && !causes.empty()) causes.back().cause.place = result.code->place;
+    return causes;
 }
 
 /// If no single kernel explains the change of the time.
@@ -457,9 +477,7 @@ std::vector<Cause> explain_case(const CaseVerdict& verdict, const CaseResult& re
         found.push_back({cause_of(finding), finding.side, of_time});
     }
 
-    if (auto changed = instruction_cause(verdict, result, time)) {
-        found.push_back(*std::move(changed));
-    }
+    for (SidedCause& each : code_causes(verdict, result, time)) found.push_back(std::move(each));
 
     std::vector<Cause> causes;
     const auto add = [&](SidedCause& each, bool opposed) {

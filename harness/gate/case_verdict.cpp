@@ -374,7 +374,9 @@ void CaseVerdicts::compare(const ComparedCase& compared, CaseVerdict& verdict) {
         }
         add_baseline_values(run_, policy_, compared, verdict);
         add_baseline_details(compared, verdict);
-        if (!result.command.empty()) verdict.baseline_kernels = expected->kernels;
+        if (!result.command.empty() || result.code) {
+            verdict.baseline_kernels = expected->kernels;
+        }
     }
     if (may_lack_verification(result) && !result.verification) {
         verdict.notes.emplace_back("not verified: the suite states no 'check'");

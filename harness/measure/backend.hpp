@@ -226,9 +226,9 @@ class Backend {
                           "': leave its metrics out of 'metrics'";
         return reading;
     }
-    /// Disassembles the kernels of a case whose launch is recorded. The result's `problem` says
-    /// what cannot be disassembled; by default nothing can.
-    virtual model::CaseCode machine_code(Case& /*opened*/) {
+    /// Disassembles the kernels of a case whose launch is recorded, and samples where further
+    /// launches spend their time. The result says what cannot be had; by default nothing can.
+    virtual model::CaseCode machine_code(Case& /*opened*/, model::Cache /*cache*/) {
         model::CaseCode code;
         code.problem = "this backend has no machine code to disassemble";
         return code;

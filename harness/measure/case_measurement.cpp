@@ -281,7 +281,10 @@ model::CaseCode CaseMeasurement::machine_code(const model::CaseResult& result,
     opened->warm_up(1, Seconds(0));
     opened->record_launch();
     observe("machine code");
-    return backend_.machine_code(*opened);
+    const auto begin = std::chrono::steady_clock::now();
+    code = backend_.machine_code(*opened, result.spec.cache);
+    code.seconds = seconds_since(begin);
+    return code;
 }
 
 void CaseMeasurement::record_code(Case& opened, model::CaseResult& result,

@@ -182,8 +182,10 @@ std::vector<RecordedLaunch> Session::record_launches() {
 
 std::vector<model::CaseCode> Session::machine_code(const std::vector<model::CaseIndex>& cases) {
     std::vector<model::CaseCode> all;
-    for (Item* item : items_at(cases)) {
-        if (item->planned->group || shared_.interrupted) continue;
+    for (const model::CaseIndex& at : cases) {
+        Item* const item = item_at(at);
+        if (item == nullptr || item->planned->group || shared_.interrupted) continue;
+        if (item->begun && !can_go_on(*item)) continue;
         Workers& workers = *devices_[item->chain.value_or(0)].workers;
         const CodeRequest request{
             *item->result,

@@ -12,10 +12,30 @@
 
 namespace perfgate::model {
 
+/// How often the program counter was seen at some code while it ran.
+struct Samples {
+    /// By what the warp waited for: "long_scoreboard"; "selected": for nothing.
+    std::map<std::string, std::int64_t> reasons;
+    /// Those of one half of the launches, which show with the others how well they repeat.
+    std::int64_t of_half = 0;
+
+    std::int64_t all() const {
+        std::int64_t sum = 0;
+        for (const auto& [reason, count] : reasons) sum += count;
+        return sum;
+    }
+    void add(const Samples& other) {
+        for (const auto& [reason, count] : other.reasons) reasons[reason] += count;
+        of_half += other.of_half;
+    }
+    bool operator==(const Samples&) const = default;
+};
+
 struct Instruction {
     std::int64_t address = 0;  ///< bytes from the function's begin
     std::string text;          ///< "@!P1 LDG.E.128 R12, desc[UR4][R2.64]", printable ASCII
     SourcePlace place{};       // NOLINT(readability-redundant-member-init): line 0: unknown
+    Samples samples{};         // NOLINT(readability-redundant-member-init)
 
     bool operator==(const Instruction&) const = default;
 };
@@ -33,6 +53,7 @@ struct KernelCode {
     std::string name;  ///< demangled
     std::string code;  ///< as Kernel::code
     Listing listing;
+    std::int64_t launches = 0;  ///< of the case that were sampled; 0: none
 
     bool operator==(const KernelCode&) const = default;
 };
@@ -42,8 +63,22 @@ struct CaseCode {
     std::string suite, id;
     std::vector<KernelCode> kernels;  ///< each once, in the order of their first launches
     std::string problem;              ///< why there are none, with the remedy; empty: there are
+    std::string sampling_problem;     ///< why no samples were taken, likewise
+    double seconds = 0;               ///< what all of this took
+
+    /// Whether it is of the case.
+    bool is_of(const std::string& of_suite, const std::string& of_id) const {
+        return suite == of_suite && id == of_id;
+    }
 
     bool operator==(const CaseCode&) const = default;
+};
+
+/// The cases whose machine code is kept, and that of their bases, as far as it was at hand.
+struct KeptCode {
+    std::vector<CaseCode> head, base;
+
+    bool operator==(const KeptCode&) const = default;
 };
 
 }  // namespace perfgate::model

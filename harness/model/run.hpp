@@ -150,6 +150,17 @@ struct Settled {
     bool operator==(const Settled&) const = default;
 };
 
+/// How the machine code of a slower case differs from its base's, and where its time goes, as its
+/// run has seen it. All text is untrusted.
+struct CodeFinding {
+    std::string base;  ///< fingerprint of the kernel it is compared with; empty: not at hand
+    std::string change;  ///< "LDG.E.128 4 → 0, LDG.E 0 → 16 at blend.cu:57", or why it is not known
+    std::string time;   ///< "+38 % of the base's samples are at …"; empty: nothing was sampled
+    SourcePlace place;  ///< the line to look at; line 0: none is shown
+
+    bool operator==(const CodeFinding&) const = default;
+};
+
 struct CaseResult {
     CaseSpec spec;
     SourcePlace place;
@@ -199,6 +210,8 @@ struct CaseResult {
     std::vector<std::string> notes = {};
     /// Its baseline does not know the board, and its values alone could not decide.
     std::optional<Settled> settled = std::nullopt;
+    /// Of a slower case whose machine code is not its base's.
+    std::optional<CodeFinding> code = std::nullopt;
 
     bool operator==(const CaseResult&) const = default;
 };

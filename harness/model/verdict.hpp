@@ -216,6 +216,8 @@ struct Cause {
     std::vector<Figure> figures = {};
     /// What happened and its first value: "more registers (96 → 128), so that fewer warps fit".
     std::string brief = {};
+    /// The line that it names; line 0: none.
+    SourcePlace place{};  // NOLINT(readability-redundant-member-init): not all name it
 
     bool operator==(const Cause&) const = default;
 };
@@ -237,7 +239,8 @@ struct CaseVerdict {
     /// What the baseline's values consist of (MetricSeries::detail), of metrics whose value
     /// consists of something else in the run. Used to explain a change.
     std::map<std::string, std::string> baseline_details = {};
-    /// The baseline's kernels of a program's case, for explanations.
+    /// The baseline's kernels of a program's case and of one whose code was compared, for
+    /// explanations.
     std::vector<Kernel> baseline_kernels = {};
     std::vector<Cause> why = {};  ///< the causes that explain/ found, most important first
     CodeChange code = CodeChange::unknown;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Workflow commands of GitHub Actions: each marks a line with the results of its cases. It is the
-// line at which the source of a changed kernel begins, where that is known, else one of the suite.
-// GitHub silently drops more than ten annotations of a kind per step: cases of the same line share
-// one, the worst come first, and the last one counts what has none.
+// line that got slower, or at which the source of a changed kernel begins, where that is known,
+// else one of the suite. GitHub silently drops more than ten annotations of a kind per step: cases
+// of the same line share one, the worst come first, and the last one counts what has none.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -47,8 +46,7 @@ struct Group {
 class Groups {
   public:
     void add(const model::SourcePlace& place, Remark remark) {
-        const auto [known, fresh] =
-            index_.try_emplace(std::pair(place.file, place.line), groups_.size());
+        const auto [known, fresh] = index_.try_emplace(place, groups_.size());
         if (fresh) groups_.push_back({place, {}});
         groups_[known->second].remarks.push_back(std::move(remark));
     }
@@ -68,7 +66,7 @@ class Groups {
     }
 
   private:
-    std::map<std::pair<std::string, std::int64_t>, std::size_t> index_;
+    std::map<model::SourcePlace, std::size_t> index_;
     std::vector<Group> groups_;
 };
 
@@ -132,11 +130,11 @@ std::string write_annotations(const model::VerdictDocument& document, const mode
                 lines.insert(lines.begin(), short_reason(joined, true));
             }
             for (std::string& why : why_lines(verdict)) lines.push_back(std::move(why));
-            const model::Kernel* changed = changed_kernel_with_source(joined);
-            if (changed != nullptr && verdict.place.line > 0) {
+            const model::SourcePlace line = line_to_look_at(joined);
+            if (line.line > 0 && verdict.place.line > 0) {
                 lines.push_back("case in " + place_text(verdict.place));
             }
-            groups->add(changed != nullptr ? changed->source : verdict.place,
+            groups->add(line.line > 0 ? line : verdict.place,
                         {verdict.verdict,
                          fmt::format("{}: {}", plain_line(verdict.id, longest_title),
                                      to_text(verdict.verdict)),

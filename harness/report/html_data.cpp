@@ -349,6 +349,17 @@ class CaseMaker {
     std::unordered_map<std::string, Number> texts_, metrics_;
 };
 
+/// Of a case whose verdict is explained by it: the code was compared with this baseline's.
+std::vector<page::CodeKernel> code_of(const CodeViews* views, const std::string& suite,
+                                      const model::CaseVerdict& verdict) {
+    const bool explained =
+        std::any_of(verdict.why.begin(), verdict.why.end(),
+                    [](const model::Cause& cause) { return cause.rule == "machine_code"; });
+    if (views == nullptr || !explained) return {};
+    const auto found = views->cases.find({suite, verdict.id});
+    return found == views->cases.end() ? std::vector<page::CodeKernel>() : found->second;
+}
+
 std::string json_text(const model::VerdictDocument& document, const model::Run& run,
                       const Options& options) {
     const std::vector<JoinedSuite> suites = join(document, run);
@@ -372,6 +383,7 @@ std::string json_text(const model::VerdictDocument& document, const model::Run& 
         data.suites.push_back(suite_of(*suite.verdict));
         for (const JoinedCase& joined : suite.cases) {
             data.cases.push_back(maker.make(joined, number));
+            data.cases.back().machine_code = code_of(options.code, suite.verdict->name, *joined.verdict);
         }
     }
     document::JsonWriter json(document::JsonLayout::compact, 0, clean);

@@ -14,6 +14,7 @@
 #include "document/shared.hpp"
 #include "model/environment.hpp"
 #include "model/run.hpp"
+#include "report/code_page.hpp"
 
 namespace perfgate::report::page {
 
@@ -102,6 +103,7 @@ struct Case {
     std::optional<Number> shown;  ///< the metric of its row: what decides its verdict, or its time
     std::vector<Value> values;
     std::vector<Spread> spreads;
+    std::vector<CodeKernel> machine_code;
 };
 
 struct Data {
@@ -226,6 +228,7 @@ void describe(Archive& archive, Described<Archive, Case>& of) {
     archive.optional("shown", of.shown);
     archive.optional("values", of.values);
     archive.optional("spreads", of.spreads);
+    archive.optional("machine_code", of.machine_code);
 }
 
 template <class Archive>

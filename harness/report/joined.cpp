@@ -247,6 +247,14 @@ const model::Kernel* changed_kernel_with_source(const JoinedCase& joined) {
     return found == joined.result->kernels.end() ? nullptr : &*found;
 }
 
+model::SourcePlace line_to_look_at(const JoinedCase& joined) {
+    for (const model::Cause& cause : joined.verdict->why) {
+        if (cause.place.line > 0 && lies_inside(cause.place)) return cause.place;
+    }
+    const model::Kernel* kernel = changed_kernel_with_source(joined);
+    return kernel == nullptr ? model::SourcePlace{} : kernel->source;
+}
+
 std::string changed_source(const JoinedCase& joined) {
     const model::Kernel* kernel = changed_kernel_with_source(joined);
     if (kernel == nullptr) return {};

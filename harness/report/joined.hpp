@@ -93,6 +93,10 @@ std::string short_reason(const JoinedCase& joined, bool with_change);
 /// the folder in which the run worked; null if there is none.
 const model::Kernel* changed_kernel_with_source(const JoinedCase& joined);
 
+/// The line that a cause names, else the one at which that kernel begins; in the folder in which
+/// the run worked. Line 0: there is none.
+model::SourcePlace line_to_look_at(const JoinedCase& joined);
+
 /// "changed: gemm_tiled, kernels/gemm/tiled.cu:41", of that kernel; empty if there is none.
 /// Untrusted.
 std::string changed_source(const JoinedCase& joined);

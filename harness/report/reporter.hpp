@@ -26,6 +26,8 @@ struct CommandWords {
     std::set<std::string> not_acceptable;  ///< ids of cases that `baseline accept` refuses
 };
 
+struct CodeViews;
+
 struct Options {
     // console
     std::size_t width = 0;  ///< columns of the terminal; 0: none (files, CI logs)
@@ -37,6 +39,8 @@ struct Options {
     std::string hostname = "localhost";
     // markdown
     std::string report_url;  ///< of the whole report, checked by is_web_address; empty: unknown
+    // html
+    const CodeViews* code = nullptr;  ///< of slower cases; null: none
 };
 
 /// Whether a report may link to it: http or https, only characters that RFC 3986 allows in

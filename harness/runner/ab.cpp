@@ -242,8 +242,9 @@ BothRuns measure_sides(const AbRequest& request, const Checkouts& checkouts,
 
     BackToBack both(base_execution.session(), head_execution.session(), *choice.processes);
     const std::vector<model::CaseIndex> slower = measure(both, head_execution);
-    store_code(base_execution.session(), slower, of_base.out);
-    store_code(head_execution.session(), slower, of_head.out);
+    const model::KeptCode code = code_of_slower(
+        head_execution.session(), slower,
+        [&](const auto& cases) { return base_execution.session().machine_code(cases); }, choice);
     if (both.interrupted()) {
         for (Execution* side : {&base_execution, &head_execution}) side->session().interrupt();
     }
@@ -251,6 +252,7 @@ BothRuns measure_sides(const AbRequest& request, const Checkouts& checkouts,
     BothRuns runs;
     runs.notes = same_program_notes(plans);
     runs.head = head_execution.finish(request.suites.front());
+    keep_code(code, of_head.out, runs.head);
     runs.base = base_execution.finish_beside(runs.head);
     if (!request.base.revision.empty()) {
         runs.base.git_revision = git_revision(checkouts.base.root);
@@ -278,7 +280,11 @@ Compared compare_checkouts(const AbRequest& request, const Checkouts& checkouts)
         };
         both.measure_all();
         confirm(both, flagged, gate::Processes::paired);
-        return both.interrupted() ? std::vector<model::CaseIndex>() : flagged(both.run());
+        if (both.interrupted()) return std::vector<model::CaseIndex>();
+        const model::Run base = head.rated(both.base_run());
+        return slower_by_code(gate::judge(head.rated(both.run()),
+                                          gate::baselines_of(base, base_name(request)),
+                                          request.policy, rule));
     });
     const std::filesystem::path out = request.measuring.out;
     const int stored = model::combine_exit_codes(

@@ -1,32 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine code of the cases that got slower, as a file beside the run document: code.json, and
-// base/code.json of the build that they are compared with.
+// The machine code of the cases that got slower and of their bases, with samples of where their
+// time goes, as a file beside the run document (code.json); the run has a sentence of it.
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <vector>
 
 #include "measure/session.hpp"
 #include "model/kernel_code.hpp"
-#include "model/run.hpp"
+#include "model/verdict.hpp"
+#include "runner/choice.hpp"
 
 namespace perfgate::runner {
 
-/// Disassembles those of the cases that have the metric `code_instructions`, each in one more
-/// launch, and stores what that gives; no file if there is nothing. A case beyond the limits (16,
-/// 64 MiB) is stored with the reason in its place. What fails is said on standard error: the run is
-/// none the worse.
-void store_code(measure::Session& session, const std::vector<model::CaseIndex>& cases,
-                const std::filesystem::path& out);
+inline constexpr const char* code_file = "code.json";
 
-/// Removes the files of an earlier execution.
-void remove_code(const std::filesystem::path& out);
+/// The cases that are, or may be, worse than their base and launch other machine code.
+std::vector<model::CaseIndex> slower_by_code(const model::VerdictDocument& verdict);
 
-/// Both sides, as far as they are there.
-struct StoredCode {
-    std::vector<model::CaseCode> base, head;
-};
-/// Reads the files beside a run document. One that cannot be read is said on standard error.
-StoredCode read_code(const std::filesystem::path& folder);
+/// The machine code of the slower cases, in further launches, and that of their bases, which `base`
+/// gives for some or all of them. A case beyond the limits (16, 64 MiB) has the reason in its
+/// place. What fails is said on standard error: the run is none the worse.
+model::KeptCode code_of_slower(
+    measure::Session& session, const std::vector<model::CaseIndex>& slower,
+    const std::function<std::vector<model::CaseCode>(const std::vector<model::CaseIndex>&)>& base,
+    const MeasuringChoice& choice);
+
+/// Stores it beside the run, if there is any, and tells the run's cases what it says.
+void keep_code(const model::KeptCode& kept, const std::filesystem::path& out, model::Run& run);
+
+/// Reads the file beside a run document; nothing if there is none. One that cannot be read is said
+/// on standard error.
+model::KeptCode read_code(const std::filesystem::path& folder);
+
+/// The code of a case; null: there is none.
+const model::CaseCode* code_in(const std::vector<model::CaseCode>& all, const std::string& suite,
+                               const std::string& id);
 
 }  // namespace perfgate::runner

@@ -14,6 +14,7 @@
 #include "kinds/kinds.hpp"
 #include "measure/ceiling_shares.hpp"
 #include "measure/identity.hpp"
+#include "runner/code_file.hpp"
 #include "runner/git.hpp"
 #include "runner/installation.hpp"
 #include "runner/interruption.hpp"
@@ -51,10 +52,9 @@ std::vector<std::filesystem::path> modules_of(const std::filesystem::path& plugi
 
 /// Results of an earlier execution must not be mistaken for this one's if it ends early.
 void remove_results(const std::filesystem::path& folder) {
-    for (const char* name : {"run.json", "verdict.json", "junit.xml"}) {
+    for (const char* name : {"run.json", "verdict.json", "junit.xml", code_file}) {
         util::remove_below(folder, name);
     }
-    remove_code(folder);
 }
 
 std::size_t processes_of(const MeasuringChoice& choice) {

@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -13,8 +14,11 @@
 #include <fstream>
 #include <system_error>
 
+#include "report/code_page.hpp"
 #include "report/formats.hpp"
 #include "report/html.hpp"
+#include "runner/code_file.hpp"
+#include "runner/code_views.hpp"
 #include "util/error.hpp"
 #include "util/file.hpp"
 #include "util/folder.hpp"
@@ -153,6 +157,13 @@ std::string host_name() {
     return name.data();
 }
 
+bool has_code(const model::Run& run) {
+    return std::any_of(run.suites.begin(), run.suites.end(), [](const auto& suite) {
+        return std::any_of(suite.cases.begin(), suite.cases.end(),
+                           [](const auto& result) { return result.code.has_value(); });
+    });
+}
+
 /// If a message cannot be written to standard error, there is no other place for it.
 void print_error(const std::string& text) {
     std::fputs(text.c_str(), stderr);
@@ -260,8 +271,15 @@ int write_reports(const model::VerdictDocument& document, const model::Run& run,
     how.hostname = host_name();
     how.report_url = options.report_url;
     how.commands = options.commands;
+    report::CodeViews code;
     for (const Destination& destination : destinations(options)) {
         attempt([&] {
+            if (destination.format->name == "html" && has_code(run)) {
+                // Beside the run document.
+                code = code_views(run,
+                                  read_code(fs::absolute(options.commands.run_file).parent_path()));
+                how.code = &code;
+            }
             const std::string text = destination.format->write(document, run, how);
             if (destination.name.empty()) {
                 util::write_file_atomically(destination.file, text);

@@ -149,13 +149,20 @@ JudgedRun measure_run(const RunRequest& request) {
                               static_cast<std::int64_t>(i) + 1, gate::fresh_collections[i]);
     }
 
+    model::KeptCode code;
     if (!session.interrupted()) {
         model::Run final = execution.rated(session.run());
         add_settled(settled, final);
-        store_code(session, judge.flagged(final), choice.out);
+        code = code_of_slower(
+            session, slower_by_code(judge.verdict(final)),
+            [&](const Cases& cases) {
+                return code_of_bases(choice, backend, plan, judge, final, cases);
+            },
+            choice);
     }
     model::Run run = execution.finish(request.suites.front());
     add_settled(settled, run);
+    keep_code(code, choice.out, run);
     if (!run.interrupted) keep_builds(choice, backend, plan, run, &judge.baselines());
     run.shard = std::move(shard);
     run.options = request.reports.commands.again_words;

@@ -275,6 +275,16 @@ class GroupMeasuring {
         return !both.interrupted();
     }
 
+    /// Of the base, in the order of the group.
+    std::vector<model::CaseCode> base_code() {
+        const model::Plan of_head = plan_of(plan_, group_, so_far_);
+        OpenedBackend base = open_beside(of_base_, {}, {});
+        const model::Plan of_base =
+            offered(with_machine_code(of_head), base.capabilities.workloads);
+        Execution execution(of_base_, base, of_base, Execution::Unsupported::skip);
+        return execution.session().machine_code(places_in(of_base));
+    }
+
   private:
     static MeasuringChoice choice_of(const MeasuringChoice& choice, const OpenedBackend& backend,
                                      const std::string& folder) {
@@ -406,6 +416,58 @@ SettledCases settle_here(const MeasuringChoice& choice, const OpenedBackend& bac
         }
     }
     return settled;
+}
+
+/// Leaves out kernels that the baseline does not have.
+static void keep_known(const Judge& judge, model::CaseCode& code) {
+    const std::vector<model::Kernel>& known =
+        judge.baselines().at(code.suite).baseline.cases.at(code.id).kernels;
+    std::erase_if(code.kernels, [&](const model::KernelCode& kernel) {
+        return std::none_of(known.begin(), known.end(),
+                            [&](const model::Kernel& each) { return each.code == kernel.code; });
+    });
+    if (code.kernels.empty() && code.problem.empty()) {
+        code.problem = "the base's is not at hand: its build's is not the baseline's";
+    }
+}
+
+std::vector<model::CaseCode> code_of_bases(const MeasuringChoice& choice,
+                                           const OpenedBackend& backend, const model::Plan& plan,
+                                           const Judge& judge, const model::Run& run,
+                                           const CaseList& cases) {
+    std::vector<model::CaseCode> all;
+    const auto add_problem = [&](const model::CaseIndex& at, const std::string& problem) {
+        model::CaseCode& code = all.emplace_back();
+        code.suite = run.suites[at.suite].name;
+        code.id = model::case_id(run.suites[at.suite].cases[at.index].spec);
+        code.problem = "the base's is not at hand: " + util::printable(problem, 300);
+    };
+    const util::TemporaryFolder copies(util::Folder(choice.out).below("settled").path(), "builds");
+    Bases bases(choice, plan, judge, run, copies.path());
+    for (const model::CaseIndex& at : cases) {
+        const std::string problem = bases.add(at);
+        if (!problem.empty()) add_problem(at, problem);
+    }
+    for (const auto& [name, group] : bases.groups()) {
+        const auto refuse = [&](const std::string& why) {
+            for (const Undecided& each : group.cases) add_problem(each.at, why);
+        };
+        // Building a revision would take longer than the run.
+        if (!group.revision.empty()) {
+            refuse("'perfgate ab --base rev:REF' has both; 'builds: DIR' in the config keeps it");
+            continue;
+        }
+        try {
+            for (model::CaseCode& code :
+                 GroupMeasuring(choice, backend, plan, judge, run, group).base_code()) {
+                keep_known(judge, code);
+                all.push_back(std::move(code));
+            }
+        } catch (const util::Error& error) {
+            refuse(error.what());
+        }
+    }
+    return all;
 }
 
 void add_settled(const SettledCases& settled, model::Run& run) {

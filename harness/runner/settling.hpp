@@ -6,6 +6,7 @@
 #include <map>
 
 #include "measure/session.hpp"
+#include "model/kernel_code.hpp"
 #include "model/plan.hpp"
 #include "model/run.hpp"
 #include "runner/choice.hpp"
@@ -29,6 +30,13 @@ using SettledCases = std::map<model::CaseIndex, SettledCase>;
 SettledCases settle_here(const MeasuringChoice& choice, const OpenedBackend& backend,
                          const model::Plan& plan, const Judge& judge, const model::Run& so_far,
                          measure::Session& session);
+
+/// The machine code of the bases of these cases that are at hand: builds that `choice.builds`
+/// keeps. A case whose base is not has the reason. Nothing is settled.
+std::vector<model::CaseCode> code_of_bases(const MeasuringChoice& choice,
+                                           const OpenedBackend& backend, const model::Plan& plan,
+                                           const Judge& judge, const model::Run& run,
+                                           const std::vector<model::CaseIndex>& cases);
 
 /// Tells the run what was settled, or why it was not. A case that failed beside its base has
 /// failed.

@@ -141,6 +141,7 @@ std::vector<Line> lines_of(const model::Listing& before, const model::Listing& a
             if (instruction.place.line > 0) {
                 Found& found = of_before(instruction);
                 ++found.line.instructions_before;
+                found.line.samples_before.add(instruction.samples);
                 ++found.opcodes[std::string(elf::opcode_of(instruction))].before;
                 if (row.mark != Mark::same) ++found.line.changed;
             }
@@ -150,6 +151,7 @@ std::vector<Line> lines_of(const model::Listing& before, const model::Listing& a
             if (instruction.place.line > 0) {
                 Found& found = of_after(instruction);
                 ++found.line.instructions_after;
+                found.line.samples_after.add(instruction.samples);
                 ++found.opcodes[std::string(elf::opcode_of(instruction))].after;
                 if (row.mark == Mark::added) ++found.line.changed;
             }
@@ -274,6 +276,17 @@ std::string sentence_of(const std::vector<Count>& opcodes, const Rest& rest) {
     return text;
 }
 
+/// Of the opcode that became more frequent by the most, else of the line that changed most.
+SourcePlace place_of(const Difference& difference) {
+    for (const Count& each : difference.opcodes) {
+        if (each.place.line > 0) return each.place;
+    }
+    for (const Line& line : difference.lines) {
+        if (line.changed > 0 && line.after.line > 0) return line.after;
+    }
+    return {};
+}
+
 }  // namespace
 
 Difference difference(const model::Listing& before, const model::Listing& after) {
@@ -288,9 +301,8 @@ Difference difference(const model::Listing& before, const model::Listing& after)
     result.classes = class_counts(before, after);
     result.opcodes = changed_opcodes(before, after);
     result.lines = lines_of(before, after, result.rows);
-    result.equal = std::all_of(result.rows.begin(), result.rows.end(),
-                               [](const Row& row) { return row.mark == Mark::same; });
     result.sentence = sentence_of(result.opcodes, rest_of(before_side, after_side, result.rows));
+    result.place = place_of(result);
     return result;
 }
 

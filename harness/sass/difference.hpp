@@ -44,6 +44,7 @@ struct Line {
     std::int64_t instructions_before = 0, instructions_after = 0;
     std::int64_t changed = 0;    ///< rows of it that are not the same
     std::vector<Count> opcodes;  ///< whose number changed, the largest changes first
+    model::Samples samples_before, samples_after;
 };
 
 struct Difference {
@@ -53,8 +54,8 @@ struct Difference {
     std::vector<Line> lines;     ///< the most changed first
     /// "LDG.E 0 → 32 at blend.cu:19, LDG.E.128 8 → 0; 3 in another order". Never empty.
     std::string sentence;
-    /// Nothing but registers, addresses and labels differs.
-    bool equal = false;
+    /// Of what the sentence begins with; line 0: not known.
+    model::SourcePlace place;
 };
 
 Difference difference(const model::Listing& before, const model::Listing& after);

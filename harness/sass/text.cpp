@@ -5,6 +5,9 @@
 
 #include <algorithm>
 
+#include "sass/finding.hpp"
+#include "sass/samples.hpp"
+
 namespace perfgate::sass {
 namespace {
 
@@ -70,20 +73,25 @@ std::vector<std::string> rows_text(const model::Listing& before, const model::Li
 }
 
 std::vector<std::string> lines_text(const Difference& difference, std::size_t most_lines) {
+    constexpr double least_share = 1;
+    std::vector<HotLine> shown = hot_lines(difference);
+    std::erase_if(shown, [&](const HotLine& each) {
+        return each.line->changed == 0 && std::max(each.before, each.after) < least_share;
+    });
     std::vector<std::string> lines;
-    const auto changed = std::count_if(difference.lines.begin(), difference.lines.end(),
-                                       [](const Line& line) { return line.changed > 0; });
-    for (const Line& line : difference.lines) {
-        if (line.changed == 0) break;
+    for (const auto& [line, before, after] : shown) {
         if (lines.size() == most_lines) {
-            lines.push_back(fmt::format("… and {} more source lines",
-                                        static_cast<std::size_t>(changed) - most_lines));
+            lines.push_back(fmt::format("… and {} more source lines", shown.size() - most_lines));
             break;
         }
-        std::string text = fmt::format("{}  instructions {} → {}", place_of(line),
-                                       line.instructions_before, line.instructions_after);
-        for (std::size_t i = 0; i < std::min(line.opcodes.size(), most_opcodes); ++i) {
-            const Count& one = line.opcodes[i];
+        std::string text = place_of(*line);
+        if (before > 0 || after > 0) {
+            text += fmt::format("  samples {:.1f} % → {:.1f} %", before, after);
+        }
+        text += fmt::format("  instructions {} → {}", line->instructions_before,
+                            line->instructions_after);
+        for (std::size_t i = 0; i < std::min(line->opcodes.size(), most_opcodes); ++i) {
+            const Count& one = line->opcodes[i];
             text +=
                 fmt::format("{}{} {} → {}", i == 0 ? "  " : ", ", one.name, one.before, one.after);
         }
@@ -96,32 +104,25 @@ std::vector<std::string> case_text(const model::CaseCode* base, const model::Cas
     std::vector<std::string> text;
     if (!head.problem.empty()) text.push_back("machine code: " + head.problem);
     if (base != nullptr && !base->problem.empty()) text.push_back("base: " + base->problem);
-    std::vector<const model::KernelCode*> left;
-    if (base != nullptr) {
-        for (const model::KernelCode& each : base->kernels) left.push_back(&each);
-    }
-    const bool by_place = base != nullptr && base->kernels.size() == head.kernels.size();
-    for (std::size_t i = 0; i < head.kernels.size(); ++i) {
-        const model::KernelCode& kernel = head.kernels[i];
-        auto found = std::find_if(left.begin(), left.end(), [&](const auto* each) {
-            return each != nullptr && each->name == kernel.name;
-        });
-        if (found == left.end() && by_place && left[i] != nullptr) {
-            found = left.begin() + static_cast<std::ptrdiff_t>(i);
-        }
-        if (found == left.end()) {
+    if (!head.sampling_problem.empty()) text.push_back("not sampled: " + head.sampling_problem);
+    for (const KernelPair& pair : kernel_pairs(base, head)) {
+        const model::KernelCode& kernel = *pair.after;
+        if (pair.before == nullptr) {
             text.push_back(fmt::format("{}: {} instructions; the base's are not at hand",
                                        kernel.name, kernel.listing.instructions.size()));
+            if (const auto goes = where_time_goes(kernel)) text.push_back("  " + goes->sentence);
             continue;
         }
-        const model::KernelCode& before = **found;
-        *found = nullptr;
+        const model::KernelCode& before = *pair.before;
         if (before.code == kernel.code) {
             text.push_back(kernel.name + ": the same machine code");
             continue;
         }
         const Difference changed = difference(before.listing, kernel.listing);
         text.push_back(kernel.name + ": " + changed.sentence);
+        if (const auto went = where_time_went(before, kernel, changed.lines)) {
+            text.push_back("  " + went->sentence);
+        }
         text.push_back("  " + classes_text(changed));
         for (const std::string& line : lines_text(changed, most_lines_of_kernel)) {
             text.push_back("  " + line);

@@ -17,8 +17,9 @@ std::string classes_text(const Difference& difference);
 std::vector<std::string> rows_text(const model::Listing& before, const model::Listing& after,
                                    const Difference& difference, std::size_t most_lines);
 
-/// The source lines, the most changed first: "blend.cu:19 (was :17)  instructions 48 → 120  LDG.E 0
-/// → 32, LDG.E.128 8 → 0". After `most_lines`, a line says how many are left out.
+/// The source lines that changed or have samples, the hottest first, then the most changed:
+/// "blend.cu:19 (was :17)  samples 12.0 % → 61.3 %  instructions 48 → 120  LDG.E 0 → 32, LDG.E.128
+/// 8 → 0". After `most_lines`, a line says how many are left out.
 std::vector<std::string> lines_text(const Difference& difference, std::size_t most_lines);
 
 /// Compares the kernels of a case, head against base: for each that changed the sentence, the

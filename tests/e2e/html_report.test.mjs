@@ -38,6 +38,28 @@ function withGoldenData(name, change) {
   return target;
 }
 
+/** The report with the machine code of its slower case. */
+function withMachineCode(file) {
+  const page = fs.readFileSync(file, "utf8");
+  const target = path.join(folder, "machine_code.html");
+  const line = (place, text, before, after) => ({
+    place, text, instructions_before: 2, instructions_after: 8, before, after,
+    stalls: [{ words: "waiting for memory", before: before / 2, after: after - 1 }],
+  });
+  const kernel = {
+    name: "void blend<4>(float*, int)", sentence: "LDG.E.128 2 → 0, LDG.E 0 → 8 at blend.cu:57", compared: true,
+    time: "+38 % of the base's samples are at blend.cu:58, waiting for memory: 91 % of what was added",
+    lines: [line("blend.cu:58", "    x += v < w ? v : w; // <b>&amp;", 12.5, 61.25), line("blend.cu:57", "", 30, 20)],
+    rows: Array.from({ length: 20000 }, (_, i) => `${" +-~"[i % 4]} FFMA R${i % 255}, R1, R2, R3  // <i>${i}`),
+  };
+  fs.writeFileSync(target, page.replace(/(id="data">)(.*?)(<\/script>)/s, (_all, start, text, end) => {
+    const data = JSON.parse(text);
+    data.cases.find(({ id }) => id === slower).machine_code = [kernel];
+    return start + JSON.stringify(data).replaceAll("<", "\\u003c") + end;
+  }));
+  return target;
+}
+
 const opened = (file, options, use) => openedPage(browser, "#outcome", file, options, use);
 
 const rows = (page) => page.locator("[role=row][data-row]");
@@ -136,6 +158,21 @@ describe("a pull request with a regression", () => {
       for (const sentence of ofCase) assert.ok(told.includes(sentence), `${sentence}\n\n${told}`);
       assert.match(told, /Whyspills to local memory/);
       assert.doesNotMatch(told, /why: /);
+    }));
+
+  test("shows where the time of the slower case went, and its instructions when asked", () =>
+    opened(withMachineCode(file), {}, async (page) => {
+      await rowOf(page, slower).click();
+      const code = panel(page).locator(".code-view");
+      assert.equal(await code.locator("ol > li").count(), 2);
+      assert.match(await code.locator("ol > li").first().textContent(), /^blend\.cu:58 {4}x \+= v < w \? v : w; \/\/ <b>&amp;13 %61 %/);
+      await assertAccessible(page);
+      if (screenshots) await code.screenshot({ path: path.join(screenshots, "machine_code.png") });
+      assert.equal(await code.locator("[data-mark]").count(), 0, "made when they are shown");
+      await code.getByText("Difference of the instructions (20000 rows)").click();
+      await code.locator("[data-mark]").nth(19999).waitFor({ state: "attached" });
+      assert.equal(await code.locator('[data-mark="+"]').count(), 5000);
+      assert.equal(await code.locator("i:not(.share i), b:not(.share b)").count(), 0, "text is text");
     }));
 
   test("filters by verdict, tag and text, and says how many are left", () =>

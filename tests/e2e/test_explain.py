@@ -104,25 +104,30 @@ class Explain(tool.Case):
         self.assertEqual("nothing moved: 81 no_baseline\n", done.stdout)
 
     def test_the_machine_code_that_is_kept_beside_a_run_is_compared_with_the_base(self):
-        def code(load):
+        def case(load, waiting):
             instructions = [{"at": 0, "text": "LDC.64 R2, c[0x0][0x210]", "file": "k.cu", "line": 3},
                             {"at": 16, "text": f"{load} R4, desc[UR4][R2.64]", "file": "k.cu", "line": 4},
-                            {"at": 32, "text": "EXIT", "file": "k.cu", "line": 5}]
-            return json.dumps({"schema": "perfgate.code", "version": 1, "cases": [
-                {"suite": "gemm", "case": CASE,
-                 "kernels": [{"name": "copy\x1b[31m", "code": load, "instructions": instructions}]}]})
+                            {"at": 32, "text": "EXIT", "file": "k.cu", "line": 5,
+                             "samples": {"long_scoreboard": waiting}, "of_half": waiting // 2}]
+            return {"suite": "gemm", "case": CASE,
+                    "kernels": [{"name": "copy\x1b[31m", "code": load, "instructions": instructions, "launches": 10}]}
+
+        def write(**sides):
+            self.write("code.json", json.dumps({"schema": "perfgate.code", "version": 1, **sides}))
 
         shutil.copy(RUNS / "gemm-2.run.json", self.folder / "run.json")
-        self.write("code.json", code("LDG.E.EF"))
+        write(cases=[case("LDG.E.EF", 3000)])
 
         def report(*words):
             return self.run_tool("report", "run.json", "--why", *words)
 
         named = report("--filter", CASE).stdout
         self.assertIn("3 instructions; the base's are not at hand", named)
-        self.write("base/code.json", code("LDG.E"))
+        self.assertIn("100 % of the samples are at k.cu:5, waiting for memory", named)
+        write(cases=[case("LDG.E.EF", 3000)], base=[case("LDG.E", 1000)])
         named = report("--filter", CASE).stdout
         self.assertIn("LDG.E 1 → 0, LDG.E.EF 0 → 1 at k.cu:4", named)
+        self.assertIn("+200 % of the base's samples are at k.cu:5", named)
         self.assertIn("- LDG.E R4, desc[UR4][R2.64]", named)
         self.assertIn("+ LDG.E.EF R4, desc[UR4][R2.64]", named)
         self.assertNotIn("\x1b", named)

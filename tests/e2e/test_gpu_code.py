@@ -179,14 +179,35 @@ workloads:
 """
 
 
+SCALAR = ("make_float4(((volatile float*)a)[4 * i], ((volatile float*)a)[4 * i + 1], "
+          "((volatile float*)a)[4 * i + 2], ((volatile float*)a)[4 * i + 3])")
+
+
 class Instructions(GpuCase):
+    def test_a_slower_case_says_which_instructions_changed_and_where_its_time_goes(self):
+        for side, load in (("base", "a[i]"), ("head", SCALAR)):
+            self.write(f"{side}/blend.cu", BLEND.replace("LOAD", load))
+        self.write("head/blend.yaml", BLEND_SUITE.replace(", code_instructions", ""))
+        done = self.run_tool("ab", "head/blend.yaml", "--backend", "cuda", "--base", "dir:base",
+                             "--head", "dir:head", "--report", "annotations:annotations", code=(0, 1))
+        if self.verdict()["verdict"] != "regressed":
+            self.skipTest(f"not slower here: {self.verdict()['verdict']}")
+        why = {cause["rule"]: cause for cause in self.verdict()["why"]}
+        self.assertRegex(why["machine_code"]["sentence"], r"LDG\S* 0 → 4 at head/blend.cu:5")
+        self.assertIn("machine code and samples of 1 slower case", done.stderr)
+        code = self.read_json("perfgate-out/code.json")
+        for side in ("cases", "base"):
+            (case,) = code[side]
+            self.assertNotIn("sampling_problem", case)
+            samples = [sum(each.get("samples", {}).values()) for each in case["kernels"][0]["instructions"]]
+            self.assertGreater(sum(samples), 1000, side)
+        self.assertIn(why["samples"].get("place", {}).get("line", 5), (5, 6))
+
     def test_a_lost_vector_load_is_named_with_its_line(self):
         self.write("blend.yaml", BLEND_SUITE)
         self.write("blend.cu", BLEND.replace("LOAD", "a[i]"))
         self.run_tool("baseline", "refresh", "blend.yaml", "--backend", "cuda")
-        self.write("blend.cu", BLEND.replace(
-            "LOAD", "make_float4(((volatile float*)a)[4 * i], ((volatile float*)a)[4 * i + 1], "
-            "((volatile float*)a)[4 * i + 2], ((volatile float*)a)[4 * i + 3])"))
+        self.write("blend.cu", BLEND.replace("LOAD", SCALAR))
         self.run_tool("run", "blend.yaml", "--backend", "cuda", code=(0, 1))
         causes = [each for each in self.verdict().get("why", []) if each["rule"] == "machine_code"]
         self.assertEqual(1, len(causes), self.verdict())

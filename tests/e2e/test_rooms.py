@@ -42,7 +42,7 @@ ALLOWED = {  # and util, which all may use
     "report": {"model", "document"},
     "runner": {"gate", "baseline", "kinds/benchmark", "review", "document", "measure", "kinds", "kinds/command",
                "suite", "metrics", "explain", "report", "inject", "activity", "traces", "program", "kinds/source",
-               "stats", "model"},
+               "stats", "model", "sass"},
     "bisect": {"runner", "gate", "measure", "document", "stats", "model"},
     "cli": None,  # all
 }

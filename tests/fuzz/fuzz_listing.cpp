@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two listings of nvdisasm, with a zero byte between them: they can be compared, and every
 // instruction is in one row.
+#include <algorithm>
+#include <cstdint>
 #include <string_view>
 
 #include "elf/instruction_listing.hpp"
 #include "fuzz.hpp"
 #include "sass/difference.hpp"
+#include "sass/finding.hpp"
 #include "sass/text.hpp"
 
 namespace {
@@ -29,7 +32,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::size_t middle = std::min(input.find('\0'), input.size());
     const model::Listing before = read(input.substr(0, middle));
     const model::Listing after = read(input.substr(middle));
-    require(sass::difference(before, before).equal, "a listing differs from itself");
+    const sass::Difference itself = sass::difference(before, before);
+    require(std::all_of(itself.rows.begin(), itself.rows.end(),
+                        [](const sass::Row& row) { return row.mark == sass::Mark::same; }),
+            "a listing differs from itself");
     const sass::Difference changed = sass::difference(before, after);
     std::size_t left = 0, right = 0;
     for (const sass::Row& row : changed.rows) {
@@ -39,6 +45,25 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(left == before.instructions.size() && right == after.instructions.size(),
             "an instruction is in no row");
     sass::rows_text(before, after, changed, 50);
+    model::CaseCode base, head;
+    base.kernels = {{"blend", "before", before, 3}};
+    head.kernels = {{"blend", "after", after, 2}};
+    std::int64_t seed = static_cast<std::int64_t>(size);
+    for (model::CaseCode* side : {&base, &head}) {
+        for (model::Instruction& each : side->kernels[0].listing.instructions) {
+            seed = (seed * 48271 + each.address % 97 + 97) % 2147483647;
+            each.samples = {{{"wait", seed % 5000}}, seed % 2500};
+        }
+    }
+    for (const model::CaseCode* known : {&base, static_cast<const model::CaseCode*>(nullptr)}) {
+        const model::CodeFinding found = sass::finding_of(known, head);
+        require(!found.change.empty(), "nothing is said");
+        require(found.place.line == 0 ||
+                    std::any_of(after.instructions.begin(), after.instructions.end(),
+                                [&](const auto& each) { return each.place == found.place; }),
+                "a line is named that the code does not have");
+    }
+    sass::case_text(&base, head);
     sass::lines_text(changed, 50);
     return 0;
 }

@@ -484,6 +484,18 @@ TEST_F(DeviceChainTest, MachineCodeIsAskedForAndWhatFailsSaysWhy) {
     }
 }
 
+TEST_F(DeviceChainTest, MachineCodeIsAskedForOfCasesThatAreNotMeasured) {
+    add("reduce", "plain");
+    facts({{}});
+    model::CaseCode known;
+    known.kernels = {{"reduce", "01", {{{0, "EXIT"}}, {}}}};
+    reply(CodeReply{known});
+    std::vector<model::CaseCode> code;
+    run([](Session&) {}, [&](Session& session) { code = session.machine_code({{0, 0}}); });
+    ASSERT_EQ(code.size(), 1U);
+    EXPECT_EQ(code[0].kernels, known.kernels);
+}
+
 TEST_F(DeviceChainTest, AFurtherRoundIsAskedForAsSuch) {
     options_.processes = 1;
     add("gemm", "tiled");

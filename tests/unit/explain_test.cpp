@@ -286,5 +286,39 @@ TEST(Explain, HowLongPreparingTookExplainsNoTime) {
     EXPECT_EQ(causes[0].sentence.find("prepare_time"), std::string::npos);
 }
 
+TEST(Explain, TheMachineCodeAndTheSamplesAreTwoCausesAndTheLineIsNamed) {
+    Case made = slower({{"registers", {96, 96}}});
+    made.result.code = model::CodeFinding{"ba5e",
+                                          "LDG.E.128 1 → 0, LDG.E 0 → 4 at blend.cu:5",
+                                          "+50 % of the base's samples are at blend.cu:6",
+                                          {"blend.cu", 6}};
+    made.verdict.baseline_kernels.resize(2);
+    made.verdict.baseline_kernels[1].code = "ba5e";
+    std::vector<model::Cause> causes = why(made);
+    ASSERT_EQ(causes.size(), 2U);
+    EXPECT_EQ(causes[0].rule, "machine_code");
+    EXPECT_EQ(causes[0].sentence, "machine code: LDG.E.128 1 → 0, LDG.E 0 → 4 at blend.cu:5");
+    EXPECT_EQ(causes[1].rule, "samples");
+    EXPECT_EQ(causes[1].place, (model::SourcePlace{"blend.cu", 6}));
+    // What another baseline's kernels were compared with says nothing of this one.
+    made.verdict.baseline_kernels[1].code = "07her";
+    causes = why(made);
+    ASSERT_EQ(causes.size(), 1U);
+    EXPECT_EQ(causes[0].rule, "unexplained");
+}
+
+TEST(Explain, WithoutTheBasesCodeTheCountsOfItsInstructionsSpeak) {
+    Case made = slower({});
+    made.result.metrics["code_instructions"] = {"count", 4, "nvdisasm", {}};
+    made.result.metrics["code_instructions"].detail = "LDG.E 4 at blend.cu:5";
+    made.verdict.baseline_values["code_instructions"] = 1;
+    made.verdict.baseline_details["code_instructions"] = "LDG.E.128 1 at blend.cu:5";
+    made.result.code = model::CodeFinding{{}, "the base's is not at hand", {}, {}};
+    const auto of = [&] { return *find(why(made), "machine_code"); };
+    EXPECT_EQ(of().sentence, "machine code: LDG.E 0 → 4 at blend.cu:5, LDG.E.128 1 → 0");
+    made.verdict.baseline_details.clear();
+    EXPECT_EQ(of().sentence, "machine code: the base's is not at hand");
+}
+
 }  // namespace
 }  // namespace perfgate::explain

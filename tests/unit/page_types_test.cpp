@@ -60,6 +60,9 @@ PERFGATE_TYPE(model::SourcePlace, "Place")
 PERFGATE_TYPE(report::page::Value, "ValueData")
 PERFGATE_TYPE(report::page::Batch, "Batch")
 PERFGATE_TYPE(report::page::Spread, "SpreadData")
+PERFGATE_TYPE(report::page::Stall, "Stall")
+PERFGATE_TYPE(report::page::CodeLine, "CodeLine")
+PERFGATE_TYPE(report::page::CodeKernel, "CodeKernel")
 PERFGATE_TYPE(report::page::Case, "CaseData")
 PERFGATE_TYPE(report::page::Data, "Data")
 PERFGATE_TYPE(history::page::Run, "Run")
@@ -236,8 +239,9 @@ TEST(PageTypes, OfAHistoryAreThoseOfItsDescription) {
 TEST(PageTypes, OfAReportAreThoseOfItsDescription) {
     using namespace report::page;
     expect_types<model::Ceilings, model::Work, Verdict, Metric, Relation, Suite, Note, Command,
-                 model::SourcePlace, model::Kernel, Value, Batch, Spread, Case, Data>(
-        "data.ts", "report/html_data.hpp", "import type { Row } from \"./row\";\n");
+                 model::SourcePlace, model::Kernel, Value, Batch, Spread, Stall, CodeLine,
+                 CodeKernel, Case, Data>("data.ts", "report/html_data.hpp",
+                                         "import type { Row } from \"./row\";\n");
 }
 
 }  // namespace perfgate::document

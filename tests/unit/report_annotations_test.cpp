@@ -108,6 +108,16 @@ TEST(Annotations, MarkTheSourceOfTheChangedKernelWhereItIsKnown) {
     EXPECT_TRUE(command.message.ends_with("\ncase in suites/gemm.yaml:12")) << command.message;
 }
 
+TEST(Annotations, MarkTheLineThatACauseNames) {
+    Documents documents = regressed_by_kernel({"kernels/gemm/tiled.cu", 41});
+    model::CaseVerdict& verdict = documents.verdict.suites[0].cases[0];
+    verdict.why = {{"machine_code", "machine code: LDG.E 0 → 4", {}, "LDG.E 0 → 4"},
+                   {"samples", "samples: at tiled.cu:57", {}, "", {"kernels/gemm/tiled.cu", 57}}};
+    EXPECT_EQ(annotated(documents).front().properties.at("line"), "57");
+    verdict.why[1].place.file = "/opt/lib/tiled.cuh";
+    EXPECT_EQ(annotated(documents).front().properties.at("line"), "41");
+}
+
 TEST(Annotations, ASourceOutsideTheRunsFolderIsNoUseToAReader) {
     for (const model::SourcePlace& source :
          {model::SourcePlace{"/opt/lib/tiled.cuh", 41}, model::SourcePlace{"../lib/tiled.cuh", 41},

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <string>
 
+#include "report/code_page.hpp"
 #include "report/formats.hpp"
 #include "report_fixture.hpp"
 #include "report_hostile.hpp"
@@ -51,6 +52,26 @@ TEST(ReportHtml, ThePageHoldsTheDataOnce) {
     EXPECT_EQ(page.find(data, place + 1), std::string::npos);
     EXPECT_EQ(page.find("@PERFGATE_DATA@"), std::string::npos);
     EXPECT_EQ(page.compare(place + data.size(), 9, "</script>"), 0);
+}
+
+TEST(ReportHtml, MachineCodeIsShownOfACaseThatItExplains) {
+    Documents documents = one_case();
+    CodeViews code;
+    page::CodeKernel kernel;
+    kernel.name = "blend</script>";
+    kernel.compared = true;
+    kernel.lines.push_back({"blend.cu:5", {}, "x = y;", 1, 4, 10, 60, {{"waiting", 5, 50}}});
+    code.cases[{documents.verdict.suites[0].name, verdict_in(documents).id}] = {kernel};
+    Options options;
+    options.code = &code;
+    const auto shown = [&] {
+        return json::parse(html_data(documents.verdict, documents.run, options))["cases"][0];
+    };
+    EXPECT_FALSE(shown().contains("machine_code"));
+    verdict_in(documents).why = {{"machine_code", "machine code: LDG.E 0 → 4"}};
+    EXPECT_EQ(shown()["machine_code"][0]["lines"][0]["stalls"][0]["after"], 50);
+    EXPECT_EQ(html_data(documents.verdict, documents.run, options).find("</script"),
+              std::string::npos);
 }
 
 TEST(ReportHtml, ThePageLoadsNothing) {

@@ -91,6 +91,24 @@ class RunnersBackend final : public measure::fakes::FakeBackend {
         state.temperature_c = 40;
         return state;
     }
+    /// Of a kernel that "slow" keeps waiting at its second line.
+    model::CaseCode machine_code(measure::Case& opened, model::Cache cache) override {
+        if (arguments_.plugins.contains("opaque")) return FakeBackend::machine_code(opened, cache);
+        const bool slow = arguments_.plugins.contains("slow");
+        const auto instruction = [](std::int64_t at, const char* text, std::int64_t line,
+                                    std::int64_t samples) {
+            return model::Instruction{
+                at, text, {"k.cu", line}, {{{"long_scoreboard", samples}}, samples / 2}};
+        };
+        model::CaseCode code;
+        code.kernels = {{"kernel",
+                         arguments_.plugins.contains("recompiled") ? "0ther" : "c0de",
+                         {{instruction(0, slow ? "LDG.E R2" : "LDG.E.128 R2", 4, 1000),
+                           instruction(16, "FADD R2, R2, R2", 5, slow ? 9000 : 1000)},
+                          {}},
+                         10}};
+        return code;
+    }
     model::Ceilings ceilings() override { return {3e12, {{"f32", 5e13}}, ""}; }
 
   private:

@@ -20,6 +20,7 @@
 #include "document/verdict.hpp"
 #include "runner/ab.hpp"
 #include "runner/baseline_runs.hpp"
+#include "runner/code_file.hpp"
 #include "runner/devices.hpp"
 #include "runner/doctor.hpp"
 #include "runner/plan.hpp"
@@ -294,6 +295,39 @@ TEST_F(Runner, TheFirstRoundDecidesWhereThePolicyAllowsNoMore) {
     EXPECT_EQ(batches_after_the_first_round(stored().suites.at(0).cases.at(0)), 0U);
 }
 
+TEST_F(Runner, ASlowerCaseWithOtherCodeSaysWhereItsTimeGoesThoughTheBaseIsNotAtHand) {
+    accept();
+    EXPECT_EQ(run(request({"slow", "recompiled"})), 1);
+    const model::CaseResult measured = stored().suites.at(0).cases.at(0);
+    ASSERT_TRUE(measured.code);
+    EXPECT_EQ(measured.code->base, "");
+    EXPECT_EQ(measured.code->place, (model::SourcePlace{"k.cu", 5}));
+    EXPECT_NE(measured.code->change.find("not at hand"), std::string::npos);
+    EXPECT_EQ(verdict().suites.at(0).cases.at(0).why.back().place.line, 5);
+    const model::KeptCode kept = read_code(folder_ / "out");
+    ASSERT_EQ(kept.head.size(), 2U);
+    EXPECT_EQ(kept.head[0].kernels.at(0).listing.instructions.size(), 2U);
+    ASSERT_EQ(kept.base.size(), 2U) << printed_;
+    EXPECT_NE(kept.base[0].problem, "");
+}
+
+TEST_F(Runner, WhatPassesOrLaunchesTheBaselinesCodeIsNotDisassembled) {
+    accept();
+    for (const Texts& plugins : {Texts{}, Texts{"recompiled"}, Texts{"slow"}}) {
+        run(request(plugins));
+        EXPECT_FALSE(fs::exists(folder("out/code.json")));
+        EXPECT_FALSE(stored().suites.at(0).cases.at(0).code);
+    }
+}
+
+TEST_F(Runner, CodeThatCannotBeDisassembledIsSaidAndChangesNoVerdict) {
+    accept();
+    EXPECT_EQ(run(request({"slow", "recompiled", "opaque"})), 1);
+    EXPECT_EQ(stored().suites.at(0).cases.at(0).code->change,
+              "not known: this backend has no machine code to disassemble");
+    EXPECT_EQ(verdict_of(0), Verdict::regressed);
+}
+
 TEST(NvidiaGpu, IsWhatTheDriverShowsUnlessItIsHidden) {
     const TemporaryFolder machine;
     unsetenv("CUDA_VISIBLE_DEVICES");
@@ -551,6 +585,13 @@ TEST_F(Runner, BuildsAreComparedBackToBack) {
     const std::size_t again = batches_after_the_first_round(stored().suites.at(0).cases.at(0));
     EXPECT_GT(again, 0U);
     EXPECT_EQ(again, batches_after_the_first_round(stored("out/base").suites.at(0).cases.at(0)));
+    const auto code = stored().suites.at(0).cases.at(0).code;
+    ASSERT_TRUE(code);
+    EXPECT_EQ(code->base, "c0de");
+    EXPECT_EQ(code->change, "LDG.E 0 → 1 at k.cu:4, LDG.E.128 1 → 0");
+    EXPECT_EQ(code->place, (model::SourcePlace{"k.cu", 5}));
+    EXPECT_EQ(verdict().suites.at(0).cases.at(0).why.back().place, code->place);
+    EXPECT_EQ(read_code(folder_ / "out").base.size(), 2U);
 }
 
 class Recording final : public ProgressObserver {

@@ -42,6 +42,11 @@ model::Listing listing(const std::string& lines) {
     return elf::read_listing(text, "k", "/").value();
 }
 
+bool equal(const Difference& difference) {
+    return std::all_of(difference.rows.begin(), difference.rows.end(),
+                       [](const Row& row) { return row.mark == Mark::same; });
+}
+
 Difference compared(const std::string& before, const std::string& after) {
     return difference(listing(before), listing(after));
 }
@@ -69,10 +74,10 @@ std::string with(std::string text, const std::string& part, const std::string& o
 
 TEST(SassDifference, TheSameCodeIsEqual) {
     for (const char* name : {"base", "scalar", "const"}) {
-        EXPECT_TRUE(difference(recorded(name), recorded(name)).equal);
+        EXPECT_TRUE(equal(difference(recorded(name), recorded(name))));
     }
-    EXPECT_TRUE(compared(loop, loop).equal);
-    EXPECT_TRUE(compared("", "").equal);
+    EXPECT_TRUE(equal(compared(loop, loop)));
+    EXPECT_TRUE(equal(compared("", "")));
 }
 
 TEST(SassDifference, OtherRegistersLabelsAddressesAndHashedNamesAreEqual) {
@@ -89,10 +94,9 @@ TEST(SassDifference, OtherRegistersLabelsAddressesAndHashedNamesAreEqual) {
         renamed.replace(at, 6, ".L_x_77");
     }
     const Difference found = compared(loop, renamed);
-    EXPECT_TRUE(found.equal) << found.sentence;
-    EXPECT_TRUE(compared("CALL.REL `(_ZN37_INTERNAL_8bdb2c5d_2_k_3fooE)",
-                         "CALL.REL `(_ZN37_INTERNAL_0123abcd_2_k_3fooE)")
-                    .equal);
+    EXPECT_TRUE(equal(found)) << found.sentence;
+    EXPECT_TRUE(equal(compared("CALL.REL `(_ZN37_INTERNAL_8bdb2c5d_2_k_3fooE)",
+                               "CALL.REL `(_ZN37_INTERNAL_0123abcd_2_k_3fooE)")));
     EXPECT_NE(found.sentence.find("same instructions"), std::string::npos);
 }
 
@@ -126,7 +130,7 @@ TEST(SassDifference, AConstantThatChangesIsOneRowOnEachSide) {
 
 TEST(SassDifference, WhatMattersIsNeverEqual) {
     const auto differs = [](const std::string& part, const std::string& other) {
-        return !compared(loop, with(loop, part, other)).equal;
+        return !equal(compared(loop, with(loop, part, other)));
     };
     EXPECT_TRUE(differs("FFMA R6, R4, R4, R6", "FFMA R6, R4, R0, R6"));  // x*x, x*y
     EXPECT_TRUE(differs("FFMA R6, R4, R4, R6", "FFMA R6, R4, R4, R4"));
@@ -151,14 +155,14 @@ TEST(SassDifference, LoadsThatChangePlacesAreInAnotherOrder) {
     const std::string first = "LDG.E R4, desc[UR4][R2.64]\n",
                       second = "LDG.E R5, desc[UR4][R2.64+0x10]\n", use = "FADD R6, R4, R5\nEXIT\n";
     const Difference found = compared("#7\n" + first + second + use, "#7\n" + second + first + use);
-    EXPECT_FALSE(found.equal);
+    EXPECT_FALSE(equal(found));
     EXPECT_TRUE(found.opcodes.empty());
     EXPECT_NE(found.sentence.find("1 in another order (LDG.E at k.cu:7)"), std::string::npos)
         << found.sentence;
     // Of two pointers: the instructions are alike, what they take is not.
     const std::string pointers = "#7\nLDC.64 R2, c[0x0][0x210]\nLDC.64 R8, c[0x0][0x218]\n";
     const std::string of_a = "LDG.E R4, desc[UR4][R2.64]\n", of_b = "LDG.E R5, desc[UR4][R8.64]\n";
-    EXPECT_FALSE(compared(pointers + of_a + of_b + use, pointers + of_b + of_a + use).equal);
+    EXPECT_FALSE(equal(compared(pointers + of_a + of_b + use, pointers + of_b + of_a + use)));
 }
 
 TEST(SassDifference, SpillsAreNamed) {
@@ -242,16 +246,33 @@ TEST(MachineCodeDocument, IsReadAsItWasWritten) {
     model::CaseCode code;
     code.suite = "s";
     code.id = "blend/a[n=1]";
-    code.kernels = {{"blend", "0123", recorded("base")}};
-    EXPECT_EQ(document::parse_code(document::write_code({code}), "code.json"),
-              std::vector<model::CaseCode>{code});
+    code.kernels = {{"blend", "0123", recorded("base"), 40}};
+    code.kernels[0].listing.instructions[0].samples = {{{"barrier", 7}, {"wait", 2}}, 4};
+    code.seconds = 1.5;
+    EXPECT_EQ(document::parse_code(document::write_code({{code}, {}}), "code.json"),
+              (model::KeptCode{{code}, {}}));
 }
 
 TEST(MachineCodeDocument, ALabelBehindTheCodeIsRefused) {
     model::CaseCode code;
     code.kernels = {{"blend", "0123", {{}, {{".L_x_0", 1}}}}};
-    EXPECT_THROW(document::parse_code(document::write_code({code}), "code.json"), util::InputError);
+    EXPECT_THROW(document::parse_code(document::write_code({{code}, {}}), "code.json"),
+                 util::InputError);
     EXPECT_THROW(document::parse_code("{}", "code.json"), util::InputError);
+}
+
+TEST(MachineCodeDocument, AnImpossibleNumberOfSamplesIsRefused) {
+    const auto parse = [](const model::Samples& samples) {
+        model::CaseCode code;
+        code.kernels = {{"blend", "0123", recorded("base"), 40}};
+        code.kernels[0].listing.instructions[0].samples = samples;
+        return document::parse_code(document::write_code({{code}, {}}), "code.json");
+    };
+    EXPECT_NO_THROW(parse({{{"wait", document::most_samples}}, 1}));
+    EXPECT_THROW(parse({{{"wait", -1}}, 0}), util::InputError);
+    EXPECT_THROW(parse({{{"wait", 1}, {"barrier", document::most_samples}}, 0}), util::InputError);
+    EXPECT_THROW(parse({{{"wait", 1}}, 2}), util::InputError);
+    EXPECT_THROW(parse({{{"wait", 1}}, -1}), util::InputError);
 }
 
 }  // namespace

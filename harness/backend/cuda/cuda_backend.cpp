@@ -102,8 +102,8 @@ class CudaBackend : public measure::Backend {
         return Backend::read(request);
     }
 
-    model::CaseCode machine_code(measure::Case& opened) override {
-        return cuda::machine_code(device_, dynamic_cast<CudaCase&>(opened));
+    model::CaseCode machine_code(measure::Case& opened, model::Cache cache) override {
+        return cuda::machine_code(device_, dynamic_cast<CudaCase&>(opened), cache);
     }
 
     std::uint64_t free_memory() override {

@@ -97,6 +97,14 @@ void CudaCase::prepare_cold() {
     device_.context().synchronize();
     device_.persisting_l2().release();
 }
+void CudaCase::prepare(model::Cache cache) {
+    if (cache == model::Cache::cold) {
+        prepare_cold();
+        device_.flush()(device_.stream());
+    } else {
+        enqueue_reset();
+    }
+}
 void CudaCase::enqueue_launch() {
     instance_->launch(device_.stream());
 }
@@ -308,12 +316,7 @@ measure::TimeSamples CudaCase::time_records(model::Cache cache, int count) {
     ActivityRecorder recorder;
     Pace pace;
     for (int i = 0; i < count; ++i) {
-        if (cold) {
-            prepare_cold();
-            device_.flush()(device_.stream());
-        } else {
-            enqueue_reset();
-        }
+        prepare(cache);
         recorder.launch([&] { enqueue_timed(device_.stream()); });
         device_.context().synchronize();
         pace.rest();

@@ -56,6 +56,8 @@ class CudaCase : public measure::Case {
 
     /// For counter passes and readings: enqueue on the device's stream, without waiting.
     void enqueue_reset();
+    /// A reset, and a flush of the caches if the launch that follows is timed cold.
+    void prepare(model::Cache cache);
     void enqueue_launch();
     /// A launch, and the work that a self-test adds to it.
     void enqueue_timed(CUstream stream);

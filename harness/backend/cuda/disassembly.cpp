@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <map>
@@ -10,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "backend/cuda/pc_sampling.hpp"
 #include "backend/cuda/readings.hpp"
 #include "elf/instruction_listing.hpp"
 #include "program/program.hpp"
@@ -99,9 +101,37 @@ std::string detail_of(const Uses& instructions) {
     return text;
 }
 
+/// Why the samples say nothing of the kernels; empty: they do.
+std::string add_samples(const std::vector<LaunchedFunction>& functions, const PcSamples& samples,
+                        std::vector<model::KernelCode>& kernels) {
+    std::int64_t added = 0;
+    for (model::KernelCode& kernel : kernels) {
+        const auto function = std::find_if(
+            functions.begin(), functions.end(),
+            [&](const LaunchedFunction& each) { return each.code.fingerprint == kernel.code; });
+        for (model::Instruction& instruction : kernel.listing.instructions) {
+            const auto found = samples.at.find(
+                {function->symbol, static_cast<std::uint64_t>(instruction.address)});
+            if (found == samples.at.end()) continue;
+            instruction.samples = found->second;
+            added += found->second.all();
+        }
+        kernel.launches = samples.launches;
+    }
+    if (added > 0 && samples.dropped <= added) return {};
+    for (model::KernelCode& kernel : kernels) {
+        kernel.launches = 0;
+        for (model::Instruction& instruction : kernel.listing.instructions) {
+            instruction.samples = {};
+        }
+    }
+    return fmt::format("{} samples are of the kernels, of {}, and the device dropped {}", added,
+                       samples.all, samples.dropped);
+}
+
 }  // namespace
 
-model::CaseCode machine_code(const OpenDevice& device, const CudaCase& opened) {
+model::CaseCode machine_code(OpenDevice& device, CudaCase& opened, model::Cache cache) {
     model::CaseCode code;
     if (!device.has_cupti()) {
         code.problem = device.cupti_problem();
@@ -116,6 +146,15 @@ model::CaseCode machine_code(const OpenDevice& device, const CudaCase& opened) {
             if (!code.problem.empty()) code.problem += "; ";
             code.problem += error.what();
         }
+    }
+    if (code.kernels.empty()) return code;
+    try {
+        code.sampling_problem = add_samples(opened.launched_functions(),
+                                            sample_case(device, opened, cache), code.kernels);
+    } catch (const measure::DeviceLost&) {
+        throw;
+    } catch (const util::Error& error) {
+        code.sampling_problem = error.what();
     }
     return code;
 }

@@ -35,7 +35,7 @@ measure::Reading read_disassembly(const ReadingContext& context);
 measure::Reading read_memory(const ReadingContext& context);
 
 /// As measure::Backend::machine_code.
-model::CaseCode machine_code(const OpenDevice& device, const CudaCase& opened);
+model::CaseCode machine_code(OpenDevice& device, CudaCase& opened, model::Cache cache);
 
 inline constexpr struct {
     const char* name;

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -74,19 +73,16 @@ int show_side_by_side(const CLI::App& verb, const ReportOptions& options) {
 
 /// The machine code of the run's cases that is kept beside it, compared with the base's.
 std::string code_text(const model::Run& run, const std::filesystem::path& folder) {
-    const runner::StoredCode stored = runner::read_code(folder);
+    const model::KeptCode kept = runner::read_code(folder);
     std::string text;
     for (const model::SuiteResult& suite : run.suites) {
         for (const model::CaseResult& result : suite.cases) {
-            const auto is_of_case = [&](const model::CaseCode& code) {
-                return code.suite == suite.name && code.id == model::case_id(result.spec);
-            };
-            const auto head = std::find_if(stored.head.begin(), stored.head.end(), is_of_case);
-            if (head == stored.head.end()) continue;
-            const auto base = std::find_if(stored.base.begin(), stored.base.end(), is_of_case);
+            const std::string id = model::case_id(result.spec);
+            const model::CaseCode* const head = runner::code_in(kept.head, suite.name, id);
+            if (head == nullptr) continue;
             text += fmt::format("{}: machine code\n", util::printable(head->id));
             for (const std::string& line :
-                 sass::case_text(base == stored.base.end() ? nullptr : &*base, *head)) {
+                 sass::case_text(runner::code_in(kept.base, suite.name, id), *head)) {
                 text += "  " + util::printable(line, 2000) + "\n";
             }
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One case: its verdict, the reasons, and the values behind them.
+import { codeViews } from "./code_view";
 import type { Kernel } from "./data";
 import type { Case, Report, Spread, Value } from "./document";
 import { el, facts, name } from "./dom";
@@ -185,7 +186,7 @@ export class CasePanel {
 
   private content(of: Case, width: number): Node[] {
     const { values, spreads, kernels } = this.report.details(of);
-    const { reasons = [], why = [], notes = [], log = "" } = of.data;
+    const { reasons = [], why = [], notes = [], log = "", machine_code = [] } = of.data;
     const told = values.flatMap(({ sentence }) => (sentence !== null && !reasons.includes(sentence) ? [sentence] : []));
     const valueOf = (metric: string) => values.find((value) => value.metric.name === metric);
     // What the gate judged comes first, and of that what is worst.
@@ -201,6 +202,7 @@ export class CasePanel {
       el("p", { class: "verdict" }, badge(of.verdict)),
       section("Verdict", lines(reasons.length > 0 ? reasons : [passed])),
       why.length > 0 ? section("Why", lines(why)) : null,
+      machine_code.length > 0 ? section("Machine code", ...codeViews(machine_code)) : null,
       log !== "" ? section("Last lines of standard error", el("pre", { tabindex: 0 }, log)) : null,
       ...charts,
       point ? caseRoofline(this.report, this.points(), point, width) : null,

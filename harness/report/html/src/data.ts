@@ -77,12 +77,26 @@ export const spreadDataFields: readonly (keyof SpreadData)[] = [
   "metric", "baseline", "measured", "batches", "method",
 ];
 
+export interface Stall {
+  words: string; before: number; after: number;
+}
+
+export interface CodeLine {
+  place: string; was?: string; text?: string; instructions_before: number; instructions_after: number; before: number;
+  after: number; stalls?: Stall[];
+}
+
+export interface CodeKernel {
+  name: string; sentence: string; time?: string; classes?: string; compared?: boolean; lines?: CodeLine[];
+  rows?: string[];
+}
+
 export interface CaseData {
   suite: number; id: string; workload: number; verdict: number; place?: string; first?: string;
   compared_with?: string; reasons?: string[]; why?: string[]; notes?: string[]; log?: string; code?: string;
   roof?: string; wall_s: number; tags?: number[]; not_applicable?: number[]; verified?: string; work?: Work;
   kernels?: Row<Kernel>[]; kernel_names?: number[]; shown?: number; values?: Row<ValueData>[];
-  spreads?: Row<SpreadData>[];
+  spreads?: Row<SpreadData>[]; machine_code?: CodeKernel[];
 }
 
 export interface Data {

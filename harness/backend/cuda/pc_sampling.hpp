@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Samples of the program counter: where the warps of a case's kernels are, and what they wait for.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "backend/cuda/cuda_case.hpp"
+#include "model/kernel_code.hpp"
+
+namespace perfgate::backend::cuda {
+
+struct PcSamples {
+    /// By function (mangled) and offset in bytes.
+    std::map<std::pair<std::string, std::uint64_t>, model::Samples> at;
+    std::int64_t all = 0;       ///< also of kernels without records, and dropped ones
+    std::int64_t dropped = 0;   ///< by the hardware
+    std::int64_t launches = 0;  ///< of the case
+};
+
+/// Launches the case as it is timed, for about a fifth of a second, and samples it. No activity is
+/// recorded meanwhile. Throws util::Error with the reason if nothing can be sampled.
+PcSamples sample_case(OpenDevice& device, CudaCase& opened, model::Cache cache);
+
+}  // namespace perfgate::backend::cuda

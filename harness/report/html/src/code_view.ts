@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The machine code of a slower case: source lines with the share of the samples at them, before and
+// after, and what the warps waited for there; the difference of the instructions, folded.
+import "./code_view.css";
+import type { CodeKernel, CodeLine, Stall } from "./data";
+import { el, name } from "./dom";
+
+const percent = (share: number) => `${share.toFixed(share < 9.95 ? 1 : 0)} %`;
+
+function bar(side: string, share: number): HTMLElement {
+  const fill = el("i", {});
+  fill.style.width = `${Math.min(100, Math.max(0, share))}%`;
+  return el("span", { class: `share ${side}` }, fill, el("b", {}, percent(share)));
+}
+
+function stall({ words, before, after }: Stall, compared: boolean): HTMLElement {
+  return el("li", {}, name(words), compared ? ` ${percent(before)} → ${percent(after)}` : ` ${percent(after)}`);
+}
+
+function line(of: CodeLine, compared: boolean): HTMLElement {
+  const counts = compared
+    ? `${of.instructions_before} → ${of.instructions_after} instructions`
+    : `${of.instructions_after} instructions`;
+  return el(
+    "li",
+    {},
+    el("div", { class: "place" }, name(of.place), of.was ? el("span", { class: "muted" }, " was ", name(of.was)) : null),
+    of.text ? el("code", {}, name(of.text)) : null,
+    compared ? bar("before", of.before) : null,
+    bar("after", of.after),
+    el("details", {}, el("summary", { class: "muted small" }, counts), el("ul", {}, ...(of.stalls ?? []).map((one) => stall(one, compared)))),
+  );
+}
+
+/** The rows are made when they are first shown: there may be twenty thousand. */
+function rows(of: CodeKernel): HTMLElement | null {
+  const all = of.rows ?? [];
+  if (all.length === 0) return null;
+  const chunk = 500;
+  const list = el("div", { class: "instructions", tabindex: 0, role: "region", "aria-label": "Instructions" });
+  const fill = () => {
+    if (list.childElementCount > 0) return;
+    for (let begin = 0; begin < all.length; begin += chunk) {
+      const part = el("pre", {});
+      for (const row of all.slice(begin, begin + chunk)) part.append(el("span", { "data-mark": row.charAt(0) }, name(row)), "\n");
+      list.append(part);
+    }
+  };
+  const title = of.compared ? "Difference of the instructions" : "Instructions";
+  return el("details", { toggle: fill }, el("summary", {}, `${title} (${all.length} rows)`), list);
+}
+
+export function codeViews(kernels: readonly CodeKernel[]): HTMLElement[] {
+  return kernels.map((of) => {
+    const compared = of.compared ?? false;
+    const lines = of.lines ?? [];
+    return el(
+      "div",
+      { class: "code-view" },
+      el("h4", {}, name(of.name)),
+      el("p", {}, name(of.sentence)),
+      of.time ? el("p", {}, name(of.time)) : null,
+      of.classes ? el("p", { class: "muted small" }, name(of.classes)) : null,
+      lines.length > 0 ? el("p", { class: "muted small" }, compared ? "Samples at each line: base, then this run" : "Samples at each line") : null,
+      lines.length > 0 ? el("ol", {}, ...lines.map((one) => line(one, compared))) : null,
+      rows(of),
+    );
+  });
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the report's page shows of machine code, and whose text it may show.
+#include "runner/code_views.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "runner/code_file.hpp"
+#include "runner/git.hpp"
+#include "unit/temporary_folder.hpp"
+
+namespace perfgate::runner {
+namespace {
+
+namespace fs = std::filesystem;
+
+class CodeViews : public testing::Test {
+  protected:
+    void SetUp() override {
+        if (std::system("git --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "no git";
+        before_ = fs::current_path();
+        fs::create_directory(temporary_.path() / "repository");
+        fs::current_path(temporary_.path() / "repository");
+        write("k.cu", "one\ntwo\nthree\n");
+        write("../secret.txt", "secret\n");
+        fs::create_symlink("../secret.txt", "link.cu");
+        fs::create_directory("real");
+        write("real/in.cu", "inside\n");
+        fs::create_directory_symlink("real", "folder");
+        ASSERT_EQ(std::system("git init -q . && git config user.name A && git config user.email "
+                              "a@b.c && git add -A && git commit -q -m one"),
+                  0);
+        run_.git_revision = git_revision(".");
+        write("untracked.cu", "untracked\n");
+        write("k.cu", "changed\nchanged\n");
+    }
+    void TearDown() override {
+        if (!before_.empty()) fs::current_path(before_);
+    }
+    static void write(const std::string& file, const std::string& text) {
+        std::ofstream(file) << text;
+    }
+    static model::CaseCode code(const std::string& load, const model::SourcePlace& place,
+                                std::int64_t samples) {
+        model::CaseCode made;
+        made.suite = "s";
+        made.id = "k/a";
+        model::Instruction instruction{0, load, place, {{{"barrier", samples}}, samples / 2}};
+        made.kernels = {{"k", load, {{instruction}, {}}, 10}};
+        return made;
+    }
+    /// The text that is shown for a place.
+    std::string text_at(const model::SourcePlace& place) const {
+        const report::CodeViews views =
+            code_views(run_, {{code("LDG.E R2", place, 900)}, {code("LDG.E.64 R2", place, 100)}});
+        return views.cases.at({"s", "k/a"}).at(0).lines.at(0).text;
+    }
+
+    TemporaryFolder temporary_;
+    fs::path before_;
+    model::Run run_;
+};
+
+TEST_F(CodeViews, TextIsThatOfTheCommitAlone) {
+    EXPECT_EQ(text_at({"k.cu", 2}), "two");
+    EXPECT_EQ(text_at({"k.cu", 4}), "");
+    EXPECT_EQ(text_at({"real/in.cu", 1}), "inside");
+    for (const char* file :
+         {"untracked.cu", "link.cu", "folder/in.cu", "../secret.txt", "real/../../secret.txt",
+          "real", ".", "./k.cu", ":(glob)*.cu", "*.cu", "-r", ".git/config", ""}) {
+        EXPECT_EQ(text_at({file, 1}), "") << file;
+    }
+    EXPECT_EQ(text_at({fs::absolute("k.cu").string(), 1}), "");
+    run_.git_revision += "-dirty";
+    EXPECT_EQ(text_at({"k.cu", 2}), "");
+    for (const char* revision : {"", "--all", "0000000000000000000000000000000000000000"}) {
+        run_.git_revision = revision;
+        EXPECT_EQ(text_at({"k.cu", 2}), "") << revision;
+    }
+}
+
+TEST_F(CodeViews, ALineHasTheSharesOfBothSidesAndWhatItWaitedFor) {
+    const model::CaseCode base = code("LDG.E.64 R2", {"k.cu", 2}, 100),
+                          head = code("LDG.E R2", {"k.cu", 3}, 900);
+    const auto kernels = code_views(run_, {{head}, {base}}).cases.at({"s", "k/a"});
+    ASSERT_EQ(kernels.size(), 1U);
+    EXPECT_TRUE(kernels[0].compared);
+    EXPECT_EQ(kernels[0].sentence, "LDG.E 0 → 1 at k.cu:3, LDG.E.64 1 → 0");
+    EXPECT_EQ(kernels[0].rows.size(), 2U);
+    ASSERT_FALSE(kernels[0].lines.empty());
+    const report::page::CodeLine& line = kernels[0].lines[0];
+    EXPECT_EQ(line.before + line.after, 100);
+    ASSERT_EQ(line.stalls.size(), 1U);
+    EXPECT_EQ(line.stalls[0].words, "waiting at a barrier");
+    const auto alone = code_views(run_, {{head}, {}}).cases.at({"s", "k/a"});
+    EXPECT_FALSE(alone.at(0).compared);
+    EXPECT_EQ(alone.at(0).lines.at(0).after, 100);
+    // The same code is not shown.
+    EXPECT_TRUE(code_views(run_, {{head}, {head}}).cases.empty());
+}
+
+}  // namespace
+}  // namespace perfgate::runner
