@@ -66,7 +66,8 @@ class Case(pytest.Item):
         for kind in ("failure", "error"):
             found = self._reported.find(kind)
             if found is not None:
-                raise AssertionError("\n".join(dict.fromkeys(filter(None, (found.get("message"), found.text)))))
+                message, text = found.get("message") or "", found.text or ""
+                raise AssertionError(text if message in text else f"{message}\n{text}")
         skipped = self._reported.find("skipped")
         if skipped is not None:
             pytest.skip(skipped.get("message") or "skipped")
