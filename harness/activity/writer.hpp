@@ -32,7 +32,7 @@ struct TextHash {
 class Writer {
   public:
     Writer() = default;
-    ~Writer();  ///< closes the file, without an `end` block
+    ~Writer();                             ///< closes the file, without an `end` block
     Writer& operator=(Writer&&) = delete;  // nor copied
 
     using Header = std::vector<std::pair<std::string, std::string>>;

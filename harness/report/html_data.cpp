@@ -383,7 +383,8 @@ std::string json_text(const model::VerdictDocument& document, const model::Run& 
         data.suites.push_back(suite_of(*suite.verdict));
         for (const JoinedCase& joined : suite.cases) {
             data.cases.push_back(maker.make(joined, number));
-            data.cases.back().machine_code = code_of(options.code, suite.verdict->name, *joined.verdict);
+            data.cases.back().machine_code =
+                code_of(options.code, suite.verdict->name, *joined.verdict);
         }
     }
     document::JsonWriter json(document::JsonLayout::compact, 0, clean);

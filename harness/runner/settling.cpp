@@ -282,7 +282,7 @@ class GroupMeasuring {
         const model::Plan of_base =
             offered(with_machine_code(of_head), base.capabilities.workloads);
         Execution execution(of_base_, base, of_base, Execution::Unsupported::skip);
-        return execution.session().machine_code(places_in(of_base));
+        return execution.session().machine_code(model::all_cases(of_base));
     }
 
   private:

@@ -55,7 +55,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             each.samples = {{{"wait", seed % 5000}}, seed % 2500};
         }
     }
-    for (const model::CaseCode* known : {&base, static_cast<const model::CaseCode*>(nullptr)}) {
+    const model::CaseCode* const none = nullptr;
+    for (const model::CaseCode* known : {static_cast<const model::CaseCode*>(&base), none}) {
         const model::CodeFinding found = sass::finding_of(known, head);
         require(!found.change.empty(), "nothing is said");
         require(found.place.line == 0 ||
