@@ -288,16 +288,15 @@ BaselineCase better_known(const BaselineCase& before, const CaseResult& result) 
     return kept;
 }
 
-/// Whether the baseline has these processes: the run was stored, or has joined it, before.
+/// Whether the baseline has these processes: the run was stored, or has joined it, before. Times
+/// that are all the same do not tell.
 bool has_all_of(const MetricSeries& then, const MetricSeries& now) {
-    std::set<double> known;
-    for (const model::Batch* batch : gate::batches_in_use(then)) {
-        known.insert(gate::batch_value(*batch));
-    }
-    const auto used = gate::batches_in_use(now);
-    return std::all_of(used.begin(), used.end(), [&](const model::Batch* batch) {
-        return known.contains(gate::batch_value(*batch));
-    });
+    const std::vector<double> known = gate::batch_values(then);
+    const std::vector<double> values = gate::batch_values(now);
+    const std::set<double> before(known.begin(), known.end());
+    const std::set<double> distinct(values.begin(), values.end());
+    return distinct.size() > 1 &&
+           std::includes(before.begin(), before.end(), distinct.begin(), distinct.end());
 }
 
 /// Whether the baseline has too few processes of a gated time and this one session has others, not

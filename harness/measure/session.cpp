@@ -202,12 +202,12 @@ std::vector<model::CaseCode> Session::machine_code(const std::vector<model::Case
             code = std::move(reply->code);
         } else {
             code.problem = why_no_reply(answer);
-            workers.end();
         }
+        // A second case in the same process got samples that CUPTI gave no function's name.
+        workers.end();
         code.suite = *item->suite;
         code.id = model::case_id(item->planned->spec);
     }
-    for (const MeasuredDevice& device : devices_) device.workers->end();
     return all;
 }
 

@@ -276,17 +276,6 @@ std::string sentence_of(const std::vector<Count>& opcodes, const Rest& rest) {
     return text;
 }
 
-/// Of the opcode that became more frequent by the most, else of the line that changed most.
-SourcePlace place_of(const Difference& difference) {
-    for (const Count& each : difference.opcodes) {
-        if (each.place.line > 0) return each.place;
-    }
-    for (const Line& line : difference.lines) {
-        if (line.changed > 0 && line.after.line > 0) return line.after;
-    }
-    return {};
-}
-
 }  // namespace
 
 Difference difference(const model::Listing& before, const model::Listing& after) {
@@ -302,7 +291,6 @@ Difference difference(const model::Listing& before, const model::Listing& after)
     result.opcodes = changed_opcodes(before, after);
     result.lines = lines_of(before, after, result.rows);
     result.sentence = sentence_of(result.opcodes, rest_of(before_side, after_side, result.rows));
-    result.place = place_of(result);
     return result;
 }
 

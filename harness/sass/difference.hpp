@@ -54,8 +54,6 @@ struct Difference {
     std::vector<Line> lines;     ///< the most changed first
     /// "LDG.E 0 → 32 at blend.cu:19, LDG.E.128 8 → 0; 3 in another order". Never empty.
     std::string sentence;
-    /// Of what the sentence begins with; line 0: not known.
-    model::SourcePlace place;
 };
 
 Difference difference(const model::Listing& before, const model::Listing& after);

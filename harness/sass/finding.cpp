@@ -73,7 +73,7 @@ model::CodeFinding finding_of(const model::CaseCode* base, const model::CaseCode
         if (found && (!went || went->added <= most)) continue;
         most = went ? went->added : 0;
         found = {pair.before->code, difference.sentence, went ? went->sentence : no_samples,
-                 went ? went->place : difference.place};
+                 went ? went->place : model::SourcePlace{}};
         if (head.kernels.size() > 1) {
             found->change += " in " + model::brief_kernel_name(pair.after->name);
         }

@@ -1426,7 +1426,7 @@ print(json.dumps(answer))
 
     def test_only_this_job_may_comment_and_it_runs_nothing_of_the_pull_request(self):
         job = read_yaml(self.workflows / "perfgate-comment.yml")["jobs"]["comment"]
-        self.assertEqual({"contents": "read", "actions": "read", "pull-requests": "write"}, job["permissions"])
+        self.assertEqual({"contents": "read", "actions": "read", "pages": "read", "pull-requests": "write"}, job["permissions"])
         self.assertEqual("ubuntu-latest", job["runs-on"])
         self.assertEqual({"repository": PERFGATE, "ref": SHA, "persist-credentials": False}, job["steps"][0]["with"])
         measuring = read_yaml(self.workflows / "perfgate.yml")["jobs"].values()
