@@ -17,8 +17,9 @@ namespace {
 /// Of the head alone.
 model::CodeFinding finding_alone(const model::CaseCode* base, const model::CaseCode& head) {
     model::CodeFinding finding;
-    finding.change =
-        base != nullptr && !base->problem.empty() ? base->problem : "the base's is not at hand";
+    finding.change = base == nullptr          ? "the base's is not at hand"
+                     : !base->problem.empty() ? base->problem
+                                              : "the base has no such kernel";
     std::optional<WhereTimeWent> most;
     for (const model::KernelCode& kernel : head.kernels) {
         auto goes = where_time_goes(kernel);

@@ -164,8 +164,9 @@ std::optional<WhereTimeWent> where_time_went(const model::KernelCode& before,
     WhereTimeWent found;
     found.added = added_to(was.all, is.all);
     if (!is_shown(was.all, is.all) || found.added < least_added * was.count(was.all)) {
-        found.sentence = fmt::format("a launch has no more samples than the base's ({:+.1f} %)",
-                                     percent(found.added));
+        found.sentence =
+            fmt::format("a launch is not shown to have more samples than the base's ({:+.1f} %)",
+                        percent(found.added));
         return found;
     }
     const Line* most = nullptr;

@@ -108,8 +108,10 @@ std::vector<std::string> case_text(const model::CaseCode* base, const model::Cas
     for (const KernelPair& pair : kernel_pairs(base, head)) {
         const model::KernelCode& kernel = *pair.after;
         if (pair.before == nullptr) {
-            text.push_back(fmt::format("{}: {} instructions; the base's are not at hand",
-                                       kernel.name, kernel.listing.instructions.size()));
+            const bool known = base != nullptr && base->problem.empty();
+            text.push_back(fmt::format(
+                "{}: {} instructions; {}", kernel.name, kernel.listing.instructions.size(),
+                known ? "the base has no such kernel" : "the base's are not at hand"));
             if (const auto goes = where_time_goes(kernel)) text.push_back("  " + goes->sentence);
             continue;
         }

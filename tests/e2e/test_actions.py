@@ -1247,17 +1247,20 @@ print(json.dumps(answer))
         head = "## perfgate: 1 regressed\n\n| verdict | change | case | first reason |\n|---|--:|---|---|\n"
         self.artifact(head + "| **regressed** | +5.0 % | `a[n=1]` | see https://evil.example |\n"
                       "| **regressed** | +5.0 % | <code>a)(&lt;b&gt;</code> | why |\n"
-                      "| **regressed** | +5.0 % | [x](https://evil.example) | why |\n")
+                      "| **regressed** | +5.0 % | [x](https://evil.example) | why |\n"
+                      "| **regressed** | +5.0 % | `b[n=1]` in `suites/b.yaml:3` | why |\n"
+                      "| **broken** | | `a[n=1].gpu_time < b[n=1].gpu_time` | why |\n")
         address = "https://owner.github.io/kernels/"
         self.state["pages"] = {"html_url": address, "source": source}
         said = self.commented()[0]
         self.assertIn(f"| [`a[n=1]`]({address}#case=a%5Bn%3D1%5D) |", said)
         self.assertIn(f"({address}#case=a%29%28%3Cb%3E) |", said)
-        self.assertEqual(2, said.count("]("  + address))
+        self.assertIn(f"| [`b[n=1]`]({address}#case=b%5Bn%3D1%5D) in `suites/b.yaml:3` |", said)
+        self.assertEqual(3, said.count("]("  + address))
         shown = Shown(self.html(said)) if shutil.which("cmark-gfm") else None
         if shown:
             links = [attributes[0][1] for name, attributes in shown.tags if name == "a"]
-            self.assertEqual([True, True, False], [link.startswith(address) for link in links], links)
+            self.assertEqual([True, True, False, True], [link.startswith(address) for link in links], links)
         for pages in (None, {"html_url": address, "source": {"branch": "main", "path": "/docs"}},
                       {"html_url": "https://x/) [y](https://evil.example", "source": source},
                       {"html_url": "javascript:alert(1)", "source": source}, {"html_url": None, "source": None}):

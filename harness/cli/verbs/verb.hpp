@@ -50,7 +50,7 @@ inline constexpr Verb baseline_verbs[] = {
 };
 
 inline constexpr Verb history_verbs[] = {
-    {"add", "Adds runs, or the runs of another history", add_history_add,
+    {"add", "Adds runs, other histories, or dated results of other tools", add_history_add,
      "perfgate history add history.db perfgate-out/run.json"},
     {"show", "Shows when cases changed, by how much, and what changed with them", add_history_show,
      "perfgate history show history.db gemm 'gemm/tiled[n=4096]'"},

@@ -4,9 +4,9 @@ import { el, name } from "../dom";
 import { dayOf, loadCase, revisionOf, runOf, type History, type Series } from "./document";
 import { eventsOf, nightChart } from "./night_chart";
 
-const signs = { worse: "▲", better: "▼", accepted: "✓", machine: "◆" } as const;
-const tones = { worse: "bad", better: "good", accepted: "calm", machine: "calm" } as const;
-const kinds = { worse: "worse", better: "better", accepted: "ledger", machine: "machine" } as const;
+const signs = { worse: "▲", better: "▼", changed: "◇", accepted: "✓", machine: "◆" } as const;
+const tones = { worse: "bad", better: "good", changed: "calm", accepted: "calm", machine: "calm" } as const;
+const kinds = { worse: "worse", better: "better", changed: "changed", accepted: "ledger", machine: "machine" } as const;
 
 function seriesPart(history: History, series: Series, most: number): HTMLElement {
   const from = Math.max(0, series.nights.length - most);

@@ -29,15 +29,17 @@ function pointRow(history: History, point: Point): HTMLElement {
 
 function findingPart(history: History, finding: Finding): HTMLElement {
   const worse = finding.points.some((point) => point.worse);
+  const directed = finding.points.some((point) => history.metrics[point.metric]!.direction !== "none");
+  const tone = worse ? "bad" : directed ? "good" : "calm";
   const list = (points: readonly Point[]) => el("ul", { class: "points" }, ...points.map((point) => pointRow(history, point)));
   const rest = finding.points.slice(fewPoints);
   return el(
     "li",
-    { class: "finding", "data-tone": worse ? "bad" : "good" },
+    { class: "finding", "data-tone": tone },
     el(
       "p",
       { class: "what" },
-      el("span", { class: "badge", "data-tone": worse ? "bad" : "good" }, worse ? "worse" : "better"),
+      el("span", { class: "badge", "data-tone": tone }, worse ? "worse" : directed ? "better" : "changed"),
       el("span", { class: "badge" }, finding.cause),
       el("span", {}, dayOf(finding.run.started)),
       name(revisionOf(finding.run), { class: "id" }),
@@ -87,7 +89,7 @@ function recordPart(history: History): HTMLElement | false {
     "section",
     {},
     el("h2", {}, "The gate's record"),
-    el("p", { class: "muted" }, "An alarm is false if the code was the same and the nights around it show no change. Only runs that were added with their verdicts count."),
+    el("p", { class: "muted" }, "An alarm is false if the code is not known to have changed and no change lies within three nights of it. Only runs that were added with their verdicts count."),
     el(
       "div",
       { class: "wide", tabindex: "0", role: "group", "aria-label": "The gate's record" },

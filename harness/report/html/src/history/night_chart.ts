@@ -7,13 +7,14 @@ import { dayOf, revisionOf, runOf, type History, type Series } from "./document"
 
 export interface Event {
   night: number; // of those shown; their number if it is after the last
-  kind: "worse" | "better" | "accepted" | "machine";
+  kind: "worse" | "better" | "changed" | "accepted" | "machine";
   words: string;
 }
 
 const strokes: Record<Event["kind"], { stroke: string; strokeDasharray?: string; strokeWidth: number }> = {
   worse: { stroke: "var(--bad)", strokeWidth: 1.8 },
   better: { stroke: "var(--good)", strokeWidth: 1.8 },
+  changed: { stroke: "var(--muted)", strokeWidth: 1.8 },
   accepted: { stroke: "var(--accent)", strokeWidth: 1.2, strokeDasharray: "2 3" },
   machine: { stroke: "var(--muted)", strokeWidth: 1.2, strokeDasharray: "6 4" },
 };
@@ -33,7 +34,7 @@ export function eventsOf(history: History, series: Series, from: number): Event[
     const { cause, evidence } = change.finding;
     events.push({
       night: change.night - from,
-      kind: change.worse ? "worse" : "better",
+      kind: metric.direction === "none" ? "changed" : change.worse ? "worse" : "better",
       words: `${before} → ${after}${moved === "" ? "" : ` (${moved})`}. ${cause}: ${evidence}`,
     });
   }
