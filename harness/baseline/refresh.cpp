@@ -295,20 +295,21 @@ bool has_all_of(const MetricSeries& then, const MetricSeries& now) {
     const std::vector<double> values = gate::batch_values(now);
     const std::set<double> before(known.begin(), known.end());
     const std::set<double> distinct(values.begin(), values.end());
-    return distinct.size() > 1 &&
+    return (distinct.size() > 1 || values.size() == 1) &&
            std::includes(before.begin(), before.end(), distinct.begin(), distinct.end());
 }
 
-/// Whether the baseline has too few processes of a gated time and this one session has others, not
-/// enough to replace them.
+/// Whether the baseline has some processes of a time, too few, and one session has more, not enough
+/// to replace them.
 bool has_more_of(const MetricSeries& then, const MetricSeries& now) {
     const auto used = gate::batches_in_use(now);
     const auto of_first_session = [&](const model::Batch* batch) {
         return batch->run == used.front()->run;
     };
-    return gate::batches_in_use(then).size() < enough_processes && !used.empty() &&
+    const std::size_t known = gate::batches_in_use(then).size();
+    return known > 1 && known < enough_processes && !used.empty() &&
            used.size() < enough_processes &&
-           std::all_of(used.begin(), used.end(), of_first_session) && !has_all_of(then, now);
+           std::all_of(used.begin(), used.end(), of_first_session);
 }
 
 /// The run's processes may join the baseline's if the baseline has too few of them and the run runs
@@ -317,14 +318,18 @@ bool may_be_pooled(const model::Run& run, const CaseResult& result, const Baseli
     const Provenance& then = before.provenance;
     const gate::CodeComparison code =
         gate::compare_code(gate::code_of(result, run.environment), gate::code_of(before));
-    const bool more =
-        std::any_of(result.gates.begin(), result.gates.end(), [&](const model::GateRule& rule) {
-            const auto known = before.metrics.find(rule.metric);
-            const auto measured = result.metrics.find(rule.metric);
-            return is_time(run, rule.metric) && known != before.metrics.end() &&
-                   measured != result.metrics.end() && has_more_of(known->second, measured->second);
-        });
-    return more && code.runs_the_same && before.acknowledged.empty() &&
+    bool more = false, known_already = false;
+    for (const model::GateRule& rule : result.gates) {
+        const auto known = before.metrics.find(rule.metric);
+        const auto measured = result.metrics.find(rule.metric);
+        if (!is_time(run, rule.metric) || known == before.metrics.end() ||
+            measured == result.metrics.end()) {
+            continue;
+        }
+        more = more || has_more_of(known->second, measured->second);
+        known_already = known_already || has_all_of(known->second, measured->second);
+    }
+    return more && !known_already && code.runs_the_same && before.acknowledged.empty() &&
            model::difference(before.measured_as, result.measured_as).empty() &&
            then.board == model::board_of(run, result) && then.driver == run.environment.driver &&
            then.cupti == run.environment.cupti && then.tool_version == run.tool_version;
@@ -348,6 +353,7 @@ BaselineCase pooled(const BaselineCase& before, const CaseResult& result) {
             if (series.batches.size() >= enough_processes) break;
             model::Batch batch = *used;
             batch.run = session;
+            batch.round = 0;
             series.batches.push_back(std::move(batch));
         }
         series = condensed(series);

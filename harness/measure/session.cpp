@@ -187,6 +187,7 @@ std::vector<model::CaseCode> Session::machine_code(const std::vector<model::Case
         if (item == nullptr || item->planned->group || shared_.interrupted) continue;
         if (item->begun && !can_go_on(*item)) continue;
         Workers& workers = *devices_[item->chain.value_or(0)].workers;
+        workers.end();
         const CodeRequest request{
             *item->result,
             settings_of(*item, options_, workers.process(item->planned->spec.workload))};

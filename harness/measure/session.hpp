@@ -67,7 +67,7 @@ class Session final : public Measuring {
     /// The same, and then batches in fresh processes until each case has had as many as
     /// MeasureOptions::processes says.
     void measure_all();
-    /// The machine code of these cases, in a process of their own for each device, measured or not.
+    /// The machine code of these cases, each in a process of its own, measured or not.
     /// Programs and cases that failed are left out.
     std::vector<model::CaseCode> machine_code(const std::vector<model::CaseIndex>& cases);
     /// Further processes of the usual run, until each of these cases has had this many.

@@ -77,10 +77,13 @@ std::vector<model::CaseIndex> slower_by_code(const model::VerdictDocument& verdi
 }
 
 model::KeptCode code_of_slower(
-    measure::Session& session, const std::vector<model::CaseIndex>& slower,
+    measure::Session& session, std::vector<model::CaseIndex> slower,
     const std::function<std::vector<model::CaseCode>(const std::vector<model::CaseIndex>&)>& base,
     const MeasuringChoice& choice) {
     model::KeptCode kept;
+    std::erase_if(slower, [&](const model::CaseIndex& at) {
+        return !model::case_at(session.run(), at).command.empty();  // a program's
+    });
     if (slower.empty() || session.interrupted()) return kept;
     const auto begin = std::chrono::steady_clock::now();
     const std::vector<model::CaseIndex> first(
@@ -88,7 +91,7 @@ model::KeptCode code_of_slower(
         slower.begin() + static_cast<std::ptrdiff_t>(std::min(slower.size(), most_cases)));
     try {
         kept.head = session.machine_code(first);
-        if (!kept.head.empty()) kept.base = base(first);
+        if (!kept.head.empty() && !session.interrupted()) kept.base = base(first);
         limit(kept.head);
         limit(kept.base);
     } catch (const util::Error& error) {

@@ -139,8 +139,8 @@ std::vector<model::CaseIndex> worth_measuring_again(const model::Run& run,
     const model::VerdictDocument verdict = gate::judge(run, baselines, policy, rule);
     const auto a_count_fails = [&](const model::MetricVerdict& each) {
         const auto metric = metrics::find_metric(each.metric);
-        return each.verdict == model::Verdict::regressed && metric &&
-               metric->definition.metric_class == model::MetricClass::exact &&
+        return each.verdict == model::Verdict::regressed && !each.minimum_detectable_change &&
+               metric && metric->definition.metric_class == model::MetricClass::exact &&
                metric->source != metrics::Source::counter;
     };
     std::erase_if(flagged, [&](const model::CaseIndex& at) {

@@ -20,8 +20,8 @@ void check_baselines(const JudgingChoice& choice, const model::Device& device,
                      std::vector<std::string> suites, bool whole);
 
 /// The cases that the gate flags (gate::flagged), without those of which a count fails already, as
-/// of kernels or of the compiler: more processes would not change their verdict. A counter that
-/// fails is collected again, and does not decide yet.
+/// of kernels or of the compiler: more processes would not change their verdict. A count whose
+/// processes differ is tested, and a counter that fails is collected again: neither decides yet.
 std::vector<model::CaseIndex> worth_measuring_again(const model::Run& run,
                                                     const gate::BaselineSet& baselines,
                                                     const model::Policy& policy,

@@ -436,6 +436,7 @@ std::vector<model::CaseCode> code_of_bases(const MeasuringChoice& choice,
                                            const Judge& judge, const model::Run& run,
                                            const CaseList& cases) {
     std::vector<model::CaseCode> all;
+    if (backend.devices.size() > 1) return all;  // samples of two boards are not compared
     const auto add_problem = [&](const model::CaseIndex& at, const std::string& problem) {
         model::CaseCode& code = all.emplace_back();
         code.suite = run.suites[at.suite].name;
@@ -463,6 +464,8 @@ std::vector<model::CaseCode> code_of_bases(const MeasuringChoice& choice,
                 keep_known(judge, code);
                 all.push_back(std::move(code));
             }
+        } catch (const measure::Interrupted&) {
+            return all;
         } catch (const util::Error& error) {
             refuse(error.what());
         }

@@ -1260,7 +1260,7 @@ print(json.dumps(answer))
         shown = Shown(self.html(said)) if shutil.which("cmark-gfm") else None
         if shown:
             links = [attributes[0][1] for name, attributes in shown.tags if name == "a"]
-            self.assertEqual([True, True, False, True], [link.startswith(address) for link in links], links)
+            self.assertEqual([True, True, True, False], [link.startswith(address) for link in links], links)
         for pages in (None, {"html_url": address, "source": {"branch": "main", "path": "/docs"}},
                       {"html_url": "https://x/) [y](https://evil.example", "source": source},
                       {"html_url": "javascript:alert(1)", "source": source}, {"html_url": None, "source": None}):

@@ -386,6 +386,15 @@ TEST(Refresh, ProcessesOfTheSameCodeJoinABaselineThatHasFew) {
     CaseResult other = of_one_code(8, 1001);
     other.kernels[0].code = "0ther";
     EXPECT_TRUE(joined(first.baseline, other).pooled.empty());
+    CaseResult flagged = of_one_code(13, 1001);
+    for (std::size_t i = 5; i < 13; ++i) flagged.metrics["gpu_time"].batches[i].round = 1;
+    const Refreshed eighteen = refreshed(run_of({of_one_code(18, 1000)}));
+    EXPECT_EQ(processes(joined(eighteen.baseline, flagged)), 20U) << "none of the baseline's goes";
+    const Refreshed one = refreshed(run_of({of_one_code(1, 1000)}));
+    EXPECT_EQ(processes(joined(one.baseline, of_one_code(8, 1001))), 8U) << "they replace it";
+    const Refreshed nine = joined(first.baseline, of_one_code(1, 1001));
+    EXPECT_EQ(processes(nine), 9U);
+    EXPECT_EQ(processes(joined(nine.baseline, of_one_code(1, 1001))), 9U);
     CaseResult sessions = of_one_code(8, 1001);
     for (std::size_t i = 4; i < 8; ++i) sessions.metrics["gpu_time"].batches[i].run = 1;
     EXPECT_TRUE(joined(first.baseline, sessions).pooled.empty()) << "what they differ by is known";

@@ -104,6 +104,13 @@ std::string detail_of(const Uses& instructions) {
 /// Why the samples say nothing of the kernels; empty: they do.
 std::string add_samples(const std::vector<LaunchedFunction>& functions, const PcSamples& samples,
                         std::vector<model::KernelCode>& kernels) {
+    std::map<std::string, std::string> of_symbol;
+    for (const LaunchedFunction& each : functions) {
+        const auto [known, is_new] = of_symbol.try_emplace(each.symbol, each.code.fingerprint);
+        if (!is_new && known->second != each.code.fingerprint) {
+            return "two kernels have the symbol " + util::printable(each.symbol);
+        }
+    }
     std::int64_t added = 0;
     for (model::KernelCode& kernel : kernels) {
         const auto function = std::find_if(

@@ -58,9 +58,10 @@ class Instance:
         self._streams = streams
         self._case: Any = None
         self._returned: Any = None
+        self._prepared: Any = None
 
     def fill(self, seed: int) -> None:
-        self._case = self._returned = None  # its memory is free for the next
+        self._case = self._returned = self._prepared = None  # its memory is free for the next
         case = self._workload.case(self._variant, seed, self._values)
         if (case.reset is not None) != self._workload.resets:
             raise ValueError("Case has a reset: say so, @perfgate.workload(resets=True, …)" if case.reset
@@ -72,6 +73,7 @@ class Instance:
         """Compiles and autotunes: the first launch. Returns what was chosen."""
         with _autotune.Choices() as chosen:
             self._run()
+        self._prepared = self._returned
         self._poison()
         return {**chosen.found, **{str(name): str(value) for name, value in (self._case.choices or {}).items()}}
 
@@ -87,6 +89,7 @@ class Instance:
     def launch(self, stream: int) -> None:
         self._streams.use(stream)
         self._run(stream)
+        self._prepared = None  # in its memory, this launch would find right values that it does not write
 
     def reset(self, stream: int) -> None:
         self._streams.use(stream)
