@@ -401,11 +401,11 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
                                                      : replaced(run, result, acceptance);
         const bool fewer = old_case && !acceptance.add_board &&
                            has_fewer_processes(run, result, old_case.mapped());
-        if (old_case && !acceptance.add_board && passing.contains(id) &&
-            may_be_pooled(run, result, old_case.mapped())) {
+        if (old_case && !acceptance.add_board && !acceptance.reset_anchors &&
+            passing.contains(id) && may_be_pooled(run, result, old_case.mapped())) {
             accepted = pooled(old_case.mapped(), result);
-            accepted.anchors = moved_anchors(run, result, old_case.mapped(), accepted.metrics,
-                                             acceptance.reset_anchors);
+            accepted.anchors =
+                moved_anchors(run, result, old_case.mapped(), accepted.metrics, false);
             refreshed.pooled.push_back(id);
             refreshed.accepted.push_back(id);
             refreshed.baseline.cases.emplace(std::move(id), std::move(accepted));

@@ -35,7 +35,7 @@ struct Refreshed {
     /// They pass, and the run has fewer processes: these values stay.
     std::vector<std::string> better_known;
     /// They pass and run the baseline's code, and neither has `enough_processes`: the run's join
-    /// the baseline's, up to so many. They are among `accepted`.
+    /// the baseline's, up to so many, unless anchors are reset. They are among `accepted`.
     std::vector<std::string> pooled;
     std::size_t fewer = 0;  ///< accepted cases that have fewer processes than before
     /// Acknowledged metrics, which keep their expected value until their day is over.

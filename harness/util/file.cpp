@@ -59,7 +59,10 @@ bool is_device(const fs::path& path) {
     struct stat status {};
     const bool exists = ::stat(path.c_str(), &status) == 0;
     if (exists && S_ISDIR(status.st_mode)) fail_write(path, EISDIR);
-    return exists && (!S_ISREG(status.st_mode) || path.native().rfind("/dev/", 0) == 0);
+    const std::string_view name = path.native();
+    const bool open_already = name.starts_with("/dev/fd/") || name.starts_with("/proc/self/fd/") ||
+                              name == "/dev/stdout" || name == "/dev/stderr";
+    return exists && (!S_ISREG(status.st_mode) || open_already);
 }
 
 void write_in_place(const fs::path& path, std::string_view content) {

@@ -152,6 +152,14 @@ TEST_F(File, RedirectedStandardOutputKeepsWhatWasPrinted) {
     EXPECT_EQ(util::read_file(path("out"), 100, "suite"), "printed\njson\n");
 }
 
+TEST_F(File, AFileInSharedMemoryIsReplaced) {
+    std::string folder = "/dev/shm/perfgate-XXXXXX";
+    if (::mkdtemp(folder.data()) == nullptr) GTEST_SKIP() << "no /dev/shm";
+    for (const char* text : {"old", "new"}) util::write_file_atomically(folder + "/a", text);
+    EXPECT_EQ(util::read_file(folder + "/a", 10, "suite"), "new");
+    fs::remove_all(folder);
+}
+
 TEST_F(File, LinkKeepsPointingAtItsTarget) {
     util::write_file_atomically(path("target"), "old");
     fs::create_symlink("target", path("link"));
