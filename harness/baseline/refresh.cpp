@@ -288,7 +288,7 @@ BaselineCase better_known(const BaselineCase& before, const CaseResult& result) 
     return kept;
 }
 
-/// Whether the baseline has these processes: the run was stored, or has joined it, before. Times
+/// True if the baseline has these processes: the run was stored, or has joined it, before. Times
 /// that are all the same do not tell.
 bool has_all_of(const MetricSeries& then, const MetricSeries& now) {
     const std::vector<double> known = gate::batch_values(then);
@@ -299,7 +299,7 @@ bool has_all_of(const MetricSeries& then, const MetricSeries& now) {
            std::includes(before.begin(), before.end(), distinct.begin(), distinct.end());
 }
 
-/// Whether the baseline has some processes of a time, too few, and one session has more, not enough
+/// True if the baseline has some processes of a time, too few, and one session has more, not enough
 /// to replace them.
 bool has_more_of(const MetricSeries& then, const MetricSeries& now) {
     const auto used = gate::batches_in_use(now);

@@ -105,6 +105,7 @@ void CudaCase::prepare(model::Cache cache) {
         enqueue_reset();
     }
 }
+
 void CudaCase::enqueue_launch() {
     instance_->launch(device_.stream());
 }

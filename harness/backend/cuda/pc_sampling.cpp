@@ -59,12 +59,12 @@ std::string reason_of(std::string_view name) {
     return std::string(name);
 }
 
-/// Whether it has samples of another reason again: those for which no warp was issued.
+/// True of a reason whose samples another reason has, too: those for which no warp was issued.
 bool counts_twice(std::string_view name) {
     return name.ends_with("_not_issued");
 }
 
-/// What CUPTI fills.
+/// CUPTI fills it.
 struct Buffer {
     explicit Buffer(std::size_t reasons) : stalls(most_places * reasons), places(most_places) {
         for (std::size_t i = 0; i < most_places; ++i) {
@@ -103,7 +103,7 @@ class Sampling {
     Sampling(const Sampling&) = delete;
     Sampling& operator=(const Sampling&) = delete;
 
-    /// What is launched between them is sampled. The context is idle at both.
+    /// CUPTI samples the launches between start() and stop(). The context is idle at both.
     void start() {
         auto start = params<CUpti_PCSamplingStartParams>(CUpti_PCSamplingStartParamsSize);
         check(api_, functions_.cuptiPCSamplingStart(&start), "cannot start to sample");
