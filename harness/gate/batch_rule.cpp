@@ -369,16 +369,16 @@ void judge_by_spread(const Comparison& comparison, const Evidence& evidence,
                      Judgement& judgement) {
     const double size = std::fabs(judgement.baseline);
     const bool rate = comparison.definition->direction == model::Direction::higher;
-    const auto drift_by = [&](double logarithm) {
+    const auto drift_at = [&](double level) {
         if (evidence.paired) return 0.0;  // it affects both of a pair
+        const double logarithm =
+            comparison.new_board ? drift.bound(level) : between_sessions(drift, level);
         // A rate never falls below zero.
         const double learned = rate ? -std::expm1(-logarithm) : std::expm1(logarithm);
         return size *
                (comparison.new_board ? std::min(learned, comparison.most_between_boards) : learned);
     };
-    const double allowed_drift =
-        drift_by(comparison.new_board ? drift.bound(levels.for_drift())
-                                      : between_sessions(drift, levels.for_drift()));
+    const double allowed_drift = drift_at(levels.for_drift());
     const double level = deciding_level(comparison, levels);
     if (is_time(comparison) &&
         !ranks_reach(evidence, evidence.baseline.size(), evidence.measured.size(), level)) {
@@ -392,7 +392,7 @@ void judge_by_spread(const Comparison& comparison, const Evidence& evidence,
         add_interval(comparison,
                      evidence.paired ? stats::signed_rank_interval(noise[0], interval_level)
                                      : stats::rank_sum_interval(noise[0], noise[1], interval_level),
-                     scale, drift_by(drift.bound((1 - interval_level) / 2)), judgement);
+                     scale, drift_at((1 - interval_level) / 2), judgement);
     }
     Test test;
     test.probability = [&](bool rises, const Allowance& allowed, double at) {

@@ -912,6 +912,26 @@ TEST(BatchRule, AnIntervalIsWiderByWhatSessionsDifferByAtItsOwnLevel) {
     EXPECT_NEAR(steady->low - drifting->low, wider, 1e-9);
 }
 
+TEST(BatchRule, AnIntervalOfFewSessionsIsNoWiderThanTheDriftThatTheVerdictAllows) {
+    const MetricSeries before = processes(spread_around(1e5, 20));
+    const MetricSeries now = processes(spread_around(1e5, 5));
+    for (const bool rate : {false, true}) {
+        const model::MetricDefinition metric =
+            definition("x", rate ? "1/s" : "ns", MetricClass::timing,
+                       rate ? Direction::higher : Direction::lower);
+        const std::vector<Comparison> alone{{&metric, &before, &now, {0.005, std::nullopt, 0}, 0}};
+        const auto high_with = [&](const stats::Drift& drift) {
+            return BatchRule(Policy{}, 0, {{"x", drift}}).judge(alone)[0].interval.value().high;
+        };
+        const double steady = high_with({});
+        // Student's quantile of two sessions allows more than what slows a machine: a half, or
+        // four deviations.
+        EXPECT_NEAR(high_with({0.05, 1, 2}) - steady, rate ? 1 - 1 / 1.5 : 0.5, 1e-9);
+        EXPECT_NEAR(high_with({0.2, 1, 2}) - steady, rate ? -std::expm1(-0.8) : std::expm1(0.8),
+                    1e-9);
+    }
+}
+
 TEST(BatchRule, MoreProcessesInTheFirstRoundDetectASmallerChange) {
     const MetricSeries before = processes(spread_around(1e5, 40, 0.05));
     const auto detected = [&](std::size_t first) {
