@@ -12,7 +12,7 @@
 namespace perfgate::document {
 
 /// Of one instruction: those of all instructions can be added.
-inline constexpr std::int64_t most_samples = std::int64_t{1} << 40;
+inline constexpr std::int64_t most_samples = std::int64_t{1} << 40, most_executions = most_samples;
 
 template <class Archive>
 void describe(Archive& archive, Described<Archive, model::Instruction>& instruction) {
@@ -22,6 +22,7 @@ void describe(Archive& archive, Described<Archive, model::Instruction>& instruct
     archive.optional("line", instruction.place.line);
     archive.optional("samples", instruction.samples.reasons);
     archive.optional("of_half", instruction.samples.of_half);
+    archive.optional("executed", instruction.executed);
     archive.check([&](JsonValue value) {
         std::int64_t left = most_samples;
         for (const auto& [reason, count] : instruction.samples.reasons) {
@@ -31,6 +32,10 @@ void describe(Archive& archive, Described<Archive, model::Instruction>& instruct
         const std::int64_t of_half = instruction.samples.of_half;
         if (of_half < 0 || of_half > most_samples - left) {
             value.fail("half of the launches has more samples than all");
+        }
+        const std::int64_t executed = instruction.executed.value_or(0);
+        if (executed < 0 || executed > most_executions) {
+            value.fail("a number of executions is impossible");
         }
     });
 }
@@ -55,12 +60,13 @@ void describe(Archive& archive, Described<Archive, model::CaseCode>& code) {
     archive.optional("kernels", code.kernels);
     archive.optional("problem", code.problem);
     archive.optional("sampling_problem", code.sampling_problem);
+    archive.optional("counting_problem", code.counting_problem);
     archive.optional("seconds", code.seconds, not_negative);
 }
 
 /// Schema "perfgate.code", version 1: {"cases":[{"suite":…,"case":…,"kernels":[{"name":…,"code":…,
 /// "instructions":[{"at":0,"text":"LDC R1, c[0x0][0x28]","file":"blend.cu","line":13,
-/// "samples":{"long_scoreboard":12},"of_half":7},…],"labels":{".L_x_0":9},"launches":40}]}],
+/// "samples":{"long_scoreboard":12},"of_half":7,"executed":4096},…],"labels":{".L_x_0":9},"launches":40}]}],
 /// "base":[…]}
 std::string write_code(const model::KeptCode& kept);
 
