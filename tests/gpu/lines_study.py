@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""On a GPU: whether the line that got slower is named, and what ncu says of it: lines_study.py [PART...] [--keep FOLDER].
+"""On a GPU: whether the line that got slower is named, and what ncu says of it: lines_study.py [PART...] [--keep FOLDER] [--seconds N].
 
     edits   15 edits in CUDA C++, each with three changed places or more: which line is named
     triton  two edits in kernels of Triton
@@ -17,6 +17,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -55,16 +56,22 @@ def compared(name, suite):
     for side in ("base", "head"):
         write(pathlib.Path(side, name + ".yaml"), HEAD.format(name) + suite)
     out = pathlib.Path("out", name).resolve()
-    done = subprocess.run([PERFGATE, "ab", name + ".yaml", "--backend", "cuda", "--base", f"dir:{pathlib.Path('base').resolve()}",
-                           "--processes", "2", "--set", "rounds=0", "--out", out], cwd="head", capture_output=True, text=True,
-                          timeout=150)
-    for line in done.stderr.splitlines():
+    words = [PERFGATE, "ab", name + ".yaml", "--backend", "cuda", "--base", f"dir:{pathlib.Path('base').resolve()}",
+             "--processes", "2", "--set", "rounds=0", "--out", out]
+    with subprocess.Popen(words, cwd="head", stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        try:
+            errors = running.communicate(timeout=options.seconds)[1]
+        except subprocess.TimeoutExpired:
+            say(f"  not done after {options.seconds:.0f} s: interrupted")
+            running.send_signal(signal.SIGINT)
+            errors = running.communicate()[1]
+    for line in errors.splitlines():
         if "machine code and" in line or "warning" in line:
             say("  " + line[:300])
     try:
         cases = json.loads((out / "verdict.json").read_text())["suites"][0]["cases"]
     except OSError:
-        raise RuntimeError(f"exit code {done.returncode}: {done.stderr[-1500:]}") from None
+        raise RuntimeError(f"exit code {running.returncode}: {errors[-1500:]}") from None
     code = out / "code.json"
     return cases, json.loads(code.read_text()) if code.exists() else {"cases": [], "base": []}
 
@@ -290,6 +297,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
     parser.add_argument("--keep", type=pathlib.Path, help="work in this folder and leave it")
+    parser.add_argument("--seconds", type=float, default=300, help="interrupt a comparison after this time")
     options = parser.parse_args()
     if unknown := set(options.parts) - set(PARTS):
         parser.error(f"no part {', '.join(sorted(unknown))}")
