@@ -48,8 +48,8 @@ class DeviceChain {
     /// Repeats the cases with too many disturbed batches, with at most as many batches again.
     void replace_excluded();
 
-    /// One more batch, in a fresh process, of each of the cases that is measured so far. It collects
-    /// the counters of `counted` again.
+    /// One more batch, in a fresh process, of each of the cases that is measured so far. It
+    /// collects the counters of `counted` again.
     void pass(const std::vector<Item*>& items, std::int64_t round,
               const std::vector<Item*>& counted = {});
 
