@@ -355,6 +355,25 @@ void look_for_slow_processes(Comparison comparison, const Evidence& evidence, do
         unclear && (evidence.last_round == 0 || more_would_decide(evidence, deciding, levels));
 }
 
+/// See Judgement. All at the first look count, and of the rounds only what is measured in them.
+std::size_t first_look_processes(const Comparison& comparison, const Evidence& evidence,
+                                 const Levels& levels) {
+    const double sides = comparison.definition->direction == model::Direction::none ? 2 : 1;
+    const std::size_t baseline = evidence.baseline.size();
+    std::size_t in_rounds = 0;
+    for (std::int64_t round = 1; round <= levels.rounds; ++round) {
+        in_rounds += round_size(round);
+        if (stats::rank_sum_least(baseline, in_rounds) <= levels.at_round(round) / sides) break;
+    }
+    for (std::size_t more = 0; more < in_rounds; ++more) {
+        const std::size_t processes = evidence.measured.size() + more;
+        if (stats::rank_sum_least(baseline, processes) <= levels.at_first_look() / sides) {
+            return processes;
+        }
+    }
+    return 0;
+}
+
 /// What sessions are allowed to differ by, as a logarithm. Few of them say little about their
 /// deviation: Student's quantile of three that differ by a tenth is a factor of thousands, which
 /// would hide any slowdown.
@@ -406,6 +425,11 @@ void judge_by_spread(const Comparison& comparison, const Evidence& evidence,
     }
     judge_by_test(comparison, allowed_drift, evidence.last_round, levels, test, judgement);
     look_for_slow_processes(comparison, evidence, allowed_drift, levels, judgement);
+    const bool all_slow =
+        judgement.slow_processes > 0 && judgement.slow_processes == judgement.processes;
+    if (all_slow && !judgement.confirmed && evidence.last_round == 0 && !evidence.paired) {
+        judgement.first_look_processes = first_look_processes(comparison, evidence, levels);
+    }
 }
 
 }  // namespace

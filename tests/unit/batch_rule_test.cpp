@@ -114,6 +114,27 @@ TEST(BatchRule, TheFirstLookOfFiveAgainstTwentyDecidesTenTests) {
     EXPECT_TRUE(judged(usual_baseline, slightly).measure_again) << "flagged, not decided";
 }
 
+TEST(BatchRule, ProcessesThatAreAllSlowerSayHowManyTheFirstLookNeeds) {
+    const auto against = [](std::size_t baseline, std::size_t measured) {
+        return judged(processes(spread_around(100'000, baseline)),
+                      processes(spread_around(130'000, measured)));
+    };
+    EXPECT_EQ(against(8, 3).first_look_processes, 7U) << "of C(15, 7) orders one is so extreme";
+    EXPECT_TRUE(against(8, 3).measure_again);
+    EXPECT_TRUE(against(8, 7).confirmed);
+    EXPECT_FALSE(against(8, 7).measure_again);
+    EXPECT_FALSE(against(8, 6).confirmed);
+    EXPECT_EQ(against(3, 3).first_look_processes, 30U) << "rounds would need 5 and 40";
+    EXPECT_EQ(against(2, 3).first_look_processes, 0U) << "rounds would not decide, either";
+    EXPECT_EQ(against(20, 5).first_look_processes, 0U) << "it has decided";
+
+    const MetricSeries few = processes(spread_around(100'000, 8));
+    EXPECT_EQ(judged(few, processes({130'000, 100'000, 131'000})).first_look_processes, 0U);
+    MetricSeries again = processes(spread_around(130'000, 3));
+    add_round(again, spread_around(130'000, 3), 1);
+    EXPECT_EQ(judged(few, again).first_look_processes, 0U) << "it is over";
+}
+
 TEST(BatchRule, SignificantWithinTheToleranceIsAPass) {
     EXPECT_EQ(judged(usual_baseline, confirmed(100'400)).verdict, Verdict::pass);
 }
