@@ -41,6 +41,7 @@ struct BlockHeader {
 static_assert(is_record<BlockHeader> && sizeof(BlockHeader) == 16);
 
 inline constexpr std::uint32_t max_payload_bytes = std::uint32_t{4} << 20;
+inline constexpr std::uint32_t max_stack_depth = 256;
 /// Longer strings are cut.
 inline constexpr std::uint32_t max_string_bytes = std::uint32_t{64} << 10;
 

@@ -122,12 +122,14 @@ class ProcessMaker {
         origin_ = drawing.time.begin;
         PageProcess process;
         process.profile = shown_profile();
-        process.all = {{"devices", profile_.devices.size()}, {"kernels", profile_.kernels.size()},
-                       {"copies", profile_.copies.size()},   {"calls", profile_.calls.size()},
-                       {"waits", profile_.waits.size()},     {"ranges", profile_.ranges.size()},
-                       {"gaps", profile_.gaps.size()}};
+        process.all = {
+            {"devices", profile_.devices.size()}, {"kernels", profile_.kernels.size()},
+            {"copies", profile_.copies.size()},   {"calls", profile_.calls.size()},
+            {"waits", profile_.waits.size()},     {"ranges", profile_.ranges.size()},
+            {"gaps", profile_.gaps.size()},       {"host", profile_.host.waiting.size()}};
         process.advice = advice(profile_);
         process.notes = notes(profile_);
+        process.flame = profile_.flame;
         process.length_ns = drawing.time.length();
         process.tracks_left_out = drawing.tracks_left_out;
         process.busy = busy(drawing.time);
@@ -187,6 +189,7 @@ Profile ProcessMaker::shown_profile() {
         shown.ranges.push_back(
             {texts_.shown(range.name), {}, range.left_open, range.host_time, range.total, {}});
     }
+    shown.host.waiting = first_rows(profile_.host.waiting, limits_.rows);
     shown.gaps = first_rows(profile_.gaps, limits_.rows);
     for (Gap& gap : shown.gaps) {
         gap.time = {since_origin(gap.time.begin), since_origin(gap.time.begin) + gap.time.length()};

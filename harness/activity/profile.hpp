@@ -119,11 +119,38 @@ struct OverheadSummary {
     Durations time;
 };
 
+/// What threads of the host did, by samples.
+struct HostActivity {
+    std::string name;        ///< "train → Loader.__next__ → Queue.get"; printable
+    std::string state;       ///< "waiting for a lock", "in cudaMalloc"; empty: mixed
+    std::string file;        ///< of the first function
+    std::uint32_t line = 0;  ///< in it; 0: several, or not known
+    std::uint64_t time_ns = 0;
+    std::uint64_t threads = 0;  ///< of other threads and processes: how many
+};
+
+struct HostStacks {
+    std::uint64_t time_ns = 0;            ///< that they are about
+    std::uint64_t sampled_ns = 0;         ///< of that, with samples
+    std::vector<HostActivity> waiting;    ///< the threads that submit work; longest first
+    std::vector<HostActivity> meanwhile;  ///< others that did not wait
+};
+
+/// A function in a tree of stacks, with the functions that it called.
+struct FlameFrame {
+    std::uint32_t parent = 0;  ///< place of an earlier one, from 1; 0: outermost
+    std::string name;
+    std::string file;
+    std::uint64_t time_ns = 0;
+};
+
 struct CallSummary {
     std::string name;
     Durations time;
     /// Of calls that wait for the device: GPU idle time that began while the host waited in one.
     std::uint64_t idle_ns = 0;
+    /// Of the calls that wait, where most of those that left the GPU idle were made; printable.
+    std::string caller{};
 };
 
 /// A call that the capture of a CUDA graph does not allow.
@@ -152,6 +179,7 @@ struct Gap {
     std::uint64_t in_calls_ns = 0;  ///< of the gap, while some thread was in a CUDA call
     std::string before, after;  ///< what ran before and after: a kernel's name, "copy", "memset"
     std::string range;          ///< the innermost range that was open when it began
+    std::string host{};         ///< what the host did, by samples; printable
 };
 
 struct RangeInstance {
@@ -188,6 +216,7 @@ struct IdleRange {
     std::uint64_t length_ns = 0;       ///< of all instances
     std::uint64_t idle_ns = 0;         ///< of that, with no work on any device
     std::uint64_t unsubmitted_ns = 0;  ///< of that, while the host made no CUDA call on record
+    HostStacks host{};                 ///< what it did then
 };
 
 struct DeviceSummary {
@@ -222,6 +251,10 @@ struct Profile {
     std::vector<RangeSummary> ranges;
     IdleRange idle_range;
     std::vector<Gap> gaps;          ///< longest first
+    HostStacks host;                ///< in all gaps; of it `waiting` is in the document
+    std::vector<FlameFrame> flame;  ///< of all gaps
+    HostSampling sampling;          ///< no looks: stacks were not sampled
+    std::string python;             ///< the interpreter, or why its functions are missing
     std::uint64_t overhead_ns = 0;  ///< host time that CUPTI itself took, counted once
     /// Of the window, while the driver compiled code, or loaded modules and functions.
     std::uint64_t compiling_ns = 0, loading_ns = 0;

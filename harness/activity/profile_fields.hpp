@@ -166,6 +166,24 @@ void describe(Archive& archive, Described<Archive, Gap>& gap) {
     archive.required("before", gap.before);
     archive.required("after", gap.after);
     archive.optional("range", gap.range);
+    archive.optional("host", gap.host);
+}
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, HostActivity>& host) {
+    archive.required("name", host.name);
+    archive.optional("state", host.state);
+    archive.optional("file", host.file);
+    archive.optional("line", host.line);
+    archive.required("time_ns", host.time_ns);
+}
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, FlameFrame>& frame) {
+    archive.optional("parent", frame.parent);
+    archive.required("name", frame.name);
+    archive.optional("file", frame.file);
+    archive.required("time_ns", frame.time_ns);
 }
 
 template <class Archive>
@@ -208,6 +226,7 @@ void describe(Archive& archive, Described<Archive, Profile>& profile) {
         }
     });
     archive.required("gaps", profile.gaps, lines);
+    archive.optional("host", profile.host.waiting, lines);
     archive.required("overhead_ns", profile.overhead_ns);
     archive.optional("compiling_ns", profile.compiling_ns);
     archive.optional("loading_ns", profile.loading_ns);
@@ -254,6 +273,7 @@ struct PageProcess {
     std::uint64_t tracks_left_out = 0;
     std::vector<std::uint64_t> busy;  ///< the GPU in equal pieces of the time, in per mille
     std::vector<PageTrack> tracks;
+    std::vector<FlameFrame> flame;
 };
 
 struct Page {
@@ -297,6 +317,7 @@ void describe(Archive& archive, Described<Archive, PageProcess>& process) {
     archive.optional("tracks_left_out", process.tracks_left_out);
     archive.required("busy", process.busy);
     archive.required("tracks", process.tracks);
+    archive.optional("flame", process.flame);
 }
 
 template <class Archive>

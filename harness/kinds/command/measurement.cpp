@@ -168,12 +168,25 @@ class BatchTaker {
         return bare;
     }
 
+    /// A host time that looked slower is measured again: the cause is of interest.
+    [[nodiscard]] bool samples_stacks() const {
+        return request_.round != 0 &&
+               std::any_of(request_.cases.begin(), request_.cases.end(),
+                           [](const model::PlannedCase* planned) {
+                               return std::any_of(planned->gates.begin(), planned->gates.end(),
+                                                  [](const model::GateRule& gate) {
+                                                      return model::contains_host_time(gate.metric);
+                                                  });
+                           });
+    }
+
     [[nodiscard]] Variables environment_of(inject::Level level, const RecordingFolder& folder,
-                                           bool waits = false) const {
+                                           bool waits = false, bool stacks = false) const {
         inject::Settings settings;
         settings.folder = folder.path();
         settings.level = level;
         settings.waits = waits;
+        if (stacks) settings.stacks_us = inject::usual_stacks_us;
         settings.code = command_.code;
         return inject::environment_for(settings, machine_.library);
     }
@@ -186,7 +199,9 @@ class BatchTaker {
         const RecordingFolder folder("");
         DeviceWatch watch;
         wall_ns =
-            run(kind, environment_of(inject::Level::callbacks, folder, request_.first), &watch);
+            run(kind,
+                environment_of(inject::Level::callbacks, folder, request_.first, samples_stacks()),
+                &watch);
         std::vector<activity::Recording> recordings = recordings_of(folder);
         for (const activity::Recording& recording : recordings) {
             const std::vector<std::string>& why = recording.incomplete;
@@ -256,6 +271,7 @@ class BatchTaker {
         }
         if (programs_) judge_unrecorded(recorded_ns);
         if (request_.first || !programs_) count_once(recorded);
+        if (samples_stacks()) add_host(recorded);
         if (request_.first && programs_) collect_counters();
         for (std::size_t i = 0; i < results_.size(); ++i) note_missing(i);
     }
@@ -383,6 +399,18 @@ class BatchTaker {
         add(index, "tracing_overhead",
             own ? model::Method(model::ranges_source, "") : recorded_method,
             {100 * own.value_or(whole)});
+    }
+
+    void add_host(const Recorded& recorded) {
+        for (std::size_t i = 0; i < results_.size(); ++i) {
+            const std::string host = host_of(recorded, piece_of(i));
+            if (host.empty()) continue;
+            for (const char* metric : {"span", "idle_share", "longest_idle"}) {
+                const auto series = results_[i].metrics.find(metric);
+                if (series == results_[i].metrics.end()) continue;
+                series->second.detail = model::with_host(series->second.detail, host);
+            }
+        }
     }
 
     void count_once(const Recorded& recorded) {
