@@ -155,7 +155,7 @@ page::Suite suite_of(const model::SuiteVerdict& suite) {
     return made;
 }
 
-/// With seven digits, unless it is an integer: a chart shows fewer, and a page is a quarter smaller.
+/// With seven digits, unless it is an integer: a chart shows fewer, and the data is a quarter less.
 double shown_digits(double value) {
     if (!std::isfinite(value) || value == std::trunc(value)) return value;
     const double unit = std::pow(10.0, 6 - std::floor(std::log10(std::fabs(value))));
