@@ -26,7 +26,8 @@ _OTHER_POISON = 0x55  # of integers, which may have to be -1
 def last_lines(error: BaseException) -> str:
     """The exception and where the author's code raised it, in one line."""
     own = os.path.dirname(__file__)
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if os.path.dirname(frame.filename) != own]
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__)
+              if os.path.dirname(frame.filename) != own and not frame.filename.startswith("<frozen ")]
     what = "".join(traceback.format_exception_only(type(error), error)).strip().replace("\n", "; ")
     if not frames:
         return what
