@@ -275,7 +275,11 @@ def load(file: str) -> Plugin:
         raise ImportError(f"{file} is no Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules.setdefault(name, module)
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except ModuleNotFoundError as error:
+        error.msg = f"{error.msg} in {sys.executable}; 'interpreter' in the suite names the Python that has it"
+        raise
     workloads = _case._workloads[before:]
     if not workloads:
         raise ValueError(f"{file} defines no workload: put @perfgate.workload(…) before a function")
