@@ -12,6 +12,7 @@
 
 #include "activity/capture.hpp"
 #include "activity/memory_use.hpp"
+#include "activity/samples.hpp"
 #include "activity/waiting.hpp"
 #include "util/error.hpp"
 #include "util/text.hpp"
@@ -239,6 +240,7 @@ Profile profile_of(const Timeline& timeline, const ProfileOptions& options) {
     add_range_kernels(timeline, options.own_thread, profile);
     profile.gaps = longest_gaps(timeline, profile.windows, options.gaps);
     add_overheads(recording.records.overheads, profile);
+    add_samples(timeline, profile);
     return profile;
 }
 

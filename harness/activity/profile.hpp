@@ -119,6 +119,29 @@ struct OverheadSummary {
     Durations time;
 };
 
+/// The calls of NCCL of one kind, communicator and size.
+struct CollectiveSummary {
+    std::string name;          ///< "AllReduce"; "Recv+Send" of groups with both
+    std::string communicator;  ///< NCCL's id, the same in all processes
+    std::uint32_t ranks = 0;   ///< 0: not on record
+    std::uint64_t calls = 0;
+    std::uint64_t bytes = 0;        ///< of one, as nccl-tests count it
+    double bus_bytes = 0;           ///< of it, what crosses a link; 0: not known
+    Durations time;                 ///< of the process's own kernels, waiting included
+    std::uint64_t transfer_ns = 0;  ///< from the last process's begin; median. 0: not known
+    std::uint64_t last = 0;         ///< how often this process was the last to begin
+    std::uint64_t wait_ns = 0;      ///< how long it waited for the last one, median
+
+    /// 0: not known, as some processes are not on record.
+    [[nodiscard]] double algorithm_bytes_per_s() const { return per_s(static_cast<double>(bytes)); }
+    [[nodiscard]] double bus_bytes_per_s() const { return per_s(bus_bytes); }
+
+  private:
+    [[nodiscard]] double per_s(double amount) const {
+        return transfer_ns == 0 ? 0 : amount * 1e9 / static_cast<double>(transfer_ns);
+    }
+};
+
 struct CallSummary {
     std::string name;
     Durations time;
@@ -168,6 +191,14 @@ struct RangeKernel {
     bool operator==(const RangeKernel&) const = default;
 };
 
+/// What a device measured, a mean over time: % of the peak, or bytes/s.
+struct SampledMean {
+    double value = 0;
+    double low_share = 0;  ///< of the time, with a share below 50 %
+};
+/// By name (activity::sampled_rows); empty without samples.
+using SampledMeans = std::map<std::string, SampledMean>;
+
 /// All instances of the ranges of one name.
 struct RangeSummary {
     std::string name;
@@ -179,6 +210,7 @@ struct RangeSummary {
     /// In the order of the first launches. Empty although there are kernels: not listed, because
     /// there are too many, or by an older version.
     std::vector<RangeKernel> kernels;
+    SampledMeans sampled;  ///< over the spans of the instances
 };
 
 /// The ranges of one name in whose gaps the host submitted nothing. In no document.
@@ -211,9 +243,11 @@ struct Profile {
                              ///< device's time, which is later
     std::uint64_t without_launch = 0;
     WorkSummary program;
+    SampledMeans sampled;
     std::vector<DeviceSummary> devices;
     std::vector<KernelSummary> kernels;  ///< longest total first, as all tables
     std::vector<CopySummary> copies;
+    std::vector<CollectiveSummary> communication;
     Durations memsets;
     std::uint64_t memset_bytes = 0;
     std::vector<CallSummary> calls;

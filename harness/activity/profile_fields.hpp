@@ -95,6 +95,28 @@ void describe(Archive& archive, Described<Archive, CopySummary>& copy) {
 }
 
 template <class Archive>
+void describe(Archive& archive, Described<Archive, CollectiveSummary>& collective) {
+    archive.required("name", collective.name);
+    archive.required("communicator", collective.communicator);
+    archive.required("ranks", collective.ranks);
+    archive.required("calls", collective.calls);
+    archive.required("bytes", collective.bytes);
+    archive.required("bus_bytes", collective.bus_bytes);
+    describe(archive, collective.time);
+    archive.optional("transfer_ns", collective.transfer_ns);
+    archive.derived("algorithm_bytes_per_s", [&] { return collective.algorithm_bytes_per_s(); });
+    archive.derived("bus_bytes_per_s", [&] { return collective.bus_bytes_per_s(); });
+    archive.required("last", collective.last);
+    archive.required("wait_ns", collective.wait_ns);
+}
+
+template <class Archive>
+void describe(Archive& archive, Described<Archive, SampledMean>& sampled) {
+    archive.required("mean", sampled.value);
+    archive.required("low_share", sampled.low_share);
+}
+
+template <class Archive>
 void describe(Archive& archive, Described<Archive, CallSummary>& call) {
     archive.required("name", call.name);
     describe(archive, call.time);
@@ -148,6 +170,7 @@ void describe(Archive& archive, Described<Archive, RangeSummary>& range) {
     describe(archive, range.host_time);
     archive.required("work", range.total);
     archive.optional("kernels", range.kernels);
+    archive.optional("sampled", range.sampled);
     archive.required("instances", range.instances);
 }
 
@@ -188,10 +211,12 @@ void describe(Archive& archive, Described<Archive, Profile>& profile) {
     describe(archive, profile.window);
     archive.optional("note", profile.note);
     archive.required("program", profile.program);
+    archive.optional("sampled", profile.sampled);
     archive.required("counts", profile.counts);
     archive.required("devices", profile.devices, lines);
     archive.required("kernels", profile.kernels, lines);
     archive.required("copies", profile.copies, lines);
+    archive.optional("communication", profile.communication, lines);
     archive.required("memsets", profile.memsets);
     archive.required("memset_bytes", profile.memset_bytes);
     archive.required("calls", profile.calls, lines);
@@ -245,6 +270,14 @@ struct PageKind {
     std::string from, to;  ///< of a copy
 };
 
+/// What the GPU measured, in equal pieces of the time.
+struct PageSamples {
+    std::string label;
+    double most = 100;                  ///< of the values: 100 %, or the largest in bytes/s
+    std::string unit;                   ///< "%", "bytes/s"
+    std::vector<std::uint64_t> values;  ///< in per mille of `most`
+};
+
 struct PageProcess {
     Profile profile;                           ///< the first rows of its tables; gaps from the
                                                ///< begin of the drawing
@@ -253,6 +286,7 @@ struct PageProcess {
     std::uint64_t length_ns = 0;
     std::uint64_t tracks_left_out = 0;
     std::vector<std::uint64_t> busy;  ///< the GPU in equal pieces of the time, in per mille
+    std::vector<PageSamples> samples;
     std::vector<PageTrack> tracks;
 };
 
@@ -288,6 +322,14 @@ void describe(Archive& archive, Described<Archive, PageKind>& kind) {
 }
 
 template <class Archive>
+void describe(Archive& archive, Described<Archive, PageSamples>& samples) {
+    archive.required("label", samples.label);
+    archive.required("most", samples.most);
+    archive.required("unit", samples.unit);
+    archive.required("values", samples.values);
+}
+
+template <class Archive>
 void describe(Archive& archive, Described<Archive, PageProcess>& process) {
     archive.required("profile", process.profile);
     archive.required("all", process.all);
@@ -296,6 +338,7 @@ void describe(Archive& archive, Described<Archive, PageProcess>& process) {
     archive.required("length_ns", process.length_ns);
     archive.optional("tracks_left_out", process.tracks_left_out);
     archive.required("busy", process.busy);
+    archive.optional("samples", process.samples);
     archive.required("tracks", process.tracks);
 }
 

@@ -125,17 +125,17 @@ TEST_F(Stream, other_files_and_versions_are_refused) {
     std::string bytes = content(small(path()));
     EXPECT_THROW(parse_recording("", "empty"), util::InputError);
     EXPECT_THROW(parse_recording("{\"schema\": \"perfgate.run\"}   ", "run"), util::InputError);
-    for (const char version : {1, 2, 3, 4}) {
+    for (const char version : {1, 2, 3, 4, 5}) {
         bytes[20] = version;
         EXPECT_EQ(6u, parse_recording(bytes, "old.activity").records.kernels.size());
     }
-    bytes[20] = 5;
+    bytes[20] = 6;
     try {
         parse_recording(bytes, "new.activity");
         FAIL();
     } catch (const util::InputError& error) {
         EXPECT_STREQ(
-            "new.activity is a recording of version 5, this perfgate reads versions 1 to 4; "
+            "new.activity is a recording of version 6, this perfgate reads versions 1 to 5; "
             "record it again",
             error.what());
     }
