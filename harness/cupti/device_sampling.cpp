@@ -8,7 +8,7 @@ namespace {
 
 constexpr CUpti_ProfilerType sampling = CUPTI_PROFILER_TYPE_PM_SAMPLING;
 /// Of the device's memory, for samples that were not read yet.
-constexpr std::size_t buffer_bytes = std::size_t{64} << 20;
+constexpr std::size_t buffer_bytes = std::size_t{256} << 20;
 constexpr std::uint32_t samples_at_once = 2048;
 /// Where no timer can trigger samples (Turing, GA100), the system clock does; about its frequency.
 constexpr std::uint64_t clocks_per_us = 1500;

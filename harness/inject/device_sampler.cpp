@@ -11,7 +11,7 @@ namespace {
 
 using activity::SampledMetric;
 
-constexpr std::uint64_t interval_ns = 20'000;
+constexpr std::uint64_t interval_ns = 50'000;
 /// Before this one a metric is in % of its peak, from it on in bytes of the interval.
 constexpr auto first_in_bytes = static_cast<std::size_t>(SampledMetric::pcie_read);
 
@@ -79,7 +79,7 @@ void DeviceSampler::read(std::uint32_t device, cupti::DeviceSampling& sampling) 
             }
         });
     writer_.append(records);
-    if (!complete) {
+    if (!complete && overflowed_.insert(device).second) {
         writer_.problem("samples of GPU " + std::to_string(device) +
                         " are missing: its buffer was full before they were read");
     }

@@ -7,6 +7,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "activity/writer.hpp"
@@ -39,6 +41,7 @@ class DeviceSampler {
     std::atomic<std::uint64_t> wanted_{0};
     std::mutex mutex_;
     std::map<std::uint32_t, std::unique_ptr<cupti::DeviceSampling>> devices_;  ///< null: failed
+    std::set<std::uint32_t> overflowed_;
     bool over_ = false;
 };
 
