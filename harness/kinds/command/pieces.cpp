@@ -159,7 +159,8 @@ void add_communication(Communication found, PieceValues& values) {
     if (found.not_counted.empty()) {
         values.counts["communication_calls"] = found.calls;
         values.counts["communicated_bytes"] = found.bytes;
-        values.details["communicated_bytes"] = std::move(found.sizes);
+        values.details["communication_calls"] = values.details["communicated_bytes"] =
+            std::move(found.sizes);
     } else {
         values.not_known["communication_calls"] = found.not_counted;
         values.not_known["communicated_bytes"] = found.not_counted;
