@@ -28,6 +28,7 @@
 #include "inject/launch_names.hpp"
 #include "inject/process.hpp"
 #include "inject/settings.hpp"
+#include "stacks/sampler.hpp"
 
 namespace perfgate::inject {
 
@@ -100,6 +101,7 @@ class Recorder {
     void enable_kinds();
     void enable_api_calls();
     void start_thread();
+    void start_sampler();
     void catch_signals();
     void flush(std::uint32_t flag);
     void finish(std::string_view how);
@@ -122,6 +124,7 @@ class Recorder {
     LaunchNames launch_names_;
     std::unique_ptr<Decoder> decoder_;
     std::unique_ptr<Callbacks> callbacks_;
+    std::unique_ptr<stacks::Sampler> sampler_;
     std::atomic<std::uint64_t> dropped_{0}, refused_{0}, over_limit_{0};
 
     std::atomic<pid_t> pid_{0};  ///< of the process that records; 0: none does
@@ -325,6 +328,7 @@ void Recorder::start() noexcept {
         enable_kinds();
         pthread_atfork(nullptr, nullptr, [] { recorder()->on_fork(); });
         std::atexit([] { recorder()->on_exit(); });
+        if (settings_.stacks_us != 0) start_sampler();
         start_thread();
     } catch (...) {
         writer_.problem("memory ran out while recording was started");
@@ -380,6 +384,7 @@ void Recorder::flush(std::uint32_t flag) {
     activity::Records records;
     records.launch_calls = callbacks_->take_launch_calls();
     note_refusal(read_clocks(api_, records.clocks.emplace_back()), "cuptiGetTimestamp");
+    if (sampler_ != nullptr) sampler_->take(writer_, records);
     writer_.append(records);
     writer_.append(counts());
 }
@@ -389,6 +394,7 @@ void Recorder::finish(std::string_view how) {
     if (!lock.owns_lock() || ending_.exchange(true)) return;
     // Launches that other threads make from here on are not in the records either.
     const activity::Counts launched = counts();
+    if (sampler_ != nullptr) sampler_->stop();
     flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
     activity::Counts last = counts();
     last.kernel_launches = launched.kernel_launches;
@@ -473,6 +479,15 @@ void Recorder::start_thread() {
     } else {
         problem("nothing is flushed before the program ends: no thread could be made");
     }
+}
+
+void Recorder::start_sampler() {
+    sampler_ =
+        std::make_unique<stacks::Sampler>(std::chrono::microseconds(settings_.stacks_us), [this] {
+            std::uint64_t time = 0;
+            return api_.cuptiGetTimestamp(&time) == CUPTI_SUCCESS ? time : now(CLOCK_REALTIME);
+        });
+    sampler_->start();
 }
 
 void Recorder::run_flushes() noexcept {
