@@ -21,6 +21,7 @@ import profile_programs as tools
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 RANKS = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"]
 WORK = PROGRAMS / "sampled_work.py"
+COLLECTIVES = pathlib.Path(__file__).resolve().parents[2] / "suites/collectives/collectives.py"
 NCU = {"copy": "dram__throughput.avg.pct_of_peak_sustained_elapsed",
        "product": "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"}
 
@@ -144,7 +145,7 @@ def part_cost():
 
 
 def part_collectives():
-    processes, done = document([*RANKS, PROGRAMS / "collectives.py"], level="callbacks")
+    processes, done = document([*RANKS, COLLECTIVES], level="callbacks")
     for line in done.stdout.splitlines():
         if re.match(r"[A-Z][A-Za-z+]+ \d+ ", line):
             tools.say(f"  torch: {line}")
