@@ -180,6 +180,22 @@ class Reader {
     void check(const ProfilerCall& call) const {
         if (call.kind > ProfilerCallKind::stop) throw Damage{"a profiler call is of no known kind"};
     }
+    void check(const StackFrame& frame) const {
+        check(frame.function);
+        check(frame.file);
+        // Stacks end: a caller is earlier.
+        const auto own = static_cast<std::size_t>(&frame - recording_.records.stack_frames.data());
+        if (frame.caller > own) throw Damage{"a stack refers to no caller"};
+    }
+    void check(const HostSample& sample) const {
+        if (sample.frame > recording_.records.stack_frames.size()) {
+            throw Damage{"a sample refers to no stack"};
+        }
+        if (sample.state > HostState::other) throw Damage{"the state of a thread is not known"};
+        if (sample.end_ns < sample.start_ns) throw Damage{"a sample ends before it starts"};
+    }
+    void check(const HostThread& thread) const { check(thread.name); }
+    void check(const HostSampling& sampling) const { check(sampling.python); }
     void check(const DeviceSample& sample) const {
         if (sample.end_ns < sample.start_ns) throw Damage{"a sample ends before it starts"};
         for (const std::uint32_t bits : sample.bits) {

@@ -105,6 +105,13 @@ const Api& own();
 /// Likewise, with the functions for counters.
 const Api& own_counters();
 
+/// A function that few need. Throws util::Error if this CUPTI has none of the name.
+void* look_up(const Api& api, const char* name);
+template <class Function>
+void look_up(const Api& api, const char* name, Function& function) {
+    function = reinterpret_cast<Function>(look_up(api, name));
+}
+
 /// Opens the libraries that libcupti opens by name (libnvperf_host, libnvperf_target) from its own
 /// folder: it gets those, and they need not be on the loader's path.
 void preload_metric_libraries(const Api& api);

@@ -123,6 +123,12 @@ bool load(const std::string& named, Api& api, std::string& why) {
     return missing == nullptr;
 }
 
+void* look_up(const Api& api, const char* name) {
+    void* const function = dlsym(api.library, name);
+    if (function == nullptr) throw util::Error(incomplete(api, name));
+    return function;
+}
+
 bool load_counters(Api& api, std::string& why) {
     const char* missing = nullptr;
     PERFGATE_CUPTI_COUNTER_FUNCTIONS(PERFGATE_CUPTI_LOOK_UP)

@@ -32,6 +32,8 @@ struct Settings {
     bool code = true;  ///< fingerprints of the functions' machine code
     /// At level `callbacks`: also calls that wait, allocate or cannot be captured, and memory.
     bool waits = false;
+    /// Mean time between two samples of the host's stacks; 0: none are taken.
+    std::uint32_t stacks_us = 0;
     std::string counters;  ///< a CounterRequest, for level `counters`
     std::string cupti;     ///< libcupti for programs that bring none; empty: look for it
 };

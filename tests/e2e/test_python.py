@@ -95,6 +95,8 @@ class Python(tool.Case):
         self.write("kernels.py", "open('ran', 'a').write('x')\n" + KERNELS)
         self.run_suite("--filter", "double/copy*")
         self.assertEqual("xx", (self.folder / "ran").read_text())
+        self.run_tool("baseline", "refresh", "suites/python.yaml", "--backend", "host", "--filter", "double/copy*", code=(0, 1, 2))
+        self.assertIn(len((self.folder / "ran").read_text()) - 2, (8, 12))
 
     def test_a_wrong_element_is_incorrect(self):
         self.write("kernels.py", KERNELS.replace("# MARK", "out[n - 1] = 7"))
@@ -207,8 +209,8 @@ class Python(tool.Case):
     def test_a_file_that_cannot_run_ends_the_run_with_its_line(self):
         self.write("kernels.py", KERNELS + "\nimport nothing_of_this_name\n")
         message = self.run_suite(code=2).stderr
-        self.assertIn("nothing_of_this_name", message)
-        self.assertIn("kernels.py", message)
+        self.assertRegex(message, r"nothing_of_this_name' in \S+python\S*; 'interpreter' in the suite")
+        self.assertRegex(message, r" \([^<]*kernels\.py:\d+\)")
 
     def test_one_workload_may_be_selected_with_other_values(self):
         self.write("suites/python.yaml", SUITE.replace(

@@ -383,8 +383,14 @@ class Elsewhere(Served):
 
     PROGRAM = f"""#!/bin/sh
 [ "$1" != --version ] || {{ echo perfgate {VERSION}; exit; }}
+if [ "$1 $2" = 'history add' ]; then shift 5; cat "$@" >>history.db; exit; fi
+if [ "$1 $2" = 'history site' ]; then
+    mkdir -p "$4" && echo site >"$4/index.html"
+    [ ! -e other ] || {{ git push --quiet --force origin "$(cat other)":refs/heads/perfgate-history; rm other; }}
+    exit
+fi
 printf '<%s>' "$@" >>calls
-mkdir -p perfgate-out && echo summary >perfgate-out/summary.md
+mkdir -p perfgate-out && echo summary >perfgate-out/summary.md && echo night >perfgate-out/run.json
 if [ "$1" = baseline ] && [ "$(cat code)" != 3 ]; then mkdir -p baselines/k && echo new >baselines/k/a.json; fi
 exit "$(cat code)"
 """
@@ -506,6 +512,55 @@ exec /usr/bin/git "$@"
         named = subprocess.run(["git", "show", "--name-only", "--format="], cwd=self.folder, text=True, capture_output=True)
         self.assertEqual("baselines/k/a.json\n", named.stdout)
 
+    def test_each_keeps_a_history_of_its_nights_on_a_branch(self):
+        def git(*words, **more):
+            return subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@example.org", *map(str, words)], cwd=self.folder,
+                                  check=True, capture_output=True, text=True, **more).stdout
+
+        def kept():
+            self.assertEqual("1\n", git("-C", remote, "rev-list", "--count", "perfgate-history"))
+            self.assertEqual({".nojekyll", "history.db", "index.html"},
+                             set(git("-C", remote, "ls-tree", "--name-only", "perfgate-history").split()))
+            return git("-C", remote, "show", "perfgate-history:history.db").split()
+
+        git("init", "--quiet", "-b", "main", self.folder)
+        git("commit", "--quiet", "--allow-empty", "-m", "first")
+        tree = git("mktree", input=f"100644 blob {git('hash-object', '-w', '--stdin', input='another').strip()}\thistory.db\n").strip()
+        other = git("commit-tree", "-m", "another job's", tree).strip()
+        self.write("code", "1")
+        for name, example, nightly in (
+                ("gitlab", self.gitlab("perfgate-history"), {"PERFGATE_TOKEN": "secret", "CI_SERVER_HOST": "gitlab.example",
+                                                             "CI_PROJECT_PATH": "o/p"}),
+                ("buildkite", self.buildkite(), {"PERFGATE_HISTORY": "1"}), ("jenkins", self.jenkins(), {"HISTORY": "true"})):
+            remote = self.folder / f"{name}.git"
+            git("init", "--quiet", "--bare", remote)
+            git("config", "remote.origin.url", remote)
+            for key, value in (("GIT_CONFIG_COUNT", "1"), ("GIT_CONFIG_KEY_0", f"url.{remote}.insteadOf"),
+                               ("GIT_CONFIG_VALUE_0", "https://perfgate:secret@gitlab.example/o/p.git")):
+                nightly[key] = value
+
+            def run(code=1):
+                done = self.run_script(example, **nightly)
+                self.assertEqual(code, done.returncode, done.stdout + done.stderr)
+            with self.subTest(name):
+                run()
+                self.assertEqual(["night"], kept())
+                run()
+                self.assertEqual(["night", "night"], kept())
+                self.write("other", other)  # pushed while this job makes its site
+                run()
+                self.assertEqual(["another", "night"], [word for line in kept() for word in re.findall("another|night", line)])
+                self.assertFalse((self.folder / "other").exists())
+                # What cannot be read is not replaced.
+                git("push", "--quiet", "--force", remote, "main:other", "main:perfgate-history")
+                run(code=128)
+                self.assertEqual(git("rev-parse", "main"), git("-C", remote, "rev-parse", "perfgate-history"))
+                if name != "gitlab":  # whose other job has none
+                    git("-C", remote, "update-ref", "-d", "refs/heads/perfgate-history")
+                    done = self.run_script(example)
+                    self.assertEqual(1, done.returncode, done.stdout + done.stderr)
+                    self.assertEqual("other\n", git("-C", remote, "branch", "--format=%(refname:short)"))
+
     def test_gitlab_shows_the_result_in_one_comment(self):
         notes = [{"id": number, "body": "other", "system": False} for number in range(130)]
 
@@ -557,9 +612,9 @@ exec /usr/bin/git "$@"
         jobs = self.gitlab_jobs()
         self.assertEqual(['$CI_PIPELINE_SOURCE == "merge_request_event"'], [rule["if"] for rule in jobs["perfgate"]["rules"]])
         self.assertNotIn("allow_failure", jobs["perfgate"])
-        for rule in jobs["perfgate-baselines"]["rules"]:
+        for rule in jobs["perfgate-baselines"]["rules"] + jobs["perfgate-history"]["rules"]:
             self.assertIn("$CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH", rule["if"])
-        self.assertEqual({".perfgate", "perfgate", "perfgate-comment", "perfgate-baselines"}, set(jobs))
+        self.assertEqual({".perfgate", "perfgate", "perfgate-comment", "perfgate-baselines", "perfgate-history"}, set(jobs))
 
     def test_the_page_names_its_jobs_and_its_image_is_theirs(self):
         page = (tool.SOURCE / "docs/github-actions.md").read_text()
@@ -567,10 +622,11 @@ exec /usr/bin/git "$@"
         # GitLab merges what stands beside the include into what is included.
         self.assertEqual({"include": ".gitlab/perfgate.yml", ".perfgate": {"image": added[".perfgate"]["image"]}}, added)
         jobs = self.gitlab_jobs()
-        self.assertEqual([".perfgate"] * 2, [jobs[name]["extends"] for name in ("perfgate", "perfgate-baselines")])
+        extend = [name for name in jobs if jobs[name].get("extends") == ".perfgate"]
+        self.assertEqual(["perfgate", "perfgate-baselines", "perfgate-history"], extend)
         for job in jobs.values():
             self.assertTrue("image" not in job or "extends" not in job)
-        self.assertTrue(all(f"`{name}`" in page for name in ("perfgate", "perfgate-baselines", "PERFGATE_BASELINES=1", "BASELINES")))
+        self.assertTrue(all(f"`{name}`" in page for name in (*extend, "PERFGATE_BASELINES=1", "BASELINES", "PERFGATE_HISTORY=1", "HISTORY")))
 
 
 if __name__ == "__main__":
