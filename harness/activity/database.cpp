@@ -13,6 +13,7 @@
 #include "activity/analysis.hpp"
 #include "activity/communication.hpp"
 #include "activity/database_schema.hpp"
+#include "activity/host_stacks.hpp"
 #include "activity/sqlite.hpp"
 #include "activity/timeline.hpp"
 #include "activity/waiting.hpp"
@@ -75,7 +76,8 @@ class DatabaseWriter {
           overheads_(database, "overheads"),
           collectives_(database, "collectives"),
           samples_(database, "device_samples"),
-          gaps_(database, "gaps") {}
+          gaps_(database, "gaps"),
+          host_samples_(database, "host_samples") {}
 
     void add(const Timeline& timeline, const Profile& profile) {
         ++process_;
@@ -90,6 +92,7 @@ class DatabaseWriter {
         add_collectives(timeline);
         add_samples(timeline.recording());
         add_gaps(timeline, profile);
+        add_host_samples(timeline);
         first_range_ += timeline.ranges().size();
         first_configuration_ += timeline.recording().configurations.size();
     }
@@ -105,6 +108,7 @@ class DatabaseWriter {
     void add_collectives(const Timeline& timeline);
     void add_samples(const Recording& recording);
     void add_gaps(const Timeline& timeline, const Profile& profile);
+    void add_host_samples(const Timeline& timeline);
 
     void bind_place(Table& table, const Timeline& timeline, const Work& work,
                     const Nesting& nesting);
@@ -125,7 +129,7 @@ class DatabaseWriter {
 
     Table processes_, problems_, facts_, counts_, clocks_, devices_, names_, configurations_,
         ranges_, kernels_, copies_, memsets_, calls_, synchronisations_, marks_, memory_,
-        profiler_calls_, overheads_, collectives_, samples_, gaps_;
+        profiler_calls_, overheads_, collectives_, samples_, gaps_, host_samples_;
     std::unordered_map<std::string, std::uint64_t> name_ids_;
     std::uint64_t process_ = 0, first_range_ = 0, first_configuration_ = 0;
 };
@@ -338,7 +342,7 @@ void DatabaseWriter::add_gaps(const Timeline& timeline, const Profile& profile) 
         const auto known = longest.find(time.begin);
         if (known == longest.end()) {
             gaps_.row(process_, time.begin, time.end, nullptr, nullptr, nullptr, nullptr, nullptr,
-                      nullptr);
+                      nullptr, nullptr);
             continue;
         }
         const Gap& gap = *known->second;
@@ -348,7 +352,22 @@ void DatabaseWriter::add_gaps(const Timeline& timeline, const Profile& profile) 
         gaps_.row(process_, time.begin, time.end, activity::to_text(gap.cause),
                   unless(std::string_view(call), none), gap.in_calls_ns,
                   unless(std::string_view(before), none), unless(std::string_view(after), none),
-                  unless(std::string_view(range), none));
+                  unless(std::string_view(range), none), unless(std::string_view(gap.host), none));
+    }
+}
+
+void DatabaseWriter::add_host_samples(const Timeline& timeline) {
+    const HostSamples samples(timeline);
+    std::unordered_map<std::uint32_t, std::uint64_t> stacks;
+    for (const HostSample& sample : timeline.recording().records.host_samples) {
+        std::optional<std::uint64_t> stack;
+        if (sample.frame != 0) {
+            const auto [known, added] = stacks.try_emplace(sample.frame);
+            if (added) known->second = name_id(samples.stack_text(sample.frame));
+            stack = known->second;
+        }
+        host_samples_.row(process_, sample.process, sample.thread, sample.start_ns, sample.end_ns,
+                          activity::to_text(sample.state), stack);
     }
 }
 

@@ -8,8 +8,7 @@
 // first block is `header`, the last `end`. Blocks of records are arrays of one type of record.hpp;
 // strings and launch configurations come before what refers to them. A later version adds kinds and
 // changes none: version 2 added those of level `counters`, version 3 stack sizes, version 4
-// profiler calls, version 5 samples of the host's stacks, communication calls and samples of
-// devices.
+// profiler calls, version 5 samples of the host's stacks and of devices, and communication calls.
 #pragma once
 
 #include <array>
@@ -42,6 +41,7 @@ struct BlockHeader {
 static_assert(is_record<BlockHeader> && sizeof(BlockHeader) == 16);
 
 inline constexpr std::uint32_t max_payload_bytes = std::uint32_t{4} << 20;
+inline constexpr std::uint32_t max_stack_depth = 256;
 /// Longer strings are cut.
 inline constexpr std::uint32_t max_string_bytes = std::uint32_t{64} << 10;
 

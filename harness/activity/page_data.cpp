@@ -123,13 +123,18 @@ class ProcessMaker {
         origin_ = drawing.time.begin;
         PageProcess process;
         process.profile = shown_profile();
-        process.all = {
-            {"devices", profile_.devices.size()}, {"kernels", profile_.kernels.size()},
-            {"copies", profile_.copies.size()},   {"calls", profile_.calls.size()},
-            {"waits", profile_.waits.size()},     {"ranges", profile_.ranges.size()},
-            {"gaps", profile_.gaps.size()},       {"communication", profile_.communication.size()}};
+        process.all = {{"devices", profile_.devices.size()},
+                       {"kernels", profile_.kernels.size()},
+                       {"copies", profile_.copies.size()},
+                       {"calls", profile_.calls.size()},
+                       {"waits", profile_.waits.size()},
+                       {"ranges", profile_.ranges.size()},
+                       {"communication", profile_.communication.size()},
+                       {"gaps", profile_.gaps.size()},
+                       {"host", profile_.host.waiting.size()}};
         process.advice = advice(profile_);
         process.notes = notes(profile_);
+        process.flame = profile_.flame;
         process.length_ns = drawing.time.length();
         process.tracks_left_out = drawing.tracks_left_out;
         process.busy = busy(drawing.time);
@@ -199,6 +204,7 @@ Profile ProcessMaker::shown_profile() {
                                 {},
                                 range.sampled});
     }
+    shown.host.waiting = first_rows(profile_.host.waiting, limits_.rows);
     shown.gaps = first_rows(profile_.gaps, limits_.rows);
     for (Gap& gap : shown.gaps) {
         gap.time = {since_origin(gap.time.begin), since_origin(gap.time.begin) + gap.time.length()};

@@ -95,7 +95,11 @@ PERFGATE_FIELDS(RangeSummary, required(name), optional(left_open),
 PERFGATE_FIELDS(Interval, named(required, "begin_ns", begin), named(required, "end_ns", end))
 
 PERFGATE_FIELDS(Gap, also(describe(archive, of.time)), required(cause), optional(call),
-                required(in_calls_ns, before, after), optional(range))
+                required(in_calls_ns, before, after), optional(range, host))
+
+PERFGATE_FIELDS(HostActivity, required(name), optional(state, file, line), required(time_ns))
+
+PERFGATE_FIELDS(FlameFrame, optional(parent), required(name), optional(file), required(time_ns))
 
 PERFGATE_FIELDS(Counts, required(counted_with_callbacks, kernel_launches, captured_launches,
                                  graph_launches, failed_launches, unreadable_modules))
@@ -118,8 +122,9 @@ void describe(Archive& archive, Described<Archive, Profile>& of) {
             }
         }
     });
-    PERFGATE_GROUPS(with(required, gaps, lines), required(overhead_ns),
-                    optional(compiling_ns, loading_ns), with(required, overheads, lines));
+    PERFGATE_GROUPS(with(required, gaps, lines), named(optional, "host", host.waiting, lines),
+                    required(overhead_ns), optional(compiling_ns, loading_ns),
+                    with(required, overheads, lines));
 }
 
 PERFGATE_FIELDS(ProfileDocument, with(required, processes, lines))
@@ -168,6 +173,7 @@ struct PageProcess {
     std::vector<std::uint64_t> busy;  ///< the GPU in equal pieces of the time, in per mille
     std::vector<PageSamples> samples;
     std::vector<PageTrack> tracks;
+    std::vector<FlameFrame> flame;
 };
 
 struct Page {
@@ -186,7 +192,8 @@ PERFGATE_FIELDS(PageKind, required(kind, name),
 PERFGATE_FIELDS(PageSamples, required(label, most, unit, values))
 
 PERFGATE_FIELDS(PageProcess, required(profile, all, advice, notes, length_ns),
-                optional(tracks_left_out), required(busy), optional(samples), required(tracks))
+                optional(tracks_left_out), required(busy), optional(samples), required(tracks),
+                optional(flame))
 
 PERFGATE_FIELDS(Page, required(left_out, processes, texts, kinds))
 

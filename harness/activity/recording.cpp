@@ -180,12 +180,15 @@ class Reader {
     void check(const ProfilerCall& call) const {
         if (call.kind > ProfilerCallKind::stop) throw Damage{"a profiler call is of no known kind"};
     }
-    void check(const StackFrame& frame) const {
+    void check(const StackFrame& frame) {
         check(frame.function);
         check(frame.file);
         // Stacks end: a caller is earlier.
         const auto own = static_cast<std::size_t>(&frame - recording_.records.stack_frames.data());
         if (frame.caller > own) throw Damage{"a stack refers to no caller"};
+        depths_.resize(own);
+        depths_.push_back(frame.caller == 0 ? 1 : depths_[frame.caller - 1] + 1);
+        if (depths_.back() > max_stack_depth) throw Damage{"a stack is deeper than any may be"};
     }
     void check(const HostSample& sample) const {
         if (sample.frame > recording_.records.stack_frames.size()) {
@@ -272,6 +275,7 @@ class Reader {
     }
 
     Recording recording_;
+    std::vector<std::uint32_t> depths_;  ///< of its stack frames
     bool begun_ = false;
 };
 

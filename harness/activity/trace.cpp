@@ -13,6 +13,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "activity/host_stacks.hpp"
 #include "activity/profile.hpp"
 #include "activity/samples.hpp"
 #include "activity/tracks.hpp"
@@ -29,6 +30,8 @@ using document::write_field;
 /// The format has one row of processes: host processes keep their pid, and a device of a process is
 /// a process of its own behind them.
 constexpr std::int64_t device_pids = 1'000'000'000;
+/// Samples of a thread stand beside its ranges and calls, which they do not nest with.
+constexpr std::int64_t sampled_threads = 2'000'000'000;
 
 std::int64_t number(const std::string& text) {
     std::int64_t value = 0;
@@ -140,6 +143,7 @@ class Writer {
     void add_ranges(const Timeline& timeline, std::int64_t pid);
     void add_calls(const Timeline& timeline, std::int64_t pid);
     void add_work(const Timeline& timeline, std::int64_t pid, std::int64_t order);
+    void add_host(const Timeline& timeline, std::int64_t pid);
     void add_samples(const Timeline& timeline, std::int64_t order);
 
     JsonWriter json_;
@@ -157,7 +161,36 @@ void Writer::add(const Timeline& timeline, std::int64_t order) {
     add_ranges(timeline, pid);
     add_calls(timeline, pid);
     add_work(timeline, pid, order);
+    add_host(timeline, pid);
     add_samples(timeline, order);
+}
+
+void Writer::add_host(const Timeline& timeline, std::int64_t pid) {
+    const Recording& recording = timeline.recording();
+    const HostSamples samples(timeline);
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> threads;
+    for (const HostSample& sample : recording.records.host_samples) {
+        if (sample.frame == 0) continue;
+        const auto [thread, added] =
+            threads.try_emplace({sample.process, sample.thread},
+                                sampled_threads + static_cast<std::int64_t>(threads.size()));
+        if (added) {
+            name("thread_name", pid, thread->second,
+                 fmt::format(
+                     "stacks of thread {}{}", sample.thread,
+                     sample.process == pid ? "" : fmt::format(" of process {}", sample.process)));
+        }
+        const std::string stack = samples.stack_text(sample.frame);
+        begin("X", "host", std::string_view(stack).substr(stack.rfind(';') + 1), pid,
+              thread->second, sample.start_ns);
+        write_field(json_, "dur", microseconds(sample.end_ns - sample.start_ns));
+        json_.key("args");
+        json_.begin_object(JsonLayout::compact);
+        write_field(json_, "state", activity::to_text(sample.state));
+        write_field(json_, "stack", stack);
+        json_.end_object();
+        json_.end_object();
+    }
 }
 
 /// A counter track for each row.

@@ -130,8 +130,8 @@ class Recorder {
     LaunchNames launch_names_;
     std::unique_ptr<Decoder> decoder_;
     std::unique_ptr<Callbacks> callbacks_;
-    std::unique_ptr<stacks::Sampler> sampler_;
-    std::unique_ptr<DeviceSampler> device_sampler_;  ///< at level `samples`
+    std::unique_ptr<stacks::Sampler> stack_sampler_;
+    std::unique_ptr<DeviceSampler> sampler_;  ///< at level `samples`
     std::atomic<std::uint64_t> dropped_{0}, refused_{0}, over_limit_{0};
 
     std::atomic<pid_t> pid_{0};  ///< of the process that records; 0: none does
@@ -227,11 +227,10 @@ bool Recorder::load(std::string& why) {
         if (!cupti::load(settings_.cupti, api_, unusable_)) return;
         if (settings_.level == Level::samples) {
             if (!cupti::load_sampling(api_, unusable_)) return;
-            device_sampler_ = std::make_unique<DeviceSampler>(api_, writer_);
+            sampler_ = std::make_unique<DeviceSampler>(api_, writer_);
         }
         callbacks_ = std::make_unique<Callbacks>(
-            api_, writer_, launch_names_,
-            [this](std::uint32_t device) { device_sampler_->add(device); },
+            api_, writer_, launch_names_, [this](std::uint32_t device) { sampler_->add(device); },
             [this] {
                 const std::unique_lock lock(flush_mutex_, std::try_to_lock);
                 if (lock.owns_lock() && !ending_) flush(0);
@@ -401,7 +400,7 @@ void Recorder::flush(std::uint32_t flag) {
     take_payloads(records);
     records.launch_calls = callbacks_->take_launch_calls();
     note_refusal(read_clocks(api_, records.clocks.emplace_back()), "cuptiGetTimestamp");
-    if (sampler_ != nullptr) sampler_->take(writer_, records);
+    if (stack_sampler_ != nullptr) stack_sampler_->take(writer_, records);
     writer_.append(records);
     writer_.append(counts());
 }
@@ -409,10 +408,10 @@ void Recorder::flush(std::uint32_t flag) {
 void Recorder::finish(std::string_view how) {
     const std::unique_lock lock(flush_mutex_, flush_patience);
     if (!lock.owns_lock() || ending_.exchange(true)) return;
-    if (device_sampler_ != nullptr) device_sampler_->finish();
+    if (sampler_ != nullptr) sampler_->finish();
     // Launches that other threads make from here on are not in the records either.
     const activity::Counts launched = counts();
-    if (sampler_ != nullptr) sampler_->stop();
+    if (stack_sampler_ != nullptr) stack_sampler_->stop();
     flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
     activity::Counts last = counts();
     last.kernel_launches = launched.kernel_launches;
@@ -501,18 +500,18 @@ void Recorder::start_thread() {
 }
 
 void Recorder::start_sampler() {
-    sampler_ =
+    stack_sampler_ =
         std::make_unique<stacks::Sampler>(std::chrono::microseconds(settings_.stacks_us), [this] {
             std::uint64_t time = 0;
             return api_.cuptiGetTimestamp(&time) == CUPTI_SUCCESS ? time : now(CLOCK_REALTIME);
         });
-    sampler_->start();
+    stack_sampler_->start();
 }
 
 void Recorder::run_flushes() noexcept {
     pthread_setname_np(pthread_self(), "perfgate");
     const auto flush_ms = static_cast<int>(settings_.flush_ms);
-    const int step_ms = device_sampler_ == nullptr ? flush_ms : DeviceSampler::step_ms;
+    const int step_ms = sampler_ == nullptr ? flush_ms : DeviceSampler::step_ms;
     int since_flush_ms = 0;
     while (!ending_) {
         pollfd wake{wake_[0], POLLIN, 0};
@@ -526,7 +525,7 @@ void Recorder::run_flushes() noexcept {
                 ::kill(getpid(), signal);
                 return;
             }
-            if (device_sampler_ != nullptr) device_sampler_->step();
+            if (sampler_ != nullptr) sampler_->step();
             since_flush_ms += step_ms;
             if (since_flush_ms < flush_ms) continue;
             since_flush_ms = 0;

@@ -24,6 +24,9 @@ inline constexpr Level levels[] = {Level::ranges, Level::records, Level::callbac
                                    Level::api,    Level::samples, Level::counters};
 const char* to_text(Level level);
 
+/// About 250 samples a second.
+inline constexpr std::uint32_t usual_stacks_us = 4000;
+
 struct Settings {
     std::string folder;  ///< absolute; where recordings go. Empty: record nothing
     Level level = Level::records;

@@ -43,6 +43,8 @@ PERFGATE_TYPE(activity::RangeInstance, "RangeInstance")
 PERFGATE_TYPE(activity::RangeKernel, "RangeKernel")
 PERFGATE_TYPE(activity::RangeSummary, "Ranges")
 PERFGATE_TYPE(activity::Gap, "Gap")
+PERFGATE_TYPE(activity::HostActivity, "HostActivity")
+PERFGATE_TYPE(activity::FlameFrame, "Flame")
 PERFGATE_TYPE(activity::Counts, "Counts")
 PERFGATE_TYPE(activity::Profile, "Profile")
 PERFGATE_TYPE(activity::PageTrack, "TrackData")
@@ -228,7 +230,7 @@ TEST(PageTypes, OfAProfileAreThoseOfItsDescription) {
     using namespace activity;
     expect_types<Durations, WorkSummary, KernelSummary, CopySummary, CallSummary, UncapturableCall,
                  OverheadSummary, DeviceSummary, RangeInstance, RangeKernel, RangeSummary, Gap,
-                 Counts, Profile, PageTrack, PageKind, PageProcess, Page>(
+                 HostActivity, FlameFrame, Counts, Profile, PageTrack, PageKind, PageProcess, Page>(
         "profile/data.ts", "activity/profile_fields.hpp", "");
 }
 

@@ -205,7 +205,7 @@ class Program {
         return profile_of(Timeline(recording_), options);
     }
 
-  private:
+  protected:
     std::uint32_t launched(std::uint64_t time, std::uint32_t thread) {
         recording_.records.launch_calls.push_back({time, thread, ++correlations_});
         return correlations_;

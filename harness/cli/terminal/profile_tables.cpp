@@ -281,11 +281,19 @@ void add_tables(Text& text, const Profile& profile) {
              [&](const activity::UncapturableCall& call) -> std::vector<std::string> {
                  return {number(call.count), text.name(call.range), call.why, text.name(call.name)};
              });
+    text.add("what the host did while the GPU was idle", profile.host.waiting,
+             {"time", "share", "state", "function"},
+             [&](const activity::HostActivity& host) -> std::vector<std::string> {
+                 return {time(host.time_ns),
+                         model::share_text(host.time_ns, profile.host.sampled_ns),
+                         host.state.empty() ? "-" : host.state, text.name(host.name)};
+             });
     text.add("longest gaps", profile.gaps, {"length", "at", "in calls", "cause", "range", "before"},
              [&](const activity::Gap& gap) -> std::vector<std::string> {
                  std::string cause(activity::to_text(gap.cause));
                  std::replace(cause.begin(), cause.end(), '_', ' ');
                  if (!gap.call.empty()) cause += ": " + text.name(gap.call);
+                 if (!gap.host.empty()) cause += " in " + text.name(gap.host);
                  return {
                      time(gap.time.length()),
                      time(gap.time.begin - std::min(gap.time.begin, profile.window.begin)),

@@ -99,6 +99,7 @@ int profile(Options& options) {
         if (options.level == inject::to_text(level)) settings.level = level;
     }
     settings.limit_bytes = options.limit_mib << 20;
+    if (settings.level != inject::Level::records) settings.stacks_us = inject::usual_stacks_us;
     const runner::ProfiledProgram program = recorded(options);
     if (isatty(STDOUT_FILENO) != 0) options.tables.terminal = Terminal().width;
     if (json != "-" && trace != "-" && html != "-") {

@@ -173,12 +173,25 @@ class BatchTaker {
         return bare;
     }
 
+    /// A host time that looked slower is measured again: the cause is of interest.
+    [[nodiscard]] bool samples_stacks() const {
+        return request_.round != 0 &&
+               std::any_of(request_.cases.begin(), request_.cases.end(),
+                           [](const model::PlannedCase* planned) {
+                               return std::any_of(planned->gates.begin(), planned->gates.end(),
+                                                  [](const model::GateRule& gate) {
+                                                      return model::contains_host_time(gate.metric);
+                                                  });
+                           });
+    }
+
     [[nodiscard]] Variables environment_of(inject::Level level, const RecordingFolder& folder,
-                                           bool waits = false) const {
+                                           bool waits = false, bool stacks = false) const {
         inject::Settings settings;
         settings.folder = folder.path();
         settings.level = level;
         settings.waits = waits;
+        if (stacks) settings.stacks_us = inject::usual_stacks_us;
         settings.code = command_.code;
         return inject::environment_for(settings, machine_.library);
     }
@@ -191,7 +204,8 @@ class BatchTaker {
         const RecordingFolder folder("");
         DeviceWatch watch;
         const bool waits = request_.first && level == inject::Level::callbacks;
-        wall_ns = run(kind, environment_of(level, folder, waits), &watch);
+        const bool stacks = level == inject::Level::callbacks && samples_stacks();
+        wall_ns = run(kind, environment_of(level, folder, waits, stacks), &watch);
         std::vector<activity::Recording> recordings = recordings_of(folder);
         for (const activity::Recording& recording : recordings) {
             const std::vector<std::string>& why = recording.incomplete;
@@ -265,6 +279,7 @@ class BatchTaker {
         }
         if (programs_) judge_unrecorded(recorded_ns);
         if (request_.first || !programs_) count_once(recorded);
+        if (samples_stacks()) add_host(recorded);
         if (request_.first && programs_) {
             collect_counters();
             collect_samples();
@@ -395,6 +410,18 @@ class BatchTaker {
         add(index, "tracing_overhead",
             own ? model::Method(model::ranges_source, "") : recorded_method,
             {100 * own.value_or(whole)});
+    }
+
+    void add_host(const Recorded& recorded) {
+        for (std::size_t i = 0; i < results_.size(); ++i) {
+            const std::string host = host_of(recorded, piece_of(i));
+            if (host.empty()) continue;
+            for (const char* metric : {"span", "idle_share", "longest_idle"}) {
+                const auto series = results_[i].metrics.find(metric);
+                if (series == results_[i].metrics.end()) continue;
+                series->second.detail = model::with_host(series->second.detail, host);
+            }
+        }
     }
 
     void count_once(const Recorded& recorded) {

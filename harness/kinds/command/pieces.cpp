@@ -13,6 +13,7 @@
 
 #include "activity/analysis.hpp"
 #include "activity/capture.hpp"
+#include "activity/host_stacks.hpp"
 #include "activity/memory_use.hpp"
 #include "activity/waiting.hpp"
 #include "kinds/command/communication.hpp"
@@ -487,6 +488,30 @@ std::map<std::string, ApiCount> api_counts_of(const Recorded& recorded, const Pi
         counts["longest_idle"] = {std::nullopt, longest.text(1)};
     }
     return counts;
+}
+
+std::string host_of(const Recorded& recorded, const Piece& piece) {
+    std::map<const Timeline*, std::vector<Interval>> windows;
+    if (piece.kind == Piece::Kind::range) {
+        for (const Instance& each :
+             instances_of(recorded, piece.pattern, piece, piece.skip).counted) {
+            windows[each.timeline].push_back(
+                activity::summarise(*each.timeline, each.time, each.thread).window);
+        }
+    } else if (piece.kind == Piece::Kind::program) {
+        for (const auto& [timeline, part] : recorded.processes()) {
+            windows[&timeline] = part.whole ? std::vector{timeline.device_span()} : part.windows;
+        }
+    }
+    activity::HostStacks longest;
+    for (const auto& [timeline, own] : windows) {
+        const activity::HostSamples samples(*timeline);
+        if (samples.empty()) continue;
+        activity::HostStacks stacks =
+            samples.in(activity::host_pieces(*timeline, activity::gaps_in(*timeline, own)));
+        if (stacks.time_ns > longest.time_ns) longest = std::move(stacks);
+    }
+    return activity::host_text(longest);
 }
 
 }  // namespace perfgate::command

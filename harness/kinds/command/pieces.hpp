@@ -79,4 +79,8 @@ struct ApiCount {
 /// cudaStreamSynchronize 1.20 ms, nothing submitted 300.0 µs per instance".
 std::map<std::string, ApiCount> api_counts_of(const Recorded& recorded, const Piece& piece);
 
+/// What the host did while the device was idle, by samples of its stacks, of the process that was
+/// idle longest: "81 % in Loader.__next__ → Queue.get, waiting for data". Empty without samples.
+std::string host_of(const Recorded& recorded, const Piece& piece);
+
 }  // namespace perfgate::command

@@ -71,7 +71,15 @@ export interface Ranges {
 
 export interface Gap {
   begin_ns: number; end_ns: number; cause: "synchronisation" | "api_call" | "nothing_submitted" | "not_recorded";
-  call?: string; in_calls_ns: number; before: string; after: string; range?: string;
+  call?: string; in_calls_ns: number; before: string; after: string; range?: string; host?: string;
+}
+
+export interface HostActivity {
+  name: string; state?: string; file?: string; line?: number; time_ns: number;
+}
+
+export interface Flame {
+  parent?: number; name: string; file?: string; time_ns: number;
 }
 
 export interface Counts {
@@ -82,9 +90,9 @@ export interface Counts {
 export interface Profile {
   recording: Record<string, string>; end: string; incomplete: string[]; by_launch: boolean; without_launch: number;
   begin_ns: number; end_ns: number; note?: string; program: Work; sampled?: Record<string, Sampled>; counts: Counts;
-  devices: Device[]; kernels: Kernel[]; copies: Copies[]; communication?: Collective[]; memsets: Durations; memset_bytes: number; calls: Calls[]; waits: Calls[];
-  uncapturable?: UncapturableCall[]; ranges: Ranges[]; gaps: Gap[]; overhead_ns: number; compiling_ns?: number;
-  loading_ns?: number; overheads: Overhead[];
+  devices: Device[]; kernels: Kernel[]; copies: Copies[]; communication?: Collective[]; memsets: Durations;
+  memset_bytes: number; calls: Calls[]; waits: Calls[]; uncapturable?: UncapturableCall[]; ranges: Ranges[]; gaps: Gap[];
+  host?: HostActivity[]; overhead_ns: number; compiling_ns?: number; loading_ns?: number; overheads: Overhead[];
 }
 
 export interface TrackData {
@@ -103,7 +111,7 @@ export interface SamplesData {
 
 export interface Process {
   profile: Profile; all: Record<string, number>; advice: string[]; notes: string[]; length_ns: number;
-  tracks_left_out?: number; busy: number[]; samples?: SamplesData[]; tracks: TrackData[];
+  tracks_left_out?: number; busy: number[]; samples?: SamplesData[]; tracks: TrackData[]; flame?: Flame[];
 }
 
 export interface Page {

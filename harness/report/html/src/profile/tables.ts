@@ -2,7 +2,7 @@
 // The tables, one at a time: sorted by a column, filtered by the words that are searched for.
 import { el, name } from "../dom";
 import { quantityText } from "../quantity";
-import type { Calls, Collective, Copies, Gap, Kernel, Process, Ranges } from "./data";
+import type { Calls, Collective, Copies, Gap, HostActivity, Kernel, Process, Ranges } from "./data";
 import { timeText } from "./draw";
 
 export interface TableEvents {
@@ -125,10 +125,17 @@ export function tablesOf(process: Process, rankOf: TableEvents["rankOf"]): Table
     ]),
     callTable("calls", "CUDA calls", calls, false),
     callTable("waits", "Waits", waits, true),
+    table("host", "Host while idle", process.profile.host ?? [], ["Function", "Time", "Share", "State", "Place"], (host: HostActivity) => [
+      { text: host.name },
+      { ...time(host.time_ns), share: shareOf(host.time_ns, program.idle_ns) },
+      percent(shareOf(host.time_ns, program.idle_ns)),
+      { text: host.state ?? "–" },
+      { text: (host.file ?? "") + (host.line ? `:${host.line}` : "") },
+    ]),
     table("gaps", "Longest gaps", gaps, ["At", "Length", "Cause", "Range", "Ran before", "Ran after", "In calls"], (gap: Gap) => [
       { ...time(gap.begin_ns), zoom: [gap.begin_ns, gap.end_ns] },
       { ...time(gap.end_ns - gap.begin_ns), share: shareOf(gap.end_ns - gap.begin_ns, program.idle_ns) },
-      { text: gap.cause.replaceAll("_", " ") + (gap.call ? `: ${gap.call}` : "") },
+      { text: gap.cause.replaceAll("_", " ") + (gap.call ? `: ${gap.call}` : "") + (gap.host ? ` in ${gap.host}` : "") },
       { text: gap.range ?? "–" },
       { text: gap.before },
       { text: gap.after },
