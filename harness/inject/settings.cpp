@@ -42,6 +42,8 @@ const char* to_text(Level level) {
             return "callbacks";
         case Level::api:
             return "api";
+        case Level::samples:
+            return "samples";
         case Level::counters:
             return "counters";
     }
