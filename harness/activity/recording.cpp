@@ -195,6 +195,10 @@ class Reader {
     void check(const HostThread& thread) const { check(thread.name); }
     void check(const HostSampling& sampling) const { check(sampling.python); }
     void check(const StackSize& stack) const { check(stack.symbol); }
+    void check(const FunctionPlace& place) const {
+        check(place.symbol);
+        check(place.file);
+    }
     void check(const Launched& launched) const {
         if (launched.configuration >= recording_.configurations.size()) {
             throw Damage{"a launch refers to no launch configuration"};
