@@ -8,7 +8,8 @@
 // first block is `header`, the last `end`. Blocks of records are arrays of one type of record.hpp;
 // strings and launch configurations come before what refers to them. A later version adds kinds and
 // changes none: version 2 added those of level `counters`, version 3 stack sizes, version 4
-// profiler calls, version 5 samples of the host's stacks and places of functions.
+// profiler calls, version 5 samples of the host's stacks and of devices, communication calls, and
+// places of functions.
 #pragma once
 
 #include <array>
@@ -41,6 +42,7 @@ struct BlockHeader {
 static_assert(is_record<BlockHeader> && sizeof(BlockHeader) == 16);
 
 inline constexpr std::uint32_t max_payload_bytes = std::uint32_t{4} << 20;
+inline constexpr std::uint32_t max_stack_depth = 256;
 /// Longer strings are cut.
 inline constexpr std::uint32_t max_string_bytes = std::uint32_t{64} << 10;
 
@@ -76,7 +78,10 @@ enum class BlockKind : std::uint32_t {
     host_samples = 29,
     host_threads = 30,
     host_samplings = 31,
-    function_places = 40,
+    communicators = 32,
+    communication_calls = 33,
+    device_samples = 34,
+    function_places = 35,
 };
 
 // A text is its length (32 bits) and its bytes; an id before it has 32 bits.
@@ -105,6 +110,9 @@ struct Records {
     std::vector<HostSample> host_samples;
     std::vector<HostThread> host_threads;
     std::vector<HostSampling> host_samplings;
+    std::vector<Communicator> communicators;
+    std::vector<CommunicationCall> communication_calls;
+    std::vector<DeviceSample> device_samples;
     std::vector<ClockReading> clocks;
     std::vector<Launched> launches;
     std::vector<CounterPass> counter_passes;
@@ -136,6 +144,9 @@ void for_each_kind(AnyRecords& records, Visit&& visit) {
     visit(BlockKind::host_samples, records.host_samples);
     visit(BlockKind::host_threads, records.host_threads);
     visit(BlockKind::host_samplings, records.host_samplings);
+    visit(BlockKind::communicators, records.communicators);
+    visit(BlockKind::communication_calls, records.communication_calls);
+    visit(BlockKind::device_samples, records.device_samples);
     visit(BlockKind::clocks, records.clocks);
     visit(BlockKind::launches, records.launches);
     visit(BlockKind::counter_passes, records.counter_passes);
