@@ -49,7 +49,7 @@ workloads:
     max_overhead: 10000%
     measure: {{step0: {{nvtx: step0}}, step1: {{nvtx: step1}}, step2: {{nvtx: step2}}, slow: {{nvtx: slow}},
               buckets: {{nvtx: buckets}}, late: {{nvtx: late}}}}
-    expect: {{step0.communicated_bytes: "> 0"}}
+    expect: {{step0.communicated_bytes: "> 0B"}}
 """
 STEP_METRICS = ("span", "own_span", "communication_time", "exposed_communication_share", "communication_skew",
                 "bus_bandwidth", "communicated_bytes", "communication_calls")
