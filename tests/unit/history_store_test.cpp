@@ -181,6 +181,7 @@ TEST_F(Stores, ADamagedOneIsRefusedOrReadButNeverCrashes) {
             store.series("", "");
         } catch (const util::Error& error) {
             ++refused;
+            EXPECT_NE(nullptr, dynamic_cast<const util::InputError*>(&error)) << error.what();
             EXPECT_NE(std::string::npos, std::string(error.what()).find(file("d"))) << error.what();
         }
         try {
