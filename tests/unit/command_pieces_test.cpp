@@ -738,10 +738,10 @@ TEST(Communication, CallsAndBytesOfAllProcessesAreMeansOfTheInstances) {
     EXPECT_EQ(found.counts.at("communication_calls"), 2);
     EXPECT_EQ(found.counts.at("communicated_bytes"), 3000);
     EXPECT_EQ(found.details.at("communicated_bytes"),
-              "AllReduce of 2.00 kB × 1, AllReduce of 1.00 kB × 1");
+              "AllReduce of 1.953 KiB × 1, AllReduce of 1000 B × 1");
     EXPECT_EQ(found.samples.at("communication_skew"), (std::vector<double>{15, 55}));
     EXPECT_EQ(found.details.at("communication_skew"),
-              "rank 1 began last in 4 of 4, 35.0 ns after the first");
+              "rank 1 began last in 4 of 4, 35.00 ns after the first");
 }
 
 TEST(Communication, TheBusBandwidthIsThatOfTheTimeWithoutWaiting) {
