@@ -295,6 +295,10 @@ void Session::fill_up(const std::vector<model::CaseIndex>& cases, std::size_t pr
     });
 }
 
+void Session::look_slower(const std::vector<model::CaseIndex>& cases) {
+    for (Item* item : items_at(cases)) item->looks_slower = true;
+}
+
 void Session::replace_excluded() {
     if (options_.verify_only) return;
     on_devices([](DeviceChain& chain, std::size_t /*i*/) { chain.replace_excluded(); });

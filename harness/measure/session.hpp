@@ -74,6 +74,8 @@ class Session final : public Measuring {
     /// of them, or in others after them, the counters are collected again.
     void fill_up(const std::vector<model::CaseIndex>& cases, std::size_t processes,
                  std::size_t collections = 0);
+    /// What recording costs these cases is measured in their next processes, though it is known.
+    void look_slower(const std::vector<model::CaseIndex>& cases);
     /// Excludes the batches that were taken at another clock, and measures cases with too few left
     /// as often again.
     void replace_excluded();

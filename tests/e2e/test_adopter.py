@@ -166,7 +166,7 @@ class Adopter(test_actions.Played):
         self.adopted("benchmark", ["adopt", "perf/*.yaml"])
         jobs = self.pull_request("main")
         self.assert_gate(jobs, "success")
-        self.branch("slower", "bench.cpp", "for (auto _ : state) {\n", "for (auto _ : state) for (int i = 0; i < 3000; ++i) {\n")
+        self.branch("slower", "bench.cpp", "seconds_each = 1e-9", "seconds_each = 2e-9")
         jobs = self.pull_request("slower")
         self.assert_gate(jobs, "failure", "perfgate regression")
         self.assertIn("real_time regressed", jobs["measure"].summary)
