@@ -35,6 +35,7 @@ struct Case {
 struct Point {
     Number of_case = 0, metric = 0;
     double before = 0, after = 0;
+    std::string from, to, moved;  ///< both with their unit, and how far: "+4.1 %", or ""
     bool worse = false;
     bool open = false;      ///< the last change of its series
     bool accepted = false;  ///< by a later entry of the ledger
@@ -120,6 +121,9 @@ void describe(Archive& archive, Described<Archive, Point>& point) {
     archive.required("metric", point.metric);
     archive.required("before", point.before);
     archive.required("after", point.after);
+    archive.required("from", point.from);
+    archive.required("to", point.to);
+    archive.required("moved", point.moved);
     archive.required("worse", point.worse);
     archive.required("open", point.open);
     archive.required("accepted", point.accepted);
