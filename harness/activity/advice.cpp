@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "activity/analysis.hpp"
+#include "activity/host_stacks.hpp"
 
 #include <fmt/format.h>
 
@@ -46,26 +47,31 @@ std::vector<std::string> advice(const Profile& profile, std::size_t count) {
                                                mostly_idle * static_cast<double>(range.length_ns)) {
         const double idle = static_cast<double>(range.idle_ns) /
                             static_cast<double>(std::max<std::uint64_t>(range.length_ns, 1));
+        const std::string host = host_text(range.host);
         all.push_back(
             {1 + unsubmitted,
              fmt::format("In the range '{}' the GPU was idle for {} of the time ({} in "
                          "{}, {} of the program's): the host submitted nothing for {} "
-                         "of it; look at what the program does there on the CPU.",
+                         "of it; {}.",
                          util::printable(range.name, 80), percent(idle), time_text(range.idle_ns),
                          util::counted(range.instances, "instance"), percent(share(range.idle_ns)),
-                         time_text(range.unsubmitted_ns))});
+                         time_text(range.unsubmitted_ns),
+                         host.empty() ? "look at what the program does there on the CPU"
+                                      : "it was " + host)});
     }
 
     std::uint64_t idle_after_waits = 0;
     for (const CallSummary& wait : profile.waits) idle_after_waits += wait.idle_ns;
     if (!profile.waits.empty() && profile.waits.front().idle_ns != 0) {
         const CallSummary& worst = profile.waits.front();
-        all.push_back({share(worst.idle_ns),
-                       fmt::format("{} left the GPU idle for {} ({} of the time, {} calls): the "
-                                   "next work was submitted after it returned; wait less often, or "
-                                   "submit work before waiting.",
-                                   util::printable(worst.name, 80), time_text(worst.idle_ns),
-                                   percent(share(worst.idle_ns)), worst.time.count)});
+        all.push_back(
+            {share(worst.idle_ns),
+             fmt::format("{} left the GPU idle for {} ({} of the time, {} calls): the "
+                         "next work was submitted after it returned; wait less often, or "
+                         "submit work before waiting{}.",
+                         util::printable(worst.name, 80), time_text(worst.idle_ns),
+                         percent(share(worst.idle_ns)), worst.time.count,
+                         worst.caller.empty() ? "" : "; it was called: " + worst.caller)});
     }
     const std::uint64_t other_idle = program.idle_ns - std::min(program.idle_ns, idle_after_waits);
     if (program.short_kernels * 2 > program.kernels && other_idle != 0) {
@@ -76,13 +82,15 @@ std::vector<std::string> advice(const Profile& profile, std::size_t count) {
                          program.short_kernels, program.kernels, percent(share(other_idle)))});
     } else if (other_idle != 0) {
         const bool with_calls = !profile.calls.empty();
+        const std::string host = host_text(profile.host);
         all.push_back(
             {share(other_idle),
              fmt::format("The GPU was idle for {} ({} of the time) without waiting being the "
                          "reason: {}.",
                          time_text(other_idle), percent(share(other_idle)),
-                         with_calls ? "look at the longest gaps for what the host did instead"
-                                    : "record with --level api to see what the host did")});
+                         !host.empty() ? "the host was " + host
+                         : with_calls  ? "look at the longest gaps for what the host did instead"
+                                       : "record with --level api to see what the host did")});
     }
     for (const CopySummary& copy : profile.copies) {
         if (copy.memory != "pageable" || copy.time.total_ns == 0) continue;
@@ -173,6 +181,21 @@ std::vector<std::string> notes(const Profile& profile) {
     if (profile.overhead_ns != 0) {
         all.push_back(
             fmt::format("CUPTI itself took {} of host time.", time_text(profile.overhead_ns)));
+    }
+    if (profile.sampling.looks != 0) {
+        const HostSampling& sampling = profile.sampling;
+        const auto length =
+            static_cast<double>(std::max<std::uint64_t>(sampling.end_ns - sampling.start_ns, 1));
+        std::string note = fmt::format(
+            "Stacks of the host were sampled {:.0f} times a second, which took {} of a "
+            "processor{}.",
+            static_cast<double>(sampling.looks) * 1e9 / length,
+            percent(static_cast<double>(sampling.cpu_ns) / length),
+            sampling.late_looks == 0
+                ? ""
+                : fmt::format("; {} came too late", util::counted(sampling.late_looks, "look")));
+        if (profile.python.starts_with("no ")) note += " " + util::printable(profile.python) + ".";
+        all.push_back(std::move(note));
     }
     std::string by_driver;
     for (const OverheadSummary& each : profile.overheads) {

@@ -11,7 +11,9 @@
 #include <utility>
 
 #include "activity/capture.hpp"
+#include "activity/host_stacks.hpp"
 #include "activity/memory_use.hpp"
+#include "activity/samples.hpp"
 #include "activity/waiting.hpp"
 #include "util/error.hpp"
 #include "util/text.hpp"
@@ -107,7 +109,8 @@ std::vector<RangeSummary> ranges_of(const Timeline& timeline, const ProfileOptio
 
 /// The range whose time is lost in the program and not in CUDA: of those that lose at least half of
 /// what the worst one does, the one that is idle for the largest share; it may be within others.
-IdleRange idle_range_of(const Timeline& timeline, const std::vector<RangeSummary>& ranges,
+IdleRange idle_range_of(const Timeline& timeline, const HostSamples& samples,
+                        const std::vector<RangeSummary>& ranges,
                         std::span<const Interval> program) {
     constexpr std::size_t most_ranges = 8;
     std::vector<IdleRange> found;
@@ -135,7 +138,7 @@ IdleRange idle_range_of(const Timeline& timeline, const std::vector<RangeSummary
     order.resize(std::min(order.size(), most_ranges));
     std::uint64_t most = 0;
     for (const std::size_t i : order) {
-        for (const IdleCause& each : idle_causes(timeline, std::move(gaps[i]))) {
+        for (const IdleCause& each : idle_causes(timeline, gaps[i])) {
             if (each.cause == GapCause::nothing_submitted) found[i].unsubmitted_ns += each.idle_ns;
         }
         most = std::max(most, found[i].unsubmitted_ns);
@@ -146,10 +149,41 @@ IdleRange idle_range_of(const Timeline& timeline, const std::vector<RangeSummary
                                           static_cast<double>(range.length_ns);
     };
     IdleRange worst;
+    std::size_t place = 0;
     for (const std::size_t i : order) {
-        if (found[i].unsubmitted_ns * 2 >= most && share(found[i]) > share(worst)) worst = found[i];
+        if (found[i].unsubmitted_ns * 2 < most || share(found[i]) <= share(worst)) continue;
+        worst = found[i];
+        place = i;
+    }
+    if (!samples.empty() && !worst.name.empty()) {
+        worst.host = samples.in(host_pieces(timeline, gaps[place]));
     }
     return worst;
+}
+
+/// What samples say of the gaps, of calls that wait, and of sampling itself.
+void add_host(const Timeline& timeline, const HostSamples& samples, Profile& profile) {
+    const Recording& recording = timeline.recording();
+    if (recording.records.host_samplings.empty()) return;
+    profile.sampling = recording.records.host_samplings.back();
+    profile.python = recording.text(profile.sampling.python);
+    if (samples.empty()) return;
+    const auto pieces = host_pieces(timeline, gaps_in(timeline, profile.windows));
+    profile.host = samples.in(pieces);
+    profile.flame = samples.flame(pieces);
+    for (Gap& gap : profile.gaps) {
+        const HostStacks stacks = samples.in(host_pieces(timeline, std::span(&gap.time, 1)));
+        if (!stacks.waiting.empty()) gap.host = stacks.waiting.front().name;
+    }
+    if (profile.waits.empty()) return;
+    CallSummary& worst = profile.waits.front();
+    std::vector<HostPiece> calls;
+    for (const ApiCall& call : timeline.api_calls()) {
+        if (call_name(recording.text(call.name)) == worst.name) {
+            calls.push_back({{call.start_ns, call.end_ns}, call.thread});
+        }
+    }
+    worst.caller = host_text(samples.in(calls), 1);
 }
 
 std::vector<DeviceSummary> devices_of(const Timeline& timeline, const CapturedPart& part,
@@ -235,10 +269,13 @@ Profile profile_of(const Timeline& timeline, const ProfileOptions& options) {
     // Outside any range a program starts and ends, and nobody would capture that.
     std::erase_if(profile.uncapturable, [](const auto& call) { return call.range.empty(); });
     profile.ranges = ranges_of(timeline, options, part);
-    profile.idle_range = idle_range_of(timeline, profile.ranges, profile.windows);
+    const HostSamples samples(timeline);
+    profile.idle_range = idle_range_of(timeline, samples, profile.ranges, profile.windows);
     add_range_kernels(timeline, options.own_thread, profile);
     profile.gaps = longest_gaps(timeline, profile.windows, options.gaps);
+    add_host(timeline, samples, profile);
     add_overheads(recording.records.overheads, profile);
+    add_samples(timeline, profile);
     return profile;
 }
 

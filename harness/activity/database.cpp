@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,7 +11,9 @@
 #include <unordered_map>
 
 #include "activity/analysis.hpp"
+#include "activity/communication.hpp"
 #include "activity/database_schema.hpp"
+#include "activity/host_stacks.hpp"
 #include "activity/sqlite.hpp"
 #include "activity/timeline.hpp"
 #include "activity/waiting.hpp"
@@ -71,7 +74,10 @@ class DatabaseWriter {
           memory_(database, "memory_events"),
           profiler_calls_(database, "profiler_calls"),
           overheads_(database, "overheads"),
-          gaps_(database, "gaps") {}
+          collectives_(database, "collectives"),
+          samples_(database, "device_samples"),
+          gaps_(database, "gaps"),
+          host_samples_(database, "host_samples") {}
 
     void add(const Timeline& timeline, const Profile& profile) {
         ++process_;
@@ -83,7 +89,10 @@ class DatabaseWriter {
         add_work(timeline, nesting);
         add_calls(timeline, nesting);
         add_others(timeline.recording());
+        add_collectives(timeline);
+        add_samples(timeline.recording());
         add_gaps(timeline, profile);
+        add_host_samples(timeline);
         first_range_ += timeline.ranges().size();
         first_configuration_ += timeline.recording().configurations.size();
     }
@@ -96,7 +105,10 @@ class DatabaseWriter {
     void add_work(const Timeline& timeline, const Nesting& nesting);
     void add_calls(const Timeline& timeline, const Nesting& nesting);
     void add_others(const Recording& recording);
+    void add_collectives(const Timeline& timeline);
+    void add_samples(const Recording& recording);
     void add_gaps(const Timeline& timeline, const Profile& profile);
+    void add_host_samples(const Timeline& timeline);
 
     void bind_place(Table& table, const Timeline& timeline, const Work& work,
                     const Nesting& nesting);
@@ -117,7 +129,7 @@ class DatabaseWriter {
 
     Table processes_, problems_, facts_, counts_, clocks_, devices_, names_, configurations_,
         ranges_, kernels_, copies_, memsets_, calls_, synchronisations_, marks_, memory_,
-        profiler_calls_, overheads_, gaps_;
+        profiler_calls_, overheads_, collectives_, samples_, gaps_, host_samples_;
     std::unordered_map<std::string, std::uint64_t> name_ids_;
     std::uint64_t process_ = 0, first_range_ = 0, first_configuration_ = 0;
 };
@@ -296,6 +308,33 @@ void DatabaseWriter::add_others(const Recording& recording) {
     }
 }
 
+void DatabaseWriter::add_collectives(const Timeline& timeline) {
+    for (const Collective& each : collectives_of(timeline)) {
+        const std::string name = text(each.name);
+        const bool ran = each.time.length() != 0;
+        collectives_.row(process_, std::string_view(name),
+                         std::string_view(fmt::format("{:x}", each.communicator)),
+                         unless(each.ranks, std::uint32_t{0}), each.launched_ns, each.thread,
+                         each.calls, each.bytes, unless(each.bus_bytes, 0.0),
+                         ran ? std::optional(each.time.begin) : std::nullopt,
+                         ran ? std::optional(each.time.end) : std::nullopt);
+    }
+}
+
+void DatabaseWriter::add_samples(const Recording& recording) {
+    for (const DeviceSample& sample : recording.records.device_samples) {
+        samples_.bind(process_);
+        samples_.bind(sample.device);
+        samples_.bind(sample.start_ns);
+        samples_.bind(sample.end_ns);
+        for (const std::uint32_t bits : sample.bits) {
+            const auto value = std::bit_cast<float>(bits);
+            samples_.bind(value < 0 ? std::nullopt : std::optional<double>(value));
+        }
+        samples_.step();
+    }
+}
+
 void DatabaseWriter::add_gaps(const Timeline& timeline, const Profile& profile) {
     std::unordered_map<std::uint64_t, const Gap*> longest;
     for (const Gap& gap : profile.gaps) longest[gap.time.begin] = &gap;
@@ -303,7 +342,7 @@ void DatabaseWriter::add_gaps(const Timeline& timeline, const Profile& profile) 
         const auto known = longest.find(time.begin);
         if (known == longest.end()) {
             gaps_.row(process_, time.begin, time.end, nullptr, nullptr, nullptr, nullptr, nullptr,
-                      nullptr);
+                      nullptr, nullptr);
             continue;
         }
         const Gap& gap = *known->second;
@@ -313,7 +352,22 @@ void DatabaseWriter::add_gaps(const Timeline& timeline, const Profile& profile) 
         gaps_.row(process_, time.begin, time.end, activity::to_text(gap.cause),
                   unless(std::string_view(call), none), gap.in_calls_ns,
                   unless(std::string_view(before), none), unless(std::string_view(after), none),
-                  unless(std::string_view(range), none));
+                  unless(std::string_view(range), none), unless(std::string_view(gap.host), none));
+    }
+}
+
+void DatabaseWriter::add_host_samples(const Timeline& timeline) {
+    const HostSamples samples(timeline);
+    std::unordered_map<std::uint32_t, std::uint64_t> stacks;
+    for (const HostSample& sample : timeline.recording().records.host_samples) {
+        std::optional<std::uint64_t> stack;
+        if (sample.frame != 0) {
+            const auto [known, added] = stacks.try_emplace(sample.frame);
+            if (added) known->second = name_id(samples.stack_text(sample.frame));
+            stack = known->second;
+        }
+        host_samples_.row(process_, sample.process, sample.thread, sample.start_ns, sample.end_ns,
+                          activity::to_text(sample.state), stack);
     }
 }
 

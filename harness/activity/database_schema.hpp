@@ -96,11 +96,29 @@ CREATE TABLE profiler_calls (
 CREATE TABLE overheads (
   process_id INTEGER NOT NULL REFERENCES processes, kind TEXT NOT NULL,
   start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, thread INTEGER NOT NULL);
+CREATE TABLE collectives (
+  process_id INTEGER NOT NULL REFERENCES processes, name TEXT NOT NULL,
+  communicator TEXT NOT NULL, ranks INTEGER, launched_ns INTEGER NOT NULL, thread INTEGER NOT NULL,
+  calls INTEGER NOT NULL, bytes INTEGER NOT NULL, bus_bytes REAL, start_ns INTEGER, end_ns INTEGER);
+CREATE TABLE device_samples (
+  process_id INTEGER NOT NULL REFERENCES processes, device INTEGER NOT NULL,
+  start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, sm_active_pct REAL, tensor_active_pct REAL,
+  dram_read_pct REAL, dram_write_pct REAL, l2_throughput_pct REAL, pcie_read_bytes_per_s REAL,
+  pcie_write_bytes_per_s REAL, nvlink_received_bytes_per_s REAL, nvlink_sent_bytes_per_s REAL);
 CREATE TABLE gaps (
   process_id INTEGER NOT NULL REFERENCES processes, start_ns INTEGER NOT NULL,
   end_ns INTEGER NOT NULL, cause TEXT, call TEXT, in_calls_ns INTEGER, before TEXT, after TEXT,
-  range_name TEXT);
+  range_name TEXT, host TEXT);
+CREATE TABLE host_samples (
+  process_id INTEGER NOT NULL REFERENCES processes, pid INTEGER NOT NULL, thread INTEGER NOT NULL,
+  start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, state TEXT NOT NULL,
+  stack_id INTEGER REFERENCES names);
 
+CREATE VIEW host_stacks AS
+  SELECT h.process_id, p.pid AS process_pid, h.pid, thread, start_ns, h.end_ns,
+         h.end_ns - start_ns AS duration_ns, state, name AS stack
+  FROM host_samples AS h LEFT JOIN names ON name_id = stack_id
+       JOIN processes AS p USING (process_id);
 CREATE VIEW kernels AS
   SELECT k.process_id, n.name, s.name AS symbol, k.end_ns - k.start_ns AS duration_ns, k.start_ns,
          k.end_ns, k.launch_ns, k.thread, k.device, k.context, k.stream, k.correlation, k.graph,

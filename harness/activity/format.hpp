@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recorded stream `perfgate.activity`, version 4, as it lies in a file:
+// The recorded stream `perfgate.activity`, version 5, as it lies in a file:
 //
 //     prologue                             name and version of the format
 //     block*                               BlockHeader, then its payload
@@ -8,7 +8,7 @@
 // first block is `header`, the last `end`. Blocks of records are arrays of one type of record.hpp;
 // strings and launch configurations come before what refers to them. A later version adds kinds and
 // changes none: version 2 added those of level `counters`, version 3 stack sizes, version 4
-// profiler calls.
+// profiler calls, version 5 samples of the host's stacks and of devices, and communication calls.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@
 namespace perfgate::activity {
 
 inline constexpr std::array<char, 20> format_name = {"perfgate.activity"};
-inline constexpr std::uint32_t format_version = 4;
+inline constexpr std::uint32_t format_version = 5;
 
 struct Prologue {
     std::array<char, 20> name = format_name;
@@ -41,6 +41,7 @@ struct BlockHeader {
 static_assert(is_record<BlockHeader> && sizeof(BlockHeader) == 16);
 
 inline constexpr std::uint32_t max_payload_bytes = std::uint32_t{4} << 20;
+inline constexpr std::uint32_t max_stack_depth = 256;
 /// Longer strings are cut.
 inline constexpr std::uint32_t max_string_bytes = std::uint32_t{64} << 10;
 
@@ -72,6 +73,13 @@ enum class BlockKind : std::uint32_t {
     counter_refusals = 25,
     stack_sizes = 26,
     profiler_calls = 27,
+    stack_frames = 28,
+    host_samples = 29,
+    host_threads = 30,
+    host_samplings = 31,
+    communicators = 32,
+    communication_calls = 33,
+    device_samples = 34,
 };
 
 // A text is its length (32 bits) and its bytes; an id before it has 32 bits.
@@ -95,6 +103,13 @@ struct Records {
     std::vector<FunctionCode> function_codes;
     std::vector<StackSize> stack_sizes;
     std::vector<ProfilerCall> profiler_calls;
+    std::vector<StackFrame> stack_frames;
+    std::vector<HostSample> host_samples;
+    std::vector<HostThread> host_threads;
+    std::vector<HostSampling> host_samplings;
+    std::vector<Communicator> communicators;
+    std::vector<CommunicationCall> communication_calls;
+    std::vector<DeviceSample> device_samples;
     std::vector<ClockReading> clocks;
     std::vector<Launched> launches;
     std::vector<CounterPass> counter_passes;
@@ -121,6 +136,13 @@ void for_each_kind(AnyRecords& records, Visit&& visit) {
     visit(BlockKind::function_codes, records.function_codes);
     visit(BlockKind::stack_sizes, records.stack_sizes);
     visit(BlockKind::profiler_calls, records.profiler_calls);
+    visit(BlockKind::stack_frames, records.stack_frames);
+    visit(BlockKind::host_samples, records.host_samples);
+    visit(BlockKind::host_threads, records.host_threads);
+    visit(BlockKind::host_samplings, records.host_samplings);
+    visit(BlockKind::communicators, records.communicators);
+    visit(BlockKind::communication_calls, records.communication_calls);
+    visit(BlockKind::device_samples, records.device_samples);
     visit(BlockKind::clocks, records.clocks);
     visit(BlockKind::launches, records.launches);
     visit(BlockKind::counter_passes, records.counter_passes);

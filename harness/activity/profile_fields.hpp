@@ -35,46 +35,21 @@ struct ProfileDocument {
     std::vector<Profile> processes;
 };
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, Durations>& time) {
-    archive.required("count", time.count);
-    archive.required("total_ns", time.total_ns);
-    archive.required("median_ns", time.median_ns);
-    archive.required("min_ns", time.minimum_ns);
-    archive.required("max_ns", time.maximum_ns);
-}
+PERFGATE_FIELDS(Durations, required(count, total_ns, median_ns),
+                named(required, "min_ns", minimum_ns), named(required, "max_ns", maximum_ns))
+
+PERFGATE_FIELDS(WorkSummary, required(span_ns, gpu_time_ns, idle_ns),
+                also(archive.derived("idle_share", [&] { return of.idle_share(); })),
+                required(kernels, kernel_time_ns), optional(underfilled_time_ns),
+                required(short_kernels, copies, pageable_copies, copied_bytes, copy_time_ns,
+                         overlapped_copy_ns, memsets, graph_launches, synchronisations,
+                         communication_ns, exposed_communication_ns))
 
 template <class Archive>
-void describe(Archive& archive, Described<Archive, WorkSummary>& work) {
-    archive.required("span_ns", work.span_ns);
-    archive.required("gpu_time_ns", work.gpu_time_ns);
-    archive.required("idle_ns", work.idle_ns);
-    archive.derived("idle_share", [&] { return work.idle_share(); });
-    archive.required("kernels", work.kernels);
-    archive.required("kernel_time_ns", work.kernel_time_ns);
-    archive.optional("underfilled_time_ns", work.underfilled_time_ns);
-    archive.required("short_kernels", work.short_kernels);
-    archive.required("copies", work.copies);
-    archive.required("pageable_copies", work.pageable_copies);
-    archive.required("copied_bytes", work.copied_bytes);
-    archive.required("copy_time_ns", work.copy_time_ns);
-    archive.required("overlapped_copy_ns", work.overlapped_copy_ns);
-    archive.required("memsets", work.memsets);
-    archive.required("graph_launches", work.graph_launches);
-    archive.required("synchronisations", work.synchronisations);
-    archive.required("communication_ns", work.communication_ns);
-    archive.required("exposed_communication_ns", work.exposed_communication_ns);
-}
-
-template <class Archive>
-void describe(Archive& archive, Described<Archive, KernelSummary>& kernel) {
-    archive.required("name", kernel.name);
-    archive.required("symbol", kernel.symbol);
-    archive.optional("code", kernel.fingerprint);
-    describe(archive, kernel.time);
-    archive.optional("order", kernel.order);
-    archive.required("configurations", kernel.configurations);
-    auto& common = kernel.most_common;
+void describe(Archive& archive, Described<Archive, KernelSummary>& of) {
+    PERFGATE_GROUPS(required(name, symbol), named(optional, "code", fingerprint),
+                    also(describe(archive, of.time)), optional(order), required(configurations));
+    auto& common = of.most_common;
     archive.required("grid", common.grid);
     archive.required("block", common.block);
     archive.required("registers", common.registers_per_thread);
@@ -82,142 +57,77 @@ void describe(Archive& archive, Described<Archive, KernelSummary>& kernel) {
     archive.required("dynamic_smem_bytes", common.dynamic_smem_bytes);
 }
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, CopySummary>& copy) {
-    archive.required("kind", copy.kind);
-    archive.required("memory", copy.memory);
-    archive.required("bytes", copy.bytes);
-    archive.optional("min_bytes", copy.minimum_bytes);
-    archive.optional("median_bytes", copy.median_bytes);
-    archive.optional("max_bytes", copy.maximum_bytes);
-    archive.derived("bytes_per_s", [&] { return copy.bytes_per_s(); });
-    describe(archive, copy.time);
-}
+PERFGATE_FIELDS(CopySummary, required(kind, memory, bytes),
+                named(optional, "min_bytes", minimum_bytes), optional(median_bytes),
+                named(optional, "max_bytes", maximum_bytes),
+                also(archive.derived("bytes_per_s", [&] { return of.bytes_per_s(); })),
+                also(describe(archive, of.time)))
+
+PERFGATE_FIELDS(CollectiveSummary, required(name, communicator, ranks, calls, bytes, bus_bytes),
+                also(describe(archive, of.time)), optional(transfer_ns),
+                also(archive.derived("algorithm_bytes_per_s",
+                                     [&] { return of.algorithm_bytes_per_s(); })),
+                also(archive.derived("bus_bytes_per_s", [&] { return of.bus_bytes_per_s(); })),
+                required(last, wait_ns))
+
+PERFGATE_FIELDS(SampledMean, named(required, "mean", value), required(low_share))
+
+PERFGATE_FIELDS(CallSummary, required(name), also(describe(archive, of.time)), optional(idle_ns))
+
+PERFGATE_FIELDS(OverheadSummary, required(name), optional(source), also(describe(archive, of.time)))
+
+PERFGATE_FIELDS(UncapturableCall, required(name, why, range, count))
+
+PERFGATE_FIELDS(DeviceSummary, required(device, name), optional(sms),
+                required(busy_ns, kernels, peak_memory_bytes))
+
+PERFGATE_FIELDS(RangeInstance, named(required, "begin_ns", range.time.begin),
+                named(required, "end_ns", range.time.end), named(required, "thread", range.thread),
+                also(describe(archive, of.work)))
+
+PERFGATE_FIELDS(RangeKernel, required(kernel), named(required, "count", launches),
+                required(total_ns))
+
+PERFGATE_FIELDS(RangeSummary, required(name), optional(left_open),
+                also(describe(archive, of.host_time)), named(required, "work", total),
+                optional(kernels, sampled), required(instances))
+
+PERFGATE_FIELDS(Interval, named(required, "begin_ns", begin), named(required, "end_ns", end))
+
+PERFGATE_FIELDS(Gap, also(describe(archive, of.time)), required(cause), optional(call),
+                required(in_calls_ns, before, after), optional(range, host))
+
+PERFGATE_FIELDS(HostActivity, required(name), optional(state, file, line), required(time_ns))
+
+PERFGATE_FIELDS(FlameFrame, optional(parent), required(name), optional(file), required(time_ns))
+
+PERFGATE_FIELDS(Counts, required(counted_with_callbacks, kernel_launches, captured_launches,
+                                 graph_launches, failed_launches, unreadable_modules))
 
 template <class Archive>
-void describe(Archive& archive, Described<Archive, CallSummary>& call) {
-    archive.required("name", call.name);
-    describe(archive, call.time);
-    archive.optional("idle_ns", call.idle_ns);
-}
-
-template <class Archive>
-void describe(Archive& archive, Described<Archive, OverheadSummary>& overhead) {
-    archive.required("name", overhead.name);
-    archive.optional("source", overhead.source);
-    describe(archive, overhead.time);
-}
-
-template <class Archive>
-void describe(Archive& archive, Described<Archive, UncapturableCall>& call) {
-    archive.required("name", call.name);
-    archive.required("why", call.why);
-    archive.required("range", call.range);
-    archive.required("count", call.count);
-}
-
-template <class Archive>
-void describe(Archive& archive, Described<Archive, DeviceSummary>& device) {
-    archive.required("device", device.device);
-    archive.required("name", device.name);
-    archive.optional("sms", device.sms);
-    archive.required("busy_ns", device.busy_ns);
-    archive.required("kernels", device.kernels);
-    archive.required("peak_memory_bytes", device.peak_memory_bytes);
-}
-
-template <class Archive>
-void describe(Archive& archive, Described<Archive, RangeInstance>& instance) {
-    archive.required("begin_ns", instance.range.time.begin);
-    archive.required("end_ns", instance.range.time.end);
-    archive.required("thread", instance.range.thread);
-    describe(archive, instance.work);
-}
-
-template <class Archive>
-void describe(Archive& archive, Described<Archive, RangeKernel>& use) {
-    archive.required("kernel", use.kernel);
-    archive.required("count", use.launches);
-    archive.required("total_ns", use.total_ns);
-}
-
-template <class Archive>
-void describe(Archive& archive, Described<Archive, RangeSummary>& range) {
-    archive.required("name", range.name);
-    archive.optional("left_open", range.left_open);
-    describe(archive, range.host_time);
-    archive.required("work", range.total);
-    archive.optional("kernels", range.kernels);
-    archive.required("instances", range.instances);
-}
-
-template <class Archive>
-void describe(Archive& archive, Described<Archive, Interval>& time) {
-    archive.required("begin_ns", time.begin);
-    archive.required("end_ns", time.end);
-}
-
-template <class Archive>
-void describe(Archive& archive, Described<Archive, Gap>& gap) {
-    describe(archive, gap.time);
-    archive.required("cause", gap.cause);
-    archive.optional("call", gap.call);
-    archive.required("in_calls_ns", gap.in_calls_ns);
-    archive.required("before", gap.before);
-    archive.required("after", gap.after);
-    archive.optional("range", gap.range);
-}
-
-template <class Archive>
-void describe(Archive& archive, Described<Archive, Counts>& counts) {
-    archive.required("counted_with_callbacks", counts.counted_with_callbacks);
-    archive.required("kernel_launches", counts.kernel_launches);
-    archive.required("captured_launches", counts.captured_launches);
-    archive.required("graph_launches", counts.graph_launches);
-    archive.required("failed_launches", counts.failed_launches);
-    archive.required("unreadable_modules", counts.unreadable_modules);
-}
-
-template <class Archive>
-void describe(Archive& archive, Described<Archive, Profile>& profile) {
-    archive.required("recording", profile.header);
-    archive.required("end", profile.end);
-    archive.required("incomplete", profile.incomplete);
-    archive.required("by_launch", profile.by_launch);
-    archive.required("without_launch", profile.without_launch);
-    describe(archive, profile.window);
-    archive.optional("note", profile.note);
-    archive.required("program", profile.program);
-    archive.required("counts", profile.counts);
-    archive.required("devices", profile.devices, lines);
-    archive.required("kernels", profile.kernels, lines);
-    archive.required("copies", profile.copies, lines);
-    archive.required("memsets", profile.memsets);
-    archive.required("memset_bytes", profile.memset_bytes);
-    archive.required("calls", profile.calls, lines);
-    archive.required("waits", profile.waits, lines);
-    archive.optional("uncapturable", profile.uncapturable, lines);
-    archive.required("ranges", profile.ranges, lines);
+void describe(Archive& archive, Described<Archive, Profile>& of) {
+    PERFGATE_GROUPS(
+        named(required, "recording", header), required(end, incomplete, by_launch, without_launch),
+        also(describe(archive, of.window)), optional(note), required(program), optional(sampled),
+        required(counts), with(required, devices, lines), with(required, kernels, lines),
+        with(required, copies, lines), with(optional, communication, lines),
+        required(memsets, memset_bytes), with(required, calls, lines), with(required, waits, lines),
+        with(optional, uncapturable, lines), with(required, ranges, lines));
     archive.check([&](JsonValue object) {
-        for (const RangeSummary& range : profile.ranges) {
+        for (const RangeSummary& range : of.ranges) {
             for (const RangeKernel& use : range.kernels) {
-                if (use.kernel >= profile.kernels.size()) {
+                if (use.kernel >= of.kernels.size()) {
                     object.at("ranges").fail("a kernel of a range is not among 'kernels'");
                 }
             }
         }
     });
-    archive.required("gaps", profile.gaps, lines);
-    archive.required("overhead_ns", profile.overhead_ns);
-    archive.optional("compiling_ns", profile.compiling_ns);
-    archive.optional("loading_ns", profile.loading_ns);
-    archive.required("overheads", profile.overheads, lines);
+    PERFGATE_GROUPS(with(required, gaps, lines), named(optional, "host", host.waiting, lines),
+                    required(overhead_ns), optional(compiling_ns, loading_ns),
+                    with(required, overheads, lines));
 }
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, ProfileDocument>& document) {
-    archive.required("processes", document.processes, lines);
-}
+PERFGATE_FIELDS(ProfileDocument, with(required, processes, lines))
 
 // --- the page
 
@@ -245,6 +155,14 @@ struct PageKind {
     std::string from, to;  ///< of a copy
 };
 
+/// What the GPU measured, in equal pieces of the time.
+struct PageSamples {
+    std::string label;
+    double most = 100;                  ///< of the values: 100 %, or the largest in bytes/s
+    std::string unit;                   ///< "%", "bytes/s"
+    std::vector<std::uint64_t> values;  ///< in per mille of `most`
+};
+
 struct PageProcess {
     Profile profile;                           ///< the first rows of its tables; gaps from the
                                                ///< begin of the drawing
@@ -253,7 +171,9 @@ struct PageProcess {
     std::uint64_t length_ns = 0;
     std::uint64_t tracks_left_out = 0;
     std::vector<std::uint64_t> busy;  ///< the GPU in equal pieces of the time, in per mille
+    std::vector<PageSamples> samples;
     std::vector<PageTrack> tracks;
+    std::vector<FlameFrame> flame;
 };
 
 struct Page {
@@ -263,48 +183,18 @@ struct Page {
     std::vector<PageKind> kinds;
 };
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, PageTrack>& track) {
-    archive.required("kind", track.kind);
-    archive.optional("device", track.device);
-    archive.optional("context", track.context);
-    archive.optional("stream", track.stream);
-    archive.optional("thread", track.thread);
-    archive.required("recorded", track.recorded);
-    archive.required("rows", track.rows);
-}
+PERFGATE_FIELDS(PageTrack, required(kind), optional(device, context, stream, thread),
+                required(recorded, rows))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, PageKind>& kind) {
-    archive.required("kind", kind.kind);
-    archive.required("name", kind.name);
-    archive.optional("merged", kind.merged);
-    archive.optional("grid", kind.grid);
-    archive.optional("block", kind.block);
-    archive.optional("registers", kind.registers);
-    archive.optional("shared_bytes", kind.shared_bytes);
-    archive.optional("from", kind.from);
-    archive.optional("to", kind.to);
-}
+PERFGATE_FIELDS(PageKind, required(kind, name),
+                optional(merged, grid, block, registers, shared_bytes, from, to))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, PageProcess>& process) {
-    archive.required("profile", process.profile);
-    archive.required("all", process.all);
-    archive.required("advice", process.advice);
-    archive.required("notes", process.notes);
-    archive.required("length_ns", process.length_ns);
-    archive.optional("tracks_left_out", process.tracks_left_out);
-    archive.required("busy", process.busy);
-    archive.required("tracks", process.tracks);
-}
+PERFGATE_FIELDS(PageSamples, required(label, most, unit, values))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, Page>& page) {
-    archive.required("left_out", page.left_out);
-    archive.required("processes", page.processes);
-    archive.required("texts", page.texts);
-    archive.required("kinds", page.kinds);
-}
+PERFGATE_FIELDS(PageProcess, required(profile, all, advice, notes, length_ns),
+                optional(tracks_left_out), required(busy), optional(samples), required(tracks),
+                optional(flame))
+
+PERFGATE_FIELDS(Page, required(left_out, processes, texts, kinds))
 
 }  // namespace perfgate::activity

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -193,6 +194,50 @@ struct Context {
     std::uint32_t padding = 0;
 };
 
+/// A communicator of NCCL, when a process joined it.
+struct Communicator {
+    std::uint64_t id = 0;  ///< the same in all of its processes
+    std::uint32_t ranks = 0;
+    std::uint32_t rank = 0;  ///< of this process
+};
+
+/// A call of NCCL that communicates, immediately before its NVTX range begins on the same thread.
+struct CommunicationCall {
+    std::uint64_t time_ns = 0;
+    std::uint64_t communicator = 0;
+    std::uint64_t bytes = 0;  ///< the size of the message, as NCCL counts it for this call
+    std::uint32_t thread = 0;
+    std::uint32_t padding = 0;
+};
+
+/// What a GPU measures about itself over time; in the order of DeviceSample::values.
+enum class SampledMetric : std::uint32_t {
+    sm_active = 0,  ///< from here on in % of the peak
+    tensor_active,
+    dram_read,
+    dram_write,
+    l2_throughput,
+    pcie_read,  ///< from here on in bytes/s
+    pcie_write,
+    nvlink_received,
+    nvlink_sent,
+};
+inline constexpr std::size_t sampled_metrics = 9;
+/// The value of a metric that was not sampled.
+inline constexpr float not_sampled = -1;
+
+/// The mean of each metric over an interval of time, of a whole device: all processes that use it.
+struct DeviceSample {
+    std::uint64_t start_ns = 0;
+    std::uint64_t end_ns = 0;
+    std::uint32_t device = 0;
+    std::array<std::uint32_t, sampled_metrics> bits{};  ///< of floats; not_sampled: none
+
+    [[nodiscard]] float value(SampledMetric metric) const {
+        return std::bit_cast<float>(bits[static_cast<std::size_t>(metric)]);
+    }
+};
+
 /// The fingerprint of a function's machine code (elf/cubin.hpp).
 struct FunctionCode {
     StringId symbol = 0;
@@ -217,6 +262,57 @@ struct ProfilerCall {
     std::uint64_t time_ns = 0;
     std::uint32_t thread = 0;
     ProfilerCallKind kind = ProfilerCallKind::watched;
+};
+
+/// A function of a stack of the host. Its number is its place in the recording, from 1.
+struct StackFrame {
+    std::uint32_t caller = 0;  ///< the number of an earlier frame; 0: this one is outermost
+    StringId function = 0;
+    StringId file = 0;
+    std::uint32_t line = 0;  ///< that was executed; 0: not known
+};
+
+/// What a thread of the host does, or waits for.
+enum class HostState : std::uint32_t {
+    running = 0,
+    ready = 1,  ///< for a processor
+    lock = 2,
+    io = 3,    ///< files and pipes
+    data = 4,  ///< poll and sockets
+    sleep = 5,
+    child = 6,   ///< a process
+    driver = 7,  ///< ioctl
+    paging = 8,  ///< running, mostly in page faults, or waiting in one
+    other = 9,
+};
+
+/// A thread of the process, or of one that it started, as it was seen at successive looks.
+struct HostSample {
+    std::uint64_t start_ns = 0;
+    std::uint64_t end_ns = 0;
+    std::uint32_t process = 0;
+    std::uint32_t thread = 0;
+    std::uint32_t frame = 0;  ///< the innermost StackFrame; 0: the stack is not known
+    HostState state = HostState::running;
+};
+
+/// A later one of the same thread replaces it.
+struct HostThread {
+    std::uint32_t process = 0;
+    std::uint32_t thread = 0;
+    StringId name = 0;
+};
+
+/// How stacks were sampled up to a time; each one replaces the one before.
+struct HostSampling {
+    std::uint64_t start_ns = 0;
+    std::uint64_t end_ns = 0;
+    std::uint64_t interval_ns = 0;  ///< the mean that was intended
+    std::uint64_t looks = 0;
+    std::uint64_t late_looks = 0;  ///< came so late that the time before is not covered
+    std::uint64_t cpu_ns = 0;      ///< processor time that sampling took
+    StringId python = 0;           ///< version of the interpreter, or why its functions are missing
+    std::uint32_t padding = 0;
 };
 
 /// Reads of the process's clock and of two clocks of the host at one moment.
@@ -258,9 +354,16 @@ static_assert(is_record<MemoryEvent> && sizeof(MemoryEvent) == 40);
 static_assert(is_record<Overhead> && sizeof(Overhead) == 24);
 static_assert(is_record<Device> && sizeof(Device) == 56);
 static_assert(is_record<Context> && sizeof(Context) == 16);
+static_assert(is_record<Communicator> && sizeof(Communicator) == 16);
+static_assert(is_record<CommunicationCall> && sizeof(CommunicationCall) == 32);
+static_assert(is_record<DeviceSample> && sizeof(DeviceSample) == 56);
 static_assert(is_record<FunctionCode> && sizeof(FunctionCode) == 8);
 static_assert(is_record<StackSize> && sizeof(StackSize) == 8);
 static_assert(is_record<ProfilerCall> && sizeof(ProfilerCall) == 16);
+static_assert(is_record<StackFrame> && sizeof(StackFrame) == 16);
+static_assert(is_record<HostSample> && sizeof(HostSample) == 32);
+static_assert(is_record<HostThread> && sizeof(HostThread) == 12);
+static_assert(is_record<HostSampling> && sizeof(HostSampling) == 56);
 static_assert(is_record<ClockReading> && sizeof(ClockReading) == 24);
 static_assert(is_record<Counts> && sizeof(Counts) == 96);
 

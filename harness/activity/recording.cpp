@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <optional>
@@ -178,6 +180,31 @@ class Reader {
     void check(const ProfilerCall& call) const {
         if (call.kind > ProfilerCallKind::stop) throw Damage{"a profiler call is of no known kind"};
     }
+    void check(const StackFrame& frame) {
+        check(frame.function);
+        check(frame.file);
+        // Stacks end: a caller is earlier.
+        const auto own = static_cast<std::size_t>(&frame - recording_.records.stack_frames.data());
+        if (frame.caller > own) throw Damage{"a stack refers to no caller"};
+        depths_.resize(own);
+        depths_.push_back(frame.caller == 0 ? 1 : depths_[frame.caller - 1] + 1);
+        if (depths_.back() > max_stack_depth) throw Damage{"a stack is deeper than any may be"};
+    }
+    void check(const HostSample& sample) const {
+        if (sample.frame > recording_.records.stack_frames.size()) {
+            throw Damage{"a sample refers to no stack"};
+        }
+        if (sample.state > HostState::other) throw Damage{"the state of a thread is not known"};
+        if (sample.end_ns < sample.start_ns) throw Damage{"a sample ends before it starts"};
+    }
+    void check(const HostThread& thread) const { check(thread.name); }
+    void check(const HostSampling& sampling) const { check(sampling.python); }
+    void check(const DeviceSample& sample) const {
+        if (sample.end_ns < sample.start_ns) throw Damage{"a sample ends before it starts"};
+        for (const std::uint32_t bits : sample.bits) {
+            if (!std::isfinite(std::bit_cast<float>(bits))) throw Damage{"a sample is no number"};
+        }
+    }
     void check(const StackSize& stack) const { check(stack.symbol); }
     void check(const Launched& launched) const {
         if (launched.configuration >= recording_.configurations.size()) {
@@ -248,6 +275,7 @@ class Reader {
     }
 
     Recording recording_;
+    std::vector<std::uint32_t> depths_;  ///< of its stack frames
     bool begun_ = false;
 };
 

@@ -13,7 +13,9 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "activity/host_stacks.hpp"
 #include "activity/profile.hpp"
+#include "activity/samples.hpp"
 #include "activity/tracks.hpp"
 #include "document/json_writer.hpp"
 #include "util/text.hpp"
@@ -28,6 +30,8 @@ using document::write_field;
 /// The format has one row of processes: host processes keep their pid, and a device of a process is
 /// a process of its own behind them.
 constexpr std::int64_t device_pids = 1'000'000'000;
+/// Samples of a thread stand beside its ranges and calls, which they do not nest with.
+constexpr std::int64_t sampled_threads = 2'000'000'000;
 
 std::int64_t number(const std::string& text) {
     std::int64_t value = 0;
@@ -117,6 +121,10 @@ class Writer {
         write_field(json_, "ts", microseconds(time - std::min(time, origin_)));
     }
 
+    static std::int64_t device_pid(std::int64_t order, std::uint32_t device) {
+        return device_pids + order * 1000 + device;
+    }
+
     static double microseconds(std::uint64_t ns) { return static_cast<double>(ns) / 1000; }
 
     void name(std::string_view what, std::int64_t pid, std::int64_t tid, const std::string& name) {
@@ -135,6 +143,8 @@ class Writer {
     void add_ranges(const Timeline& timeline, std::int64_t pid);
     void add_calls(const Timeline& timeline, std::int64_t pid);
     void add_work(const Timeline& timeline, std::int64_t pid, std::int64_t order);
+    void add_host(const Timeline& timeline, std::int64_t pid);
+    void add_samples(const Timeline& timeline, std::int64_t order);
 
     JsonWriter json_;
     std::uint64_t origin_;
@@ -151,6 +161,57 @@ void Writer::add(const Timeline& timeline, std::int64_t order) {
     add_ranges(timeline, pid);
     add_calls(timeline, pid);
     add_work(timeline, pid, order);
+    add_host(timeline, pid);
+    add_samples(timeline, order);
+}
+
+void Writer::add_host(const Timeline& timeline, std::int64_t pid) {
+    const Recording& recording = timeline.recording();
+    const HostSamples samples(timeline);
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> threads;
+    for (const HostSample& sample : recording.records.host_samples) {
+        if (sample.frame == 0) continue;
+        const auto [thread, added] =
+            threads.try_emplace({sample.process, sample.thread},
+                                sampled_threads + static_cast<std::int64_t>(threads.size()));
+        if (added) {
+            name("thread_name", pid, thread->second,
+                 fmt::format(
+                     "stacks of thread {}{}", sample.thread,
+                     sample.process == pid ? "" : fmt::format(" of process {}", sample.process)));
+        }
+        const std::string stack = samples.stack_text(sample.frame);
+        begin("X", "host", std::string_view(stack).substr(stack.rfind(';') + 1), pid,
+              thread->second, sample.start_ns);
+        write_field(json_, "dur", microseconds(sample.end_ns - sample.start_ns));
+        json_.key("args");
+        json_.begin_object(JsonLayout::compact);
+        write_field(json_, "state", activity::to_text(sample.state));
+        write_field(json_, "stack", stack);
+        json_.end_object();
+        json_.end_object();
+    }
+}
+
+/// A counter track for each row.
+void Writer::add_samples(const Timeline& timeline, std::int64_t order) {
+    const DeviceSamples all(timeline);
+    for (const auto& [device, samples] : all.by_device()) {
+        for (const SampledRow& row : sampled_rows()) {
+            const std::string name =
+                fmt::format("{} ({})", row.label, row.is_share ? "%" : "bytes/s");
+            for (const DeviceSample& sample : samples) {
+                const auto value = value_of(row, sample);
+                if (!value) continue;
+                begin("C", "gpu", name, device_pid(order, device), 0, sample.start_ns);
+                json_.key("args");
+                json_.begin_object(JsonLayout::compact);
+                write_field(json_, "value", *value);
+                json_.end_object();
+                json_.end_object();
+            }
+        }
+    }
 }
 
 void Writer::add_ranges(const Timeline& timeline, std::int64_t pid) {
@@ -199,9 +260,6 @@ void Writer::add_work(const Timeline& timeline, std::int64_t pid, std::int64_t o
     const DeviceTracks tracks(timeline);
     std::set<std::uint32_t> devices;
     std::unordered_map<std::uint32_t, std::string> names;  // configuration → demangled
-    const auto device_pid = [&](std::uint32_t device) {
-        return device_pids + order * 1000 + device;
-    };
     for (std::size_t i = 0; i < timeline.work().size(); ++i) {
         const Work& work = timeline.work()[i];
         const Place& place = timeline.place(work);
@@ -221,7 +279,7 @@ void Writer::add_work(const Timeline& timeline, std::int64_t pid, std::int64_t o
             category = "copy";
             name = to_text(timeline.copy(work).kind);
         }
-        begin("X", category, name, device_pid(place.device), thread, work.time.begin);
+        begin("X", category, name, device_pid(order, place.device), thread, work.time.begin);
         write_field(json_, "dur", microseconds(work.time.length()));
         json_.key("args");
         json_.begin_object(JsonLayout::compact);
@@ -244,7 +302,7 @@ void Writer::add_work(const Timeline& timeline, std::int64_t pid, std::int64_t o
         begin("s", "launch", "launch", pid, work.thread, work.launch_ns);
         write_field(json_, "id", flow);
         json_.end_object();
-        begin("f", "launch", "launch", device_pid(place.device), thread,
+        begin("f", "launch", "launch", device_pid(order, place.device), thread,
               std::max(work.time.begin, work.launch_ns));
         write_field(json_, "id", flow);
         write_field(json_, "bp", "e");
@@ -255,11 +313,11 @@ void Writer::add_work(const Timeline& timeline, std::int64_t pid, std::int64_t o
         for (const Device& each : recording.records.devices) {
             if (each.id == device) model = recording.text(each.name);
         }
-        name("process_name", device_pid(device), 0,
+        name("process_name", device_pid(order, device), 0,
              fmt::format("GPU {} {} (process {})", device, model, pid));
     }
     for (const DeviceTracks::Track& track : tracks.all()) {
-        name("thread_name", device_pid(track.device), track.thread, track.name);
+        name("thread_name", device_pid(order, track.device), track.thread, track.name);
     }
 }
 

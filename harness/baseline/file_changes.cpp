@@ -46,17 +46,9 @@ struct List {
 
 constexpr document::Schema list_schema{"perfgate.change", 1, 1};
 
-template <class Archive>
-void describe(Archive& archive, document::Described<Archive, Step>& step) {
-    archive.required("file", step.name);
-    archive.required("digest", step.digest);
-}
+PERFGATE_FIELDS(Step, named(required, "file", name), required(digest))
 
-template <class Archive>
-void describe(Archive& archive, document::Described<Archive, List>& list) {
-    archive.required("folder", list.folder);
-    archive.required("steps", list.steps);
-}
+PERFGATE_FIELDS(List, required(folder, steps))
 
 std::string digest_of(std::string_view content) {
     util::Sha256 sum;

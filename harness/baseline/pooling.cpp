@@ -285,23 +285,23 @@ std::optional<double> agreeing(const PooledMetric& pooled, double scale, double 
     return written(enough);
 }
 
-/// `drift` is what the gate will allow to the metric.
-std::optional<Unshown> unshown_of(const PooledMetric& pooled, const stats::Drift& drift,
-                                  const model::Policy& policy) {
+/// The least tolerance of a time, as suites write it: runs are shown to be within it, and the
+/// processes do not disagree by more. `drift` is what the gate will allow to the metric.
+std::optional<double> needed_by_time(const PooledMetric& pooled, const stats::Drift& drift,
+                                     const model::Policy& policy) {
     const gate::Comparison& comparison = pooled.comparison;
-    const model::MetricDefinition& definition = *comparison.definition;
-    if (definition.metric_class != model::MetricClass::timing) return std::nullopt;
-    const double size = std::fabs(gate::estimate_of(*comparison.baseline));
-    if (size == 0) return std::nullopt;
-    const model::Tolerance& tolerance = comparison.tolerance;
-    const double scale = tolerance_scale(definition, *comparison.baseline);
-    const double allowed = scale * std::max(tolerance.worse, tolerance.abs / size);
+    const double scale = tolerance_scale(*comparison.definition, *comparison.baseline);
     const gate::BatchRule rule(policy, 0, {{pooled.metric(), drift}});
-    std::optional<double> needed = tolerance_to_show(pooled, rule);
-    if (needed) needed = written(scale * (*needed - comparison.leeway));
-    if (needed) needed = agreeing(pooled, scale, std::max(*needed, 0.0));
-    if (needed && *needed <= allowed) return std::nullopt;
-    return Unshown{pooled.id, pooled.metric(), allowed, needed, in_points(definition)};
+    const std::optional<double> needed = tolerance_to_show(pooled, rule);
+    if (!needed) return std::nullopt;
+    return agreeing(pooled, scale, std::max(written(scale * (*needed - comparison.leeway)), 0.0));
+}
+
+/// As a suite writes it, with `abs`.
+double allowed_to(const PooledMetric& pooled, double size) {
+    const model::Tolerance& tolerance = pooled.comparison.tolerance;
+    return tolerance_scale(*pooled.comparison.definition, *pooled.comparison.baseline) *
+           std::max(tolerance.worse, tolerance.abs / size);
 }
 
 /// The kernels of a label that take less than a quarter of its longest, and under 10 µs.
@@ -488,24 +488,31 @@ PoolingFindings pooling_findings(const Run& run, const model::SuiteResult& suite
     std::map<std::string, Seen> by_metric;
     for (std::size_t i = 0; i < all.size(); ++i) {
         const PooledMetric& pooled = all[i];
-        if (auto unshown = unshown_of(pooled, drifts[i], policy)) {
-            result.unshown.push_back(std::move(*unshown));
+        const model::MetricDefinition& definition = *pooled.comparison.definition;
+        const bool timing = definition.metric_class == model::MetricClass::timing;
+        std::optional<double> needed;
+        if (const double size = std::fabs(gate::estimate_of(*pooled.comparison.baseline));
+            timing && size > 0) {
+            needed = needed_by_time(pooled, drifts[i], policy);
+            const double allowed = allowed_to(pooled, size);
+            if (!needed || *needed > allowed) {
+                result.unshown.push_back(
+                    {pooled.id, pooled.metric(), allowed, needed, in_points(definition)});
+            }
         }
         if (now[i].basis != gate::Basis::spread) continue;
-        const model::MetricDefinition& definition = *pooled.comparison.definition;
         if (definition.metric_class == model::MetricClass::exact) {
             result.demotions.push_back({pooled.id, pooled.metric()});
         }
-        if (!finest[i].minimum_detectable_change) continue;
-        Seen& seen = by_metric[pooled.metric()];
-        seen.tolerances.emplace_back(
-            written(*finest[i].minimum_detectable_change *
-                    tolerance_scale(definition, *pooled.comparison.baseline)),
-            pooled.id);
-        seen.points = in_points(definition);
-        if (now[i].tolerance_is_finer) {
-            seen.too_fine.push_back({pooled.id, seen.tolerances.back().first});
+        if (!timing && finest[i].minimum_detectable_change) {
+            needed = written(*finest[i].minimum_detectable_change *
+                             tolerance_scale(definition, *pooled.comparison.baseline));
         }
+        if (!needed) continue;
+        Seen& seen = by_metric[pooled.metric()];
+        seen.tolerances.emplace_back(*needed, pooled.id);
+        seen.points = in_points(definition);
+        if (!timing && now[i].tolerance_is_finer) seen.too_fine.push_back({pooled.id, *needed});
     }
     for (auto& entry : by_metric) {
         Seen& seen = entry.second;

@@ -32,7 +32,8 @@ double spread_of_tolerance(const model::MetricSeries& series, const model::Toler
 /// The same for one metric.
 bool noisy_metric(const model::MetricSeries& series, const model::Tolerance& tolerance);
 
-/// A case whose tolerance is below the minimum detectable change, and the one that is not.
+/// A case with a counter whose tolerance is below the minimum detectable change, and the one that
+/// is not. Times are `Unshown`.
 struct TooFine {
     std::string id;
     double needed = 0;  ///< as in Proposal
@@ -44,8 +45,9 @@ struct TooFine {
 struct Proposal {
     std::string metric;
     std::size_t cases = 0;
-    /// Tolerances that suffice for half of the cases, nine of ten, and all: larger than the changes
-    /// that the spread alone causes. Fractions of the baseline, of a share percentage points.
+    /// Tolerances that suffice for half of the cases, nine of ten, and all: of times as
+    /// `Unshown::needed`, of counters larger than the changes that the spread alone causes.
+    /// Fractions of the baseline, of a share percentage points.
     double half = 0, most = 0, all = 0;
     bool points = false;
     std::string worst_id;

@@ -29,38 +29,14 @@ constexpr document::Schema search_schema{"perfgate.bisect", 1, 1};
 
 }  // namespace
 
-template <class Archive>
-void describe(Archive& archive, document::Described<Archive, Target>& target) {
-    archive.required("suite", target.suite);
-    archive.required("case", target.id);
-    archive.required("metric", target.metric);
-    archive.required("unit", target.unit);
-    archive.required("good", target.good);
-    archive.required("bad", target.bad);
-    archive.optional("bad_spread", target.bad_spread);
-}
+PERFGATE_FIELDS(Target, required(suite), named(required, "case", id),
+                required(metric, unit, good, bad), optional(bad_spread))
 
-template <class Archive>
-void describe(Archive& archive, document::Described<Archive, Step>& step) {
-    archive.required("commit", step.commit);
-    archive.required("decision", step.decision);
-    archive.optional("why", step.why);
-    archive.optional("change", step.change);
-    archive.optional("pairs", step.pairs);
-    archive.optional("wall_s", step.wall_s);
-}
+PERFGATE_FIELDS(Step, required(commit, decision), optional(why, change, pairs, wall_s))
 
-template <class Archive>
-void describe(Archive& archive, document::Described<Archive, SearchDocument>& search) {
-    archive.required("good", search.good);
-    archive.required("bad", search.bad);
-    archive.required("settings", search.settings);
-    archive.optional("device", search.device);
-    archive.required("outcome", search.outcome);
-    archive.optional("commits", search.commits, document::lines);
-    archive.optional("target", search.target);
-    archive.always("steps", search.steps, document::lines);
-}
+PERFGATE_FIELDS(SearchDocument, required(good, bad, settings), optional(device), required(outcome),
+                with(optional, commits, document::lines), optional(target),
+                with(always, steps, document::lines))
 
 std::string write_search(const SearchDocument& search) {
     return write_document(search_schema, search);

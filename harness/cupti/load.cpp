@@ -123,6 +123,12 @@ bool load(const std::string& named, Api& api, std::string& why) {
     return missing == nullptr;
 }
 
+void* look_up(const Api& api, const char* name) {
+    void* const function = dlsym(api.library, name);
+    if (function == nullptr) throw util::Error(incomplete(api, name));
+    return function;
+}
+
 bool load_counters(Api& api, std::string& why) {
     const char* missing = nullptr;
     PERFGATE_CUPTI_COUNTER_FUNCTIONS(PERFGATE_CUPTI_LOOK_UP)
@@ -133,6 +139,17 @@ bool load_counters(Api& api, std::string& why) {
     }
     preload_metric_libraries(api);
     return true;
+}
+
+bool load_sampling(Api& api, std::string& why) {
+    if (!load_counters(api, why)) return false;
+    const char* missing = nullptr;
+    PERFGATE_CUPTI_SAMPLING_FUNCTIONS(PERFGATE_CUPTI_LOOK_UP)
+    if (missing != nullptr) {
+        why = "CUPTI " + version_text(api.version) + " (" + api.path + ") has no " + missing +
+              ": the GPU's metrics over time need the CUDA libraries of 12.6 or newer";
+    }
+    return missing == nullptr;
 }
 
 namespace {

@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // One description of a struct serves reading and writing:
 //
-//     template <class Archive>
-//     void describe(Archive& archive, Described<Archive, Figure>& figure) {
-//         archive.required("metric", figure.metric);
-//         archive.optional("unit", figure.unit);
-//         archive.required("before", figure.before, not_negative);
-//     }
+//     PERFGATE_FIELDS(Figure, required(metric), optional(unit, source), with(required, before,
+//                     not_negative), named(optional, "class", kind))
 //
-// `Reader` and `Writer` are the two archives. The description stands in namespace document or in
-// the struct's own, where both find it. Its order is the order in the text. Further arguments of a
-// field, in any order:
+// makes `template <class Archive> void describe(Archive& archive, Described<Archive, Figure>& of)`,
+// which calls archive.required("metric", of.metric) and so on. A struct that needs more has that
+// function written out, with PERFGATE_GROUPS(required(metric), …) for its fields. `Reader` and
+// `Writer` are the two archives. The description stands in namespace document or in the struct's
+// own, where both find it. Its order is the order in the text. Groups:
+//
+//     required, optional, always(members…)   as the archives' functions of this name say
+//     with(required, member, how…)           with further arguments
+//     named(required, "key", member, how…)   another key than the member's name
+//     also(expression)                       anything else that is to be done with `archive` and
+//     `of`
+//
+// Further arguments of a field, in any order:
 //
 //     lines            writing: each element on a line of its own
 //     rows             writing: each element as if its type were a row (is_row)
@@ -43,6 +49,37 @@ namespace perfgate::document {
 /// `const T` for the archive that writes.
 template <class Archive, class T>
 using Described = std::conditional_t<Archive::reads, T, const T>;
+
+// Calls a macro for each of its arguments: those of PERFGATE_FIELDS, and for each the members.
+#define PERFGATE_LATER ()
+#define PERFGATE_SCAN(...) \
+    PERFGATE_SCAN_1(PERFGATE_SCAN_1(PERFGATE_SCAN_1(PERFGATE_SCAN_1(__VA_ARGS__))))
+#define PERFGATE_SCAN_1(...) \
+    PERFGATE_SCAN_2(PERFGATE_SCAN_2(PERFGATE_SCAN_2(PERFGATE_SCAN_2(__VA_ARGS__))))
+#define PERFGATE_SCAN_2(...) \
+    PERFGATE_SCAN_3(PERFGATE_SCAN_3(PERFGATE_SCAN_3(PERFGATE_SCAN_3(__VA_ARGS__))))
+#define PERFGATE_SCAN_3(...) __VA_ARGS__
+#define PERFGATE_EACH_GROUP(group, ...) \
+    PERFGATE_GROUP_##group;             \
+    __VA_OPT__(PERFGATE_NEXT_GROUPS PERFGATE_LATER(__VA_ARGS__))
+#define PERFGATE_NEXT_GROUPS() PERFGATE_EACH_GROUP
+#define PERFGATE_MEMBERS(kind, member, ...) \
+    archive.kind(#member, of.member)        \
+        __VA_OPT__(; PERFGATE_NEXT_MEMBERS PERFGATE_LATER(kind, __VA_ARGS__))
+#define PERFGATE_NEXT_MEMBERS() PERFGATE_MEMBERS
+#define PERFGATE_GROUP_required(...) PERFGATE_MEMBERS(required, __VA_ARGS__)
+#define PERFGATE_GROUP_optional(...) PERFGATE_MEMBERS(optional, __VA_ARGS__)
+#define PERFGATE_GROUP_always(...) PERFGATE_MEMBERS(always, __VA_ARGS__)
+#define PERFGATE_GROUP_with(kind, member, ...) archive.kind(#member, of.member, __VA_ARGS__)
+#define PERFGATE_GROUP_named(kind, key, member, ...) \
+    archive.kind(key, of.member __VA_OPT__(, ) __VA_ARGS__)
+#define PERFGATE_GROUP_also(...) __VA_ARGS__
+#define PERFGATE_GROUPS(...) PERFGATE_SCAN(PERFGATE_EACH_GROUP(__VA_ARGS__))
+#define PERFGATE_FIELDS(Type, ...)                                                        \
+    template <class Archive>                                                              \
+    void describe(Archive& archive, ::perfgate::document::Described<Archive, Type>& of) { \
+        PERFGATE_GROUPS(__VA_ARGS__)                                                      \
+    }
 
 /// How an object of this type stands in a document whose layout is not compact.
 template <class T>

@@ -56,7 +56,7 @@ void require_sum(JsonValue runs, const std::vector<std::int64_t>& counts, std::s
 }
 
 template <class Archive>
-void describe(Archive& archive, Described<Archive, ShortSeries>& series) {
+void describe(Archive& archive, Described<Archive, ShortSeries>& of) {
     const auto is_bounded = [](JsonValue value, const std::optional<std::int64_t>& /*count*/) {
         value.repetition(2);
     };
@@ -64,23 +64,20 @@ void describe(Archive& archive, Described<Archive, ShortSeries>& series) {
         if (values.size() < 2) value.fail("expected values of several processes");
     };
     const auto one_per_process = [&](JsonValue value, const std::vector<double>& values) {
-        if (!values.empty() && values.size() != series.count()) {
+        if (!values.empty() && values.size() != of.count()) {
             value.fail("expected as many values as processes");
         }
     };
-    describe_value(archive, series.series);
-    archive.optional("detail", series.series.detail);
-    archive.required("device", series.device);
-    archive.required("seed", series.seed);
-    archive.optional("runs", series.runs);
-    archive.optional("repeated", series.repeated, is_bounded);
-    if (!series.repeated) archive.required("processes", series.processes, are_several);
-    archive.optional("sm_clock_mhz", series.clocks, one_per_process);
-    archive.optional("slowest_tenth", series.slowest_tenths, one_per_process);
-    archive.optional("p99", series.p99s, one_per_process);
+    PERFGATE_GROUPS(also(describe_value(archive, of.series)),
+                    named(optional, "detail", series.detail), required(device, seed),
+                    optional(runs), with(optional, repeated, is_bounded));
+    if (!of.repeated) archive.required("processes", of.processes, are_several);
+    PERFGATE_GROUPS(named(optional, "sm_clock_mhz", clocks, one_per_process),
+                    named(optional, "slowest_tenth", slowest_tenths, one_per_process),
+                    named(optional, "p99", p99s, one_per_process));
     archive.check([&](JsonValue value) {
-        if (!series.runs.empty()) require_sum(value.at("runs"), series.runs, series.count());
-        if (series.slowest_tenths.size() != series.p99s.size()) {
+        if (!of.runs.empty()) require_sum(value.at("runs"), of.runs, of.count());
+        if (of.slowest_tenths.size() != of.p99s.size()) {
             value.fail("expected 'slowest_tenth' and 'p99' together");
         }
     });
@@ -178,51 +175,27 @@ constexpr Form<MetricSeries> as_stored{write_stored, read_stored};
 template <>
 inline constexpr JsonLayout layout_of<model::BaselineCase> = JsonLayout::lines;
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, model::Provenance>& provenance) {
-    archive.optional("board", provenance.board);
-    archive.optional("driver", provenance.driver);
-    archive.optional("cuda_toolkit", provenance.cuda_toolkit);
-    archive.optional("cupti", provenance.cupti);
-    archive.optional("tool_version", provenance.tool_version);
-    archive.optional("git_revision", provenance.git_revision);
-    archive.optional("recorded_at", provenance.recorded_at);
-    archive.optional("accepted_by", provenance.accepted_by);
-    archive.optional("reason", provenance.reason);
-    archive.optional("wall_s", provenance.wall_s, not_negative);
-}
+PERFGATE_FIELDS(model::Provenance,
+                optional(board, driver, cuda_toolkit, cupti, tool_version, git_revision,
+                         recorded_at, accepted_by, reason),
+                with(optional, wall_s, not_negative))
 
 template <class Archive>
-void describe(Archive& archive, Described<Archive, model::Acknowledgement>& acknowledgement) {
+void describe(Archive& archive, Described<Archive, model::Acknowledgement>& of) {
     const auto is_day = [](JsonValue value, const std::string& until) {
         if (!model::is_date(until)) value.fail("expected a day, as 2026-12-31");
     };
-    archive.required("until", acknowledgement.until, is_day);
-    archive.optional("by", acknowledgement.by);
-    archive.optional("reason", acknowledgement.reason);
-    archive.required("known", acknowledgement.known, as_stored);
+    PERFGATE_GROUPS(with(required, until, is_day), optional(by, reason),
+                    with(required, known, as_stored));
 }
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, model::BaselineCase>& expected) {
-    archive.always("provenance", expected.provenance);
-    archive.optional("tags", expected.tags);
-    archive.optional("measured_as", expected.measured_as);
-    archive.optional("anchors", expected.anchors);
-    archive.optional("acknowledged", expected.acknowledged, lines);
-    describe_metrics(archive, expected.metrics, as_stored);
-    archive.optional("kernels", expected.kernels, run_lengths);
-    archive.optional("host_code", expected.host_code);
-    archive.optional("libraries", expected.libraries);
-    archive.optional("memory_operations", expected.memory_operations);
-}
+PERFGATE_FIELDS(model::BaselineCase, always(provenance), optional(tags, measured_as, anchors),
+                with(optional, acknowledged, lines),
+                also(describe_metrics(archive, of.metrics, as_stored)),
+                with(optional, kernels, run_lengths),
+                optional(host_code, libraries, memory_operations))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, model::Baseline>& baseline) {
-    archive.required("suite", baseline.suite);
-    archive.required("device", baseline.device);
-    archive.required("cases", baseline.cases, lines);
-}
+PERFGATE_FIELDS(model::Baseline, required(suite, device), with(required, cases, lines))
 
 std::string digest_of_case(std::string_view id, const model::BaselineCase& expected) {
     JsonWriter json(JsonLayout::compact);
@@ -262,47 +235,27 @@ constexpr Schema ledger_schema{"perfgate.ledger", 1, 2};  // 1: entries have no 
 
 }  // namespace
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, model::LedgerChange>& change) {
-    archive.required("unit", change.unit);
-    archive.optional("before", change.before);
-    archive.required("after", change.after);
-    archive.optional("anchor", change.anchor);
-}
+PERFGATE_FIELDS(model::LedgerChange, required(unit), optional(before), required(after),
+                optional(anchor))
 
 template <class Archive>
-void describe(Archive& archive, Described<Archive, LedgerEntry>& entry) {
+void describe(Archive& archive, Described<Archive, LedgerEntry>& of) {
     const auto is_time = [](JsonValue value, const std::string& at) {
         if (model::date_of(at).empty()) {
             value.fail("expected a time of UTC, as 2026-11-21T10:00:00Z");
         }
     };
-    archive.optional("case", entry.id);
-    archive.required("at", entry.at, is_time);
-    archive.required("action", entry.action);
-    archive.optional("by", entry.by);
-    archive.optional("reason", entry.reason);
-    archive.optional("recorded_at", entry.recorded_at);
-    archive.optional("git_revision", entry.git_revision);
-    archive.optional("until", entry.until);
-    archive.optional("anchor_reset", entry.anchor_reset);
-    archive.optional("cases", entry.cases);
-    archive.optional("changes", entry.changes);
-    archive.optional("digests", entry.digests);
-    archive.optional("removed", entry.removed);
-    archive.optional("added_boards", entry.added_boards);
+    PERFGATE_GROUPS(named(optional, "case", id), with(required, at, is_time), required(action),
+                    optional(by, reason, recorded_at, git_revision, until, anchor_reset, cases,
+                             changes, digests, removed, added_boards));
     archive.check([&](JsonValue value) {
-        if (entry.id.empty() == (entry.action == LedgerAction::refresh)) return;
+        if (of.id.empty() == (of.action == LedgerAction::refresh)) return;
         value.fail("expected a case, but for a refresh, which is of many");
     });
 }
 
 /// The first line.
-template <class Archive>
-void describe(Archive& archive, Described<Archive, Ledger>& ledger) {
-    archive.required("suite", ledger.suite);
-    archive.required("device", ledger.device_key);
-}
+PERFGATE_FIELDS(Ledger, required(suite), named(required, "device", device_key))
 
 std::string write_ledger(Ledger ledger) {
     std::stable_sort(ledger.entries.begin(), ledger.entries.end(),

@@ -10,11 +10,7 @@ constexpr Schema code_schema{"perfgate.code", 1, 1};
 
 }  // namespace
 
-template <class Archive>
-static void describe(Archive& archive, Described<Archive, model::KeptCode>& kept) {
-    archive.required("cases", kept.head);
-    archive.optional("base", kept.base);
-}
+PERFGATE_FIELDS(model::KeptCode, named(required, "cases", head), optional(base))
 
 std::string write_code(const model::KeptCode& kept) {
     return write_document(code_schema, kept);

@@ -12,11 +12,7 @@ using model::ExpressionStep;
 using model::Operator;
 using model::PostfixExpression;
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, model::OperandMetric>& metric) {
-    archive.required("operand", metric.operand);
-    archive.required("metric", metric.metric);
-}
+PERFGATE_FIELDS(model::OperandMetric, required(operand, metric))
 
 // Not in an unnamed namespace: the archives find read and write by their arguments.
 
@@ -36,8 +32,8 @@ static void read(JsonValue value, ExpressionStep& step) {
 }
 
 template <class Archive>
-void describe(Archive& archive, Described<Archive, model::Relation>& relation) {
-    const auto& operands = relation.operands;
+void describe(Archive& archive, Described<Archive, model::Relation>& of) {
+    const auto& operands = of.operands;
     const auto is_not_empty = [](JsonValue value, const std::vector<std::string>& read_operands) {
         if (read_operands.empty()) value.fail("expected at least one operand");
     };
@@ -52,16 +48,10 @@ void describe(Archive& archive, Described<Archive, model::Relation>& relation) {
             instance.fail(fmt::format("expected {} case ids, one per operand", operands.size()));
         });
     };
-    archive.required("left_text", relation.left_text);
-    archive.required("comparator", relation.comparator);
-    archive.required("right_text", relation.right_text);
-    archive.optional("place", relation.place);
-    archive.optional("reason", relation.reason);
-    archive.optional("unit", relation.unit);
-    archive.required("operands", relation.operands, is_not_empty);
-    archive.required("left", relation.left, is_a_side);
-    archive.required("right", relation.right, is_a_side);
-    archive.required("instances", relation.instances, lines, one_case_per_operand);
+    PERFGATE_GROUPS(required(left_text, comparator, right_text), optional(place, reason, unit),
+                    with(required, operands, is_not_empty), with(required, left, is_a_side),
+                    with(required, right, is_a_side),
+                    with(required, instances, lines, one_case_per_operand));
 }
 template void describe(Reader&, model::Relation&);
 template void describe(Writer&, const model::Relation&);

@@ -33,27 +33,12 @@ inline constexpr JsonLayout layout_of<model::ShardedSuite> = JsonLayout::lines;
 template <>
 inline constexpr JsonLayout layout_of<model::Shard> = JsonLayout::lines;
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, model::MetricDefinition>& definition) {
-    archive.required("unit", definition.unit);
-    archive.required("direction", definition.direction);
-    archive.required("class", definition.metric_class);
-    archive.required("fold", definition.fold);
-    archive.always("description", definition.description);
-}
+PERFGATE_FIELDS(model::MetricDefinition, required(unit, direction),
+                named(required, "class", metric_class), required(fold), always(description))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, model::NotCollected>& entry) {
-    archive.required("metric", entry.metric);
-    archive.required("reason", entry.reason);
-}
+PERFGATE_FIELDS(model::NotCollected, required(metric, reason))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, model::Verification>& verification) {
-    archive.required("passed", verification.passed);
-    archive.required("seed", verification.seed);
-    archive.optional("detail", verification.detail);
-}
+PERFGATE_FIELDS(model::Verification, required(passed, seed), optional(detail))
 
 static void write_kernels(JsonWriter& json, const std::vector<model::Kernel>& kernels) {
     const bool counted = json.version() == 0 || json.version() >= 3;
@@ -87,72 +72,28 @@ static void read_kernels(JsonValue value, std::vector<model::Kernel>& kernels) {
 
 const Form<std::vector<model::Kernel>> run_lengths{write_kernels, read_kernels};
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, model::Reading>& reading) {
-    archive.required("process", reading.process);
-    archive.required("device", reading.device);
-    archive.required("state", reading.state);
-}
+PERFGATE_FIELDS(model::Reading, required(process, device, state))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, model::SetVariable>& variable) {
-    archive.required("name", variable.name);
-    archive.optional("value", variable.value);
-}
+PERFGATE_FIELDS(model::SetVariable, required(name), optional(value))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, model::Settled>& settled) {
-    archive.optional("base", settled.base);
-    archive.optional("problem", settled.problem);
-    archive.optional("before", settled.before, lines);
-    archive.optional("after", settled.after, lines);
-}
+PERFGATE_FIELDS(model::Settled, optional(base, problem), with(optional, before, lines),
+                with(optional, after, lines))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, model::CodeFinding>& finding) {
-    archive.optional("base", finding.base);
-    archive.required("change", finding.change);
-    archive.optional("time", finding.time);
-    archive.optional("place", finding.place);
-}
+PERFGATE_FIELDS(model::CodeFinding, optional(base), required(change), optional(time, place))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, model::CaseResult>& result) {
-    archive.derived("id", [&] { return case_id(result.spec); });
-    archive.required("workload", result.spec.workload);
-    archive.required("variant", result.spec.variant);
-    archive.always("params", result.spec.params);
-    archive.always("cache", result.spec.cache);
-    archive.optional("place", result.place);
-    archive.optional("tags", result.tags);
-    archive.optional("gates", result.gates);
-    archive.required("status", result.status);
-    archive.optional("reason", result.reason);
-    archive.optional("log", result.log);
-    archive.optional("verification", result.verification);
-    archive.optional("work", result.work);
-    archive.always("wall_s", result.wall_s, not_negative);
-    archive.optional("kernels", result.kernels, run_lengths);
-    if (archive.has("metrics")) describe_metrics(archive, result.metrics);
-    archive.optional("not_collected", result.not_collected);
-    archive.optional("not_applicable", result.not_applicable);
-    archive.optional("readings", result.readings, lines);
-    archive.optional("host_code", result.host_code);
-    archive.optional("libraries", result.libraries);
-    archive.optional("memory_operations", result.memory_operations);
-    archive.optional("command", result.command);
-    archive.optional("env", result.env);
-    archive.optional("source", result.source);
-    archive.optional("measured_as", result.measured_as);
-    archive.optional("was", result.was);
-    archive.optional("instance", result.instance);
-    archive.optional("max_overhead", result.max_overhead, not_negative);
-    archive.optional("unchanged", result.unchanged);
-    archive.optional("skipped_by_suite", result.skipped_by_suite);
-    archive.optional("notes", result.notes);
-    archive.optional("settled", result.settled);
-    archive.optional("machine_code", result.code);
-}
+PERFGATE_FIELDS(model::CaseResult, also(archive.derived("id", [&] { return case_id(of.spec); })),
+                named(required, "workload", spec.workload),
+                named(required, "variant", spec.variant), named(always, "params", spec.params),
+                named(always, "cache", spec.cache), optional(place, tags, gates), required(status),
+                optional(reason, log, verification, work), with(always, wall_s, not_negative),
+                with(optional, kernels, run_lengths),
+                also(if (archive.has("metrics")) describe_metrics(archive, of.metrics)),
+                optional(not_collected, not_applicable), with(optional, readings, lines),
+                optional(host_code, libraries, memory_operations, command, env, source, measured_as,
+                         was, instance),
+                with(optional, max_overhead, not_negative),
+                optional(unchanged, skipped_by_suite, notes, settled),
+                named(optional, "machine_code", code))
 template void describe(Reader&, model::CaseResult&);
 template void describe(Writer&, const model::CaseResult&);
 
@@ -169,15 +110,9 @@ static void refuse_duplicates(JsonValue value, const std::vector<model::CaseResu
     });
 }
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, model::SuiteResult>& suite) {
-    archive.required("name", suite.name);
-    archive.always("file", suite.file);
-    archive.optional("description", suite.description);
-    archive.always("partial", suite.partial);
-    archive.required("cases", suite.cases, lines, refuse_duplicates);
-    archive.optional("relations", suite.relations, lines);
-}
+PERFGATE_FIELDS(model::SuiteResult, required(name), always(file), optional(description),
+                always(partial), with(required, cases, lines, refuse_duplicates),
+                with(optional, relations, lines))
 
 /// Baselines and verdicts are looked up by the suite's name.
 static void refuse_duplicate_suites(JsonValue value,
@@ -192,51 +127,32 @@ static void refuse_duplicate_suites(JsonValue value,
     });
 }
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, model::ShardedSuite>& suite) {
-    archive.required("name", suite.name);
-    archive.optional("partial", suite.partial);
-    archive.required("cases", suite.cases, lines);
-    archive.optional("gates", suite.gates);
-}
+PERFGATE_FIELDS(model::ShardedSuite, required(name), optional(partial),
+                with(required, cases, lines), optional(gates))
+
+PERFGATE_FIELDS(model::Selection, optional(filters, tags))
 
 template <class Archive>
-void describe(Archive& archive, Described<Archive, model::Selection>& selection) {
-    archive.optional("filters", selection.filters);
-    archive.optional("tags", selection.tags);
-}
-
-template <class Archive>
-void describe(Archive& archive, Described<Archive, model::Shard>& shard) {
-    archive.required("index", shard.index);
-    archive.required("count", shard.count);
+void describe(Archive& archive, Described<Archive, model::Shard>& of) {
+    PERFGATE_GROUPS(required(index, count));
     archive.check([&](JsonValue value) {
-        if (shard.index >= 1 && shard.index <= shard.count) return;
+        if (of.index >= 1 && of.index <= of.count) return;
         value.at("index").fail("expected a number from 1 to count");
     });
-    archive.required("whole", shard.whole, lines);
+    PERFGATE_GROUPS(with(required, whole, lines));
 }
 
 template <class Archive>
-void describe(Archive& archive, Described<Archive, model::Run>& run) {
+void describe(Archive& archive, Described<Archive, model::Run>& of) {
     const auto name_them = [](JsonValue, std::map<std::string, model::MetricDefinition>& read) {
         for (auto& [name, definition] : read) definition.name = name;
     };
-    archive.always("tool_version", run.tool_version);
-    archive.optional("git_revision", run.git_revision);
-    archive.optional("pull_request", run.pull_request);
-    archive.always("started_at", run.started_at);
-    archive.always("wall_s", run.wall_s, not_negative);
-    archive.optional("phase_s", run.phase_s);
-    archive.always("interrupted", run.interrupted);
-    archive.optional("verify_only", run.verify_only);
-    archive.required("backend", run.backend);
-    archive.required("environment", run.environment);
-    archive.always("metric_definitions", run.metric_definitions, lines, name_them);
-    archive.optional("shard", run.shard);
-    archive.optional("selections", run.selections);
-    archive.optional("options", run.options);
-    archive.required("suites", run.suites, lines, refuse_duplicate_suites);
+    PERFGATE_GROUPS(always(tool_version), optional(git_revision, pull_request), always(started_at),
+                    with(always, wall_s, not_negative), optional(phase_s), always(interrupted),
+                    optional(verify_only), required(backend, environment),
+                    with(always, metric_definitions, lines, name_them),
+                    optional(shard, selections, options),
+                    with(required, suites, lines, refuse_duplicate_suites));
 }
 
 std::string write_run(const model::Run& run) {
@@ -298,42 +214,23 @@ const Form<std::optional<model::SourceKernel>> source_in_brief{
 }  // namespace
 
 template <class Archive>
-void describe(Archive& archive, Described<Archive, PlannedCase>& planned) {
-    archive.derived("id", [&] { return case_id(planned.spec); });
-    archive.required("workload", planned.spec.workload);
-    archive.required("variant", planned.spec.variant);
-    archive.required("params", planned.spec.params);
-    archive.required("cache", planned.spec.cache);
-    archive.required("target", planned.target);
-    archive.required("submission", planned.submission);
-    archive.required("line", planned.place.line);
-    archive.required("tags", planned.tags);
-    archive.required("metrics", planned.metrics);
-    archive.required("gates", planned.gates);
-    archive.required("precision", planned.precision);
-    archive.required("time_budget_s", planned.time_budget_s);
-    archive.required("seed", planned.seed);
-    archive.optional("deterministic", planned.deterministic);
-    archive.optional("skip_reason", planned.skip_reason);
-    const model::SourceKernel* kernel = planned.subject->kernel();
+void describe(Archive& archive, Described<Archive, PlannedCase>& of) {
+    PERFGATE_GROUPS(also(archive.derived("id", [&] { return case_id(of.spec); })),
+                    named(required, "workload", spec.workload),
+                    named(required, "variant", spec.variant),
+                    named(required, "params", spec.params), named(required, "cache", spec.cache),
+                    required(target, submission), named(required, "line", place.line),
+                    required(tags, metrics, gates, precision, time_budget_s, seed),
+                    optional(deterministic, skip_reason));
+    const model::SourceKernel* kernel = of.subject->kernel();
     const auto source = kernel != nullptr ? std::optional(*kernel) : std::nullopt;
     archive.optional("source", source, source_in_brief);
 }
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, PlannedSuite>& suite) {
-    archive.required("name", suite.name);
-    archive.required("file", suite.file);
-    archive.optional("description", suite.description);
-    archive.required("partial", suite.partial);
-    archive.required("cases", suite.cases, lines);
-    archive.optional("relations", suite.relations, relations_in_brief);
-}
+PERFGATE_FIELDS(PlannedSuite, required(name, file), optional(description), required(partial),
+                with(required, cases, lines), with(optional, relations, relations_in_brief))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, model::Plan>& plan) {
-    archive.required("suites", plan.suites, lines);
-}
+PERFGATE_FIELDS(model::Plan, with(required, suites, lines))
 
 std::string write_plan(const model::Plan& plan) {
     return write_document(plan_schema, plan);

@@ -10,82 +10,32 @@ namespace perfgate::document {
 using model::Batch;
 using model::MetricSeries;
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, model::BoardState>& state) {
-    archive.optional("sm_clock_mhz", state.sm_clock_mhz);
-    archive.optional("memory_clock_mhz", state.memory_clock_mhz);
-    archive.optional("max_sm_clock_mhz", state.max_sm_clock_mhz);
-    archive.optional("max_memory_clock_mhz", state.max_memory_clock_mhz);
-    archive.optional("temperature_c", state.temperature_c);
-    archive.optional("power_w", state.power_w);
-    archive.optional("power_limit_w", state.power_limit_w);
-    archive.optional("throttle_reasons", state.throttle_reasons);
-    archive.optional("persistence_mode", state.persistence_mode);
-    archive.optional("ecc", state.ecc);
-    archive.optional("other_processes", state.other_processes);
-}
+PERFGATE_FIELDS(model::BoardState,
+                optional(sm_clock_mhz, memory_clock_mhz, max_sm_clock_mhz, max_memory_clock_mhz,
+                         temperature_c, power_w, power_limit_w, throttle_reasons, persistence_mode,
+                         ecc, other_processes))
 template void describe(Reader&, model::BoardState&);
 template void describe(Writer&, const model::BoardState&);
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, model::Device>& device) {
-    archive.required("key", device.key);
-    archive.required("name", device.name);
-    archive.optional("chip", device.chip);
-    archive.optional("compute_capability", device.compute_capability);
-    archive.always("memory_bytes", device.memory_bytes);
-    archive.optional("mig_profile", device.mig_profile);
-    archive.optional("board", device.board);
-    archive.optional("multiprocessors", device.multiprocessors);
-    archive.optional("l2_bytes", device.l2_bytes);
-}
+PERFGATE_FIELDS(model::Device, required(key, name), optional(chip, compute_capability),
+                always(memory_bytes), optional(mig_profile, board, multiprocessors, l2_bytes))
 template void describe(Reader&, model::Device&);
 template void describe(Writer&, const model::Device&);
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, model::Environment>& environment) {
-    archive.required("device", environment.device);
-    archive.optional("driver", environment.driver);
-    archive.optional("cuda_driver", environment.cuda_driver);
-    archive.optional("cuda_toolkit", environment.cuda_toolkit);
-    archive.optional("cupti", environment.cupti);
-    archive.optional("os", environment.os);
-    archive.optional("kernel", environment.kernel);
-    archive.optional("cpu", environment.cpu);
-    archive.optional("cores", environment.cores);
-    archive.always("before", environment.before);
-    archive.always("after", environment.after);
-    archive.optional("ceilings", environment.ceilings);
-}
+PERFGATE_FIELDS(model::Environment, required(device),
+                optional(driver, cuda_driver, cuda_toolkit, cupti, os, kernel, cpu, cores),
+                always(before, after), optional(ceilings))
 template void describe(Reader&, model::Environment&);
 template void describe(Writer&, const model::Environment&);
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, model::Tail>& tail) {
-    archive.required("slowest_tenth", tail.slowest_tenth);
-    archive.required("p99", tail.p99);
-}
+PERFGATE_FIELDS(model::Tail, required(slowest_tenth, p99))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, Batch>& batch) {
-    archive.required("process", batch.process);
-    archive.required("device", batch.device);
-    archive.required("seed", batch.seed);
-    archive.optional("round", batch.round);
-    archive.optional(renamed("excluded", "set_aside", 2), batch.excluded);
-    archive.optional("sm_clock_mhz", batch.sm_clock_mhz);
-    archive.optional("run", batch.run);
-    archive.optional("detail", batch.detail);
-    archive.required("samples", batch.samples);
-    archive.optional("tail", batch.tail);
-}
+PERFGATE_FIELDS(Batch, required(process, device, seed), optional(round),
+                named(optional, renamed("excluded", "set_aside", 2), excluded),
+                optional(sm_clock_mhz, run, detail), required(samples), optional(tail))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, MetricSeries>& series) {
-    describe_value(archive, series);
-    archive.optional("detail", series.detail);
-    archive.required("batches", series.batches);
-}
+PERFGATE_FIELDS(MetricSeries, also(describe_value(archive, of)), optional(detail),
+                required(batches))
 template void describe(Reader&, MetricSeries&);
 template void describe(Writer&, const MetricSeries&);
 
@@ -94,13 +44,7 @@ const Form<MetricSeries> all_batches{
     [](JsonValue value, MetricSeries& series) { read(value, series); }};
 
 /// {"kind":"host to device","bytes":4096,"from":"pinned","to":"device"}
-template <class Archive>
-void describe(Archive& archive, Described<Archive, model::MemoryOperation>& operation) {
-    archive.required("kind", operation.kind);
-    archive.required("bytes", operation.bytes);
-    archive.optional("from", operation.from);
-    archive.optional("to", operation.to);
-}
+PERFGATE_FIELDS(model::MemoryOperation, required(kind, bytes), optional(from, to))
 template void describe(Reader&, model::MemoryOperation&);
 template void describe(Writer&, const model::MemoryOperation&);
 
@@ -150,11 +94,7 @@ struct Once {
     std::uint64_t seed = 0;
 };
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, Once>& once) {
-    archive.required("device", once.device);
-    archive.required("seed", once.seed);
-}
+PERFGATE_FIELDS(Once, required(device, seed))
 
 Batch batch_of(const Once& once, double value) {
     Batch batch;

@@ -25,62 +25,29 @@ template <class Archive>
 void describe(Archive& archive, Described<Archive, model::BoardState>& state);
 template <class Archive>
 void describe(Archive& archive, Described<Archive, model::Device>& device);
-template <class Archive>
-void describe(Archive& archive, Described<Archive, model::Ceilings>& ceilings) {
-    archive.optional("copy_bytes_per_s", ceilings.copy_bytes_per_s, not_negative);
-    archive.optional("matrix_flops_per_s", ceilings.matrix_flops_per_s, not_negative);
-    archive.optional("problem", ceilings.problem);
-}
-template <class Archive>
-void describe(Archive& archive, Described<Archive, model::GateRule>& rule) {
-    archive.required("metric", rule.metric);
-    archive.required("worse", rule.tolerance.worse, not_negative);
-    archive.optional("better", rule.tolerance.better, not_negative);
-    archive.optional("abs", rule.tolerance.abs, not_negative);
-    archive.optional("severity", rule.tolerance.severity);
-    archive.optional("tail", rule.tolerance.tail, not_negative);
-    archive.optional("cross_board", rule.cross_board, not_negative);
-}
-template <class Archive>
-void describe(Archive& archive, Described<Archive, model::Work>& work) {
-    archive.always("flops", work.flops, not_negative);
-    archive.always("bytes", work.bytes, not_negative);
-    archive.optional("arithmetic", work.arithmetic);
-}
+PERFGATE_FIELDS(model::Ceilings, with(optional, copy_bytes_per_s, not_negative),
+                with(optional, matrix_flops_per_s, not_negative), optional(problem))
+PERFGATE_FIELDS(model::GateRule, required(metric),
+                named(required, "worse", tolerance.worse, not_negative),
+                named(optional, "better", tolerance.better, not_negative),
+                named(optional, "abs", tolerance.abs, not_negative),
+                named(optional, "severity", tolerance.severity),
+                named(optional, "tail", tolerance.tail, not_negative),
+                with(optional, cross_board, not_negative))
+PERFGATE_FIELDS(model::Work, with(always, flops, not_negative), with(always, bytes, not_negative),
+                optional(arithmetic))
 template <class Archive>
 void describe(Archive& archive, Described<Archive, model::Environment>& environment);
 template <class Archive>
 void describe(Archive& archive, Described<Archive, model::MetricSeries>& series);
-template <class Archive>
-void describe(Archive& archive, Described<Archive, model::SourcePlace>& place) {
-    archive.required("file", place.file);
-    archive.required("line", place.line);
-}
-template <class Archive>
-void describe(Archive& archive, Described<Archive, model::Kernel>& kernel) {
-    archive.required("name", kernel.name);
-    archive.always("grid", kernel.grid);
-    archive.always("block", kernel.block);
-    archive.always("registers", kernel.registers);
-    archive.always("static_smem", kernel.static_smem);
-    archive.always("dynamic_smem", kernel.dynamic_smem);
-    archive.always("local_bytes", kernel.local_bytes);
-    archive.optional("theoretical_occupancy", kernel.theoretical_occupancy, not_negative);
-    archive.optional("duration_ns", kernel.duration_ns, not_negative);
-    archive.optional("metrics", kernel.metrics);
-    archive.optional("cluster", kernel.cluster);
-    archive.optional("carveout", kernel.carveout);
-    archive.optional("cooperative", kernel.cooperative);
-    archive.optional("code", kernel.code);
-    archive.optional("arguments", kernel.arguments);
-    archive.optional("argument_words", kernel.argument_words);
-    archive.optional("launches", kernel.launches, not_negative);
-    archive.optional("time_ns", kernel.time_ns, not_negative);
-    archive.optional("source", kernel.source);
-    archive.optional("waves", kernel.waves);
-    archive.optional("code_bytes", kernel.code_bytes);
-    archive.optional("stack_bytes", kernel.stack_bytes);
-}
+PERFGATE_FIELDS(model::SourcePlace, required(file, line))
+PERFGATE_FIELDS(model::Kernel, required(name),
+                always(grid, block, registers, static_smem, dynamic_smem, local_bytes),
+                with(optional, theoretical_occupancy, not_negative),
+                with(optional, duration_ns, not_negative),
+                optional(metrics, cluster, carveout, cooperative, code, arguments, argument_words),
+                with(optional, launches, not_negative), with(optional, time_ns, not_negative),
+                optional(source, waves, code_bytes, stack_bytes))
 template <class Archive>
 void describe(Archive& archive, Described<Archive, model::MemoryOperation>& operation);
 template <class Archive>

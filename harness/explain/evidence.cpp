@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "model/host_time.hpp"
 #include "util/number.hpp"
 #include "util/text.hpp"
 #include "util/word_of.hpp"
@@ -136,11 +137,12 @@ Evidence gather(const model::CaseVerdict& verdict, const model::CaseResult& resu
         const auto figure = evidence.find(name);
         const auto series = result.metrics.find(name);
         if (figure == evidence.end() || series == result.metrics.end()) continue;
-        const std::string& after = series->second.detail;
+        const std::string_view after = model::without_host(series->second.detail);
         // Nothing consists of nothing; of any other value the parts are not known.
-        if (before.empty() && figure->second.before != 0) continue;
+        const std::string_view own = model::without_host(before);
+        if (own.empty() && figure->second.before != 0) continue;
         if (after.empty() && figure->second.after != 0) continue;
-        figure->second.detail = difference_of_details(before, after);
+        figure->second.detail = difference_of_details(own, after);
     }
     if (const MetricVerdict* time = moved_time(verdict)) {
         add_clock(*time, evidence);

@@ -13,6 +13,7 @@
 #include "explain/evidence.hpp"
 #include "explain/rules.hpp"
 #include "model/choices.hpp"
+#include "model/host_time.hpp"
 #include "model/quantity.hpp"
 #include "model/roofline.hpp"
 #include "util/text.hpp"
@@ -329,6 +330,28 @@ std::optional<SidedCause> choice_cause(const CaseVerdict& verdict, const CaseRes
     return SidedCause{{"autotune", sentence, {}, sentence}, better ? Side::better : Side::worse};
 }
 
+/// What the host did while the GPU waited for it, and before.
+std::optional<SidedCause> host_cause(const CaseVerdict& verdict, const CaseResult& result) {
+    for (const model::MetricVerdict& metric : verdict.metrics) {
+        if (metric.verdict != Verdict::regressed || !model::contains_host_time(metric.metric)) {
+            continue;
+        }
+        const auto now = result.metrics.find(metric.metric);
+        if (now == result.metrics.end()) continue;
+        const std::string_view host = model::host_in(now->second.detail);
+        if (host.empty()) continue;
+        std::string sentence = fmt::format("while the GPU was idle, the host was {}", host);
+        const auto before = verdict.baseline_details.find(metric.metric);
+        if (before != verdict.baseline_details.end()) {
+            if (const auto then = model::host_in(before->second); !then.empty()) {
+                sentence += fmt::format(" (before: {})", then);
+            }
+        }
+        return SidedCause{{"host", std::move(sentence), {}}, Side::worse};
+    }
+    return std::nullopt;
+}
+
 /// Whether the code was compared, when it was measured, with what is the baseline now.
 bool is_of_baseline(const CaseVerdict& verdict, const CaseResult& result) {
     if (!result.code) return false;
@@ -410,8 +433,10 @@ bool has_parts_of(const std::vector<Cause>& causes, const std::string& metric) {
 /// them.
 std::vector<Cause> parts(const CaseVerdict& verdict, const CaseResult& result,
                          const std::vector<Cause>& reported) {
-    constexpr std::string_view with_parts[] = {"idle_share", "longest_idle", "syncs",
-                                               "uncapturable_calls"};
+    constexpr std::string_view with_parts[] = {
+        "idle_share",         "longest_idle",      "syncs",
+        "uncapturable_calls", "own_span",          "communication_calls",
+        "communicated_bytes", "communication_skew"};
     std::vector<Cause> causes;
     for (const MetricVerdict& metric : verdict.metrics) {
         const auto series = result.metrics.find(metric.metric);
@@ -472,6 +497,7 @@ std::vector<Cause> explain_case(const CaseVerdict& verdict, const CaseResult& re
     const MetricVerdict* time = moved_time(verdict);
     std::vector<SidedCause> found = kernel_causes(verdict, result, time);
     if (auto chosen = choice_cause(verdict, result, time)) found.push_back(*std::move(chosen));
+    if (auto host = host_cause(verdict, result)) found.push_back(*std::move(host));
     for (Finding& finding : Matching(evidence, time).findings()) {
         const bool of_time = finding.rule->of_time;
         found.push_back({cause_of(finding), finding.side, of_time});

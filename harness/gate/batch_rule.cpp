@@ -355,6 +355,25 @@ void look_for_slow_processes(Comparison comparison, const Evidence& evidence, do
         unclear && (evidence.last_round == 0 || more_would_decide(evidence, deciding, levels));
 }
 
+/// See Judgement. All at the first look count, and of the rounds only what is measured in them.
+std::size_t first_look_processes(const Comparison& comparison, const Evidence& evidence,
+                                 const Levels& levels) {
+    const double sides = comparison.definition->direction == model::Direction::none ? 2 : 1;
+    const std::size_t baseline = evidence.baseline.size();
+    std::size_t in_rounds = 0;
+    for (std::int64_t round = 1; round <= levels.rounds; ++round) {
+        in_rounds += round_size(round);
+        if (stats::rank_sum_least(baseline, in_rounds) <= levels.at_round(round) / sides) break;
+    }
+    for (std::size_t more = 0; more < in_rounds; ++more) {
+        const std::size_t processes = evidence.measured.size() + more;
+        if (stats::rank_sum_least(baseline, processes) <= levels.at_first_look() / sides) {
+            return processes;
+        }
+    }
+    return 0;
+}
+
 /// What sessions are allowed to differ by, as a logarithm. Few of them say little about their
 /// deviation: Student's quantile of three that differ by a tenth is a factor of thousands, which
 /// would hide any slowdown.
@@ -369,16 +388,16 @@ void judge_by_spread(const Comparison& comparison, const Evidence& evidence,
                      Judgement& judgement) {
     const double size = std::fabs(judgement.baseline);
     const bool rate = comparison.definition->direction == model::Direction::higher;
-    const auto drift_by = [&](double logarithm) {
+    const auto drift_at = [&](double level) {
         if (evidence.paired) return 0.0;  // it affects both of a pair
+        const double logarithm =
+            comparison.new_board ? drift.bound(level) : between_sessions(drift, level);
         // A rate never falls below zero.
         const double learned = rate ? -std::expm1(-logarithm) : std::expm1(logarithm);
         return size *
                (comparison.new_board ? std::min(learned, comparison.most_between_boards) : learned);
     };
-    const double allowed_drift =
-        drift_by(comparison.new_board ? drift.bound(levels.for_drift())
-                                      : between_sessions(drift, levels.for_drift()));
+    const double allowed_drift = drift_at(levels.for_drift());
     const double level = deciding_level(comparison, levels);
     if (is_time(comparison) &&
         !ranks_reach(evidence, evidence.baseline.size(), evidence.measured.size(), level)) {
@@ -392,7 +411,7 @@ void judge_by_spread(const Comparison& comparison, const Evidence& evidence,
         add_interval(comparison,
                      evidence.paired ? stats::signed_rank_interval(noise[0], interval_level)
                                      : stats::rank_sum_interval(noise[0], noise[1], interval_level),
-                     scale, drift_by(drift.bound((1 - interval_level) / 2)), judgement);
+                     scale, drift_at((1 - interval_level) / 2), judgement);
     }
     Test test;
     test.probability = [&](bool rises, const Allowance& allowed, double at) {
@@ -406,6 +425,11 @@ void judge_by_spread(const Comparison& comparison, const Evidence& evidence,
     }
     judge_by_test(comparison, allowed_drift, evidence.last_round, levels, test, judgement);
     look_for_slow_processes(comparison, evidence, allowed_drift, levels, judgement);
+    const bool all_slow =
+        judgement.slow_processes > 0 && judgement.slow_processes == judgement.processes;
+    if (all_slow && !judgement.confirmed && evidence.last_round == 0 && !evidence.paired) {
+        judgement.first_look_processes = first_look_processes(comparison, evidence, levels);
+    }
 }
 
 }  // namespace

@@ -127,6 +127,7 @@ class Judging {
 
     /// The cases that suites() found worth measuring again, each once.
     const std::vector<model::CaseIndex>& flagged() const { return flagged_; }
+    const std::map<model::CaseIndex, std::size_t>& first_looks() const { return first_looks_; }
     /// Likewise those that undecided_on_board() returns.
     const std::vector<model::CaseIndex>& undecided_on_board() const { return undecided_; }
 
@@ -250,6 +251,12 @@ class Judging {
         }
         const bool known = !flagged_.empty() && flagged_.back() == at;
         if (decision.judgement.measure_again && !known) flagged_.push_back(at);
+        const bool decides_here =
+            decision.judgement.measure_again && !pending.comparison.other_board;
+        if (decides_here && decision.judgement.first_look_processes > 0) {
+            std::size_t& processes = first_looks_[at];
+            processes = std::max(processes, decision.judgement.first_look_processes);
+        }
         if (pending.comparison.paired) settled_[at.suite].insert(at.index);
         if (!pending.unsettled.empty()) ++unsettled_[at.suite][pending.unsettled];
         const bool listed = !undecided_.empty() && undecided_.back() == at;
@@ -267,6 +274,7 @@ class Judging {
     CaseVerdicts cases_;
     std::vector<SuiteVerdict> verdicts_;
     std::vector<model::CaseIndex> flagged_;
+    std::map<model::CaseIndex, std::size_t> first_looks_;
     Limits limits_;
     Unaccepted unaccepted_;
     std::map<std::size_t, std::set<std::size_t>> shown_programs_;          ///< cases, by suite
@@ -383,6 +391,14 @@ std::vector<model::CaseIndex> flagged(const Run& run, const BaselineSet& baselin
     Judging judging(run, baselines, policy);
     judging.suites(rule);
     return judging.flagged();
+}
+
+std::map<model::CaseIndex, std::size_t> first_looks(const Run& run, const BaselineSet& baselines,
+                                                    const model::Policy& policy, const Rule& rule) {
+    if (run.interrupted || run.verify_only || policy.rounds == 0) return {};
+    Judging judging(run, baselines, policy);
+    judging.suites(rule);
+    return judging.first_looks();
 }
 
 std::vector<model::CaseIndex> undecided_on_board(const Run& run, const BaselineSet& baselines,

@@ -3,6 +3,8 @@
 // code. A pure function of documents.
 #pragma once
 
+#include <cstddef>
+#include <map>
 #include <vector>
 
 #include "gate/baseline_set.hpp"
@@ -30,6 +32,12 @@ model::VerdictDocument judge(const model::Run& run, const BaselineSet& baselines
 /// judge() does.
 std::vector<model::CaseIndex> flagged(const model::Run& run, const BaselineSet& baselines,
                                       const model::Policy& policy, const Rule& rule);
+
+/// Flagged cases of which every process is slower than each of the baseline's: with so many in the
+/// usual run no round is needed (Judgement::first_look_processes). Throws as judge() does.
+std::map<model::CaseIndex, std::size_t> first_looks(const model::Run& run,
+                                                    const BaselineSet& baselines,
+                                                    const model::Policy& policy, const Rule& rule);
 
 /// The cases with a time that the gate flags, or does not show, on a board that their baseline does
 /// not know, in the run's order: measuring their base on that board would decide (model::Settled).

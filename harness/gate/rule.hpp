@@ -79,6 +79,9 @@ struct Judgement {
     std::size_t slow_processes = 0, processes = 0;
     /// Regressed at a level that needs no further round.
     bool confirmed = false;
+    /// At the first look, if every process is worse than each of the baseline's: with so many it
+    /// would be confirmed, and rounds would need more. 0: it would not.
+    std::size_t first_look_processes = 0;
     /// More processes could decide whether there is a change.
     bool measure_again = false;
 

@@ -90,110 +90,30 @@ struct CaseFile {
     std::vector<Series> series;
 };
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, Run>& run) {
-    archive.required("started", run.started);
-    archive.required("revision", run.revision);
-    archive.required("device", run.device);
-    archive.required("driver", run.driver);
-    archive.required("toolkit", run.toolkit);
-    archive.required("board", run.board);
-    archive.required("tool", run.tool);
-}
+PERFGATE_FIELDS(Run, required(started, revision, device, driver, toolkit, board, tool))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, Metric>& metric) {
-    archive.required("name", metric.name);
-    archive.required("unit", metric.unit);
-    archive.required("direction", metric.direction);
-}
+PERFGATE_FIELDS(Metric, required(name, unit, direction))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, Case>& of_case) {
-    archive.required("suite", of_case.suite);
-    archive.required("id", of_case.id);
-    archive.required("file", of_case.file);
-}
+PERFGATE_FIELDS(Case, required(suite, id, file))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, Point>& point) {
-    archive.required("of_case", point.of_case);
-    archive.required("metric", point.metric);
-    archive.required("before", point.before);
-    archive.required("after", point.after);
-    archive.required("from", point.from);
-    archive.required("to", point.to);
-    archive.required("moved", point.moved);
-    archive.required("worse", point.worse);
-    archive.required("open", point.open);
-    archive.required("accepted", point.accepted);
-}
+PERFGATE_FIELDS(Point,
+                required(of_case, metric, before, after, from, to, moved, worse, open, accepted))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, Finding>& finding) {
-    archive.required("device", finding.device);
-    archive.required("cause", finding.cause);
-    archive.required("evidence", finding.evidence);
-    archive.required("run", finding.run);
-    archive.required("points", finding.points);
-}
+PERFGATE_FIELDS(Finding, required(device, cause, evidence, run, points))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, Note>& note) {
-    archive.required("device", note.device);
-    archive.required("suite", note.suite);
-    archive.optional("of_case", note.of_case);
-    archive.required("at", note.at);
-    archive.required("action", note.action);
-    archive.required("by", note.by);
-    archive.required("reason", note.reason);
-}
+PERFGATE_FIELDS(Note, required(device, suite), optional(of_case), required(at, action, by, reason))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, Month>& month) {
-    archive.required("month", month.month);
-    archive.required("judged", month.judged);
-    archive.required("alarms", month.alarms);
-    archive.required("false_alarms", month.false_alarms);
-    archive.required("reran", month.reran);
-    archive.optional("acknowledged", month.acknowledged);
-    archive.optional("accepted", month.accepted);
-}
+PERFGATE_FIELDS(Month, required(month, judged, alarms, false_alarms, reran),
+                optional(acknowledged, accepted))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, Index>& index) {
-    archive.required("edition", index.edition);
-    archive.required("lately_days", index.lately_days);
-    archive.required("runs", index.runs);
-    archive.required("texts", index.texts);
-    archive.required("metrics", index.metrics);
-    archive.required("cases", index.cases);
-    archive.required("findings", index.findings);
-    archive.required("notes", index.notes);
-    archive.required("months", index.months);
-}
+PERFGATE_FIELDS(Index, required(edition, lately_days, runs, texts, metrics, cases, findings, notes,
+                                months))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, Night>& night) {
-    archive.required("run", night.run);
-    archive.required("values", night.values);
-    archive.optional("verdict", night.verdict);
-}
+PERFGATE_FIELDS(Night, required(run, values), optional(verdict))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, Series>& series) {
-    archive.required("device", series.device);
-    archive.required("metric", series.metric);
-    archive.required("tolerance", series.tolerance);
-    archive.required("nights", series.nights);
-}
+PERFGATE_FIELDS(Series, required(device, metric, tolerance, nights))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, CaseFile>& file) {
-    archive.required("edition", file.edition);
-    archive.required("of_case", file.of_case);
-    archive.required("series", file.series);
-}
+PERFGATE_FIELDS(CaseFile, required(edition, of_case, series))
 
 }  // namespace perfgate::history::page
 

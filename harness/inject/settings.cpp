@@ -15,6 +15,7 @@ constexpr const char* limit_variable = "PERFGATE_RECORD_LIMIT_BYTES";
 constexpr const char* flush_variable = "PERFGATE_RECORD_FLUSH_MS";
 constexpr const char* code_variable = "PERFGATE_RECORD_CODE";
 constexpr const char* waits_variable = "PERFGATE_RECORD_WAITS";
+constexpr const char* stacks_variable = "PERFGATE_RECORD_STACKS_US";
 constexpr const char* counters_variable = "PERFGATE_RECORD_COUNTERS";
 constexpr const char* cupti_variable = "PERFGATE_RECORD_CUPTI";
 
@@ -41,6 +42,8 @@ const char* to_text(Level level) {
             return "callbacks";
         case Level::api:
             return "api";
+        case Level::samples:
+            return "samples";
         case Level::counters:
             return "counters";
     }
@@ -57,6 +60,7 @@ Settings settings_from_environment() {
     read_number(flush_variable, settings.flush_ms);
     settings.code = variable(code_variable) != "0";
     settings.waits = variable(waits_variable) == "1";
+    read_number(stacks_variable, settings.stacks_us);
     settings.counters = variable(counters_variable);
     settings.cupti = variable(cupti_variable);
     return settings;
@@ -71,6 +75,9 @@ std::vector<std::pair<std::string, std::string>> environment_for(const Settings&
         {flush_variable, std::to_string(settings.flush_ms)},
         {code_variable, settings.code ? "1" : "0"},
     };
+    if (settings.stacks_us != 0) {
+        variables.emplace_back(stacks_variable, std::to_string(settings.stacks_us));
+    }
     if (settings.waits) variables.emplace_back(waits_variable, "1");
     if (settings.level == Level::counters) {
         variables.emplace_back(counters_variable, settings.counters);

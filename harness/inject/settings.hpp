@@ -16,12 +16,16 @@ enum class Level {
     records,    ///< kernels, copies, memsets, NVTX, starts and stops of profilers
     callbacks,  ///< and a callback for each launch, which counts it and records its time
     api,        ///< and API calls, synchronisations, memory
+    samples,    ///< callbacks, and samples of the devices
     counters,  ///< apart from all others: counters of chosen launches, and the sequence of launches
 };
 
-inline constexpr Level levels[] = {Level::ranges, Level::records, Level::callbacks, Level::api,
-                                   Level::counters};
+inline constexpr Level levels[] = {Level::ranges, Level::records, Level::callbacks,
+                                   Level::api,    Level::samples, Level::counters};
 const char* to_text(Level level);
+
+/// About 250 samples a second.
+inline constexpr std::uint32_t usual_stacks_us = 4000;
 
 struct Settings {
     std::string folder;  ///< absolute; where recordings go. Empty: record nothing
@@ -31,6 +35,8 @@ struct Settings {
     bool code = true;  ///< fingerprints of the functions' machine code
     /// At level `callbacks`: also calls that wait, allocate or cannot be captured, and memory.
     bool waits = false;
+    /// Mean time between two samples of the host's stacks; 0: none are taken.
+    std::uint32_t stacks_us = 0;
     std::string counters;  ///< a CounterRequest, for level `counters`
     std::string cupti;     ///< libcupti for programs that bring none; empty: look for it
 };

@@ -10,6 +10,7 @@
 
 #include "metrics/catalogue.hpp"
 #include "model/choices.hpp"
+#include "model/host_time.hpp"
 #include "stats/quantiles.hpp"
 
 namespace perfgate::measure {
@@ -43,6 +44,9 @@ void join_batches(model::CaseResult& result, model::CaseResult more) {
             continue;
         }
         model::MetricSeries& series = found->second;
+        if (const auto host = model::host_in(from.detail); !host.empty()) {
+            series.detail = model::with_host(series.detail, host);
+        }
         for (model::Batch& batch : from.batches) {
             if (name == model::prepare_time && from.detail != series.detail) {
                 batch.detail = from.detail;

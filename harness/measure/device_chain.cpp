@@ -154,8 +154,16 @@ void DeviceChain::replace_excluded() {
     }
 }
 
-void DeviceChain::fill_up(const std::vector<Item*>& items, std::size_t processes) {
-    for (Item* item : items) item->wanted = processes;
+void DeviceChain::fill_up(const std::vector<Item*>& items, std::size_t processes,
+                          std::size_t collections) {
+    std::size_t most = collections;
+    for (Item* item : items) {
+        item->wanted = processes;
+        if (!item->planned->group && item->passes < processes) {
+            most = std::max(most, processes - item->passes);
+        }
+    }
+    workers_.expect(most);
     // Interleaved: each process takes a batch of every case, so that drift affects all of them
     // equally.
     for (;;) {
@@ -164,17 +172,21 @@ void DeviceChain::fill_up(const std::vector<Item*>& items, std::size_t processes
             if (measured(*item) && item->passes < processes) missing.push_back(item);
         }
         if (missing.empty() || shared_.interrupted) break;
-        pass(missing, 0);
+        pass(missing, 0, collections > 0 ? items : std::vector<Item*>());
+        if (collections > 0) --collections;
     }
+    for (; collections > 0 && !shared_.interrupted; --collections) collect_again(items, 0);
 }
 
-void DeviceChain::pass(const std::vector<Item*>& items, std::int64_t round) {
+void DeviceChain::pass(const std::vector<Item*>& items, std::int64_t round,
+                       const std::vector<Item*>& counted) {
     phases_.enter(between_phases);
     workers_.end();
     for (Item* item : items) {
         if (shared_.interrupted) break;
         if (measured(*item) && !item->planned->group) again(*item, round);
     }
+    if (!shared_.interrupted) collect_counters(counted, round);
     workers_.end();
     untraced_pass(items, round, false);
     for (const std::vector<Item*>& cases : by_group(items)) {

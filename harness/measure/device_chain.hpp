@@ -40,14 +40,18 @@ class DeviceChain {
     /// The usual run: the first process, then each further batch in a fresh process.
     void measure(CaseQueue& queue);
 
-    /// Repeats passes until each of the cases has had this many processes.
-    void fill_up(const std::vector<Item*>& items, std::size_t processes);
+    /// Repeats passes until each of the cases has had this many processes. In the first of them,
+    /// or in processes of their own, collects all cases' counters so many times again.
+    void fill_up(const std::vector<Item*>& items, std::size_t processes,
+                 std::size_t collections = 0);
 
     /// Repeats the cases with too many disturbed batches, with at most as many batches again.
     void replace_excluded();
 
-    /// One more batch, in a fresh process, of each of the cases that is measured so far.
-    void pass(const std::vector<Item*>& items, std::int64_t round);
+    /// One more batch, in a fresh process, of each of the cases that is measured so far. It
+    /// collects the counters of `counted` again.
+    void pass(const std::vector<Item*>& items, std::int64_t round,
+              const std::vector<Item*>& counted = {});
 
     /// Collects the counters of these cases once more, in a process of their own. What cannot be
     /// collected again keeps the values that it has.

@@ -36,10 +36,9 @@ struct Line {
 };
 
 template <class Archive>
-void describe(Archive& archive, Described<Archive, Line>& line) {
-    archive.required("suite", line.suite);
-    archive.optional("case", line.whole);
-    if (!line.whole) archive.required("batches", line.batches);
+void describe(Archive& archive, Described<Archive, Line>& of) {
+    PERFGATE_GROUPS(required(suite), named(optional, "case", whole));
+    if (!of.whole) archive.required("batches", of.batches);
 }
 
 void write_identity(JsonWriter& json, const Identity& identity) {
@@ -62,7 +61,7 @@ void read_identity(JsonValue value, Identity& identity) {
 }  // namespace
 
 template <class Archive>
-void describe(Archive& archive, Described<Archive, JournalHeader>& header) {
+void describe(Archive& archive, Described<Archive, JournalHeader>& of) {
     const auto is_ours = [](JsonValue value, std::int64_t found) {
         if (found != version) {
             value.fail("it was written by another perfgate; measure again without --resume");
@@ -70,10 +69,9 @@ void describe(Archive& archive, Described<Archive, JournalHeader>& header) {
     };
     std::int64_t written = version;
     archive.required("journal", written, is_ours);
-    archive.required("started_at", header.started_at);
-    archive.required("verify_seed", header.verify_seed);
-    archive.required("identity", header.identity,
-                     document::Form<Identity>{write_identity, read_identity});
+    PERFGATE_GROUPS(
+        required(started_at, verify_seed),
+        with(required, identity, document::Form<Identity>{write_identity, read_identity}));
 }
 
 JournalContent read_journal(const fs::path& folder) {

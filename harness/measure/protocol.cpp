@@ -18,80 +18,27 @@ using model::ParamType;
 using model::Submission;
 using model::Target;
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, model::SourceArgument>& argument) {
-    archive.required("role", argument.role);
-    archive.required("type", argument.type);
-    archive.required("elements", argument.elements);
-    archive.required("fill", argument.fill);
-    archive.required("integer", argument.integer, with_sign);
-    archive.required("real", argument.real);
-}
+PERFGATE_FIELDS(model::SourceArgument, required(role, type, elements, fill),
+                with(required, integer, with_sign), required(real))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, model::SourceCheck>& check) {
-    archive.required("kind", check.kind);
-    archive.required("against", check.against);
-    archive.required("rtol", check.rtol);
-    archive.required("atol", check.atol);
-}
+PERFGATE_FIELDS(model::SourceCheck, required(kind, against, rtol, atol))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, model::SourceCode>& code) {
-    archive.required("file", code.file);
-    archive.required("digest", code.digest);
-    archive.required("kernel_symbol", code.kernel_symbol);
-    archive.required("reference_symbol", code.reference_symbol);
-}
+PERFGATE_FIELDS(model::SourceCode, required(file, digest, kernel_symbol, reference_symbol))
 
 /// What a worker needs of it: the code is compiled.
-template <class Archive>
-void describe(Archive& archive, Described<Archive, model::SourceKernel>& kernel) {
-    archive.required("file", kernel.file);
-    archive.required("folder", kernel.folder);
-    archive.required("kernel", kernel.kernel);
-    archive.required("grid", kernel.grid);
-    archive.required("block", kernel.block);
-    archive.required("shared_bytes", kernel.shared_bytes);
-    archive.required("arguments", kernel.arguments);
-    archive.required("check", kernel.check);
-    archive.required("flops", kernel.work.flops);
-    archive.required("bytes", kernel.work.bytes);
-    archive.required("arithmetic", kernel.work.arithmetic);
-    archive.required("code", kernel.code);
-}
+PERFGATE_FIELDS(model::SourceKernel,
+                required(file, folder, kernel, grid, block, shared_bytes, arguments, check),
+                named(required, "flops", work.flops), named(required, "bytes", work.bytes),
+                named(required, "arithmetic", work.arithmetic), required(code))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, model::ParamInfo>& info) {
-    archive.required("name", info.name);
-    archive.required("help", info.help);
-    archive.required("type", info.type);
-    archive.required("minimum", info.minimum, with_sign);
-    archive.required("maximum", info.maximum, with_sign);
-    archive.required("choices", info.choices);
-    archive.optional("default", info.default_value);
-    archive.optional("values", info.values);
-}
+PERFGATE_FIELDS(model::ParamInfo, required(name, help, type), with(required, minimum, with_sign),
+                with(required, maximum, with_sign), required(choices),
+                named(optional, "default", default_value), optional(values))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, model::VariantInfo>& info) {
-    archive.required("name", info.name);
-    archive.required("help", info.help);
-    archive.required("target", info.target);
-    archive.required("submission", info.submission);
-    archive.required("min_compute_capability", info.min_compute_capability);
-    archive.required("not_built", info.not_built);
-}
+PERFGATE_FIELDS(model::VariantInfo,
+                required(name, help, target, submission, min_compute_capability, not_built))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, model::WorkloadInfo>& info) {
-    archive.required("name", info.name);
-    archive.required("help", info.help);
-    archive.required("plugin", info.plugin);
-    archive.required("bundled", info.bundled);
-    archive.required("params", info.params);
-    archive.required("variants", info.variants);
-}
+PERFGATE_FIELDS(model::WorkloadInfo, required(name, help, plugin, bundled, params, variants))
 
 }  // namespace perfgate::document
 
@@ -106,153 +53,59 @@ std::string_view to_text(Diagnosis::Level level) {
 // Templates, not in an unnamed namespace, because the archives find them by argument-dependent
 // lookup.
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, ListedDevice>& listed) {
-    archive.required("id", listed.id);
-    archive.required("device", listed.device);
-    archive.optional("uuid", listed.uuid);
-}
+PERFGATE_FIELDS(ListedDevice, required(id, device), optional(uuid))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, CaseSettings>& settings) {
-    archive.required("metrics", settings.metrics);
-    archive.required("seed", settings.seed);
-    archive.required("verify_seed", settings.verify_seed);
-    archive.required("precision", settings.precision);
-    archive.required("time_budget_s", settings.time_budget_s);
-    archive.optional("added_work", settings.added_work);
-    archive.required("process", settings.process);
-    archive.required("round", settings.round);
-    archive.required("times_only", settings.times_only);
-    archive.optional("arguments_too", settings.arguments_too);
-    archive.optional("untraced", settings.untraced);
-    archive.required("verify_only", settings.verify_only);
-    archive.required("code_only", settings.code_only);
-    archive.required("deterministic", settings.deterministic);
-    archive.optional("kernel", settings.kernel);
-}
+PERFGATE_FIELDS(CaseSettings, required(metrics, seed, verify_seed, precision, time_budget_s),
+                optional(added_work), required(process, round, times_only),
+                optional(arguments_too, untraced), required(verify_only, code_only, deterministic),
+                optional(kernel))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, Capabilities>& capabilities) {
-    archive.required("environment", capabilities.environment);
-    archive.required("workloads", capabilities.workloads);
-    archive.required("timing", capabilities.timing);
-    archive.required("kernel_records", capabilities.kernel_records);
-    archive.required("kernel_records_problem", capabilities.kernel_records_problem);
-    archive.required("libraries", capabilities.libraries);
-}
+PERFGATE_FIELDS(Capabilities, required(environment, workloads, timing, kernel_records,
+                                       kernel_records_problem, libraries))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, Diagnosis>& diagnosis) {
-    archive.required("level", diagnosis.level);
-    archive.required("topic", diagnosis.topic);
-    archive.required("detail", diagnosis.detail);
-    archive.required("remedy", diagnosis.remedy);
-}
+PERFGATE_FIELDS(Diagnosis, required(level, topic, detail, remedy))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, CaseFacts>& facts) {
-    archive.required("unsupported", facts.unsupported);
-    archive.required("memory_bytes", facts.memory_bytes);
-    archive.required("flops", facts.work.flops);
-    archive.required("bytes", facts.work.bytes);
-    archive.required("arithmetic", facts.work.arithmetic);
-    archive.required("needs_reset", facts.needs_reset);
-}
+PERFGATE_FIELDS(CaseFacts, required(unsupported, memory_bytes),
+                named(required, "flops", work.flops), named(required, "bytes", work.bytes),
+                named(required, "arithmetic", work.arithmetic), required(needs_reset))
 
 // --- requests
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, DevicesRequest>& request) {
-    archive.required("wanted", request.wanted);
-}
+PERFGATE_FIELDS(DevicesRequest, required(wanted))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, FactsRequest>& request) {
-    archive.required("cases", request.cases);
-}
+PERFGATE_FIELDS(FactsRequest, required(cases))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, MeasureRequest>& request) {
-    archive.required("result", request.result);
-    archive.required("settings", request.settings);
-}
+PERFGATE_FIELDS(MeasureRequest, required(result, settings))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, CountersRequest>& request) {
-    archive.required("jobs", request.jobs);
-}
+PERFGATE_FIELDS(CountersRequest, required(jobs))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, CodeRequest>& request) {
-    archive.required("result", request.result);
-    archive.required("settings", request.settings);
-}
+PERFGATE_FIELDS(CodeRequest, required(result, settings))
 
 // --- replies
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, PhaseReply>& reply) {
-    archive.required("phase", reply.phase);
-}
+PERFGATE_FIELDS(PhaseReply, required(phase))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, DevicesReply>& reply) {
-    archive.required("devices", reply.devices);
-}
+PERFGATE_FIELDS(DevicesReply, required(devices))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, DescribeReply>& reply) {
-    archive.required("capabilities", reply.capabilities);
-}
+PERFGATE_FIELDS(DescribeReply, required(capabilities))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, DiagnoseReply>& reply) {
-    archive.required("diagnoses", reply.diagnoses);
-}
+PERFGATE_FIELDS(DiagnoseReply, required(diagnoses))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, BoardStateReply>& reply) {
-    archive.required("state", reply.state);
-}
+PERFGATE_FIELDS(BoardStateReply, required(state))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, CeilingsReply>& reply) {
-    archive.required("ceilings", reply.ceilings);
-}
+PERFGATE_FIELDS(CeilingsReply, required(ceilings))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, LoadedReply>& reply) {
-    archive.required("used_device", reply.used_device);
-}
+PERFGATE_FIELDS(LoadedReply, required(used_device))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, FactsReply>& reply) {
-    archive.required("facts", reply.facts);
-}
+PERFGATE_FIELDS(FactsReply, required(facts))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, MeasureReply>& reply) {
-    archive.required("result", reply.result);
-    archive.required("device_lost", reply.device_lost);
-}
+PERFGATE_FIELDS(MeasureReply, required(result, device_lost))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, CountersReply>& reply) {
-    archive.required("results", reply.results);
-}
+PERFGATE_FIELDS(CountersReply, required(results))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, CodeReply>& reply) {
-    archive.required("code", reply.code);
-}
+PERFGATE_FIELDS(CodeReply, required(code))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, FailedReply>& reply) {
-    archive.required("message", reply.message);
-    archive.required("usage", reply.usage);
-    archive.required("device_lost", reply.device_lost);
-}
+PERFGATE_FIELDS(FailedReply, required(message, usage, device_lost))
 
 namespace {
 

@@ -182,6 +182,7 @@ std::vector<RecordedLaunch> Session::record_launches() {
 
 std::vector<model::CaseCode> Session::machine_code(const std::vector<model::CaseIndex>& cases) {
     std::vector<model::CaseCode> all;
+    announce(0, cases.size());
     for (const model::CaseIndex& at : cases) {
         Item* const item = item_at(at);
         if (item == nullptr || item->planned->group || shared_.interrupted) continue;
@@ -276,15 +277,22 @@ void Session::measure_all() {
     begin([](DeviceChain& chain, CaseQueue& queue) { chain.measure(queue); });
 }
 
-void Session::fill_up(const std::vector<model::CaseIndex>& cases, std::size_t processes) {
+void Session::announce(std::size_t cases, std::size_t processes) {
+    shared_.total += cases * processes;
+    for (const MeasuredDevice& device : devices_) device.workers->expect(processes);
+}
+
+void Session::fill_up(const std::vector<model::CaseIndex>& cases, std::size_t processes,
+                      std::size_t collections) {
     if (options_.verify_only) return;
     const std::vector<Item*> items = items_at(cases);
     for (Item* item : items) {
         shared_.total += processes;
         shared_.total -= std::exchange(item->announced, processes);
     }
-    on_devices(
-        [&](DeviceChain& chain, std::size_t i) { chain.fill_up(of_chain(items, i), processes); });
+    on_devices([&](DeviceChain& chain, std::size_t i) {
+        chain.fill_up(of_chain(items, i), processes, collections);
+    });
 }
 
 void Session::replace_excluded() {
@@ -297,6 +305,7 @@ void Session::collect_again(const std::vector<model::CaseIndex>& cases, std::int
     if (options_.verify_only) return;
     const std::vector<Item*> items = items_at(cases);
     if (items.empty()) return;
+    announce(0, times);
     for (std::size_t n = 0; n < times && !shared_.interrupted; ++n) {
         on_devices([&](DeviceChain& chain, std::size_t i) {
             chain.collect_again(of_chain(items, i), round);
@@ -311,7 +320,7 @@ void Session::pass(const std::vector<model::CaseIndex>& cases, std::int64_t roun
 void Session::measure_again(const std::vector<model::CaseIndex>& cases, std::int64_t round,
                             std::size_t processes) {
     const std::vector<Item*> items = items_at(cases);
-    announce(items.size() * processes);
+    announce(items.size(), processes);
     for (std::size_t n = 0; n < processes && !shared_.interrupted; ++n) pass(items, round);
 }
 

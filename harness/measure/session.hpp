@@ -70,8 +70,10 @@ class Session final : public Measuring {
     /// The machine code of these cases, each in a process of its own, measured or not.
     /// Programs and cases that failed are left out.
     std::vector<model::CaseCode> machine_code(const std::vector<model::CaseIndex>& cases);
-    /// Further processes of the usual run, until each of these cases has had this many.
-    void fill_up(const std::vector<model::CaseIndex>& cases, std::size_t processes);
+    /// Further processes of the usual run, until each of these cases has had this many. In so many
+    /// of them, or in others after them, the counters are collected again.
+    void fill_up(const std::vector<model::CaseIndex>& cases, std::size_t processes,
+                 std::size_t collections = 0);
     /// Excludes the batches that were taken at another clock, and measures cases with too few left
     /// as often again.
     void replace_excluded();
@@ -83,8 +85,8 @@ class Session final : public Measuring {
     /// Like pass(), and adds the processes to the total of the progress.
     void measure_again(const std::vector<model::CaseIndex>& cases, std::int64_t round,
                        std::size_t processes) override;
-    /// Adds this many batches to the total of the progress.
-    void announce(std::size_t batches) { shared_.total += batches; }
+    /// So many processes with a batch of each of so many cases follow.
+    void announce(std::size_t cases, std::size_t processes);
 
     const model::Run& run() const override { return run_; }
     bool interrupted() const override { return shared_.interrupted; }

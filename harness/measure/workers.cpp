@@ -78,6 +78,10 @@ void Workers::add_host(std::vector<std::string> command, std::set<std::string> w
     hosts_.push_back({std::move(command), std::move(workloads)});
 }
 
+void Workers::expect(std::size_t processes) {
+    for (Host& host : hosts_) host.expected = processes;
+}
+
 std::size_t Workers::host_of(const std::string& workload) const {
     for (std::size_t i = 1; i < hosts_.size(); ++i) {
         if (hosts_[i].workloads.contains(workload)) return i;
@@ -96,7 +100,9 @@ std::int64_t Workers::process(const std::string& workload) {
 
 void Workers::start() {
     Host& host = hosts_[host_];
-    if (host.ahead.empty() && together_ > 1) start_ahead(host);
+    const std::size_t together = std::min(together_, host.expected);
+    if (host.ahead.empty() && together > 1) start_ahead(host, together);
+    if (host.expected > 0) --host.expected;
     if (host.ahead.empty()) {
         process_ = std::make_unique<WorkerProcess>(host.command);
     } else {
@@ -107,8 +113,8 @@ void Workers::start() {
     fresh_ = true;
 }
 
-void Workers::start_ahead(Host& host) {
-    std::vector<std::unique_ptr<WorkerProcess>> loaded(together_);
+void Workers::start_ahead(Host& host, std::size_t processes) {
+    std::vector<std::unique_ptr<WorkerProcess>> loaded(processes);
     {
         std::vector<std::jthread> loading;
         loading.reserve(loaded.size());
@@ -128,7 +134,7 @@ void Workers::start_ahead(Host& host) {
     }
     std::erase(loaded, nullptr);
     // The next process starts alone. If it fails too, that is reported.
-    if (loaded.size() < together_) together_ = 1;
+    if (loaded.size() < processes) together_ = 1;
     host.ahead = std::move(loaded);
 }
 

@@ -37,10 +37,13 @@ class Workers {
     /// Cases of different hosts share no request. 0: those of the constructor's command.
     std::size_t host_of(const std::string& workload) const;
 
-    /// Starts this many processes at once, whenever one is needed, because each takes long to load
-    /// what it measures, and waits until all have loaded it, so that nothing is loaded while
-    /// another measures. A process whose scripts use the device as they load is not started ahead.
-    void start_together(std::size_t processes) { together_ = processes; }
+    /// Where several processes are expected, starts up to so many of them at once, because each
+    /// takes long to load what it measures, and waits until all have loaded it, so that nothing is
+    /// loaded while another measures. A process whose scripts use the device as they load is not
+    /// started ahead.
+    void start_together(std::size_t most) { together_ = most; }
+    /// So many processes will be needed next, of each command.
+    void expect(std::size_t processes);
 
     /// Others of the same device, whose processes leave CUPTI alone; numbered from 0.
     Workers untraced() const;
@@ -82,10 +85,11 @@ class Workers {
         std::vector<std::string> command;
         std::set<std::string> workloads;
         std::vector<std::unique_ptr<WorkerProcess>> ahead = {};  ///< loaded, asked for nothing else
+        std::size_t expected = 0;                                ///< those ahead among them
     };
 
     void start();
-    void start_ahead(Host& host);
+    void start_ahead(Host& host, std::size_t processes);
 
     std::vector<Host> hosts_;
     std::size_t host_ = 0;  ///< of the process

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string>
 #include <string_view>
 
 namespace perfgate::model {
@@ -15,11 +16,29 @@ inline constexpr std::string_view host_metrics[] = {"span",
                                                     "exposed_copy_share",
                                                     "communication_share",
                                                     "exposed_communication_share",
-                                                    "communication_skew"};
+                                                    "communication_skew",
+                                                    "own_span"};
 
 inline bool contains_host_time(std::string_view metric) {
     return std::find(std::begin(host_metrics), std::end(host_metrics), metric) !=
            std::end(host_metrics);
+}
+
+// The detail of such a metric may say, behind what it consists of, what the host did meanwhile.
+
+inline constexpr std::string_view host_mark = "; host: ";
+
+inline std::string_view without_host(std::string_view detail) {
+    return detail.substr(0, detail.find(host_mark));
+}
+/// Empty: it does not say.
+inline std::string_view host_in(std::string_view detail) {
+    const std::size_t mark = detail.find(host_mark);
+    return mark == std::string_view::npos ? "" : detail.substr(mark + host_mark.size());
+}
+inline std::string with_host(std::string_view detail, std::string_view host) {
+    std::string text(without_host(detail));
+    return text.append(host_mark).append(host);
 }
 
 }  // namespace perfgate::model

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,7 @@ struct Instruction {
     std::string text;          ///< "@!P1 LDG.E.128 R12, desc[UR4][R2.64]", printable ASCII
     SourcePlace place{};       // NOLINT(readability-redundant-member-init): line 0: unknown
     Samples samples{};         // NOLINT(readability-redundant-member-init)
+    std::optional<std::int64_t> executed{};  ///< by warps in one launch of the case
 
     bool operator==(const Instruction&) const = default;
 };
@@ -64,6 +66,7 @@ struct CaseCode {
     std::vector<KernelCode> kernels;  ///< each once, in the order of their first launches
     std::string problem;              ///< why there are none, with the remedy; empty: there are
     std::string sampling_problem;     ///< why no samples were taken, likewise
+    std::string counting_problem;     ///< why executions were not counted, likewise
     double seconds = 0;               ///< what all of this took
 
     /// Whether it is of the case.

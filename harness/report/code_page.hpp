@@ -34,35 +34,13 @@ struct CodeKernel {
     std::vector<std::string> rows;  ///< of the difference: "+", "-", "~" or " " and an instruction
 };
 
-template <class Archive>
-void describe(Archive& archive, document::Described<Archive, Stall>& stall) {
-    archive.required("words", stall.words);
-    archive.required("before", stall.before);
-    archive.required("after", stall.after);
-}
+PERFGATE_FIELDS(Stall, required(words, before, after))
 
-template <class Archive>
-void describe(Archive& archive, document::Described<Archive, CodeLine>& line) {
-    archive.required("place", line.place);
-    archive.optional("was", line.was);
-    archive.optional("text", line.text);
-    archive.required("instructions_before", line.instructions_before);
-    archive.required("instructions_after", line.instructions_after);
-    archive.required("before", line.before);
-    archive.required("after", line.after);
-    archive.optional("stalls", line.stalls);
-}
+PERFGATE_FIELDS(CodeLine, required(place), optional(was, text),
+                required(instructions_before, instructions_after, before, after), optional(stalls))
 
-template <class Archive>
-void describe(Archive& archive, document::Described<Archive, CodeKernel>& kernel) {
-    archive.required("name", kernel.name);
-    archive.required("sentence", kernel.sentence);
-    archive.optional("time", kernel.time);
-    archive.optional("classes", kernel.classes);
-    archive.optional("compared", kernel.compared);
-    archive.optional("lines", kernel.lines);
-    archive.optional("rows", kernel.rows);
-}
+PERFGATE_FIELDS(CodeKernel, required(name, sentence),
+                optional(time, classes, compared, lines, rows))
 
 }  // namespace perfgate::report::page
 

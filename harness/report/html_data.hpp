@@ -125,128 +125,35 @@ inline void write(document::JsonWriter& json, const CleanText& clean) {
     json.clean_value(clean.text);
 }
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, Verdict>& verdict) {
-    archive.required("name", verdict.name);
-    archive.required("severity", verdict.severity);
-    archive.required("outcome", verdict.outcome);
-}
+PERFGATE_FIELDS(Verdict, required(name, severity, outcome))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, Metric>& metric) {
-    archive.required("name", metric.name);
-    archive.required("unit", metric.unit);
-    archive.optional("description", metric.description);
-}
+PERFGATE_FIELDS(Metric, required(name, unit), optional(description))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, Relation>& relation) {
-    archive.required("verdict", relation.verdict);
-    archive.required("word", relation.word);
-    archive.required("name", relation.name);
-    archive.required("sentence", relation.sentence);
-}
+PERFGATE_FIELDS(Relation, required(verdict, word, name, sentence))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, Suite>& suite) {
-    archive.required("name", suite.name);
-    archive.required("counts", suite.counts);
-    archive.optional("baseline", suite.baseline);
-    archive.optional("relations_in_words", suite.relations_in_words);
-    archive.optional("relations", suite.relations);
-}
+PERFGATE_FIELDS(Suite, required(name, counts), optional(baseline, relations_in_words, relations))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, Note>& note) {
-    archive.required("text", note.text);
-    archive.optional("suites", note.suites);
-}
+PERFGATE_FIELDS(Note, required(text), optional(suites))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, Command>& command) {
-    archive.required("purpose", command.purpose);
-    archive.required("line", command.line);
-}
+PERFGATE_FIELDS(Command, required(purpose, line))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, Value>& value) {
-    archive.required("metric", value.metric);
-    archive.optional("before", value.before);
-    archive.optional("after", value.after);
-    archive.optional("before_text", value.before_text);
-    archive.optional("after_text", value.after_text);
-    archive.optional("moved", value.moved);
-    archive.optional("verdict", value.verdict);
-    archive.optional("tolerance", value.tolerance);
-    archive.optional("interval", value.interval);
-    archive.optional("least", value.least);
-    archive.optional("most", value.most);
-    archive.optional("sentence", value.sentence);
-}
+PERFGATE_FIELDS(Value, required(metric),
+                optional(before, after, before_text, after_text, moved, verdict, tolerance,
+                         interval, least, most, sentence))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, Batch>& batch) {
-    archive.required("process", batch.process);
-    archive.required("round", batch.round);
-    archive.required("count", batch.count);
-    archive.required("samples", batch.samples);
-    archive.optional("sm_clock_mhz", batch.sm_clock_mhz);
-    archive.optional("excluded", batch.excluded);
-}
+PERFGATE_FIELDS(Batch, required(process, round, count, samples), optional(sm_clock_mhz, excluded))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, Spread>& spread) {
-    archive.required("metric", spread.metric);
-    archive.required("baseline", spread.baseline);
-    archive.required("measured", spread.measured);
-    archive.required("batches", spread.batches);
-    archive.optional("method", spread.method);
-}
+PERFGATE_FIELDS(Spread, required(metric, baseline, measured, batches), optional(method))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, Case>& of) {
-    archive.required("suite", of.suite);
-    archive.required("id", of.id);
-    archive.required("workload", of.workload);
-    archive.required("verdict", of.verdict);
-    archive.optional("place", of.place);
-    archive.optional("first", of.first);
-    archive.optional("compared_with", of.compared_with);
-    archive.optional("reasons", of.reasons);
-    archive.optional("why", of.why);
-    archive.optional("notes", of.notes);
-    archive.optional("log", of.log);
-    archive.optional("code", of.code);
-    archive.optional("roof", of.roof);
-    archive.required("wall_s", of.wall_s);
-    archive.optional("tags", of.tags);
-    archive.optional("not_applicable", of.not_applicable);
-    archive.optional("verified", of.verified);
-    archive.optional("work", of.work);
-    archive.optional("kernels", of.kernels, document::rows);
-    archive.optional("kernel_names", of.kernel_names);
-    archive.optional("shown", of.shown);
-    archive.optional("values", of.values);
-    archive.optional("spreads", of.spreads);
-    archive.optional("machine_code", of.machine_code);
-}
+PERFGATE_FIELDS(Case, required(suite, id, workload, verdict),
+                optional(place, first, compared_with, reasons, why, notes, log, code, roof),
+                required(wall_s), optional(tags, not_applicable, verified, work),
+                with(optional, kernels, document::rows),
+                optional(kernel_names, shown, values, spreads, machine_code))
 
-template <class Archive>
-void describe(Archive& archive, Described<Archive, Data>& data) {
-    archive.optional("summary", data.summary);
-    archive.required("counts", data.counts);
-    archive.required("exit_code", data.exit_code);
-    archive.optional("verify_only", data.verify_only);
-    archive.required("facts", data.facts);
-    archive.optional("commands", data.commands);
-    archive.optional("notes", data.notes);
-    archive.required("ceilings", data.ceilings);
-    archive.required("verdicts", data.verdicts);
-    archive.required("suites", data.suites);
-    archive.required("cases", data.cases);
-    archive.required("texts", data.texts);
-    archive.required("metrics", data.metrics);
-}
+PERFGATE_FIELDS(Data, optional(summary), required(counts, exit_code), optional(verify_only),
+                required(facts), optional(commands, notes),
+                required(ceilings, verdicts, suites, cases, texts, metrics))
 
 }  // namespace perfgate::report::page
 

@@ -354,8 +354,9 @@ void find_release(const std::string& from, Adopted& adopted) {
     adopted.sha = at == std::string::npos ? facts["commit"] : from.substr(at + 1);
     if (!is_repository(adopted.owner)) {
         throw util::InputError(
-            from.empty() ? std::string("this perfgate does not know where it is published: name "
-                                       "the repository of its release, --from OWNER/perfgate@SHA")
+            from.empty() ? fmt::format("this perfgate does not know where it is published: name "
+                                       "the repository of its release, --from OWNER/perfgate{}",
+                                       adopted.sha.empty() ? "@SHA" : "")
                          : fmt::format("--from {}: expected OWNER/NAME or OWNER/NAME@SHA",
                                        util::printable(from)));
     }

@@ -34,7 +34,7 @@ void BackToBack::replace_excluded() {
 
 void BackToBack::measure_again(const std::vector<model::CaseIndex>& cases, std::int64_t round,
                                std::size_t processes) {
-    for (measure::Session* side : {&base_, &head_}) side->announce(cases.size() * processes);
+    for (measure::Session* side : {&base_, &head_}) side->announce(cases.size(), processes);
     for (std::size_t n = 0; n < processes && !interrupted(); ++n) pass(cases, round);
 }
 

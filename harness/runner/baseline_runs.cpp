@@ -36,10 +36,10 @@ std::vector<model::CaseIndex> noisy_cases(const model::Run& run) {
     return found;
 }
 
-/// A start of a program takes seconds, and later runs of the same code add processes (refresh.hpp):
-/// so many, with those in which what recording costs is measured.
+/// A start of a program or of an interpreter takes seconds, and later runs of the same code add
+/// processes (refresh.hpp): so many, with those in which what recording costs is measured.
 constexpr std::size_t most_starts = 12;
-/// After so many the gated times of a program may be steady enough.
+/// After so many the gated times of a case may be steady enough.
 constexpr std::size_t least_starts = 8;
 constexpr double steady_share = 0.25;
 
@@ -52,12 +52,13 @@ bool is_steady(const model::Run& run, const model::CaseResult& result) {
     });
 }
 
-/// Measures what one baseline needs. `chosen`: the number of processes, if the user chose one.
+/// Measures what one baseline needs. `chosen`: the number of processes, if the user chose one;
+/// `slow`: workers take long to start, too.
 class BaselineMeasuring {
   public:
     BaselineMeasuring(measure::Session& session, const model::Plan& plan,
-                      const MeasuringChoice& choice, std::optional<std::size_t> chosen)
-        : session_(session), choice_(choice), chosen_(chosen) {
+                      const MeasuringChoice& choice, std::optional<std::size_t> chosen, bool slow)
+        : session_(session), choice_(choice), chosen_(chosen), slow_(slow) {
         std::set<std::pair<std::size_t, std::size_t>> groups;
         for (const model::CaseIndex& at : model::all_cases(plan)) {
             const model::PlannedCase& planned = model::case_at(plan, at);
@@ -75,7 +76,7 @@ class BaselineMeasuring {
         session_.measure_first();
         if (session_.interrupted()) return;
         const std::chrono::duration<double> first = std::chrono::steady_clock::now() - begun;
-        const std::size_t workers = chosen_.value_or(baseline_processes);
+        const std::size_t workers = workers_at_first(chosen_, slow_);
         // What recording costs takes starts of its own.
         const bool bare = std::any_of(programs_.begin(), programs_.end(), [&](const auto& at) {
             return model::case_at(session_.run(), at).metrics.contains("tracing_overhead");
@@ -84,21 +85,37 @@ class BaselineMeasuring {
         const std::size_t programs = chosen_.value_or(most_starts - bare_starts);
         say_after(first.count() / (bare ? 2 : 1), programs + bare_starts, workers);
         session_.fill_up(programs_, std::min(programs, chosen_.value_or(least_starts)));
-        std::erase_if(programs_, [&](const model::CaseIndex& at) {
+        if (!chosen_) session_.fill_up(unsteady(programs_), programs);
+        session_.fill_up(workers_, workers, collections - 1);
+        if (slow_) {
+            if (!chosen_) session_.fill_up(unsteady(workers_), most_starts);
+        } else {
+            session_.fill_up(noisy_workers(), 2 * workers);
+        }
+        session_.replace_excluded();
+    }
+
+    static std::size_t workers_at_first(std::optional<std::size_t> chosen, bool slow) {
+        return chosen.value_or(slow ? least_starts : baseline_processes);
+    }
+
+  private:
+    [[nodiscard]] std::vector<model::CaseIndex> unsteady(
+        std::vector<model::CaseIndex> cases) const {
+        std::erase_if(cases, [&](const model::CaseIndex& at) {
             return is_steady(session_.run(), model::case_at(session_.run(), at));
         });
-        if (!chosen_) session_.fill_up(programs_, programs);
-        session_.fill_up(workers_, workers);
+        return cases;
+    }
+
+    [[nodiscard]] std::vector<model::CaseIndex> noisy_workers() const {
         std::vector<model::CaseIndex> noisy = noisy_cases(session_.run());
         std::erase_if(noisy, [&](const model::CaseIndex& at) {
             return std::find(workers_.begin(), workers_.end(), at) == workers_.end();
         });
-        session_.fill_up(noisy, 2 * workers);
-        session_.replace_excluded();
-        session_.collect_again(workers_, 0, collections - 1);
+        return noisy;
     }
 
-  private:
     void say(const std::string& line) const {
         if (choice_.progress) choice_.progress->say(line);
     }
@@ -133,6 +150,7 @@ class BaselineMeasuring {
     measure::Session& session_;
     const MeasuringChoice& choice_;
     std::optional<std::size_t> chosen_;
+    bool slow_;
     std::vector<model::CaseIndex> programs_, workers_;
     std::size_t groups_ = 0;  ///< programs
 };
@@ -141,15 +159,19 @@ class BaselineMeasuring {
 model::Run measure_one(const std::vector<std::string>& suites, MeasuringChoice choice,
                        const model::Run* first, const std::string& baselines,
                        std::size_t collections) {
-    const std::optional<std::size_t> chosen = std::exchange(choice.processes, 1);
+    // Only what starts slowly asks how many are needed when it is opened.
+    const std::optional<std::size_t> chosen = choice.processes;
+    choice.processes = BaselineMeasuring::workers_at_first(chosen, true);
     OpenedBackend backend =
         open_to_measure(choice, suites, [&](const model::Device& device, const auto& names) {
             baseline::load_baselines(baselines, device, names);
         });
+    choice.processes = 1;
+    const bool slow = !backend.chosen.interpreters.empty();
     const model::Plan plan = plan_for(suites, choice, backend);
     Execution execution(choice, backend, plan);
     if (first != nullptr) execution.session().keep_devices_of(*first);
-    BaselineMeasuring(execution.session(), plan, choice, chosen).measure(collections);
+    BaselineMeasuring(execution.session(), plan, choice, chosen, slow).measure(collections);
     model::Run run = execution.finish(suites.front());
     if (!run.interrupted) keep_builds(choice, backend, plan, run);
     return run;

@@ -33,7 +33,7 @@ struct BackendChoice {
         std::vector<std::string> scripts;
     };
     std::vector<Interpreter> interpreters;
-    std::size_t together = 1;         ///< interpreters that start at once (measure::Workers)
+    std::size_t expected = 1;         ///< processes of an interpreter that are needed at first
     model::Variables variables = {};  ///< of the interpreters' processes
 };
 

@@ -36,7 +36,7 @@ std::size_t size_of(const model::CaseCode& code) {
     std::size_t bytes = 0;
     for (const model::KernelCode& kernel : code.kernels) {
         for (const model::Instruction& each : kernel.listing.instructions) {
-            bytes += 40 + each.text.size() + each.place.file.size();
+            bytes += 60 + each.text.size() + each.place.file.size();
             for (const auto& [reason, count] : each.samples.reasons) bytes += 24 + reason.size();
         }
     }

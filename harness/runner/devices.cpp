@@ -129,6 +129,13 @@ model::WorkloadCatalogue add_hosts(const BackendChoice& choice, OpenedBackend& o
     return all;
 }
 
+/// How many interpreters start at once: each imports for seconds on a core of its own, and takes
+/// the memory that its libraries want.
+std::size_t most_together() {
+    constexpr std::size_t most = 8;
+    return std::min<std::size_t>(std::thread::hardware_concurrency(), most);
+}
+
 OpenedBackend open_devices(const BackendChoice& choice, const std::string& name, Listed listed,
                            const BeforeOpening* before) {
     OpenedBackend opened;
@@ -146,12 +153,14 @@ OpenedBackend open_devices(const BackendChoice& choice, const std::string& name,
         opened.devices.push_back({device.id, device.device,
                                   std::make_unique<measure::Workers>(
                                       worker_command(choice, name, device.id), interrupted)});
-        if (!choice.interpreters.empty()) {
-            opened.devices.back().workers->start_together(choice.together);
-        }
     }
     if (name == "cuda") opened.keeper = std::move(listed.by);
     const model::WorkloadCatalogue others = add_hosts(choice, opened);
+    for (const OpenedBackend::Device& device : opened.devices) {
+        if (choice.interpreters.empty()) continue;
+        device.workers->start_together(most_together());
+        device.workers->expect(choice.expected);
+    }
     opened.capabilities = describe(*opened.devices.front().workers);
     for (const model::WorkloadInfo& other : others) {
         add_workload(other, opened.capabilities.workloads);
@@ -346,18 +355,9 @@ Scripts add_scripts(const std::vector<std::string>& suites, const Checkout& chec
     return scripts;
 }
 
-/// How many interpreters start at once: each imports for seconds on a core of its own, and takes
-/// the memory that its libraries want.
-std::size_t started_together(const MeasuringChoice& choice) {
-    constexpr std::size_t most = 8;
-    const std::size_t cores = std::thread::hardware_concurrency();
-    const std::size_t needed = choice.verify_only ? 1 : choice.processes.value_or(usual_processes);
-    return std::min({needed, cores, most});
-}
-
 OpenedBackend open_with_scripts(const MeasuringChoice& choice, BackendChoice chosen,
                                 const Scripts& scripts, const BeforeOpening* before) {
-    chosen.together = started_together(choice);
+    chosen.expected = choice.verify_only ? 1 : choice.processes.value_or(usual_processes);
     OpenedBackend backend = open_backend(chosen, before);
     for (model::WorkloadInfo& workload : backend.capabilities.workloads) {
         const auto named = scripts.find(workload.plugin);

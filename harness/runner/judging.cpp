@@ -155,6 +155,17 @@ std::vector<model::CaseIndex> Judge::flagged(const model::Run& run) const {
     return worth_measuring_again(run, baselines_, choice_.policy, rule_);
 }
 
+std::map<model::CaseIndex, std::size_t> Judge::first_looks(const model::Run& run) const {
+    std::map<model::CaseIndex, std::size_t> found =
+        gate::first_looks(run, baselines_, choice_.policy, rule_);
+    if (found.empty()) return found;
+    const std::vector<model::CaseIndex> again = flagged(run);
+    std::erase_if(found, [&](const auto& look) {
+        return std::find(again.begin(), again.end(), look.first) == again.end();
+    });
+    return found;
+}
+
 std::vector<model::CaseIndex> Judge::undecided_on_board(const model::Run& run) const {
     return gate::undecided_on_board(run, baselines_, choice_.policy, rule_);
 }

@@ -2,6 +2,8 @@
 // Asking the gate about a run, with the stored baselines.
 #pragma once
 
+#include <cstddef>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -51,6 +53,9 @@ class Judge {
     /// The cases that do not pass yet: more processes may decide them. Those without a baseline are
     /// among them, because their values may become one.
     std::vector<model::CaseIndex> unsettled(const model::Run& run) const;
+
+    /// See gate::first_looks; without cases of which a count fails already.
+    std::map<model::CaseIndex, std::size_t> first_looks(const model::Run& run) const;
 
     /// The cases of which a counter regressed, or looks as if it had; of those that were collected
     /// again, the ones whose spread is tested.

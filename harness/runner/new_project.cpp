@@ -82,11 +82,10 @@ const std::vector<ProjectKind>& project_kinds() {
         {.name = "cuda",
          .what = "a kernel as a plugin of one file, with a host variant",
          .commands = {"cmake -B build{cmake_prefix} && cmake --build build",
-                      "{perfgate} baseline refresh suites/scale.yaml --plugin build/scale.so",
-                      "{perfgate} run suites/scale.yaml --plugin build/scale.so"},
+                      "{perfgate} baseline refresh suites/scale.yaml",
+                      "{perfgate} run suites/scale.yaml"},
          .instead = "mkdir -p build && nvcc -std=c++20 -O3 -lineinfo -arch=all-major -shared "
-                    "-Xcompiler=-fPIC -I {include} -o build/scale.so scale.cu",
-         .adopt = "{perfgate} adopt --plugin build/scale.so"},
+                    "-Xcompiler=-fPIC -I {include} -o build/scale.so scale.cu"},
         {.name = "source",
          .what = "a kernel in a source file, without a plugin or a build",
          .commands = {"{perfgate} validate suites/reduce.yaml",
@@ -147,7 +146,7 @@ NewProject start_project(const ProjectKind& kind, const fs::path& folder) {
         project.commands.push_back(filled_in(command));
     }
     project.instead = filled_in(kind.instead);
-    project.adopt = filled_in(kind.adopt);
+    project.adopt = filled_in("{perfgate} adopt");
     return project;
 }
 

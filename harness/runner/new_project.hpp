@@ -18,8 +18,6 @@ struct ProjectKind {
     std::vector<std::string_view> commands;
     /// Of the first, without CMake; "{include}" is the SDK's folder. Empty: none.
     std::string_view instead = {};
-    /// Writes the CI pipelines.
-    std::string_view adopt = "{perfgate} adopt";
 };
 
 /// In the order of the help text; the first is the default.
@@ -29,7 +27,7 @@ struct NewProject {
     std::vector<std::filesystem::path> files;  ///< relative to the folder
     std::vector<std::string> commands;         ///< to be run in the folder
     std::string instead;                       ///< of the first; may be empty
-    std::string adopt;                         ///< to be run in the root of a repository
+    std::string adopt;                         ///< writes CI pipelines, in the root of a repository
 };
 
 /// Copies the kind's files into the folder, which it makes. Throws util::InputError, and writes

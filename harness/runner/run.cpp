@@ -2,6 +2,7 @@
 #include "runner/run.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "gate/rule.hpp"
@@ -87,6 +88,19 @@ Cases measure_what_shows_launches(measure::Session& session, const model::Plan& 
     return all;
 }
 
+/// More processes of what does not pass: the usual number, or as many as decide at the first look.
+/// A case is tested once: where that takes more, the usual number cannot decide.
+void fill_up_unsettled(measure::Session& session, const Cases& unsettled,
+                       const std::map<model::CaseIndex, std::size_t>& first_looks) {
+    std::map<std::size_t, Cases> by_processes;
+    for (const model::CaseIndex& at : unsettled) {
+        const auto look = first_looks.find(at);
+        const std::size_t decides = look == first_looks.end() ? 0 : look->second;
+        by_processes[std::max(usual_processes, decides)].push_back(at);
+    }
+    for (const auto& [processes, cases] : by_processes) session.fill_up(cases, processes);
+}
+
 struct JudgedRun {
     Judge judge;
     model::Run run;
@@ -121,7 +135,7 @@ JudgedRun measure_run(const RunRequest& request) {
     if (settles && !session.interrupted()) {
         Cases unsettled = judge.unsettled(execution.rated(session.run()));
         std::erase_if(unsettled, [&](const auto& at) { return !contains(further, at); });
-        session.fill_up(unsettled, usual_processes);
+        fill_up_unsettled(session, unsettled, judge.first_looks(execution.rated(session.run())));
     }
     session.replace_excluded();
     SettledCases settled;

@@ -11,6 +11,7 @@
 
 #include "elf/instruction_listing.hpp"
 #include "sass/alignment.hpp"
+#include "sass/causes.hpp"
 #include "sass/normalised.hpp"
 #include "sass/registers.hpp"
 
@@ -119,8 +120,10 @@ std::vector<Line> lines_of(const model::Listing& before, const model::Listing& a
     }
     struct Found {
         Line line;
-        std::map<std::string, Count> opcodes;
+        std::map<std::string, Count> opcodes, executed;
     };
+    const std::vector<model::Samples> caused_before = samples_by_cause(before),
+                                      caused_after = samples_by_cause(after);
     // By the head's place; one that only the base has is apart from those.
     std::map<std::pair<bool, SourcePlace>, Found> lines;
     const auto of_before = [&](const model::Instruction& instruction) -> Found& {
@@ -142,7 +145,10 @@ std::vector<Line> lines_of(const model::Listing& before, const model::Listing& a
                 Found& found = of_before(instruction);
                 ++found.line.instructions_before;
                 found.line.samples_before.add(instruction.samples);
-                ++found.opcodes[std::string(elf::opcode_of(instruction))].before;
+                found.line.caused_before.add(caused_before[*row.before]);
+                const std::string opcode(elf::opcode_of(instruction));
+                ++found.opcodes[opcode].before;
+                found.executed[opcode].before += instruction.executed.value_or(0);
                 if (row.mark != Mark::same) ++found.line.changed;
             }
         }
@@ -152,7 +158,10 @@ std::vector<Line> lines_of(const model::Listing& before, const model::Listing& a
                 Found& found = of_after(instruction);
                 ++found.line.instructions_after;
                 found.line.samples_after.add(instruction.samples);
-                ++found.opcodes[std::string(elf::opcode_of(instruction))].after;
+                found.line.caused_after.add(caused_after[*row.after]);
+                const std::string opcode(elf::opcode_of(instruction));
+                ++found.opcodes[opcode].after;
+                found.executed[opcode].after += instruction.executed.value_or(0);
                 if (row.mark == Mark::added) ++found.line.changed;
             }
         }
@@ -164,6 +173,12 @@ std::vector<Line> lines_of(const model::Listing& before, const model::Listing& a
             if (count.before != count.after) found.line.opcodes.push_back(std::move(count));
         }
         sort_by_size(found.line.opcodes);
+        for (auto& [opcode, count] : found.executed) {
+            if (count.before == 0 || count.after == 0 || count.before == count.after) continue;
+            count.name = opcode;
+            count.place = found.line.after;
+            found.line.executed.push_back(std::move(count));
+        }
         all.push_back(std::move(found.line));
     }
     std::stable_sort(all.begin(), all.end(), [](const Line& left, const Line& right) {
@@ -261,6 +276,23 @@ void add_part(std::string& text, std::int64_t count, std::string_view what,
     if (!first.empty()) text += fmt::format(" ({}{})", count > 1 ? "first: " : "", first);
 }
 
+/// About the instructions with the most executions more than before; empty: none has many.
+std::string executions_text(const std::vector<Line>& lines) {
+    constexpr double least_factor = 1.05;
+    const Count* most = nullptr;
+    for (const Line& line : lines) {
+        for (const Count& one : line.executed) {
+            const std::int64_t more = one.after - one.before;
+            if (most == nullptr || more > most->after - most->before) most = &one;
+        }
+    }
+    if (most == nullptr) return {};
+    const double factor = static_cast<double>(most->after) / static_cast<double>(most->before);
+    if (factor < least_factor) return {};
+    return fmt::format("; {}{} is executed {:.2f} times as often", most->name, at(most->place),
+                       factor);
+}
+
 std::string sentence_of(const std::vector<Count>& opcodes, const Rest& rest) {
     std::string text = counts_text(opcodes);
     const bool counted = !text.empty();
@@ -290,7 +322,8 @@ Difference difference(const model::Listing& before, const model::Listing& after)
     result.classes = class_counts(before, after);
     result.opcodes = changed_opcodes(before, after);
     result.lines = lines_of(before, after, result.rows);
-    result.sentence = sentence_of(result.opcodes, rest_of(before_side, after_side, result.rows));
+    result.sentence = sentence_of(result.opcodes, rest_of(before_side, after_side, result.rows)) +
+                      executions_text(result.lines);
     return result;
 }
 

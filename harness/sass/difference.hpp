@@ -45,6 +45,10 @@ struct Line {
     std::int64_t changed = 0;    ///< rows of it that are not the same
     std::vector<Count> opcodes;  ///< whose number changed, the largest changes first
     model::Samples samples_before, samples_after;
+    /// Those that its instructions cause (causes.hpp), here or elsewhere.
+    model::Samples caused_before, caused_after;
+    /// How often an opcode was executed in a launch, where both sides were counted and differ.
+    std::vector<Count> executed;
 };
 
 struct Difference {
@@ -52,7 +56,8 @@ struct Difference {
     std::vector<Count> classes;  ///< that either side has, in the order of instruction_classes()
     std::vector<Count> opcodes;  ///< whose number changed, the largest changes first
     std::vector<Line> lines;     ///< the most changed first
-    /// "LDG.E 0 → 32 at blend.cu:19, LDG.E.128 8 → 0; 3 in another order". Never empty.
+    /// "LDG.E 0 → 32 at blend.cu:19, LDG.E.128 8 → 0; 3 in another order; FFMA at blend.cu:12 is
+    /// executed 4.00 times as often". Never empty.
     std::string sentence;
 };
 

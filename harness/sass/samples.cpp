@@ -9,6 +9,7 @@
 #include <map>
 
 #include "model/kernel_name.hpp"
+#include "sass/causes.hpp"
 
 namespace perfgate::sass {
 namespace {
@@ -112,8 +113,11 @@ std::string without_lines(const model::Listing& listing) {
     return has_lines(listing) ? "" : "; lines are known of code that -lineinfo compiles";
 }
 
-std::string place_text(const model::SourcePlace& place) {
-    return fmt::format("{}:{}", place.file, place.line);
+/// "are at blend.cu:19"; of a line whose results other lines wait for: "are due to blend.cu:19".
+std::string are_of(const model::SourcePlace& place, const model::Samples& caused,
+                   const model::Samples& there) {
+    const bool elsewhere = 2 * there.all() < caused.all();
+    return fmt::format("{} {}:{}", elsewhere ? "are due to" : "are at", place.file, place.line);
 }
 
 }  // namespace
@@ -172,9 +176,9 @@ std::optional<WhereTimeWent> where_time_went(const model::KernelCode& before,
     const Line* most = nullptr;
     double most_added = share_of_added * found.added;
     for (const Line& line : lines) {
-        const double added = added_to(line.samples_before, line.samples_after);
+        const double added = added_to(line.caused_before, line.caused_after);
         if (line.after.line == 0 || added < most_added ||
-            !is_shown(line.samples_before, line.samples_after)) {
+            !is_shown(line.caused_before, line.caused_after)) {
             continue;
         }
         most = &line;
@@ -188,20 +192,24 @@ std::optional<WhereTimeWent> where_time_went(const model::KernelCode& before,
         return found;
     }
     found.place = most->after;
-    found.sentence =
-        fmt::format("{:+.0f} % of the base's samples are at {}, {}: {:.0f} % of what was added",
-                    percent(most_added), place_text(most->after),
-                    reason_added(was, most->samples_before, is, most->samples_after),
-                    std::min(100.0, 100 * most_added / found.added));
+    found.sentence = fmt::format(
+        "{:+.0f} % of the base's samples {}, {}: {:.0f} % of what was added", percent(most_added),
+        are_of(most->after, most->caused_after, most->samples_after),
+        reason_added(was, most->caused_before, is, most->caused_after),
+        std::min(100.0, 100 * most_added / found.added));
     return found;
 }
 
 std::optional<WhereTimeWent> where_time_goes(const model::KernelCode& kernel) {
     const OfLaunch is(kernel);
     if (!is.any()) return std::nullopt;
-    std::map<model::SourcePlace, model::Samples> by_place;
-    for (const model::Instruction& each : kernel.listing.instructions) {
-        if (each.place.line > 0) by_place[each.place].add(each.samples);
+    std::map<model::SourcePlace, model::Samples> by_place, there;
+    const std::vector<model::Samples> caused = samples_by_cause(kernel.listing);
+    for (std::size_t i = 0; i < caused.size(); ++i) {
+        const model::Instruction& each = kernel.listing.instructions[i];
+        if (each.place.line == 0) continue;
+        by_place[each.place].add(caused[i]);
+        there[each.place].add(each.samples);
     }
     std::vector<std::pair<model::SourcePlace, model::Samples>> lines(by_place.begin(),
                                                                      by_place.end());
@@ -228,9 +236,9 @@ std::optional<WhereTimeWent> where_time_goes(const model::KernelCode& kernel) {
         return found;
     }
     found.place = lines[0].first;
-    found.sentence =
-        fmt::format("{:.0f} % of the samples are at {}, {}", 100 * share(lines[0].second),
-                    place_text(found.place), reason_added(is, {}, is, lines[0].second));
+    found.sentence = fmt::format("{:.0f} % of the samples {}, {}", 100 * share(lines[0].second),
+                                 are_of(found.place, lines[0].second, there[found.place]),
+                                 reason_added(is, {}, is, lines[0].second));
     return found;
 }
 

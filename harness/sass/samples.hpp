@@ -25,15 +25,15 @@ struct WhereTimeWent {
 };
 
 /// `lines` are those of the comparison. A line is named if a launch has at least 2 % more samples
-/// than the base's and the line has at least half of these, and both its own increase and the
-/// kernel's are at least four standard deviations above 0 (by chance once in 30,000 lines). The
-/// deviation is that of counts, times how much more than that the halves of the launches differ.
-/// Nothing if a side has no samples.
+/// than the base's and the line causes (causes.hpp) at least half of these, and both its own
+/// increase and the kernel's are at least four standard deviations above 0 (by chance once in
+/// 30,000 lines). The deviation is that of counts, times how much more than that the halves of the
+/// launches differ. Nothing if a side has no samples.
 std::optional<WhereTimeWent> where_time_went(const model::KernelCode& before,
                                              const model::KernelCode& after,
                                              const std::vector<Line>& lines);
 
-/// The same of one side: a line is named if it has at least a tenth of the samples, and by four
+/// The same of one side: a line is named if it causes at least a tenth of the samples, and by four
 /// standard deviations more than any other.
 std::optional<WhereTimeWent> where_time_goes(const model::KernelCode& kernel);
 

@@ -105,6 +105,7 @@ std::vector<std::string> case_text(const model::CaseCode* base, const model::Cas
     if (!head.problem.empty()) text.push_back("machine code: " + head.problem);
     if (base != nullptr && !base->problem.empty()) text.push_back("base: " + base->problem);
     if (!head.sampling_problem.empty()) text.push_back("not sampled: " + head.sampling_problem);
+    if (!head.counting_problem.empty()) text.push_back("not counted: " + head.counting_problem);
     for (const KernelPair& pair : kernel_pairs(base, head)) {
         const model::KernelCode& kernel = *pair.after;
         if (pair.before == nullptr) {

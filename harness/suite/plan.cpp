@@ -299,6 +299,11 @@ std::string empty_message(const PlanCounts& counts, const PlanOptions& options) 
         const bool host = options.target == model::Target::host;
         text += fmt::format(": {} of {} variants, which the {} backend does not run",
                             counts.other_target, host ? "CUDA" : "host", host ? "host" : "cuda");
+        if (host && counts.other_target == counts.total) {
+            text +=
+                "; they need a machine with an NVIDIA GPU, which 'perfgate doctor --backend "
+                "cuda' checks";
+        }
     }
     if (counts.not_matched > 0) {
         text += fmt::format("{} {} not selected by {}", counts.other_target > 0 ? "," : ":",

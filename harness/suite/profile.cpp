@@ -148,7 +148,7 @@ const std::vector<Row>& profile_keys() {
         folder<&Profile::out>("out", "Folder for the run's documents and reports.", usual_out),
         Row("processes",
             "Fresh processes that each take a batch of every time; a baseline takes 20, "
-            "of programs at most 12.",
+            "of programs and Python files at most 12.",
             integer(1, 1000, "a number of processes"), &Profile::processes)
             .shows(processes_text)
             .usually(processes_text({}))

@@ -196,6 +196,10 @@ class Init(tool.Case):
         self.assertEqual("cd 'a project'", commands[0])
         self.run_line(f"{commands[0]} && {commands[1]}", self.folder)
         self.assertIn("my tools", commands[1])
+        # A release that knows its commit asks for its repository alone.
+        (prefix / "share/perfgate/BUILD").write_text(f"commit {'5eed' * 10}\n")
+        adopt = self.run_line(f"git init --quiet && {commands[-1]}", self.folder / "a project", code=2)
+        self.assertTrue(adopt.stderr.endswith(" --from OWNER/perfgate\n"), adopt.stderr)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 with the mocks of driver and CUPTI, programs that are killed."""
 
 import contextlib
+import difflib
 import io
 import json
 import os
@@ -17,6 +18,7 @@ sys.path.insert(0, str(tool.SOURCE / "tests/gpu"))
 import board_proof  # noqa: E402
 import ceiling_spread  # noqa: E402
 import gate_programs  # noqa: E402
+import lines_study_kernels  # noqa: E402
 import profile_programs  # noqa: E402
 
 BUILD = pathlib.Path(os.environ["PERFGATE_BUILD_DIR"])
@@ -48,6 +50,17 @@ class Scripts(tool.Case):
         program = (tool.SOURCE / "tests/gpu/programs/training_step.py").read_text()
         for name, edit in gate_programs.EDITS.items():
             self.assertIn(edit.old, program, name)
+
+    def test_each_edit_of_the_study_of_lines_changes_three_places_one_of_them_slow(self):
+        edits = {name: kernel.text for name, kernel in lines_study_kernels.EDITS.items()} | lines_study_kernels.TRITON
+        self.assertGreaterEqual(len(edits), 15)
+        for name, text in edits.items():
+            base, head = (lines_study_kernels.side(text, mark) for mark in "-+")
+            places = difflib.SequenceMatcher(None, base.split("\n"), head.split("\n"), autojunk=False).get_opcodes()
+            self.assertGreaterEqual(sum(tag != "equal" for tag, *_ in places), 3, name)
+            self.assertTrue(lines_study_kernels.slow_lines(head), name)
+        texts = [change(lines_study_kernels.EQUAL) for change in lines_study_kernels.EQUALS.values()]
+        self.assertEqual(10, len(set(texts)))
 
     def test_a_part_that_fails_costs_itself_only(self):
         def broken():

@@ -95,6 +95,8 @@ class Python(tool.Case):
         self.write("kernels.py", "open('ran', 'a').write('x')\n" + KERNELS)
         self.run_suite("--filter", "double/copy*")
         self.assertEqual("xx", (self.folder / "ran").read_text())
+        self.run_tool("baseline", "refresh", "suites/python.yaml", "--backend", "host", "--filter", "double/copy*", code=(0, 1, 2))
+        self.assertIn(len((self.folder / "ran").read_text()) - 2, (8, 12))
 
     def test_a_wrong_element_is_incorrect(self):
         self.write("kernels.py", KERNELS.replace("# MARK", "out[n - 1] = 7"))
@@ -153,10 +155,12 @@ class Python(tool.Case):
                 self.assertRegex(self.results()[ALL[2]]["reason"], reason)
 
     def test_a_file_that_ends_its_process_ends_the_run(self):
-        for line in ("import os; os._exit(0)", "raise SystemExit(0)", "import ctypes; ctypes.string_at(0)"):
+        for line in ("import os; os._exit(0)", "raise SystemExit(0)", "import ctypes; ctypes.string_at(0)", "import nosuch"):
             with self.subTest(line):
                 self.write("kernels.py", line + "\n" + KERNELS)
-                self.assertIn("kernels.py", self.run_suite(code=(2, 3)).stderr)
+                stderr = self.run_suite(code=(2, 3)).stderr
+                self.assertIn("kernels.py", stderr)
+                self.assertNotIn("<frozen", stderr)
 
     def test_a_function_that_returns_its_results_is_repeated_bit_for_bit(self):
         kernels = KERNELS.replace("outputs=[out], ", "").replace("# MARK", "return array.array('f', out)")
@@ -207,8 +211,8 @@ class Python(tool.Case):
     def test_a_file_that_cannot_run_ends_the_run_with_its_line(self):
         self.write("kernels.py", KERNELS + "\nimport nothing_of_this_name\n")
         message = self.run_suite(code=2).stderr
-        self.assertIn("nothing_of_this_name", message)
-        self.assertIn("kernels.py", message)
+        self.assertRegex(message, r"nothing_of_this_name' in \S+python\S*; 'interpreter' in the suite")
+        self.assertRegex(message, r" \([^<]*kernels\.py:\d+\)")
 
     def test_one_workload_may_be_selected_with_other_values(self):
         self.write("suites/python.yaml", SUITE.replace(

@@ -36,7 +36,8 @@ ALLOWED = {  # and util, which all may use
     "history": {"gate", "document", "stats", "model"},
     "activity": {"model", "document"},
     "traces": {"activity"},
-    "inject": {"activity", "elf", "cupti", "model"},
+    "stacks": {"activity"},
+    "inject": {"activity", "elf", "cupti", "stacks", "model"},
     "program": {"model"},
     "explain": {"model"},
     "report": {"model", "document"},
@@ -47,7 +48,7 @@ ALLOWED = {  # and util, which all may use
     "cli": None,  # all
 }
 # What runs inside a user's program uses nothing else of these rooms.
-INSIDE_PROGRAMS = ("inject", "activity/writer", "activity/format", "activity/record", "elf", "cupti", "util",
+INSIDE_PROGRAMS = ("inject", "activity/writer", "activity/format", "activity/record", "elf", "cupti", "stacks", "util",
                    "model/communication_kernel", "model/launch_size", "model/case")
 CUDA_HEADER = re.compile(r'^\s*#\s*include\s+<(cuda|cupti|nvtx|nvml|nvPTX|nvrtc)', re.MULTILINE)
 INTERFACES = {"backend": "measure/backend.hpp", "kinds": "measure/programs.hpp"}
@@ -200,7 +201,7 @@ class Rooms(unittest.TestCase):
 
     def test_what_is_called_inside_a_program_throws_nothing(self):
         files = [(name, text) for name, text in self.sources("harness")
-                 if name.startswith(("inject/", "backend/cuda/", "cupti/"))]
+                 if name.startswith(("inject/", "backend/cuda/", "cupti/", "stacks/"))]
         self.assertEqual([], [(name, found) for name, text in files for found in throwing_callbacks(text)])
         self.assertEqual(["called"], throwing_callbacks("void CUPTIAPI called(void* self) {"))
         self.assertEqual([], throwing_callbacks("void CUPTIAPI Own::called(void* self,\n int) noexcept {"))

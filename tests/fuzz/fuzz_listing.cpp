@@ -7,8 +7,10 @@
 
 #include "elf/instruction_listing.hpp"
 #include "fuzz.hpp"
+#include "sass/causes.hpp"
 #include "sass/difference.hpp"
 #include "sass/finding.hpp"
+#include "sass/samples.hpp"
 #include "sass/text.hpp"
 
 namespace {
@@ -52,8 +54,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (model::CaseCode* side : {&base, &head}) {
         for (model::Instruction& each : side->kernels[0].listing.instructions) {
             seed = (seed * 48271 + each.address % 97 + 97) % 2147483647;
-            each.samples = {{{"wait", seed % 5000}}, seed % 2500};
+            constexpr const char* reasons[] = {"wait",    "long_scoreboard",  "short_scoreboard",
+                                               "barrier", "branch_resolving", "drain"};
+            each.samples = {{{reasons[seed % 6], seed % 5000}}, seed % 2500};
+            if (seed % 5 > 0) each.executed = seed % 3000;
         }
+        const model::Listing& listing = side->kernels[0].listing;
+        std::int64_t caused = 0;
+        for (const model::Samples& samples : sass::samples_by_cause(listing))
+            caused += samples.all();
+        require(caused <= sass::samples_of(side->kernels[0]).all(), "causes have more samples");
     }
     const model::CaseCode* const none = nullptr;
     for (const model::CaseCode* known : {static_cast<const model::CaseCode*>(&base), none}) {

@@ -36,7 +36,7 @@ class Recording:
     """perfgate.activity, as harness/activity/format.hpp and record.hpp have it."""
 
     def __init__(self):
-        self.bytes = b"perfgate.activity".ljust(20, b"\0") + struct.pack("<I", 4)
+        self.bytes = b"perfgate.activity".ljust(20, b"\0") + struct.pack("<I", 5)
         self.block(1, text("pid") + text("12") + text("command") + text("./app"))
 
     def block(self, kind, payload):
@@ -72,6 +72,9 @@ def recording(steps):
     made.block(15, struct.pack("<2I", 2, 5))
     made.block(26, struct.pack("<2I", 2, 256))
     made.block(27, struct.pack("<Q2I", 900, 1, 0))
+    made.block(28, struct.pack("<4I", 0, 1, 3, 7) + struct.pack("<4I", 1, 2, 3, 9))
+    made.block(30, struct.pack("<3I", 12, 1, 2))
+    made.block(31, struct.pack("<6Q2I", 900, 1000 + 100 * steps, 4_000_000, 9, 1, 50, 4, 0))
     for step in range(steps):
         now, first = 1000 + 100 * step, 10 * step + 1
         # The profiler is started before each step, and stopped after all but the last.
@@ -84,6 +87,8 @@ def recording(steps):
         made.block(5, struct.pack("<3Q", now + 40, now + 50, 4096) + place(first + 3) +
                    struct.pack("<Q2I4BI", 0, 0, 0, 1, 1, 3, 1, 0))
         made.block(6, struct.pack("<3Q", now + 50, now + 60, 64) + place(first + 4) + struct.pack("<Q2I", 0, 0, 0))
+        made.block(29, struct.pack("<2Q4I", now + 20, now + 60, 12, 1, 2, 2) +
+                   struct.pack("<2Q4I", now + 20, now + 90, 13, 13, 1, 0))
         made.block(8, struct.pack("<2Q4I", now + 60, now + 80, 4, 1, first + 5, 0))
         made.block(7, struct.pack("<2Q4I", now + 60, now + 80, 3, first + 5, 1, 7))
     return made.end(2 * steps).bytes

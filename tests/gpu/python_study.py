@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""On a GPU: what kernels from Python cost and how steady they are: python_study.py [PART...] [--seconds N].
+"""On a GPU: what kernels from Python cost and how steady they are: python_study.py [PART...] [OPTION...].
 
     inputs     filling and comparing 2^24 elements, beside the libraries' own generators
     jax        a JAX function with a hot cache, beside the kernel records of a program that calls it
-    page       the cases of docs/python.md: baseline of five processes, and a run
+    page       the cases of docs/python.md: a first baseline and a run, as the page says
     cost       seconds per case of 20 cases, from Python and of a plugin in C++, imports apart
     pytest     pytest --perfgate collects the same cases
-    unchanged  a baseline, then up to ten unchanged runs: verdicts of each
+    unchanged  a baseline of a case of each library, then --runs unchanged runs: verdicts of each. A server
+               imports the libraries once and forks the interpreters: what a user waits for is in `page`
 
-Parts that --seconds leaves no time for are said. Environment: PERFGATE."""
+Parts and runs that --seconds leaves no time for are said. With --folder, what a call leaves there is used by
+the next: `unchanged` then has its baseline. Environment: PERFGATE."""
 
 import argparse
 import collections
 import contextlib
+import importlib.util
 import json
 import os
 import pathlib
@@ -49,8 +52,8 @@ def write(name, text):
     return path
 
 
-def suite(name, file, more):
-    return write(f"suites/{name}.yaml", f"name: {name}\nworkloads:\n  - {{python: ../{file}, interpreter: {sys.executable}, {more}}}\n")
+def suite(name, file, more, interpreter=sys.executable):
+    return write(f"suites/{name}.yaml", f"name: {name}\nworkloads:\n  - {{python: ../{file}, interpreter: {interpreter}, {more}}}\n")
 
 
 def measured(out="perfgate-out"):
@@ -186,12 +189,16 @@ def part_page():
     page = (SOURCE / "docs/python.md").read_text()
     write("kernels.py", re.search(r"`kernels.py`.*?```python\n(.*?)```", page, re.DOTALL)[1])
     at = suite("kernels", "kernels.py", "tolerances: {gpu_time: 2%, registers: 0}")
-    _, took = run(PERFGATE, "baseline", "refresh", at, "--processes", 5, codes=(0, 1, 3, 4))
-    say(f"  baseline refresh --processes 5 of the page's four cases: {took:.1f} s")
-    for _ in range(2):
-        done, took = run(PERFGATE, "run", at, codes=(0, 1, 3, 4))
-        document, _ = measured()
-        say(f"  run: {took:.1f} s, exit code {done.returncode}; phases: {phases(document)}")
+    _, took = run(sys.executable, "-c", "import torch, triton")
+    say(f"  import torch, triton: {took:.1f} s")
+    for words in (("baseline", "refresh", at), ("run", at)):
+        done, took = run(PERFGATE, *words, codes=(0, 1, 2, 3, 4))
+        document, cases = measured()
+        processes = {name: len(case["metrics"]["gpu_time"]["batches"]) for name, case in cases.items()}
+        say(f"  {' '.join(map(str, words))}: {took:.1f} s, exit code {done.returncode}; processes: {processes}; phases: "
+            f"{phases(document)}")
+        if done.returncode:
+            say(f"    {(done.stdout + done.stderr)[-600:]}")
 
 
 VALUES = [(k + 1) * 50000 for k in range(20)]
@@ -246,21 +253,101 @@ def part_pytest():
         say(f"  {line}")
 
 
+SERVER = '''
+import json, os, runpy, socket, sys
+for name in sys.argv[1:]:
+    __import__(name)
+server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+server.bind("interpreters")
+server.listen(64)
+print("ready", flush=True)
+while True:
+    client, _ = server.accept()
+    if os.fork():
+        client.close()
+        continue
+    server.close()
+    told, ends, _, _ = socket.recv_fds(client, 1 << 20, 4)
+    told = json.loads(told)
+    child = os.fork()
+    if child:
+        for end in ends:
+            os.close(end)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        try:
+            client.sendall(str(code).encode())
+        except OSError:
+            pass  # it was ended
+        os._exit(0)
+    client.close()
+    for to, end in enumerate(ends):
+        os.dup2(end, to)
+    os.chdir(told["folder"])
+    os.environ.clear()
+    os.environ.update(told["environment"])
+    sys.argv = told["words"]
+    sys.path[0] = os.path.dirname(sys.argv[0])
+    runpy.run_path(sys.argv[0], run_name="__main__")
+    os._exit(0)
+'''
+FORKED = """#!%s -IS
+import json, os, socket, sys
+server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+server.connect(os.path.join(os.path.dirname(os.path.abspath(__file__)), "interpreters"))
+told = {"folder": os.getcwd(), "environment": dict(os.environ), "words": sys.argv[1:]}
+socket.send_fds(server, [json.dumps(told).encode()], [0, 1, 2, 3])
+for end in (0, 1, 2, 3):
+    os.close(end)
+code = int(server.recv(100) or b"99")
+os._exit(code if code >= 0 else 128 - code)
+""" % sys.executable
+
+
+@contextlib.contextmanager
+def interpreters(modules):
+    """A program that is forked from a process which has imported them: it starts as an interpreter does."""
+    pathlib.Path("interpreters").unlink(missing_ok=True)
+    with subprocess.Popen([sys.executable, write("server.py", SERVER), *modules], stdout=subprocess.PIPE, text=True) as server:
+        try:
+            if server.stdout.readline() != "ready\n":
+                raise RuntimeError("the server of interpreters did not start")
+            forked = write("forked.py", FORKED).resolve()
+            forked.chmod(0o755)
+            yield forked
+        finally:
+            server.kill()
+
+
+ONE_OF_EACH = ["cupy_scale/*", "numba_scale/*", "jax_wave/*", "triton_add/fixed*", "torch_gelu/eager*"]
+
+
 def part_unchanged():
     os.environ.update(PERFGATE_TEST_PLUGINS="none", PERFGATE_SOURCE=str(SOURCE))  # which its imports ask for
     sys.path.insert(0, str(SOURCE / "tests/e2e"))
     import test_gpu_python as kernels
     text = "import perfgate\n" + "".join(kernels.PARTS[part] for part in kernels.INSTALLED)
     write("kernels_of_all.py", text)
-    at = suite("all", "kernels_of_all.py", "metrics: [gpu_time, registers], time_budget: 20ms, tolerances: {gpu_time: 5%, registers: 0}")
-    done, took = run(PERFGATE, "baseline", "refresh", at, "--processes", 5, codes=(0, 1, 3, 4))
-    say(f"  baseline of five processes: {took:.1f} s, exit code {done.returncode} {done.stderr.strip()[-300:]}")
+    modules = [name for name in ("torch", "triton", "cupy", "numba.cuda", "jax") if importlib.util.find_spec(name.split(".")[0])]
+    if "numba.cuda" in modules:
+        write("old_name.py", "import numpy\nnumpy.row_stack = numpy.vstack\n")  # which releases of Numba still look for
+        modules.insert(0, "old_name")
+    with interpreters(modules) as forked:
+        say(f"  {', '.join(modules)} are imported")
+        words = "metrics: [gpu_time, registers], time_budget: 20ms, tolerances: {gpu_time: 5%, registers: 0}"
+        unchanged_runs(suite("all", "kernels_of_all.py", words, forked))
+
+
+def unchanged_runs(at):
+    chosen = [word for pattern in ONE_OF_EACH for word in ("--filter", pattern)]
+    if not list(pathlib.Path("baselines").glob("*/all.json")):
+        done, took = run(PERFGATE, "baseline", "refresh", at, *chosen, codes=(0, 1, 2, 3, 4))
+        say(f"  first baseline: {took:.1f} s, exit code {done.returncode} {done.stderr.strip()[-300:]}; phases: {phases(measured()[0])}")
     longest = 0
-    for number in range(10):
+    for number in range(options.runs):
         if not has_time(longest):
             say(f"  no time for more than {number} runs")
             return
-        done, took = run(PERFGATE, "run", at, codes=(0, 1, 3, 4))
+        done, took = run(PERFGATE, "run", at, *chosen, codes=(0, 1, 3, 4))
         longest = max(longest, took)
         document, cases = measured()
         verdicts = json.loads(pathlib.Path("perfgate-out/verdict.json").read_text())["suites"][0]["cases"]
@@ -303,6 +390,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
     parser.add_argument("--seconds", type=float, help="begin no part or run after this time")
+    parser.add_argument("--runs", type=int, default=10, help="of unchanged (default 10)")
+    parser.add_argument("--folder", help="work there and leave it")
     options = parser.parse_args()
     if unknown := set(options.parts) - set(PARTS):
         parser.error(f"no part {', '.join(sorted(unknown))}")
@@ -310,6 +399,10 @@ if __name__ == "__main__":
         print("skipped: no NVIDIA GPU on this machine (/dev/nvidiactl is absent)")
         sys.exit(77)
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    if options.folder:
+        os.makedirs(options.folder, exist_ok=True)
+        os.chdir(options.folder)
+        sys.exit(main())
     with tempfile.TemporaryDirectory(prefix="perfgate-") as folder:
         os.chdir(folder)
         sys.exit(main())

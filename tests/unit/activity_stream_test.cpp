@@ -125,17 +125,17 @@ TEST_F(Stream, other_files_and_versions_are_refused) {
     std::string bytes = content(small(path()));
     EXPECT_THROW(parse_recording("", "empty"), util::InputError);
     EXPECT_THROW(parse_recording("{\"schema\": \"perfgate.run\"}   ", "run"), util::InputError);
-    for (const char version : {1, 2, 3, 4}) {
+    for (const char version : {1, 2, 3, 4, 5}) {
         bytes[20] = version;
         EXPECT_EQ(6u, parse_recording(bytes, "old.activity").records.kernels.size());
     }
-    bytes[20] = 5;
+    bytes[20] = 6;
     try {
         parse_recording(bytes, "new.activity");
         FAIL();
     } catch (const util::InputError& error) {
         EXPECT_STREQ(
-            "new.activity is a recording of version 5, this perfgate reads versions 1 to 4; "
+            "new.activity is a recording of version 6, this perfgate reads versions 1 to 5; "
             "record it again",
             error.what());
     }
@@ -175,6 +175,14 @@ TEST_F(Stream, what_a_hostile_writer_could_say_is_incomplete) {
         {"a marker of another kind",
          header + block(11, std::string(12, '\0') + number(9) + std::string(16, '\0'))},
         {"a profiler call of another kind", header + block(27, std::string(12, '\0') + number(9))},
+        {"a stack that is its own caller", header + block(28, number(1) + std::string(12, '\0'))},
+        {"a sample of no stack", header + block(29, std::string(24, '\0') + number(1) + number(0))},
+        {"a sample of another state", header + block(29, std::string(28, '\0') + number(10))},
+        {"a sample that ends before it starts",
+         header + block(29, number(1) + std::string(28, '\0'))},
+        {"a thread without its name", header + block(30, std::string(8, '\0') + number(1))},
+        {"sampling of an unknown interpreter",
+         header + block(31, std::string(48, '\0') + number(1) + number(0))},
         {"something after the end",
          header + block(19, number(4) + "exit") + block(18, number(1) + "a")},
         {"an end without a word", header + block(19, number(0))},

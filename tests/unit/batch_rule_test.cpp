@@ -114,6 +114,27 @@ TEST(BatchRule, TheFirstLookOfFiveAgainstTwentyDecidesTenTests) {
     EXPECT_TRUE(judged(usual_baseline, slightly).measure_again) << "flagged, not decided";
 }
 
+TEST(BatchRule, ProcessesThatAreAllSlowerSayHowManyTheFirstLookNeeds) {
+    const auto against = [](std::size_t baseline, std::size_t measured) {
+        return judged(processes(spread_around(100'000, baseline)),
+                      processes(spread_around(130'000, measured)));
+    };
+    EXPECT_EQ(against(8, 3).first_look_processes, 7U) << "of C(15, 7) orders one is so extreme";
+    EXPECT_TRUE(against(8, 3).measure_again);
+    EXPECT_TRUE(against(8, 7).confirmed);
+    EXPECT_FALSE(against(8, 7).measure_again);
+    EXPECT_FALSE(against(8, 6).confirmed);
+    EXPECT_EQ(against(3, 3).first_look_processes, 30U) << "rounds would need 5 and 40";
+    EXPECT_EQ(against(2, 3).first_look_processes, 0U) << "rounds would not decide, either";
+    EXPECT_EQ(against(20, 5).first_look_processes, 0U) << "it has decided";
+
+    const MetricSeries few = processes(spread_around(100'000, 8));
+    EXPECT_EQ(judged(few, processes({130'000, 100'000, 131'000})).first_look_processes, 0U);
+    MetricSeries again = processes(spread_around(130'000, 3));
+    add_round(again, spread_around(130'000, 3), 1);
+    EXPECT_EQ(judged(few, again).first_look_processes, 0U) << "it is over";
+}
+
 TEST(BatchRule, SignificantWithinTheToleranceIsAPass) {
     EXPECT_EQ(judged(usual_baseline, confirmed(100'400)).verdict, Verdict::pass);
 }
@@ -910,6 +931,26 @@ TEST(BatchRule, AnIntervalIsWiderByWhatSessionsDifferByAtItsOwnLevel) {
     EXPECT_GT(wider, 0);
     EXPECT_NEAR(drifting->high - steady->high, wider, 1e-9);
     EXPECT_NEAR(steady->low - drifting->low, wider, 1e-9);
+}
+
+TEST(BatchRule, AnIntervalOfFewSessionsIsNoWiderThanTheDriftThatTheVerdictAllows) {
+    const MetricSeries before = processes(spread_around(1e5, 20));
+    const MetricSeries now = processes(spread_around(1e5, 5));
+    for (const bool rate : {false, true}) {
+        const model::MetricDefinition metric =
+            definition("x", rate ? "1/s" : "ns", MetricClass::timing,
+                       rate ? Direction::higher : Direction::lower);
+        const std::vector<Comparison> alone{{&metric, &before, &now, {0.005, std::nullopt, 0}, 0}};
+        const auto high_with = [&](const stats::Drift& drift) {
+            return BatchRule(Policy{}, 0, {{"x", drift}}).judge(alone)[0].interval.value().high;
+        };
+        const double steady = high_with({});
+        // Student's quantile of two sessions allows more than what slows a machine: a half, or
+        // four deviations.
+        EXPECT_NEAR(high_with({0.05, 1, 2}) - steady, rate ? 1 - 1 / 1.5 : 0.5, 1e-9);
+        EXPECT_NEAR(high_with({0.2, 1, 2}) - steady, rate ? -std::expm1(-0.8) : std::expm1(0.8),
+                    1e-9);
+    }
 }
 
 TEST(BatchRule, MoreProcessesInTheFirstRoundDetectASmallerChange) {

@@ -876,6 +876,25 @@ TEST_F(CountersTest, CollectedAgainJoinTheFirstAndFailuresLeaveThem) {
     EXPECT_FALSE(again.jobs[0].result.metrics.contains("instructions"));
 }
 
+TEST_F(CountersTest, AreCollectedAgainInProcessesThatMeasureTimesAndThenInTheirOwn) {
+    add_counted({10, 10});
+    measure_all_first();
+    reply_counted({0, 1});
+    for (const std::size_t index : {0, 1}) reply(MeasureReply{measured(index, 1), false});
+    reply_counted({0, 1});
+    reply_counted({0, 1});
+    run([](Session& session) { session.fill_up({{0, 0}, {0, 1}}, 2, 2); });
+    EXPECT_EQ(counter_sessions(), (Sizes{2, 2, 2}));
+    const std::vector<Request> requests = asked();
+    ASSERT_EQ(requests.size(), 8U);
+    const auto process_of = [&](std::size_t at) {
+        return std::get<CountersRequest>(requests[at]).jobs.at(0).settings.process;
+    };
+    EXPECT_EQ(std::get<MeasureRequest>(requests[5]).settings.process, 1);
+    EXPECT_EQ(process_of(6), 1);
+    EXPECT_EQ(process_of(7), 2);
+}
+
 TEST_F(CountersTest, OfOtherCasesAreRefused) {
     add_counted({10, 10});
     measure_all_first();

@@ -33,6 +33,8 @@ PERFGATE_TYPE(activity::Durations, "Durations")
 PERFGATE_TYPE(activity::WorkSummary, "Work")
 PERFGATE_TYPE(activity::KernelSummary, "Kernel")
 PERFGATE_TYPE(activity::CopySummary, "Copies")
+PERFGATE_TYPE(activity::CollectiveSummary, "Collective")
+PERFGATE_TYPE(activity::SampledMean, "Sampled")
 PERFGATE_TYPE(activity::CallSummary, "Calls")
 PERFGATE_TYPE(activity::UncapturableCall, "UncapturableCall")
 PERFGATE_TYPE(activity::OverheadSummary, "Overhead")
@@ -41,10 +43,13 @@ PERFGATE_TYPE(activity::RangeInstance, "RangeInstance")
 PERFGATE_TYPE(activity::RangeKernel, "RangeKernel")
 PERFGATE_TYPE(activity::RangeSummary, "Ranges")
 PERFGATE_TYPE(activity::Gap, "Gap")
+PERFGATE_TYPE(activity::HostActivity, "HostActivity")
+PERFGATE_TYPE(activity::FlameFrame, "Flame")
 PERFGATE_TYPE(activity::Counts, "Counts")
 PERFGATE_TYPE(activity::Profile, "Profile")
 PERFGATE_TYPE(activity::PageTrack, "TrackData")
 PERFGATE_TYPE(activity::PageKind, "KindData")
+PERFGATE_TYPE(activity::PageSamples, "SamplesData")
 PERFGATE_TYPE(activity::PageProcess, "Process")
 PERFGATE_TYPE(activity::Page, "Page")
 PERFGATE_TYPE(model::Ceilings, "Ceilings")
@@ -225,7 +230,7 @@ TEST(PageTypes, OfAProfileAreThoseOfItsDescription) {
     using namespace activity;
     expect_types<Durations, WorkSummary, KernelSummary, CopySummary, CallSummary, UncapturableCall,
                  OverheadSummary, DeviceSummary, RangeInstance, RangeKernel, RangeSummary, Gap,
-                 Counts, Profile, PageTrack, PageKind, PageProcess, Page>(
+                 HostActivity, FlameFrame, Counts, Profile, PageTrack, PageKind, PageProcess, Page>(
         "profile/data.ts", "activity/profile_fields.hpp", "");
 }
 

@@ -310,11 +310,13 @@ TEST(PoolingFindings, ProposeTolerancesForHalfMostAndAllOfTheCases) {
     }
 }
 
-TEST(PoolingFindings, CountTheTolerancesThatAreTooFine) {
-    const double needed = Pooled({0.05}).findings().proposals.at(0).all;
-    const auto too_fine = [](const Pooled& pooled) {
-        return pooled.findings().proposals.at(0).too_fine;
+TEST(PoolingFindings, CountTheTolerancesOfCountersThatAreTooFine) {
+    const auto counted = [](Pooled pooled) {
+        pooled.run.metric_definitions.at("gpu_time").metric_class = model::MetricClass::counter;
+        return pooled.findings().proposals.at(0);
     };
+    const double needed = counted(Pooled({0.05})).all;
+    const auto too_fine = [&](const Pooled& pooled) { return counted(pooled).too_fine; };
     EXPECT_TRUE(too_fine(Pooled({0.05}, needed * 1.2)).empty());
     const auto one = too_fine(Pooled({0.05}, needed / 2));
     ASSERT_EQ(one.size(), 1U);
@@ -340,6 +342,14 @@ TEST(PoolingFindings, ATimeThatWouldOftenNotBeShownIsNamedWithAToleranceThatWoul
     EXPECT_GT(found[0].needed.value(), 0.03);
     EXPECT_LT(found[0].needed.value(), 0.07);
     EXPECT_TRUE(unshown(0.05, *found[0].needed).empty()) << "the one that is offered is enough";
+}
+
+TEST(PoolingFindings, ATimeHasOneToleranceThatWouldDo) {
+    const PoolingFindings findings = Pooled({0.01, 0.2}).findings();
+    const Proposal& proposal = findings.proposals.at(0);
+    EXPECT_EQ(proposal.all, findings.unshown.at(0).needed);
+    EXPECT_EQ(proposal.worst_id, findings.unshown.at(0).id);
+    EXPECT_TRUE(proposal.too_fine.empty());
 }
 
 TEST(PoolingFindings, ATimeThatMayMoveNeitherWayNeedsTheLargerTolerance) {

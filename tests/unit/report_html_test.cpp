@@ -244,6 +244,19 @@ TEST(ReportHtml, BatchesAreThoseOfTheJudgement) {
     EXPECT_EQ(spread[2], json({4, 5}));
 }
 
+TEST(ReportHtml, NumbersHaveTheDigitsThatAChartShows) {
+    Documents documents = one_case();
+    model::MetricVerdict& verdict = verdict_in(documents).metrics[0];
+    verdict.baseline = 133087.99266815186;
+    verdict.measured = 0.40839727178062013;
+    verdict.baseline_batches = {123456789, 12345678.9, -1e-300 / 3, 0, -133087.99266815186};
+    const json data = data_of(documents);
+    const json& made = data["cases"][0];
+    EXPECT_EQ(made["values"][0][1], 133088);
+    EXPECT_EQ(made["values"][0][2], 0.4083973);
+    EXPECT_EQ(made["spreads"][0][1], json({123456789, 12345679, -3.333333e-301, 0, -133088}));
+}
+
 TEST(ReportHtml, OfManySamplesFewAreShownFromTheLeastToTheLargest) {
     Documents documents = one_case();
     std::vector<double> samples(1001);

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -121,9 +122,10 @@ class Runner : public testing::Test {
     }
 
     /// Measures a run in `accepted`, and makes it the baseline.
-    void accept() {
+    void accept(std::optional<std::size_t> processes = {}) {
         MeasuringChoice choice = measuring();
         choice.out = folder("accepted");
+        choice.processes = processes;
         std::vector<model::Run> runs;
         quietly([&] {
             runs = measure_baseline_runs({suite_file()}, choice, 1, folder("no-baselines"));
@@ -270,6 +272,18 @@ TEST_F(Runner, TheUsualProcessesDecideWhatIsMuchSlower) {
     for (const model::CaseResult& result : measured.suites.at(0).cases) {
         EXPECT_EQ(batches_after_the_first_round(result), 0U);
         EXPECT_EQ(batches(result), usual_processes);
+    }
+}
+
+TEST_F(Runner, AFewMoreProcessesDecideWhatIsMuchSlowerThanAFirstBaseline) {
+    accept(8);
+    EXPECT_EQ(run(request({"slow", "recompiled"})), 1);
+    EXPECT_EQ(verdict_of(0), Verdict::regressed);
+    const model::Run measured = stored();
+    for (const model::CaseResult& result : measured.suites.at(0).cases) {
+        EXPECT_EQ(batches_after_the_first_round(result), 0U);
+        EXPECT_GT(batches(result), usual_processes);
+        EXPECT_LT(batches(result), 10U) << "rounds would have taken 5 and 8";
     }
 }
 

@@ -248,6 +248,9 @@ TEST(MachineCodeDocument, IsReadAsItWasWritten) {
     code.id = "blend/a[n=1]";
     code.kernels = {{"blend", "0123", recorded("base"), 40}};
     code.kernels[0].listing.instructions[0].samples = {{{"barrier", 7}, {"wait", 2}}, 4};
+    code.kernels[0].listing.instructions[0].executed = 4096;
+    code.kernels[0].listing.instructions[1].executed = 0;
+    code.counting_problem = "the device refuses";
     code.seconds = 1.5;
     EXPECT_EQ(document::parse_code(document::write_code({{code}, {}}), "code.json"),
               (model::KeptCode{{code}, {}}));
@@ -259,6 +262,18 @@ TEST(MachineCodeDocument, ALabelBehindTheCodeIsRefused) {
     EXPECT_THROW(document::parse_code(document::write_code({{code}, {}}), "code.json"),
                  util::InputError);
     EXPECT_THROW(document::parse_code("{}", "code.json"), util::InputError);
+}
+
+TEST(MachineCodeDocument, AnImpossibleNumberOfExecutionsIsRefused) {
+    const auto parse = [](std::int64_t executed) {
+        model::CaseCode code;
+        code.kernels = {{"blend", "0123", recorded("base"), 40}};
+        code.kernels[0].listing.instructions[0].executed = executed;
+        return document::parse_code(document::write_code({{code}, {}}), "code.json");
+    };
+    EXPECT_NO_THROW(parse(document::most_executions));
+    EXPECT_THROW(parse(document::most_executions + 1), util::InputError);
+    EXPECT_THROW(parse(-1), util::InputError);
 }
 
 TEST(MachineCodeDocument, AnImpossibleNumberOfSamplesIsRefused) {

@@ -21,12 +21,13 @@ struct At {
     std::int64_t of_half = -1;
 };
 
-/// One instruction for each line; `code` differs where the last one does.
+/// One instruction for each line, none of which waits for another; `code` differs where the last
+/// one does.
 model::KernelCode kernel(const std::vector<At>& lines, std::int64_t launches = 10,
                          const std::string& last = "EXIT") {
     model::KernelCode code{"reduce", "code of " + last, {}, launches};
-    const std::vector<std::string> texts{"LDG.E R2, desc[UR4][R4.64]", "FADD R2, R2, R3",
-                                         "FMUL R3, R2, R2", "STG.E desc[UR4][R4.64], R2"};
+    const std::vector<std::string> texts{"LDG.E R2, desc[UR4][R4.64]", "FADD R5, R6, R3",
+                                         "FMUL R7, R6, R6", "STG.E desc[UR4][R4.64], R6"};
     for (std::size_t i = 0; i < lines.size(); ++i) {
         const At& at = lines[i];
         model::Instruction instruction{
@@ -53,6 +54,22 @@ TEST(Samples, TheLineThatGotTheAddedOnesIsNamedWithItsReason) {
         "+37 % of the base's samples are at reduce.cu:9, waiting for memory: 97 % of what was "
         "added");
     EXPECT_DOUBLE_EQ(found.added, 380);
+}
+
+TEST(Samples, ALineWhoseResultsOthersWaitForIsNamedForTheirs) {
+    // The FADD of line 8 waits for the load of line 7.
+    model::KernelCode before = kernel({{7, 1000, "selected"}, {8, 4000}}),
+                      after = kernel({{7, 1000, "selected"}, {8, 9000}});
+    for (model::KernelCode* each : {&before, &after}) {
+        each->listing.instructions[1].text = "FADD R5, R2, R3";
+    }
+    const WhereTimeWent found = went(before, after);
+    EXPECT_EQ(found.place, (model::SourcePlace{"reduce.cu", 7}));
+    EXPECT_EQ(found.sentence,
+              "+100 % of the base's samples are due to reduce.cu:7, waiting for memory: 100 % of "
+              "what was added");
+    EXPECT_EQ(where_time_goes(after).value().sentence,
+              "100 % of the samples are due to reduce.cu:7, waiting for memory");
 }
 
 TEST(Samples, AreCountedByLaunch) {
@@ -144,6 +161,30 @@ TEST(CodeFinding, SaysWhatChangedAndWhereTheTimeWent) {
     EXPECT_EQ(found.change, "BRA 0 → 1, EXIT 1 → 0");
     EXPECT_EQ(found.time.substr(0, 6), "+150 %");
     EXPECT_EQ(found.place, (model::SourcePlace{"reduce.cu", 8}));
+}
+
+TEST(CodeFinding, SaysWhichInstructionIsExecutedMoreOften) {
+    const auto counted = [](std::int64_t loads, std::int64_t additions) {
+        model::KernelCode code =
+            kernel({{7, 1000}, {8, 1000}}, 10, additions > 500 ? "ISETP R1, 0x9" : "ISETP R1, 0x3");
+        code.listing.instructions[0].executed = loads;
+        code.listing.instructions[1].executed = additions;
+        return of_case({code});
+    };
+    const auto change = [](const model::CaseCode& base, const model::CaseCode& head) {
+        return finding_of(&base, head).change;
+    };
+    EXPECT_NE(change(counted(512, 500), counted(512, 1300))
+                  .find("; FADD at reduce.cu:8 is executed 2.60 times as often"),
+              std::string::npos);
+    // Less than a twentieth, fewer, or not counted on one side.
+    for (const auto& base : {counted(512, 600), counted(512, 630)}) {
+        EXPECT_EQ(change(base, counted(512, 500)).find("executed"), std::string::npos);
+    }
+    EXPECT_EQ(change(counted(512, 499), counted(512, 501)).find("executed"), std::string::npos);
+    EXPECT_EQ(
+        change(of_case({kernel({{7, 1000}, {8, 1000}})}), counted(512, 1300)).find("executed"),
+        std::string::npos);
 }
 
 TEST(CodeFinding, IsAboutTheKernelThatTookTheTime) {

@@ -335,7 +335,8 @@ TEST(SuitePlans, SayWhereTheCasesWentWhenNoneIsLeft) {
     EXPECT_EQ(test::refusal([&] {
                   plan_suites(cuda_only, {Target::host, "", "", {}, {}});
               }),
-              "no case is left of 1: 1 of CUDA variants, which the host backend does not run");
+              "no case is left of 1: 1 of CUDA variants, which the host backend does not run; they "
+              "need a machine with an NVIDIA GPU, which 'perfgate doctor --backend cuda' checks");
 }
 
 TEST(SuitePlans, RefuseAFilterOrTagThatSelectsNothingInAnySuite) {

@@ -177,6 +177,7 @@ struct StartedTogether {
                   {}) {
         std::signal(SIGPIPE, SIG_IGN);
         workers.start_together(3);
+        workers.expect(4);
     }
     static std::string answers(bool used_device) {
         return "printf '%s %s\\n' \"$label\" '" + write_reply(LoadedReply{used_device}) + "' >&3";
@@ -198,8 +199,23 @@ struct StartedTogether {
 TEST(Workers, ProcessesThatLoadLongStartTogether) {
     StartedTogether three(StartedTogether::answers(false));
     EXPECT_EQ(three.started_for(1), 3U);
-    StartedTogether four(StartedTogether::answers(false));
-    EXPECT_EQ(four.started_for(4), 6U);
+    StartedTogether all(StartedTogether::answers(false));
+    EXPECT_EQ(all.started_for(4), 4U);
+}
+
+TEST(Workers, NoMoreProcessesStartTogetherThanAreExpected) {
+    StartedTogether two(StartedTogether::answers(false));
+    two.workers.expect(2);
+    EXPECT_EQ(two.started_for(1), 2U);
+    two.workers.expect(9);
+    EXPECT_TRUE(ask(two.workers).reply);
+    EXPECT_EQ(two.started(), 2U) << "one was left";
+    two.workers.end();
+    EXPECT_TRUE(ask(two.workers).reply);
+    EXPECT_EQ(two.started(), 2U + 3U);
+    StartedTogether unexpected(StartedTogether::answers(false));
+    unexpected.workers.expect(0);
+    EXPECT_EQ(unexpected.started_for(2), 2U);
 }
 
 TEST(Workers, ProcessesThatUseTheDeviceAsTheyLoadOrFailToLoadStartAlone) {

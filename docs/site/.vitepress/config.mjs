@@ -49,7 +49,12 @@ export default defineConfig({
   srcDir: pages,
   cleanUrls: false,
   lastUpdated: false,
-  markdown: { config: resolveLinks },
+  // Texts of code with enough contrast.
+  markdown: {
+    config: resolveLinks,
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+  },
+  head: [['style', {}, '.vp-doc [class*="language-"] > span.lang { color: var(--vp-c-text-2) }']],
   themeConfig: {
     search: { provider: 'local' },
     outline: [2, 3],
@@ -82,7 +87,7 @@ export default defineConfig({
         ['Testing the gate', '/docs/checking-the-gate'],
       ]),
       group('In CI', [
-        ['GitHub and others', '/docs/github-actions'],
+        ['GitHub, GitLab and others', '/docs/github-actions'],
         ['A runner', '/ci/runner'],
         ['Slurm', '/ci/slurm/'],
         ['Releases', '/docs/release'],

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "backend/cuda/instruction_counts.hpp"
 #include "backend/cuda/pc_sampling.hpp"
 #include "backend/cuda/readings.hpp"
 #include "elf/instruction_listing.hpp"
@@ -101,29 +102,39 @@ std::string detail_of(const Uses& instructions) {
     return text;
 }
 
-/// Why the samples say nothing of the kernels; empty: they do.
-std::string add_samples(const std::vector<LaunchedFunction>& functions, const PcSamples& samples,
-                        std::vector<model::KernelCode>& kernels) {
+/// The symbol of each kernel. Throws util::Error if two have one.
+std::vector<std::string> symbols_of(const std::vector<LaunchedFunction>& functions,
+                                    const std::vector<model::KernelCode>& kernels) {
     std::map<std::string, std::string> of_symbol;
     for (const LaunchedFunction& each : functions) {
         const auto [known, is_new] = of_symbol.try_emplace(each.symbol, each.code.fingerprint);
         if (!is_new && known->second != each.code.fingerprint) {
-            return "two kernels have the symbol " + util::printable(each.symbol);
+            throw util::Error("two kernels have the symbol " + util::printable(each.symbol));
         }
     }
-    std::int64_t added = 0;
-    for (model::KernelCode& kernel : kernels) {
+    std::vector<std::string> symbols;
+    for (const model::KernelCode& kernel : kernels) {
         const auto function = std::find_if(
             functions.begin(), functions.end(),
             [&](const LaunchedFunction& each) { return each.code.fingerprint == kernel.code; });
-        for (model::Instruction& instruction : kernel.listing.instructions) {
-            const auto found = samples.at.find(
-                {function->symbol, static_cast<std::uint64_t>(instruction.address)});
+        symbols.push_back(function->symbol);
+    }
+    return symbols;
+}
+
+/// Why the samples say nothing of the kernels; empty: they do.
+std::string add_samples(const std::vector<std::string>& symbols, const PcSamples& samples,
+                        std::vector<model::KernelCode>& kernels) {
+    std::int64_t added = 0;
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+        for (model::Instruction& instruction : kernels[i].listing.instructions) {
+            const auto found =
+                samples.at.find({symbols[i], static_cast<std::uint64_t>(instruction.address)});
             if (found == samples.at.end()) continue;
             instruction.samples = found->second;
             added += found->second.all();
         }
-        kernel.launches = samples.launches;
+        kernels[i].launches = samples.launches;
     }
     if (added > 0 && samples.dropped <= added) return {};
     for (model::KernelCode& kernel : kernels) {
@@ -134,6 +145,32 @@ std::string add_samples(const std::vector<LaunchedFunction>& functions, const Pc
     }
     return fmt::format("{} samples are of the kernels, of {}, and the device dropped {}", added,
                        samples.all, samples.dropped);
+}
+
+/// Likewise of counts.
+std::string add_counts(const std::vector<std::string>& symbols, const InstructionCounts& counts,
+                       std::vector<model::KernelCode>& kernels) {
+    bool any = false;
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+        for (model::Instruction& instruction : kernels[i].listing.instructions) {
+            const auto found =
+                counts.find({symbols[i], static_cast<std::uint64_t>(instruction.address)});
+            if (found == counts.end()) continue;
+            instruction.executed = found->second;
+            any = true;
+        }
+    }
+    return any ? "" : fmt::format("none of {} counts is of the kernels", counts.size());
+}
+
+/// What `add` returns, or the error that it throws.
+template <class Add>
+std::string problem_of(const Add& add) {
+    try {
+        return add();
+    } catch (const util::Error& error) {
+        return error.what();
+    }
 }
 
 }  // namespace
@@ -155,14 +192,15 @@ model::CaseCode machine_code(OpenDevice& device, CudaCase& opened, model::Cache 
         }
     }
     if (code.kernels.empty()) return code;
-    try {
-        code.sampling_problem = add_samples(opened.launched_functions(),
-                                            sample_case(device, opened, cache), code.kernels);
-    } catch (const measure::DeviceLost&) {
-        throw;
-    } catch (const util::Error& error) {
-        code.sampling_problem = error.what();
-    }
+    std::vector<std::string> symbols;
+    code.sampling_problem = problem_of([&] {
+        symbols = symbols_of(opened.launched_functions(), code.kernels);
+        return add_samples(symbols, sample_case(device, opened, cache), code.kernels);
+    });
+    if (symbols.empty()) return code;
+    code.counting_problem = problem_of([&] {
+        return add_counts(symbols, count_instructions(device, opened, cache), code.kernels);
+    });
     return code;
 }
 

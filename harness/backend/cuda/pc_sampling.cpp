@@ -2,7 +2,6 @@
 #include "backend/cuda/pc_sampling.hpp"
 
 #include <cupti_pcsampling.h>
-#include <dlfcn.h>
 
 #include <algorithm>
 #include <array>
@@ -38,14 +37,9 @@ struct Functions {
 #undef PERFGATE_CUPTI_DECLARE
 
     explicit Functions(const cupti::Api& api) {
-        const char* missing = nullptr;
-#define PERFGATE_CUPTI_LOOK_UP(name)                                    \
-    name = reinterpret_cast<decltype(name)>(dlsym(api.library, #name)); \
-    if (name == nullptr) missing = #name;
+#define PERFGATE_CUPTI_LOOK_UP(name) cupti::look_up(api, #name, name);
         PERFGATE_CUPTI_SAMPLING_FUNCTIONS(PERFGATE_CUPTI_LOOK_UP)
 #undef PERFGATE_CUPTI_LOOK_UP
-        if (missing == nullptr) return;
-        throw util::Error(std::string("this CUPTI has no ") + missing + ": install a newer one");
     }
 };
 

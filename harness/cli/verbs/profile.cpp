@@ -99,6 +99,7 @@ int profile(Options& options) {
         if (options.level == inject::to_text(level)) settings.level = level;
     }
     settings.limit_bytes = options.limit_mib << 20;
+    if (settings.level != inject::Level::records) settings.stacks_us = inject::usual_stacks_us;
     const runner::ProfiledProgram program = recorded(options);
     if (isatty(STDOUT_FILENO) != 0) options.tables.terminal = Terminal().width;
     if (json != "-" && trace != "-" && html != "-") {
@@ -148,8 +149,9 @@ Body add_profile(CLI::App& verb) {
     verb.add_option("--level", options->level,
                     "What is recorded: records (kernels, copies, memsets, NVTX; costs least), "
                     "callbacks (and a callback for each launch, which counts it), api (and API "
-                    "calls, synchronisations, memory)")
-        ->check(one_of({"records", "callbacks", "api"}))
+                    "calls, synchronisations, memory), samples (callbacks, and what the GPU "
+                    "measures about itself over time)")
+        ->check(one_of({"records", "callbacks", "api", "samples"}))
         ->capture_default_str();
     verb.add_option("--time-limit", options->request.time_limit_s,
                     "Ends the program and all of its processes after this many seconds")

@@ -46,6 +46,11 @@ model::Method method_of(model::Method level, const Recorded& recorded, bool of_b
     return level;
 }
 
+/// Values that compare processes.
+bool is_between_processes(std::string_view metric) {
+    return metric == "communication_skew" || metric == "own_span" || metric == "bus_bandwidth";
+}
+
 /// One batch of one command.
 class BatchTaker {
   public:
@@ -90,7 +95,7 @@ class BatchTaker {
         if (needs_bare_run()) bare = run_bare();
         double recorded_ns = 0;
         std::unique_ptr<Recorded> recorded;
-        if (!request_.verify_only) recorded = record(recorded_ns);
+        if (!request_.verify_only) recorded = record(inject::Level::callbacks, recorded_ns);
         if (request_.first && !command_.check.empty()) {
             observe_("check");
             correct_ = programs_->check(request_.process, results_);
@@ -168,25 +173,39 @@ class BatchTaker {
         return bare;
     }
 
+    /// A host time that looked slower is measured again: the cause is of interest.
+    [[nodiscard]] bool samples_stacks() const {
+        return request_.round != 0 &&
+               std::any_of(request_.cases.begin(), request_.cases.end(),
+                           [](const model::PlannedCase* planned) {
+                               return std::any_of(planned->gates.begin(), planned->gates.end(),
+                                                  [](const model::GateRule& gate) {
+                                                      return model::contains_host_time(gate.metric);
+                                                  });
+                           });
+    }
+
     [[nodiscard]] Variables environment_of(inject::Level level, const RecordingFolder& folder,
-                                           bool waits = false) const {
+                                           bool waits = false, bool stacks = false) const {
         inject::Settings settings;
         settings.folder = folder.path();
         settings.level = level;
         settings.waits = waits;
+        if (stacks) settings.stacks_us = inject::usual_stacks_us;
         settings.code = command_.code;
         return inject::environment_for(settings, machine_.library);
     }
 
     /// The time that the program took while it was recorded goes to `wall_ns`. In the first batch
     /// the calls that are counted once are on record, too: few beside the launches.
-    std::unique_ptr<Recorded> record(double& wall_ns) {
-        const std::string kind = inject::to_text(inject::Level::callbacks);
+    std::unique_ptr<Recorded> record(inject::Level level, double& wall_ns) {
+        const std::string kind = inject::to_text(level);
         observe_(kind);
         const RecordingFolder folder("");
         DeviceWatch watch;
-        wall_ns =
-            run(kind, environment_of(inject::Level::callbacks, folder, request_.first), &watch);
+        const bool waits = request_.first && level == inject::Level::callbacks;
+        const bool stacks = level == inject::Level::callbacks && samples_stacks();
+        wall_ns = run(kind, environment_of(level, folder, waits, stacks), &watch);
         std::vector<activity::Recording> recordings = recordings_of(folder);
         for (const activity::Recording& recording : recordings) {
             const std::vector<std::string>& why = recording.incomplete;
@@ -195,7 +214,7 @@ class BatchTaker {
                               ""};
             }
         }
-        unrecorded_ = watch.unrecorded(recordings);
+        if (level == inject::Level::callbacks) unrecorded_ = watch.unrecorded(recordings);
         return std::make_unique<Recorded>(std::move(recordings), command_.capture);
     }
 
@@ -236,7 +255,7 @@ class BatchTaker {
             for (auto& [metric, samples] : values.samples) {
                 // Between another number of processes it is not comparable.
                 model::Method of_metric = method;
-                if (metric == "communication_skew") {
+                if (is_between_processes(metric)) {
                     of_metric.communicating = static_cast<int>(values.communicating);
                 }
                 add(i, metric, of_metric, thinned(std::move(samples)));
@@ -244,6 +263,10 @@ class BatchTaker {
             for (const auto& [metric, why] : values.not_known) note_unknown(i, metric, why);
             for (const auto& [metric, count] : values.counts) {
                 add(i, metric, method, {count});
+            }
+            for (const auto& [metric, detail] : values.details) {
+                const auto series = results_[i].metrics.find(metric);
+                if (series != results_[i].metrics.end()) series->second.detail = detail;
             }
             if (request_.first || !programs_) {
                 results_[i].kernels = kernels_of(recorded, piece_of(i));
@@ -256,7 +279,11 @@ class BatchTaker {
         }
         if (programs_) judge_unrecorded(recorded_ns);
         if (request_.first || !programs_) count_once(recorded);
-        if (request_.first && programs_) collect_counters();
+        if (samples_stacks()) add_host(recorded);
+        if (request_.first && programs_) {
+            collect_counters();
+            collect_samples();
+        }
         for (std::size_t i = 0; i < results_.size(); ++i) note_missing(i);
     }
 
@@ -385,6 +412,18 @@ class BatchTaker {
             {100 * own.value_or(whole)});
     }
 
+    void add_host(const Recorded& recorded) {
+        for (std::size_t i = 0; i < results_.size(); ++i) {
+            const std::string host = host_of(recorded, piece_of(i));
+            if (host.empty()) continue;
+            for (const char* metric : {"span", "idle_share", "longest_idle"}) {
+                const auto series = results_[i].metrics.find(metric);
+                if (series == results_[i].metrics.end()) continue;
+                series->second.detail = model::with_host(series->second.detail, host);
+            }
+        }
+    }
+
     void count_once(const Recorded& recorded) {
         const model::Method method = method_of(with_calls_, recorded, of_benchmark());
         for (std::size_t i = 0; i < results_.size(); ++i) {
@@ -506,6 +545,59 @@ class BatchTaker {
             const auto series = result.metrics.find(name);
             if (found.processes > 1 && series != result.metrics.end()) {
                 series->second.detail = fmt::format("mean of {} processes", found.processes);
+            }
+        }
+    }
+
+    // --- samples of the GPU over time: a run of the program
+
+    /// The sampled metrics of a range or program that was measured.
+    [[nodiscard]] std::vector<std::string> sampled_metrics(std::size_t index) const {
+        std::vector<std::string> found;
+        if (results_[index].status == model::CaseStatus::error ||
+            piece_of(index).kind == Piece::Kind::kernels) {
+            return found;
+        }
+        for (const std::string& name : request_.cases[index]->metrics) {
+            const auto metric = metrics::find_metric(name);
+            if (metric && metric->sampled) found.push_back(name);
+        }
+        return found;
+    }
+
+    void collect_samples() {
+        std::vector<std::size_t> sampled;
+        for (std::size_t i = 0; i < results_.size(); ++i) {
+            if (!sampled_metrics(i).empty()) sampled.push_back(i);
+        }
+        if (sampled.empty()) return;
+        std::unique_ptr<Recorded> recorded;
+        std::string problem;
+        try {
+            double wall_ns = 0;
+            recorded = record(inject::Level::samples, wall_ns);
+        } catch (const Failure& failure) {
+            problem = failure.reason;  // what was measured before is good
+        } catch (const util::Error& error) {
+            problem = error.what();
+        }
+        for (const std::size_t i : sampled) {
+            SampledValues values;
+            if (recorded != nullptr) {
+                values = sampled_values_of(*recorded, piece_of(i));
+            } else {
+                values.problem = problem;
+            }
+            for (const std::string& name : sampled_metrics(i)) {
+                const auto found = values.samples.find(name);
+                if (found == values.samples.end()) {
+                    results_[i].not_collected.push_back(
+                        {name, values.problem.empty() ? values.absent : values.problem});
+                    continue;
+                }
+                model::Method method{model::counter_source, "samples"};
+                method.processes = std::max(static_cast<int>(recorded->working()), 1);
+                add(i, name, method, found->second);
             }
         }
     }

@@ -13,9 +13,10 @@
 
 #include "activity/analysis.hpp"
 #include "activity/capture.hpp"
+#include "activity/host_stacks.hpp"
 #include "activity/memory_use.hpp"
 #include "activity/waiting.hpp"
-#include "kinds/command/communication_skew.hpp"
+#include "kinds/command/communication.hpp"
 #include "kinds/command/instances.hpp"
 #include "model/interval.hpp"
 #include "model/quantity.hpp"
@@ -143,12 +144,27 @@ void add_samples(const WorkSummary& work, bool sms_known, PieceValues& values) {
     }
 }
 
-void add_skew(CommunicationSkew skew, PieceValues& values) {
-    values.communicating = skew.processes;
-    if (skew.problem.empty()) {
-        values.samples["communication_skew"] = std::move(skew.samples);
+void add_communication(Communication found, PieceValues& values) {
+    values.communicating = found.processes;
+    const auto add = [&](const char* metric, std::vector<double> samples, const std::string& why) {
+        if (!samples.empty()) {
+            values.samples[metric] = std::move(samples);
+        } else if (!why.empty()) {
+            values.not_known[metric] = why;
+        }
+    };
+    add("communication_skew", std::move(found.skews), found.problem);
+    add("own_span", std::move(found.own_spans), found.problem);
+    add("bus_bandwidth", std::move(found.bus_bandwidths), found.no_bandwidth);
+    values.details["communication_skew"] = values.details["own_span"] = std::move(found.last);
+    if (found.not_counted.empty()) {
+        values.counts["communication_calls"] = found.calls;
+        values.counts["communicated_bytes"] = found.bytes;
+        values.details["communication_calls"] = values.details["communicated_bytes"] =
+            std::move(found.sizes);
     } else {
-        values.not_known["communication_skew"] = std::move(skew.problem);
+        values.not_known["communication_calls"] = found.not_counted;
+        values.not_known["communicated_bytes"] = found.not_counted;
     }
 }
 
@@ -171,7 +187,7 @@ PieceValues of_program(const Recorded& recorded) {
     }
     add_samples(all, all_of(recorded, &knows_sms), values);
     values.samples["span"] = {as_double(longest)};
-    add_skew(communication_skew(recorded), values);
+    add_communication(communication_of(recorded), values);
     return values;
 }
 
@@ -213,7 +229,7 @@ PieceValues of_range(const Recorded& recorded, const Piece& piece) {
               host_launches(*each.timeline, each.timeline->launched_in(each.time), each.thread),
               values.counts);
     }
-    add_skew(communication_skew(recorded, found.counted), values);
+    add_communication(communication_of(recorded, found.counted), values);
     divide(values.counts, std::max<std::size_t>(1, values.instances));
     if (values.problem.empty() && !worked) {
         values.idle = fmt::format(
@@ -472,6 +488,30 @@ std::map<std::string, ApiCount> api_counts_of(const Recorded& recorded, const Pi
         counts["longest_idle"] = {std::nullopt, longest.text(1)};
     }
     return counts;
+}
+
+std::string host_of(const Recorded& recorded, const Piece& piece) {
+    std::map<const Timeline*, std::vector<Interval>> windows;
+    if (piece.kind == Piece::Kind::range) {
+        for (const Instance& each :
+             instances_of(recorded, piece.pattern, piece, piece.skip).counted) {
+            windows[each.timeline].push_back(
+                activity::summarise(*each.timeline, each.time, each.thread).window);
+        }
+    } else if (piece.kind == Piece::Kind::program) {
+        for (const auto& [timeline, part] : recorded.processes()) {
+            windows[&timeline] = part.whole ? std::vector{timeline.device_span()} : part.windows;
+        }
+    }
+    activity::HostStacks longest;
+    for (const auto& [timeline, own] : windows) {
+        const activity::HostSamples samples(*timeline);
+        if (samples.empty()) continue;
+        activity::HostStacks stacks =
+            samples.in(activity::host_pieces(*timeline, activity::gaps_in(*timeline, own)));
+        if (stacks.time_ns > longest.time_ns) longest = std::move(stacks);
+    }
+    return activity::host_text(longest);
 }
 
 }  // namespace perfgate::command

@@ -26,7 +26,8 @@ _OTHER_POISON = 0x55  # of integers, which may have to be -1
 def last_lines(error: BaseException) -> str:
     """The exception and where the author's code raised it, in one line."""
     own = os.path.dirname(__file__)
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if os.path.dirname(frame.filename) != own]
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__)
+              if os.path.dirname(frame.filename) != own and not frame.filename.startswith("<frozen ")]
     what = "".join(traceback.format_exception_only(type(error), error)).strip().replace("\n", "; ")
     if not frames:
         return what
@@ -274,7 +275,11 @@ def load(file: str) -> Plugin:
         raise ImportError(f"{file} is no Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules.setdefault(name, module)
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except ModuleNotFoundError as error:
+        error.msg = f"{error.msg} in {sys.executable}; 'interpreter' in the suite names the Python that has it"
+        raise
     workloads = _case._workloads[before:]
     if not workloads:
         raise ValueError(f"{file} defines no workload: put @perfgate.workload(…) before a function")

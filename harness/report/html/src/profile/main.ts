@@ -6,6 +6,7 @@ import { debounced, el, name } from "../dom";
 import { themeSwitch } from "../theme";
 import type { Process } from "./data";
 import { parseProfile, type Profile } from "./document";
+import { FlameGraph } from "./flame";
 import { summary, titleOf } from "./summary";
 import { Tables, tablesOf } from "./tables";
 import { Timeline } from "./timeline";
@@ -21,6 +22,7 @@ function start(profile: Profile): void {
     zoomTo: (begin, end) => timeline.zoomTo(begin, end),
     rankOf: (kernel) => timeline.rankOf(kernel),
   });
+  const flame = new FlameGraph();
   const head = el("div", { class: "summary" });
   const command = name("", { class: "command" });
   const found = el("p", { role: "status", class: "count" });
@@ -58,6 +60,7 @@ function start(profile: Profile): void {
     command.textContent = process.profile.recording["command"] ?? "";
     head.replaceChildren(...summary(process, profile.left_out));
     timeline.open(process);
+    flame.open(process.flame ?? []);
     tables.open(tablesOf(process, (kernel) => timeline.rankOf(kernel)));
     find();
     document.title = `${titleOf(process)}: ${process.profile.recording["command"] ?? ""} – perfgate profile`;
@@ -94,6 +97,7 @@ function start(profile: Profile): void {
       ),
       timeline.element,
     ),
+    flame.element,
     tables.element,
   );
   document.body.append(header, el("div", { class: "page" }, main));

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cuda/instruction_counts.hpp"
+
+#include <cupti_sass_metrics.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "backend/cuda/nvtx.hpp"
+#include "cupti/api.hpp"
+#include "cupti/counters.hpp"
+#include "util/error.hpp"
+
+namespace perfgate::backend::cuda {
+namespace {
+
+constexpr const char* executed_metric = "smsp__sass_inst_executed";
+constexpr std::size_t most_records = 5'000'000;
+constexpr std::uint64_t most_counted = std::uint64_t{1} << 40;  ///< of one instruction
+
+struct CountingFunctions {
+    decltype(&cuptiSassMetricsGetProperties) properties = nullptr;
+    decltype(&cuptiSassMetricsSetConfig) configure = nullptr;
+    decltype(&cuptiSassMetricsUnsetConfig) forget = nullptr;
+    decltype(&cuptiSassMetricsEnable) enable = nullptr;
+    decltype(&cuptiSassMetricsDisable) disable = nullptr;
+    decltype(&cuptiSassMetricsGetDataProperties) size = nullptr;
+    decltype(&cuptiSassMetricsFlushData) flush = nullptr;
+
+    explicit CountingFunctions(const cupti::Api& api) {
+        cupti::look_up(api, "cuptiSassMetricsGetProperties", properties);
+        cupti::look_up(api, "cuptiSassMetricsSetConfig", configure);
+        cupti::look_up(api, "cuptiSassMetricsUnsetConfig", forget);
+        cupti::look_up(api, "cuptiSassMetricsEnable", enable);
+        cupti::look_up(api, "cuptiSassMetricsDisable", disable);
+        cupti::look_up(api, "cuptiSassMetricsGetDataProperties", size);
+        cupti::look_up(api, "cuptiSassMetricsFlushData", flush);
+    }
+};
+
+/// What is launched on the context during its lifetime is counted.
+class Counting {
+  public:
+    Counting(const cupti::Api& api, CUcontext context, int ordinal)
+        : api_(api),
+          functions_(api),
+          context_(context),
+          device_(static_cast<std::uint32_t>(ordinal)) {
+        PERFGATE_CUPTI_PARAMS(CUpti_Profiler_Initialize_Params, profiler);
+        check(api_, api_.cuptiProfilerInitialize(&profiler), "cannot initialise the counters");
+        const std::string chip = cupti::chip_of(api_, static_cast<std::size_t>(ordinal));
+        PERFGATE_CUPTI_PARAMS(CUpti_SassMetrics_GetProperties_Params, properties);
+        properties.pChipName = chip.c_str();
+        properties.pMetricName = executed_metric;
+        check(api_, functions_.properties(&properties), "this chip does not count instructions");
+        CUpti_SassMetrics_Config config{properties.metric.metricId,
+                                        CUPTI_SASS_METRICS_OUTPUT_GRANULARITY_GPU};
+        PERFGATE_CUPTI_PARAMS(CUpti_SassMetricsSetConfig_Params, set);
+        set.numOfMetricConfig = 1;
+        set.pConfigs = &config;
+        set.deviceIndex = device_;
+        check(api_, functions_.configure(&set), "cannot configure the counting of instructions");
+        PERFGATE_CUPTI_PARAMS(CUpti_SassMetricsEnable_Params, enable);
+        enable.ctx = context_;
+        enable.enableLazyPatching = 1;  // the functions that are launched alone
+        const CUptiResult enabled = functions_.enable(&enable);
+        if (enabled == CUPTI_SUCCESS) return;
+        forget();
+        check(api_, enabled, "cannot count instructions");
+    }
+    ~Counting() {
+        PERFGATE_CUPTI_PARAMS(CUpti_SassMetricsDisable_Params, disable);
+        disable.ctx = context_;
+        functions_.disable(&disable);
+        forget();
+    }
+    Counting(const Counting&) = delete;
+    Counting& operator=(const Counting&) = delete;
+
+    /// The context is idle.
+    InstructionCounts read() {
+        constexpr const char* reading = "cannot read how often instructions were executed";
+        PERFGATE_CUPTI_PARAMS(CUpti_SassMetricsGetDataProperties_Params, size);
+        size.ctx = context_;
+        check(api_, functions_.size(&size), reading);
+        const std::size_t records = size.numOfPatchedInstructionRecords,
+                          instances = size.numOfInstances;
+        if (records == 0 || instances == 0) throw util::Error("no instruction was counted");
+        if (records > most_records / instances) {
+            throw util::Error(fmt::format("{} × {} counts are too many", records, instances));
+        }
+        std::vector<CUpti_SassMetrics_InstanceValue> values(records * instances);
+        std::vector<CUpti_SassMetrics_Data> data(records);
+        for (std::size_t i = 0; i < records; ++i) {
+            data[i].structSize = sizeof(CUpti_SassMetrics_Data);
+            data[i].pInstanceValues = &values[i * instances];
+        }
+        PERFGATE_CUPTI_PARAMS(CUpti_SassMetricsFlushData_Params, flush);
+        flush.ctx = context_;
+        flush.numOfPatchedInstructionRecords = records;
+        flush.numOfInstances = instances;
+        flush.pMetricsData = data.data();
+        check(api_, functions_.flush(&flush), reading);
+        InstructionCounts counts;
+        for (std::size_t i = 0; i < records; ++i) {
+            if (data[i].functionName == nullptr) continue;
+            std::int64_t& count = counts[{data[i].functionName, data[i].pcOffset}];
+            for (std::size_t k = 0; k < instances; ++k) {
+                const std::uint64_t value = values[i * instances + k].value;
+                count += static_cast<std::int64_t>(std::min(value, most_counted));
+            }
+            count = std::min(count, static_cast<std::int64_t>(most_counted));
+        }
+        return counts;
+    }
+
+  private:
+    void forget() {
+        PERFGATE_CUPTI_PARAMS(CUpti_SassMetricsUnsetConfig_Params, unset);
+        unset.deviceIndex = device_;
+        functions_.forget(&unset);
+    }
+
+    const cupti::Api& api_;
+    CountingFunctions functions_;
+    CUcontext context_;
+    std::uint32_t device_;
+};
+
+}  // namespace
+
+InstructionCounts count_instructions(OpenDevice& device, CudaCase& opened, model::Cache cache) {
+    InstructionCounts counts;
+    guarded(device.context(), [&] {
+        const NvtxRange range("executions");
+        opened.prepare(cache);
+        device.context().synchronize();
+        Counting counting(cupti::own_counters(), device.context().get(), device.facts().ordinal);
+        opened.enqueue_launch();
+        device.context().synchronize();
+        counts = counting.read();
+    });
+    return counts;
+}
+
+}  // namespace perfgate::backend::cuda

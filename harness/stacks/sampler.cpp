@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stacks/sampler.hpp"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+#include <utility>
+
+namespace perfgate::stacks {
+namespace {
+
+using activity::HostSample;
+using activity::HostState;
+
+/// Of threads, processes and frames, more are not kept.
+constexpr std::size_t most_threads = 1024, most_processes = 64, most_frames = std::size_t{1} << 18;
+/// Samples that nobody takes.
+constexpr std::size_t most_samples = std::size_t{1} << 20;
+/// Listing threads and processes costs more than a look: each so many looks.
+constexpr std::uint64_t looks_between_lists = 16;
+/// A thread without Python that stays blocked is looked at less often, down to each so many looks.
+constexpr std::uint64_t most_skipped = 16;
+/// A look later than this many intervals says nothing of the time before.
+constexpr std::uint64_t late_intervals = 5;
+constexpr std::chrono::milliseconds patience{500};
+
+std::uint64_t processor_time() {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 +
+           static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+/// Gives the calling thread descriptors of its own, and none of the program's: closing or counting
+/// those must not meet the sampler's, and a pipe's end must not stay open here.
+bool leave_descriptors() {
+#ifdef SYS_close_range
+    constexpr unsigned int unshare_first = 2;  // CLOSE_RANGE_UNSHARE
+    if (::syscall(SYS_close_range, 0U, ~0U, unshare_first) == 0) return true;
+#endif
+    if (::unshare(CLONE_FILES) != 0) return false;
+    for (int i = 0; i < static_cast<int>(::sysconf(_SC_OPEN_MAX)) && i < 65536; ++i) ::close(i);
+    return true;
+}
+
+}  // namespace
+
+struct Sampler::Thread {
+    Thread(pid_t process, pid_t number) : id(number), state(process, number) {}
+
+    pid_t id;
+    ThreadState state;
+    Address frame = 0;  ///< of Python, at this look
+    bool seen = true;   ///< when threads were listed last
+    bool has_sample = false;
+    HostSample sample;
+    std::string name;
+    std::uint64_t looked_ns = 0, next_look = 0, unchanged = 0;
+};
+
+struct Sampler::Process {
+    explicit Process(pid_t number) : id(number), memory(number) {}
+
+    pid_t id;
+    Memory memory;
+    std::optional<Address> python;  ///< its distance
+    std::map<pid_t, Thread> threads;
+};
+
+std::size_t Sampler::FrameHash::operator()(const Frame& frame) const {
+    std::uint64_t mixed = frame.caller;
+    for (const std::uint32_t next : {frame.python.function, frame.python.line}) {
+        mixed = (mixed ^ next) * 0x9e3779b97f4a7c15;
+        mixed ^= mixed >> 29;
+    }
+    return mixed;
+}
+
+Sampler::Sampler(std::chrono::nanoseconds interval, std::function<std::uint64_t()> clock)
+    : interval_(interval), clock_(std::move(clock)), python_(Python::find(about_python_)) {
+    sampling_.interval_ns = static_cast<std::uint64_t>(interval.count());
+    sampling_.start_ns = clock_();
+    auto own = std::make_unique<Process>(getpid());
+    if (python_) own->python = 0;
+    processes_.emplace(getpid(), std::move(own));
+}
+
+Sampler::~Sampler() = default;
+
+void Sampler::start() {
+    sigset_t all, before;
+    sigfillset(&all);  // the program's signals must go to its own threads
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_t thread{};
+    const int error = pthread_create(
+        &thread, &attributes,
+        [](void* self) -> void* {
+            static_cast<Sampler*>(self)->run();
+            return nullptr;
+        },
+        this);
+    pthread_attr_destroy(&attributes);
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (error != 0) about_python_ = "no stacks: no thread could be made";
+}
+
+void Sampler::stop() noexcept {
+    stopping_ = true;
+    wake_.notify_all();
+}
+
+void Sampler::run() noexcept {
+    pthread_setname_np(pthread_self(), "perfgate stacks");
+    const bool own_descriptors = leave_descriptors();
+    std::unique_lock lock(mutex_);
+    if (!own_descriptors) {
+        about_python_ = "no stacks: the system gives a thread no descriptors of its own";
+        return;
+    }
+    random_.seed(static_cast<unsigned int>(sampling_.start_ns));
+    // Intervals differ, so that a program in step with them is still seen everywhere.
+    std::uniform_real_distribution<double> part(0.5, 1.5);
+    while (!stopping_) {
+        try {
+            look();
+        } catch (...) {
+            about_python_ = "no more stacks: memory ran out";
+            return;
+        }
+        sampling_.cpu_ns = processor_time();
+        const auto pause =
+            std::chrono::duration_cast<std::chrono::nanoseconds>(interval_ * part(random_));
+        wake_.wait_for(lock, pause, [&] { return stopping_.load(); });
+    }
+}
+
+void Sampler::look() {
+    const std::uint64_t now = clock_();
+    const std::uint64_t since = last_look_ns_ == 0 || now < last_look_ns_ ? 0 : now - last_look_ns_;
+    if (since > late_intervals * sampling_.interval_ns) {
+        ++sampling_.late_looks;
+        for (auto& [pid, process] : processes_) {
+            for (auto& [tid, thread] : process->threads) {
+                close(thread, last_look_ns_ + sampling_.interval_ns);
+            }
+        }
+    }
+    const bool list = sampling_.looks % looks_between_lists == 0;
+    if (list) find_children();
+    for (auto& [pid, process] : processes_) look_at(*process, now, list);
+    std::erase_if(processes_, [](const auto& each) { return each.second->threads.empty(); });
+    ++sampling_.looks;
+    sampling_.end_ns = now;
+    last_look_ns_ = now;
+}
+
+void Sampler::find_children() {
+    std::vector<pid_t> found;
+    for (const auto& [pid, process] : processes_) {
+        for (const auto& [tid, thread] : process->threads) {
+            for (const pid_t child : children_of(pid, tid)) found.push_back(child);
+        }
+    }
+    for (const pid_t child : found) {
+        if (processes_.contains(child) || processes_.size() == most_processes) continue;
+        auto process = std::make_unique<Process>(child);
+        if (python_) process->python = python_->distance_in(child);
+        processes_.emplace(child, std::move(process));
+    }
+}
+
+void Sampler::look_at(Process& process, std::uint64_t now, bool list_threads) {
+    if (list_threads || process.threads.empty()) {
+        for (auto& [tid, thread] : process.threads) thread.seen = false;
+        for (const pid_t tid : threads_of(process.id)) {
+            if (process.threads.size() == most_threads) break;
+            const auto [known, added] = process.threads.try_emplace(tid, process.id, tid);
+            known->second.seen = true;
+            if (!added && !known->second.name.empty() && sampling_.looks % 64 != 0) continue;
+            std::string name = name_of(process.id, tid);
+            if (name.starts_with("perfgate") && process.id != getpid()) {
+                // It samples itself.
+                process.threads.clear();
+                return;
+            }
+            if (name == known->second.name) continue;
+            known->second.name = name;
+            if (!name.starts_with("perfgate")) {
+                new_threads_.push_back(
+                    {{static_cast<std::uint32_t>(process.id), static_cast<std::uint32_t>(tid), 0},
+                     std::move(name)});
+            }
+        }
+    }
+    for (auto& [tid, thread] : process.threads) thread.frame = 0;
+    if (process.python && python_->threads(process.memory, *process.python, python_threads_)) {
+        for (const Python::Thread& each : python_threads_) {
+            auto known = process.threads.find(static_cast<pid_t>(each.id));
+            // After fork the interpreter may keep the parent's number of its only thread.
+            if (known == process.threads.end() && python_threads_.size() == 1) {
+                known = process.threads.find(process.id);
+            }
+            if (known != process.threads.end()) known->second.frame = each.frame;
+        }
+    }
+    for (auto each = process.threads.begin(); each != process.threads.end();) {
+        Thread& thread = each->second;
+        const bool own = thread.name.starts_with("perfgate");
+        const bool alive = own || (thread.seen && look_at(process, thread, now));
+        if (!alive) close(thread, now);
+        each = alive ? std::next(each) : process.threads.erase(each);
+    }
+}
+
+bool Sampler::look_at(Process& process, Thread& thread, std::uint64_t now) {
+    if (thread.frame == 0 && thread.next_look > sampling_.looks) return true;
+    const bool first = thread.looked_ns == 0;
+    if (!thread.state.look(first ? 0 : now - thread.looked_ns)) return false;
+    thread.looked_ns = now;
+    if (thread.state.unchanged() && thread.has_sample) {
+        ++thread.unchanged;
+        thread.next_look = sampling_.looks + std::min(most_skipped, thread.unchanged / 8);
+        return true;
+    }
+    thread.unchanged = 0;
+    std::uint32_t frame = 0;
+    if (thread.frame != 0) {
+        ++stacks_;
+        // Once more where the program returned or called meanwhile.
+        if (python_->stack(process.memory, process.id, *process.python, thread.frame, stack_) ||
+            python_->stack(process.memory, process.id, *process.python, thread.frame, stack_)) {
+            frame = number_of(stack_);
+        } else {
+            ++failed_stacks_;
+        }
+    }
+    const HostState state = thread.state.state();
+    if (thread.has_sample && thread.sample.frame == frame && thread.sample.state == state) {
+        return true;
+    }
+    close(thread, now);
+    thread.has_sample = true;
+    thread.sample = {
+        now,   now,  static_cast<std::uint32_t>(process.id), static_cast<std::uint32_t>(thread.id),
+        frame, state};
+    return true;
+}
+
+void Sampler::close(Thread& thread, std::uint64_t now) {
+    if (!std::exchange(thread.has_sample, false)) return;
+    thread.sample.end_ns = std::max(now, thread.sample.start_ns);
+    if (samples_.size() < most_samples) samples_.push_back(thread.sample);
+}
+
+std::uint32_t Sampler::number_of(const std::vector<Python::Frame>& innermost_first) {
+    std::uint32_t number = 0;
+    for (auto frame = innermost_first.rbegin(); frame != innermost_first.rend(); ++frame) {
+        const Frame key{number, *frame};
+        const auto known = numbers_.find(key);
+        if (known != numbers_.end()) {
+            number = known->second;
+            continue;
+        }
+        if (numbers_.size() == most_frames) break;
+        number = static_cast<std::uint32_t>(numbers_.size() + 1);
+        numbers_.emplace(key, number);
+        new_frames_.push_back(key);
+    }
+    return number;
+}
+
+void Sampler::take(activity::Writer& writer, activity::Records& records) {
+    std::vector<Frame> frames;
+    std::vector<std::pair<activity::HostThread, std::string>> threads;
+    std::vector<std::pair<std::string, std::string>> names;
+    {
+        const std::unique_lock lock(mutex_, patience);
+        if (!lock.owns_lock()) return;
+        // What goes on is cut, so that a program that is killed loses little of it.
+        for (auto& [pid, process] : processes_) {
+            for (auto& [tid, thread] : process->threads) {
+                if (!thread.has_sample) continue;
+                HostSample next = thread.sample;
+                next.start_ns = std::max(sampling_.end_ns, next.start_ns);
+                close(thread, next.start_ns);
+                thread.sample = next;
+                thread.has_sample = true;
+            }
+        }
+        std::erase_if(samples_,
+                      [](const HostSample& each) { return each.end_ns == each.start_ns; });
+        frames = std::exchange(new_frames_, {});
+        threads = std::exchange(new_threads_, {});
+        records.host_samples = std::exchange(samples_, {});
+        records.host_samplings.push_back(sampling_);
+        for (const Frame& frame : frames) {
+            names.emplace_back(python_->name(frame.python.function),
+                               python_->file(frame.python.function));
+        }
+        if (python_ && stacks_ > 100 && failed_stacks_ * 2 > stacks_) {
+            about_python_ = "the stacks of Python could not be read";
+        }
+        records.host_samplings.back().python = writer.string(about_python_);
+    }
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        records.stack_frames.push_back({frames[i].caller, writer.string(names[i].first),
+                                        writer.string(names[i].second), frames[i].python.line});
+    }
+    for (auto& [thread, name] : threads) {
+        thread.name = writer.string(name);
+        records.host_threads.push_back(thread);
+    }
+}
+
+}  // namespace perfgate::stacks

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stacks/thread_state.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string_view>
+
+namespace perfgate::stacks {
+namespace {
+
+using activity::HostState;
+
+struct Call {
+    long number;
+    HostState state;
+};
+constexpr Call calls[] = {
+    {SYS_futex, HostState::lock},      {SYS_read, HostState::io},
+    {SYS_write, HostState::io},        {SYS_pread64, HostState::io},
+    {SYS_pwrite64, HostState::io},     {SYS_readv, HostState::io},
+    {SYS_writev, HostState::io},       {SYS_preadv, HostState::io},
+    {SYS_openat, HostState::io},       {SYS_fsync, HostState::io},
+    {SYS_fdatasync, HostState::io},    {SYS_io_getevents, HostState::io},
+    {SYS_sendfile, HostState::io},     {SYS_newfstatat, HostState::io},
+    {SYS_getdents64, HostState::io},   {SYS_ppoll, HostState::data},
+    {SYS_pselect6, HostState::data},   {SYS_epoll_pwait, HostState::data},
+    {SYS_recvfrom, HostState::data},   {SYS_recvmsg, HostState::data},
+    {SYS_sendto, HostState::data},     {SYS_sendmsg, HostState::data},
+    {SYS_accept4, HostState::data},    {SYS_connect, HostState::data},
+    {SYS_nanosleep, HostState::sleep}, {SYS_clock_nanosleep, HostState::sleep},
+    {SYS_wait4, HostState::child},     {SYS_waitid, HostState::child},
+    {SYS_ioctl, HostState::driver},    {SYS_mmap, HostState::paging},
+    {SYS_munmap, HostState::paging},   {SYS_madvise, HostState::paging},
+    {SYS_mprotect, HostState::paging}, {SYS_brk, HostState::paging},
+    {-1, HostState::paging},  // not in a call
+#ifdef SYS_poll               // not on all processors
+    {SYS_poll, HostState::data},       {SYS_select, HostState::data},
+    {SYS_epoll_wait, HostState::data}, {SYS_open, HostState::io},
+#endif
+};
+
+/// Faults that take about 0.5 µs each are the cause if they take this much of the time.
+constexpr std::uint64_t ns_of_fault = 500, faulting_parts = 4;
+
+util::Descriptor opened(const std::string& folder, const char* name) {
+    return util::Descriptor(::open((folder + name).c_str(), O_RDONLY | O_CLOEXEC));
+}
+
+/// The text of the file now; empty if there is none.
+std::string_view text_of(const util::Descriptor& file, std::array<char, 512>& buffer) {
+    const ssize_t size =
+        file.get() < 0 ? -1 : ::pread(file.get(), buffer.data(), buffer.size() - 1, 0);
+    return {buffer.data(), size < 0 ? 0 : static_cast<std::size_t>(size)};
+}
+
+/// The words from `first` on, of those that blanks part.
+template <std::size_t Count>
+void numbers(std::string_view text, std::size_t first, std::array<std::uint64_t, Count>& to) {
+    for (std::size_t word = 0; word < first + Count && !text.empty(); ++word) {
+        const std::size_t end = std::min(text.find(' '), text.size());
+        if (word >= first) std::from_chars(text.data(), text.data() + end, to[word - first]);
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+}
+
+std::string task_folder(pid_t process, pid_t thread) {
+    return "/proc/" + std::to_string(process) + "/task/" + std::to_string(thread) + "/";
+}
+
+}  // namespace
+
+HostState state_in_call(long call) {
+    for (const Call& known : calls) {
+        if (known.number == call) return known.state;
+    }
+    return HostState::other;
+}
+
+ThreadState::ThreadState(pid_t process, pid_t thread) {
+    const std::string folder = task_folder(process, thread);
+    schedule_ = opened(folder, "schedstat");
+    stat_ = opened(folder, "stat");
+    call_ = opened(folder, "syscall");
+}
+
+bool ThreadState::look(std::uint64_t since_ns) noexcept {
+    std::array<char, 512> buffer{};
+    std::array<std::uint64_t, 2> schedule{};  // time for which it was ready, how often it ran
+    const std::string_view times = text_of(schedule_, buffer);
+    numbers(times, 1, schedule);
+    // A thread that was blocked and has not been given a processor since is where it was.
+    unchanged_ = blocked_ && !times.empty() && schedule[1] == runs_;
+    const std::uint64_t was_ready_ns = schedule[0] - ready_ns_;
+    ready_ns_ = schedule[0];
+    runs_ = schedule[1];
+    if (unchanged_) return true;
+
+    const std::string_view stat = text_of(stat_, buffer);
+    const std::size_t name_end = stat.rfind(')');
+    if (name_end == std::string_view::npos || name_end + 2 >= stat.size()) return false;
+    const std::string_view fields = stat.substr(name_end + 2);
+    const char letter = fields[0];
+    if (letter == 'Z' || letter == 'X') return false;
+    std::array<std::uint64_t, 1> faults{};
+    numbers(fields, 7, faults);
+    const std::uint64_t new_faults = faults[0] - faults_;
+    faults_ = faults[0];
+    blocked_ = letter != 'R';
+    if (!blocked_) {
+        const bool faulting = new_faults * ns_of_fault * faulting_parts >= since_ns;
+        const bool waited = 2 * was_ready_ns >= since_ns;
+        state_ = since_ns == 0 ? HostState::running
+                 : waited      ? HostState::ready
+                 : faulting    ? HostState::paging
+                               : HostState::running;
+        return true;
+    }
+    const std::string_view call = text_of(call_, buffer);
+    long number = 0;
+    const auto [end, error] = std::from_chars(call.data(), call.data() + call.size(), number);
+    // It may say "running" by now, or nothing where that is not allowed.
+    state_ = error == std::errc{} ? state_in_call(number)
+             : letter == 'D'      ? HostState::io
+                                  : HostState::other;
+    return true;
+}
+
+std::vector<pid_t> threads_of(pid_t process) {
+    std::vector<pid_t> threads;
+    const std::string folder = "/proc/" + std::to_string(process) + "/task";
+    const std::unique_ptr<DIR, int (*)(DIR*)> listing(::opendir(folder.c_str()), &::closedir);
+    if (listing == nullptr) return threads;
+    while (const dirent* entry = ::readdir(listing.get())) {
+        const pid_t thread = std::atoi(entry->d_name);
+        if (thread > 0) threads.push_back(thread);
+    }
+    return threads;
+}
+
+std::vector<pid_t> children_of(pid_t process, pid_t thread) {
+    std::vector<pid_t> children;
+    std::array<char, 512> buffer{};
+    const util::Descriptor file = opened(task_folder(process, thread), "children");
+    std::string_view text = text_of(file, buffer);
+    while (!text.empty()) {
+        pid_t child = 0;
+        const std::size_t end = std::min(text.find(' '), text.size());
+        std::from_chars(text.data(), text.data() + end, child);
+        if (child > 0 && end != text.size()) children.push_back(child);
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return children;
+}
+
+std::string name_of(pid_t process, pid_t thread) {
+    std::array<char, 512> buffer{};
+    const util::Descriptor file = opened(task_folder(process, thread), "comm");
+    const std::string_view text = text_of(file, buffer);
+    return std::string(text.substr(0, text.find('\n')));
+}
+
+}  // namespace perfgate::stacks

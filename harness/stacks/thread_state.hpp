@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a thread does, from its files in /proc.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "activity/record.hpp"
+#include "util/descriptor.hpp"
+
+namespace perfgate::stacks {
+
+/// Of the calls that may wait, what they wait for.
+activity::HostState state_in_call(long call);
+
+class ThreadState {
+  public:
+    ThreadState(pid_t process, pid_t thread);
+
+    /// False if the thread has ended. `since_ns` is the time since the last look.
+    bool look(std::uint64_t since_ns) noexcept;
+
+    [[nodiscard]] activity::HostState state() const { return state_; }
+    /// It has not run since the look before: its stack is the same.
+    [[nodiscard]] bool unchanged() const { return unchanged_; }
+
+  private:
+    util::Descriptor schedule_, stat_, call_;
+    activity::HostState state_ = activity::HostState::other;
+    bool unchanged_ = false;
+    bool blocked_ = false;
+    std::uint64_t ready_ns_ = 0, runs_ = 0, faults_ = 0;
+};
+
+/// The threads of a process, or the processes that one of its threads started.
+std::vector<pid_t> threads_of(pid_t process);
+std::vector<pid_t> children_of(pid_t process, pid_t thread);
+/// The name that the program gave it.
+std::string name_of(pid_t process, pid_t thread);
+
+}  // namespace perfgate::stacks

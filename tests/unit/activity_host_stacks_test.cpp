@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the host did while the GPU was idle: samples in gaps, by function, state and CUDA call.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "activity/analysis.hpp"
+#include "activity/host_stacks.hpp"
+#include "recorded_program.hpp"
+
+namespace perfgate::activity {
+namespace {
+
+/// A process with pid 1, whose main thread is 1, and samples of its stacks.
+class Sampled : public Program {
+  public:
+    Sampled() {
+        recording_.header["pid"] = "1";
+        recording_.records.host_samplings.push_back(
+            {0, 4'000'000'000, 4'000'000, 1000, 2, 20'000'000, id("3.12.1"), 0});
+    }
+
+    /// "file:function:line", outermost first.
+    std::uint32_t stack(const std::vector<std::string>& functions) {
+        std::uint32_t caller = 0;
+        for (const std::string& each : functions) {
+            const std::size_t first = each.find(':'), last = each.rfind(':');
+            recording_.records.stack_frames.push_back(
+                {caller, id(each.substr(first + 1, last - first - 1)), id(each.substr(0, first)),
+                 static_cast<std::uint32_t>(std::stoul(each.substr(last + 1)))});
+            caller = static_cast<std::uint32_t>(recording_.records.stack_frames.size());
+        }
+        return caller;
+    }
+
+    Sampled& sample(Interval time, std::uint32_t frame, HostState state = HostState::running,
+                    std::uint32_t thread = 1, std::uint32_t process = 1) {
+        recording_.records.host_samples.push_back(
+            {time.begin, time.end, process, thread, frame, state});
+        return *this;
+    }
+};
+
+const std::vector<std::string> queue_get = {
+    "/app/train.py:<module>:9", "/app/train.py:main:7",
+    "/venv/lib/python3.12/site-packages/torch/dataloader.py:Loader.__next__:70",
+    "/usr/lib/python3.12/multiprocessing/queues.py:Queue.get:103",
+    "/usr/lib/python3.12/multiprocessing/connection.py:wait:1136"};
+const std::vector<std::string> getitem = {
+    "/app/train.py:<module>:9", "/venv/lib/python3.12/site-packages/torch/dataloader.py:fetch:50",
+    "/app/data.py:Images.__getitem__:20"};
+
+std::vector<HostPiece> piece(Interval time, std::uint32_t thread = 1) {
+    return {{time, thread}};
+}
+
+TEST(HostStacks, name_the_users_function_what_it_called_and_what_waits) {
+    Sampled program;
+    const auto get = program.stack(queue_get), item = program.stack(getitem);
+    program.sample({100, 190}, get, HostState::data).sample({190, 200}, item);
+    program.sample({200, 900}, get, HostState::data);  // outside of the gap
+    const Recording recording = program.recording();
+    const Timeline timeline(recording);
+    const HostStacks stacks = HostSamples(timeline).in(piece({100, 200}));
+    EXPECT_EQ(100u, stacks.time_ns);
+    EXPECT_EQ(100u, stacks.sampled_ns);
+    ASSERT_EQ(2u, stacks.waiting.size());
+    EXPECT_EQ("main → Loader.__next__ → Queue.get", stacks.waiting[0].name);
+    EXPECT_EQ("waiting for data", stacks.waiting[0].state);
+    EXPECT_EQ(90u, stacks.waiting[0].time_ns);
+    EXPECT_EQ("/app/train.py", stacks.waiting[0].file);
+    EXPECT_EQ(7u, stacks.waiting[0].line);
+    EXPECT_EQ("Images.__getitem__", stacks.waiting[1].name);
+    EXPECT_EQ(
+        "90 % in main → Loader.__next__ → Queue.get (train.py:7), waiting for data; 10 % in "
+        "Images.__getitem__ (data.py:20)",
+        host_text(stacks));
+}
+
+TEST(HostStacks, a_call_of_cuda_takes_the_place_of_the_state) {
+    Sampled program;
+    const auto item = program.stack({"/app/train.py:train:5"});
+    program.sample({0, 100}, item);
+    program.call("cudaStreamSynchronize_v3020", {10, 90}).call("cuStreamSynchronize", {20, 80});
+    program.call("cudaMalloc", {0, 100}, 2);  // of another thread
+    const Recording recording = program.recording();
+    const Timeline timeline(recording);
+    const HostStacks stacks = HostSamples(timeline).in(piece({0, 100}));
+    ASSERT_EQ(1u, stacks.waiting.size());
+    EXPECT_EQ("in cudaStreamSynchronize", stacks.waiting[0].state);
+    const auto flame = HostSamples(timeline).flame(piece({0, 100}));
+    ASSERT_EQ(2u, flame.size());
+    EXPECT_EQ("train", flame[0].name);
+    EXPECT_EQ(100u, flame[0].time_ns);
+    EXPECT_EQ("in cudaStreamSynchronize", flame[1].name);
+    EXPECT_EQ(1u, flame[1].parent);
+    EXPECT_EQ(80u, flame[1].time_ns);
+}
+
+TEST(HostStacks, other_threads_and_processes_are_named_if_they_work_meanwhile) {
+    Sampled program;
+    const auto get = program.stack(queue_get), item = program.stack(getitem);
+    program.sample({0, 100}, get, HostState::data);
+    program.sample({0, 80}, item, HostState::running, 7, 7)
+        .sample({0, 90}, item, HostState::io, 8, 8);
+    program.sample({0, 100}, get, HostState::data, 9, 9);  // an idle worker
+    const Recording recording = program.recording();
+    const Timeline timeline(recording);
+    const HostStacks stacks = HostSamples(timeline).in(piece({0, 100}));
+    ASSERT_EQ(1u, stacks.meanwhile.size());
+    EXPECT_EQ("Images.__getitem__", stacks.meanwhile[0].name);
+    EXPECT_EQ(170u, stacks.meanwhile[0].time_ns);
+    EXPECT_EQ(2u, stacks.meanwhile[0].threads);
+    EXPECT_NE(std::string::npos,
+              host_text(stacks).find("; meanwhile 2 other threads were in Images.__getitem__"));
+}
+
+TEST(HostStacks, a_gap_belongs_to_the_thread_that_launched_what_ended_it) {
+    Sampled program;
+    const auto slow = program.stack({"/app/a.py:slow:1"}),
+               idle = program.stack({"/app/a.py:join:2"});
+    program.kernel("k", 5, {10, 20}, 2).kernel("k", 95, {100, 110}, 2);
+    program.sample({0, 200}, idle, HostState::lock, 1)
+        .sample({0, 200}, slow, HostState::running, 2);
+    const Recording recording = program.recording();
+    const Timeline timeline(recording);
+    const Profile profile = profile_of(timeline);
+    ASSERT_EQ(1u, profile.gaps.size());
+    EXPECT_EQ("slow", profile.gaps[0].host);
+    ASSERT_EQ(1u, profile.host.waiting.size());
+    EXPECT_EQ("slow", profile.host.waiting[0].name);
+    EXPECT_EQ("3.12.1", profile.python);
+}
+
+TEST(HostStacks, the_advice_names_the_function_in_the_range_that_is_idle) {
+    Sampled program;
+    const auto get = program.stack(queue_get), step = program.stack({"/app/train.py:step:30"});
+    for (std::uint64_t i = 0; i < 10; ++i) {
+        const std::uint64_t at = 1'000'000 * (10 * i + 1);
+        program.range("data", {at, at + 8'000'000}).range("step", {at + 8'000'000, at + 9'000'000});
+        program.kernel("gemm", at + 8'100'000, {at + 8'200'000, at + 8'900'000});
+        program.sample({at, at + 8'000'000}, get, HostState::data);
+        program.sample({at + 8'000'000, at + 10'000'000}, step);
+    }
+    const Recording recording = program.recording();
+    const Timeline timeline(recording);
+    const Profile profile = profile_of(timeline);
+    EXPECT_EQ("data", profile.idle_range.name);
+    const auto sentences = advice(profile);
+    ASSERT_FALSE(sentences.empty());
+    EXPECT_NE(std::string::npos, sentences[0].find("In the range 'data'"));
+    EXPECT_NE(std::string::npos, sentences[0].find("100 % in main → Loader.__next__ → Queue.get"));
+    bool cost = false;
+    for (const std::string& note : notes(profile)) {
+        cost = cost || note.find("250 times a second, which took 0.5 % of a processor; 2 looks") !=
+                           std::string::npos;
+    }
+    EXPECT_TRUE(cost);
+}
+
+TEST(HostStacks, hostile_names_and_samples_do_no_harm) {
+    Sampled program;
+    const auto evil = program.stack({"/app/\x1b[2J:<script>\n\xff:1"});
+    program.sample({0, 100}, evil).sample({50, 150}, evil).sample({40, 60}, 0);
+    program.sample({0, UINT64_MAX}, evil, HostState::running, 2);
+    program.kernel("k", 1, {0, 10}).kernel("k", 90, {100, 110});
+    const Recording recording = program.recording();
+    const Timeline timeline(recording);
+    const Profile profile = profile_of(timeline);
+    // A thread does one thing at a time.
+    EXPECT_EQ(90u, profile.host.sampled_ns);
+    ASSERT_EQ(1u, profile.host.waiting.size());
+    EXPECT_EQ("<script>??", profile.host.waiting[0].name);
+    EXPECT_EQ(std::string::npos, profile.host.waiting[0].file.find('\x1b'));
+    ASSERT_FALSE(profile.flame.empty());
+    EXPECT_EQ("<script>??", profile.flame[0].name);
+}
+
+TEST(HostStacks, without_samples_nothing_is_said) {
+    Program program;
+    program.kernel("k", 5, {10, 20}).kernel("k", 95, {100, 110});
+    const Recording recording = program.recording();
+    const Timeline timeline(recording);
+    const Profile profile = profile_of(timeline);
+    EXPECT_EQ(0u, profile.sampling.looks);
+    EXPECT_TRUE(profile.flame.empty());
+    EXPECT_EQ("", host_text(profile.host));
+}
+
+}  // namespace
+}  // namespace perfgate::activity
