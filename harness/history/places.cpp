@@ -142,19 +142,19 @@ class Search {
     /// each be the other's spread. `merge` removes those that are not shown.
     void split_obvious() {
         for (std::size_t at = least_between; at + least_between <= count(); ++at) {
-            const auto left =
-                std::ranges::minmax(Span(scaled_).subspan(at - least_between, least_between));
+            const Span before = Span(scaled_).subspan(at - least_between, least_between);
+            const auto left = std::ranges::minmax(before);
             const auto right = std::ranges::minmax(Span(scaled_).subspan(at, least_between));
             const double gap = std::max(right.min - left.max, left.min - right.max);
             const double range = std::max(left.max - left.min, right.max - right.min);
-            if (gap > obvious_ranges * std::max(range, least_spread(left.max))) {
+            if (gap > obvious_ranges * std::max(range, least_spread(before))) {
                 places_.push_back(at);
             }
         }
     }
 
-    double least_spread(double value) const {
-        return logarithmic_ ? least_deviation : least_deviation * std::abs(value);
+    double least_spread(Span nights) const {
+        return logarithmic_ ? least_deviation : least_deviation * std::abs(middle(nights));
     }
 
     double difference(std::size_t place, std::size_t before, std::size_t after) const {
@@ -309,7 +309,7 @@ class Search {
 
     double deviation(std::size_t first, std::size_t last) const {
         const Span values = Span(scaled_).subspan(first, last - first);
-        return std::max(least_spread(middle(values)), deviation_without_outliers(values));
+        return std::max(least_spread(values), deviation_without_outliers(values));
     }
 
     Place uncertain(std::size_t from, std::size_t place, std::size_t to) const {
