@@ -47,7 +47,7 @@ constexpr double as_good = 2.5;
 /// Nights between two changes.
 constexpr std::size_t least_between = 5;
 /// Ranges of so many nights by which others are away from them where a change is obvious.
-constexpr double obvious_ranges = 2;
+constexpr double obvious_ranges = 1;
 
 double middle(Span values) {
     if (values.size() <= 3) return stats::median(values);
