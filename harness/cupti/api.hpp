@@ -57,7 +57,7 @@ std::string version_text(std::uint32_t version);
     X(cuptiProfilerDeInitialize) X(cuptiProfilerHostGetBaseMetrics) \
     X(cuptiProfilerHostGetSupportedChips) X(cuptiRangeProfilerCounterDataGetRangeInfo)
 // From 12.6 on.
-#define PERFGATE_CUPTI_SAMPLING_FUNCTIONS(X) \
+#define PERFGATE_CUPTI_PM_FUNCTIONS(X) \
     X(cuptiPmSamplingGetCounterAvailability) X(cuptiPmSamplingEnable) X(cuptiPmSamplingDisable) \
     X(cuptiPmSamplingSetConfig) X(cuptiPmSamplingStart) X(cuptiPmSamplingStop) \
     X(cuptiPmSamplingDecodeData) X(cuptiPmSamplingGetCounterDataSize) \
@@ -73,7 +73,7 @@ struct Api {
     PERFGATE_CUPTI_WORKER_FUNCTIONS(PERFGATE_CUPTI_DECLARE)          ///< own() has them
     PERFGATE_CUPTI_COUNTER_FUNCTIONS(PERFGATE_CUPTI_DECLARE)         ///< after load_counters()
     PERFGATE_CUPTI_WORKER_COUNTER_FUNCTIONS(PERFGATE_CUPTI_DECLARE)  ///< own_counters() has them
-    PERFGATE_CUPTI_SAMPLING_FUNCTIONS(PERFGATE_CUPTI_DECLARE)        ///< after load_sampling()
+    PERFGATE_CUPTI_PM_FUNCTIONS(PERFGATE_CUPTI_DECLARE)              ///< after load_sampling()
 #undef PERFGATE_CUPTI_DECLARE
     void* library = nullptr;
     std::string path;  ///< of the file that is used

@@ -7,9 +7,9 @@ namespace perfgate::cupti {
 namespace {
 
 constexpr CUpti_ProfilerType sampling = CUPTI_PROFILER_TYPE_PM_SAMPLING;
-/// Of the device's memory, for samples that were not read yet.
+/// For samples that were not read yet.
 constexpr std::size_t buffer_bytes = std::size_t{256} << 20;
-constexpr std::uint32_t samples_at_once = 2048;
+constexpr std::uint32_t samples_at_once = 256;
 /// Where no timer can trigger samples (Turing, GA100), the system clock does; about its frequency.
 constexpr std::uint64_t clocks_per_us = 1500;
 
@@ -142,15 +142,16 @@ void DeviceSampling::clear_data() {
           "cannot initialise the samples");
 }
 
-bool DeviceSampling::read(const Visit& visit) {
-    for (bool complete = true;;) {
+Samples DeviceSampling::read(std::chrono::milliseconds at_most, const Visit& visit) {
+    const auto end = std::chrono::steady_clock::now() + at_most;
+    for (;;) {
         PERFGATE_CUPTI_PARAMS(CUpti_PmSampling_DecodeData_Params, decode);
         decode.pPmSamplingObject = object_;
         decode.pCounterDataImage = data_.data();
         decode.counterDataImageSize = data_.size();
         const CUptiResult code = api_.cuptiPmSamplingDecodeData(&decode);
         if (code != CUPTI_ERROR_OUT_OF_MEMORY) check(api_, code, "cannot decode the samples");
-        complete = complete && code == CUPTI_SUCCESS && decode.overflow == 0;
+        const bool lost = code != CUPTI_SUCCESS || decode.overflow != 0;
 
         PERFGATE_CUPTI_PARAMS(CUpti_PmSampling_GetCounterDataInfo_Params, info);
         info.pCounterDataImage = data_.data();
@@ -166,10 +167,12 @@ bool DeviceSampling::read(const Visit& visit) {
                   "cannot read the time of a sample");
             visit(sample.startTimestamp, sample.endTimestamp, host_->evaluate(data_, i, chosen_));
         }
-        clear_data();
+        if (info.numPopulatedSamples != 0 || info.numCompletedSamples != 0) clear_data();
+        if (lost) return Samples::lost;
         const bool more =
             decode.decodeStopReason == CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL;
-        if (!complete || !more || info.numCompletedSamples == 0) return complete;
+        if (!more || info.numCompletedSamples == 0) return Samples::all;
+        if (std::chrono::steady_clock::now() >= end) return Samples::left;
     }
 }
 

@@ -3,6 +3,7 @@
 // it. Only counters that the hardware counts in one pass can be sampled together.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -24,6 +25,10 @@ std::vector<std::string> one_pass(const Api& api, const std::string& chip,
                                   const std::vector<std::uint8_t>& availability,
                                   const CounterRows& rows);
 
+/// What became of samples: all were read; some are left; the buffer overflowed, so that some are
+/// lost.
+enum class Samples { all, left, lost };
+
 /// Samples the device during its lifetime. All functions but the destructor throw util::Error.
 class DeviceSampling {
   public:
@@ -39,9 +44,8 @@ class DeviceSampling {
     /// Times are those of activity records. `values`: one for each chosen counter, in their order.
     using Visit = std::function<void(std::uint64_t start_ns, std::uint64_t end_ns,
                                      std::span<const double> values)>;
-    /// What was sampled since the last call. False: the device's buffer overflowed, and samples are
-    /// missing.
-    bool read(const Visit& visit);
+    /// What was sampled since the last call, or the first of it if that takes longer.
+    Samples read(std::chrono::milliseconds at_most, const Visit& visit);
     /// After it, read() gives the rest.
     void stop();
 

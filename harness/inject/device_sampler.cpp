@@ -11,7 +11,8 @@ namespace {
 
 using activity::SampledMetric;
 
-constexpr std::uint64_t interval_ns = 50'000;
+/// Reading must not take the program's time, nor keep it from ending.
+constexpr std::chrono::milliseconds of_a_step{10}, of_the_end{3000};
 /// Before this one a metric is in % of its peak, from it on in bytes of the interval.
 constexpr auto first_in_bytes = static_cast<std::size_t>(SampledMetric::pcie_read);
 
@@ -59,11 +60,12 @@ void DeviceSampler::fail(std::uint32_t device, const std::string& why) {
     devices_[device] = nullptr;
 }
 
-void DeviceSampler::read(std::uint32_t device, cupti::DeviceSampling& sampling) {
+void DeviceSampler::read(std::uint32_t device, cupti::DeviceSampling& sampling,
+                         std::chrono::milliseconds at_most) {
     activity::Records records;
     const auto& counters = sampling.counters();
-    const bool complete =
-        sampling.read([&](std::uint64_t start, std::uint64_t end, std::span<const double> values) {
+    const cupti::Samples found = sampling.read(
+        at_most, [&](std::uint64_t start, std::uint64_t end, std::span<const double> values) {
             if (start == 0 || end <= start) return;
             activity::DeviceSample& sample = records.device_samples.emplace_back();
             sample.start_ns = start;
@@ -79,9 +81,10 @@ void DeviceSampler::read(std::uint32_t device, cupti::DeviceSampling& sampling) 
             }
         });
     writer_.append(records);
-    if (!complete && overflowed_.insert(device).second) {
+    const bool left = over_ && found == cupti::Samples::left;
+    if ((left || found == cupti::Samples::lost) && overflowed_.insert(device).second) {
         writer_.problem("samples of GPU " + std::to_string(device) +
-                        " are missing: its buffer was full before they were read");
+                        " are missing: they came faster than they could be read");
     }
 }
 
@@ -93,7 +96,7 @@ void DeviceSampler::step() {
         if ((wanted >> device & 1) == 0 || devices_.contains(device)) continue;
         try {
             devices_[device] = std::make_unique<cupti::DeviceSampling>(
-                api_, device, sampled_counters(), interval_ns);
+                api_, device, sampled_counters(), interval_ns_);
         } catch (const util::Error& error) {
             fail(device, error.what());
         }
@@ -101,7 +104,7 @@ void DeviceSampler::step() {
     for (auto& [device, sampling] : devices_) {
         if (sampling == nullptr) continue;
         try {
-            read(device, *sampling);
+            read(device, *sampling, of_a_step);
         } catch (const util::Error& error) {
             fail(device, error.what());
         }
@@ -115,7 +118,7 @@ void DeviceSampler::finish() {
         if (sampling == nullptr) continue;
         try {
             sampling->stop();
-            read(device, *sampling);
+            read(device, *sampling, of_the_end);
         } catch (const util::Error& error) {
             writer_.problem("samples of GPU " + std::to_string(device) +
                             " are missing: " + error.what());

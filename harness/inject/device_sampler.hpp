@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -23,7 +24,8 @@ class DeviceSampler {
   public:
     static constexpr int step_ms = 20;
 
-    DeviceSampler(const cupti::Api& api, activity::Writer& writer) : api_(api), writer_(writer) {}
+    DeviceSampler(const cupti::Api& api, activity::Writer& writer, std::uint32_t interval_us)
+        : api_(api), writer_(writer), interval_ns_(std::uint64_t{1000} * interval_us) {}
 
     /// A context of the device exists: from the next step on it is sampled.
     void add(std::uint32_t device) noexcept { wanted_ |= std::uint64_t{1} << (device % 64); }
@@ -33,11 +35,13 @@ class DeviceSampler {
     void finish();
 
   private:
-    void read(std::uint32_t device, cupti::DeviceSampling& sampling);
+    void read(std::uint32_t device, cupti::DeviceSampling& sampling,
+              std::chrono::milliseconds at_most);
     void fail(std::uint32_t device, const std::string& why);
 
     const cupti::Api& api_;
     activity::Writer& writer_;
+    const std::uint64_t interval_ns_;
     std::atomic<std::uint64_t> wanted_{0};
     std::mutex mutex_;
     std::map<std::uint32_t, std::unique_ptr<cupti::DeviceSampling>> devices_;  ///< null: failed

@@ -227,7 +227,7 @@ bool Recorder::load(std::string& why) {
         if (!cupti::load(settings_.cupti, api_, unusable_)) return;
         if (settings_.level == Level::samples) {
             if (!cupti::load_sampling(api_, unusable_)) return;
-            sampler_ = std::make_unique<DeviceSampler>(api_, writer_);
+            sampler_ = std::make_unique<DeviceSampler>(api_, writer_, settings_.samples_us);
         }
         callbacks_ = std::make_unique<Callbacks>(
             api_, writer_, launch_names_, [this](std::uint32_t device) { sampler_->add(device); },
@@ -525,7 +525,8 @@ void Recorder::run_flushes() noexcept {
                 ::kill(getpid(), signal);
                 return;
             }
-            if (sampler_ != nullptr) sampler_->step();
+            // Not while the program makes its context, whose driver this would wait for.
+            if (sampler_ != nullptr && callbacks_->launches().kernels != 0) sampler_->step();
             since_flush_ms += step_ms;
             if (since_flush_ms < flush_ms) continue;
             since_flush_ms = 0;

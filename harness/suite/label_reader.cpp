@@ -428,7 +428,7 @@ class LabelReader {
         std::vector<std::string>& names = label.settings.metrics->names;
         if (std::find(names.begin(), names.end(), metric) == names.end()) {
             names.push_back(metric);
-            if (of_kernels) label.settings.of_kernels.push_back(metric);
+            label.settings.of_kernels.push_back(metric);
         }
         return true;
     }

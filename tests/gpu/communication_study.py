@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """GPU metrics over time and communication, on real GPUs: communication_study.py [PART...]. Environment as for
-profile_programs.py. Parts: samples, planted, cost (one GPU); collectives, unchanged, planted_ranks (two).
+profile_programs.py. Parts: samples, ncu, planted, cost (one GPU); collectives, steps (two).
 
 Prints what it finds; a part that fails ends, and the others go on.
 """
 
-import collections
 import csv
 import io
 import json
+import os
 import pathlib
 import re
+import sqlite3
 import statistics
 import sys
 import tempfile
@@ -21,6 +22,7 @@ import profile_programs as tools
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 RANKS = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"]
 WORK = PROGRAMS / "sampled_work.py"
+COLLECTIVES = pathlib.Path(__file__).resolve().parents[2] / "suites/collectives/collectives.py"
 NCU = {"copy": "dram__throughput.avg.pct_of_peak_sustained_elapsed",
        "product": "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"}
 
@@ -45,16 +47,12 @@ workloads:
     name: ddp
     gpus: 2
     max_overhead: 10000%
-    measure:
-      step: {{nvtx: step, skip: 10}}
-    tolerances:
-      step.own_span: 5%
-      step.communication_calls: 0
-      step.communicated_bytes: 0
-      step.exposed_communication_share: 5pt
-      step.bus_bandwidth: {{worse: 5%, severity: warn}}
-      step.communication_skew: {{abs: 500us, worse: 0%, severity: warn}}
+    measure: {{step0: {{nvtx: step0}}, step1: {{nvtx: step1}}, step2: {{nvtx: step2}}, slow: {{nvtx: slow}},
+              buckets: {{nvtx: buckets}}, late: {{nvtx: late}}}}
+    expect: {{step0.communicated_bytes: "> 0B"}}
 """
+STEP_METRICS = ("span", "own_span", "communication_time", "exposed_communication_share", "communication_skew",
+                "bus_bandwidth", "communicated_bytes", "communication_calls")
 
 
 def document(program, *options, level="samples"):
@@ -75,7 +73,7 @@ def part_samples():
             shown = {key: round(value["mean"], 1) if value["mean"] < 1000 else f"{value['mean']:.3g}"
                      for key, value in found.get("sampled", {}).items()}
             tools.say(f"  {name}: {shown}")
-        import sqlite3
+
         base = sqlite3.connect(store)
         samples = base.execute("SELECT start_ns, end_ns, sm_active_pct, dram_read_pct FROM device_samples "
                                "ORDER BY start_ns").fetchall()
@@ -94,12 +92,15 @@ def part_samples():
             if first is not None:
                 errors.append((first[0] + first[1]) // 2 - begin)
         tools.say(f"  first busy sample's middle after the kernel's begin, ns: {sorted(errors)}")
-    for name, metric in NCU.items():
-        done = tools.run(["ncu", "--csv", "--metrics", metric, "--nvtx", "--nvtx-include", f"{name}/",
-                          "--launch-skip", "4", "--launch-count", "3", sys.executable, WORK], codes=(0, 1, 9))
-        rows = list(csv.DictReader(io.StringIO(done.stdout[done.stdout.find('"ID"'):])))
-        values = [float(row["Metric Value"]) for row in rows if row.get("Metric Name") == metric]
-        tools.say(f"  ncu {name}: {values or done.stdout[-300:]}")
+
+
+def part_ncu():
+    done = tools.run(["ncu", "--csv", "--metrics", ",".join(NCU.values()), "--nvtx", "--nvtx-include", "copy/",
+                      "--nvtx-include", "product/", "--launch-count", "10", sys.executable, WORK], codes=(0, 1, 9))
+    rows = csv.DictReader(io.StringIO(done.stdout[max(done.stdout.find('"ID"'), 0):]))
+    for row in rows:
+        if row.get("Metric Value"):
+            tools.say(f"  ncu {row['Kernel Name'][:40]} {row['Metric Name'].split('.')[0]}: {row['Metric Value']}")
 
 
 def cases_of(document):
@@ -112,7 +113,7 @@ def gate(suite, change):
         root = pathlib.Path(folder)
         (root / "suite.yaml").write_text(suite)
         base = ["--baselines", root / "baselines"]
-        tools.run([tools.PERFGATE, "baseline", "refresh", root / "suite.yaml", *base, "--processes", "2"], codes=(0, 1, 3))
+        tools.run([tools.PERFGATE, "baseline", "refresh", root / "suite.yaml", *base, "--processes", "1"], codes=(0, 1, 3))
         for words in change:
             (root / "suite.yaml").write_text(words(suite))
             done = tools.run([tools.PERFGATE, "run", root / "suite.yaml", *base, "--out", root / "out", "--processes",
@@ -131,7 +132,7 @@ def gate(suite, change):
 def part_planted():
     """Tensor cores lost in one layer."""
     suite = SAMPLED.format(python=sys.executable, program=WORK)
-    gate(suite, [lambda text: text, lambda text: text.replace("sampled_work.py]", "sampled_work.py, f32]")])
+    gate(suite, [lambda text: text.replace("sampled_work.py]", "sampled_work.py, f32]")])
 
 
 def part_cost():
@@ -144,7 +145,7 @@ def part_cost():
 
 
 def part_collectives():
-    processes, done = document([*RANKS, PROGRAMS / "collectives.py"], level="callbacks")
+    processes, done = document([*RANKS, COLLECTIVES], level="callbacks")
     for line in done.stdout.splitlines():
         if re.match(r"[A-Z][A-Za-z+]+ \d+ ", line):
             tools.say(f"  torch: {line}")
@@ -156,46 +157,26 @@ def part_collectives():
                   f"{row['communicator'][:6]}")
 
 
-def ddp_suite():
-    return DDP.format(python=sys.executable, program=PROGRAMS / "ddp_step.py")
-
-
-def changed(words):
-    return lambda text: text.replace("ddp_step.py]", f"ddp_step.py, {words}]")
-
-
-def part_unchanged():
-    """Five runs against one baseline."""
+def part_steps():
+    """Unchanged steps and changed ones: the median of each process."""
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
-        (root / "suite.yaml").write_text(ddp_suite())
-        base = ["--baselines", root / "baselines"]
-        tools.run([tools.PERFGATE, "baseline", "refresh", root / "suite.yaml", *base, "--processes", "3"])
-        values = collections.defaultdict(list)
-        for number in range(5):
-            done = tools.run([tools.PERFGATE, "run", root / "suite.yaml", *base, "--out", root / f"out{number}",
-                              "--processes", "1"], codes=(0, 1, 3))
-            for metric in cases_of(root / f"out{number}/verdict.json")[0]["metrics"]:
-                values[metric["metric"]].append(metric["verdict"])
-            run = cases_of(root / f"out{number}/run.json")[0]
-            for name in ("span", "own_span", "communication_time", "exposed_communication_share", "communication_skew",
-                         "bus_bandwidth", "communicated_bytes", "communication_calls"):
-                measured = run["metrics"].get(name)
-                values["= " + name].append(measured and float(f"{measured['value']:.4g}"))
-                if measured and measured.get("detail") and number == 0:
-                    tools.say(f"  {name}: {measured['detail']}")
-            tools.say(f"  run {number}: exit {done.returncode}")
-        for name, each in values.items():
-            tools.say(f"  {name}: {each}")
-
-
-def part_planted_ranks():
-    """A slow rank, smaller buckets and a lost overlap, against one baseline."""
-    gate(ddp_suite(), [changed("--slow, 2"), changed("--buckets, 2"), changed("--no-overlap")])
+        (root / "suite.yaml").write_text(DDP.format(python=sys.executable, program=PROGRAMS / "ddp_step.py"))
+        done = tools.run([tools.PERFGATE, "run", root / "suite.yaml", "--baselines", root / "baselines", "--out",
+                          root / "out", "--processes", os.environ.get("PERFGATE_GATE_RUN_PROCESSES", "3")],
+                         codes=(0, 1, 3, 4))
+        tools.say(f"  exit {done.returncode}")
+        for case in cases_of(root / "out/run.json"):
+            tools.say(f"  {case['id'].split('/')[-1]}: {case['status']} {case.get('reason', '')[:200]}")
+            for name in STEP_METRICS:
+                metric = case["metrics"].get(name)
+                if metric:
+                    medians = [float(f"{statistics.median(each['samples']):.4g}") for each in metric["batches"]]
+                    tools.say(f"    {name}: {medians} {metric.get('detail', '')[:110]}")
 
 
 if __name__ == "__main__":
-    for part in sys.argv[1:] or ["samples", "planted", "cost", "collectives", "unchanged", "planted_ranks"]:
+    for part in sys.argv[1:] or ["samples", "ncu", "planted", "cost", "collectives", "steps"]:
         tools.say(part)
         begun = time.monotonic()
         try:

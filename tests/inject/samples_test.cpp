@@ -48,7 +48,7 @@ TEST_F(Samples, OfTheGpuAreOnTheClockOfItsKernels) {
     const auto& samples = found.records.device_samples;
     ASSERT_GT(samples.size(), 20u) << "one each millisecond, read in portions of seven";
     EXPECT_LT(samples.front().start_ns, found.records.kernels.back().start_ns);
-    EXPECT_GT(samples.back().end_ns, found.records.kernels.front().end_ns);
+    EXPECT_GT(samples.back().end_ns, samples.front().start_ns + 50'000'000);
     for (std::size_t i = 1; i < samples.size(); ++i) {
         EXPECT_EQ(samples[i].start_ns, samples[i - 1].end_ns) << "none is missing, none is twice";
     }
@@ -84,7 +84,7 @@ TEST_F(Samples, ThatAreMissingMakeTheRecordingIncomplete) {
     const activity::Recording found = sampled();
     ASSERT_EQ(found.incomplete.size(), 1u);
     EXPECT_EQ(found.incomplete[0],
-              "samples of GPU 0 are missing: its buffer was full before they were read");
+              "samples of GPU 0 are missing: they came faster than they could be read");
     EXPECT_FALSE(found.records.device_samples.empty());
 }
 

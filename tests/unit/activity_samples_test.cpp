@@ -86,7 +86,8 @@ TEST(Samples, ATraceHasACounterTrackForEachRow) {
     std::vector<Timeline> timelines;
     timelines.emplace_back(program.recording());
     std::vector<double> dram;
-    for (const auto& event : nlohmann::json::parse(write_trace(timelines))["traceEvents"]) {
+    const auto trace = nlohmann::json::parse(write_trace(timelines));
+    for (const auto& event : trace["traceEvents"]) {
         if (event["ph"] == "C" && event["name"] == "DRAM bandwidth (%)") {
             dram.push_back(event["args"]["value"]);
         }

@@ -190,6 +190,7 @@ TEST_F(Stores, ADamagedOneIsRefusedOrReadButNeverCrashes) {
             series_of(store, "", "");
         } catch (const util::Error& error) {
             ++refused;
+            EXPECT_NE(nullptr, dynamic_cast<const util::InputError*>(&error)) << error.what();
             EXPECT_NE(std::string::npos, std::string(error.what()).find(file("d"))) << error.what();
         }
         try {

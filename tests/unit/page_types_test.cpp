@@ -228,9 +228,10 @@ void expect_types(const std::string& file, const std::string& descriptions,
 
 TEST(PageTypes, OfAProfileAreThoseOfItsDescription) {
     using namespace activity;
-    expect_types<Durations, WorkSummary, KernelSummary, CopySummary, CallSummary, UncapturableCall,
-                 OverheadSummary, DeviceSummary, RangeInstance, RangeKernel, RangeSummary, Gap,
-                 HostActivity, FlameFrame, Counts, Profile, PageTrack, PageKind, PageProcess, Page>(
+    expect_types<Durations, WorkSummary, KernelSummary, CopySummary, CollectiveSummary, SampledMean,
+                 CallSummary, UncapturableCall, OverheadSummary, DeviceSummary, RangeInstance,
+                 RangeKernel, RangeSummary, Gap, HostActivity, FlameFrame, Counts, Profile,
+                 PageTrack, PageKind, PageSamples, PageProcess, Page>(
         "profile/data.ts", "activity/profile_fields.hpp", "");
 }
 

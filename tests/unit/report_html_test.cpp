@@ -215,6 +215,15 @@ TEST(ReportHtml, AValueIsTheOneThatWasJudged) {
     EXPECT_EQ(data["texts"][value[7].get<std::size_t>()], "3 %");
 }
 
+TEST(ReportHtml, AValueThatIsNotShownHasAVerdictOfItsOwn) {
+    Documents documents = one_case();
+    verdict_in(documents).metrics[0].verdict = model::Verdict::inconclusive;
+    verdict_in(documents).metrics[0].doubt = model::Doubt::not_shown;
+    const json data = data_of(documents);
+    const json& verdict = data["cases"][0]["values"][0][6];
+    EXPECT_EQ(data["verdicts"].at(verdict.get<std::size_t>())["name"], "not_shown");
+}
+
 TEST(ReportHtml, WhatNobodyJudgedHasBothSidesAndNoVerdict) {
     Documents documents = one_case();
     const std::string other = verdict_in(documents).metrics[1].metric;

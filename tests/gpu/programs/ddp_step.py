@@ -1,37 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Steps of a data-parallel model, each in an NVTX range. For torchrun: ddp_step.py [STEPS] [--slow MS] [--buckets MB]
-[--no-overlap]
+"""Steps of a data-parallel model in NVTX ranges, for torchrun: three times unchanged (step0, step1, step2), with a last rank that
+computes 2 ms more (slow), with smaller buckets of gradients (buckets), and with gradients that are reduced after the
+backward pass instead of during it (late)."""
 
---slow: what the last rank computes more in each step. --buckets: the largest bucket of gradients. --no-overlap: the gradients
-are reduced after the backward pass instead of during it.
-"""
-
-import argparse
+import copy
 import os
 
 import torch
 import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
 
-parser = argparse.ArgumentParser()
-parser.add_argument("steps", type=int, nargs="?", default=40)
-parser.add_argument("--slow", type=float, default=0)
-parser.add_argument("--buckets", type=float, default=25)
-parser.add_argument("--no-overlap", action="store_true")
-options = parser.parse_args()
+STEPS = 40
 
 rank = int(os.environ["LOCAL_RANK"])
 torch.cuda.set_device(rank)
 dist.init_process_group("nccl", device_id=torch.device("cuda", rank))
 torch.manual_seed(0)
-layers = [layer for _ in range(8) for layer in (torch.nn.Linear(2048, 8192), torch.nn.GELU(),
+layers = [layer for _ in range(6) for layer in (torch.nn.Linear(2048, 8192), torch.nn.GELU(),
                                                 torch.nn.Linear(8192, 2048))]
-plain = torch.nn.Sequential(*layers).cuda().bfloat16()
-model = plain if options.no_overlap else torch.nn.parallel.DistributedDataParallel(
-    plain, device_ids=[rank], bucket_cap_mb=options.buckets)
-optimiser = torch.optim.SGD(model.parameters(), lr=1e-3)
-data = torch.rand(4096, 2048, device="cuda", dtype=torch.bfloat16)
+with torch.device("cuda"):
+    plain = torch.nn.Sequential(*layers).cuda().bfloat16()
+data = torch.rand(8192, 2048, device="cuda", dtype=torch.bfloat16)
 extra = torch.rand(4096, 4096, device="cuda")
-slow = options.slow if rank == dist.get_world_size() - 1 else 0
 begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
 extra @ extra
 begin.record()
@@ -39,18 +29,29 @@ for _ in range(10):
     extra @ extra
 end.record()
 torch.cuda.synchronize()
-products = round(slow / (begin.elapsed_time(end) / 10))
+slower = round(2 / (begin.elapsed_time(end) / 10)) if rank == dist.get_world_size() - 1 else 0
 
-for _ in range(options.steps):
-    torch.cuda.nvtx.range_push("step")
-    for _ in range(products):
-        extra @ extra
-    model(data).float().square().mean().backward()
-    if options.no_overlap:
-        for parameter in plain.parameters():
-            dist.all_reduce(parameter.grad, op=dist.ReduceOp.AVG)
-    optimiser.step()
-    optimiser.zero_grad()
-    torch.cuda.nvtx.range_pop()
-torch.cuda.synchronize()
+
+def steps(name, model, products=0, reduce_late=False):
+    optimiser = torch.optim.SGD(model.parameters(), lr=1e-3)
+    for number in range(STEPS):
+        torch.cuda.nvtx.range_push(name if number >= 10 else "first steps")
+        for _ in range(products):
+            extra @ extra
+        model(data).float().square().mean().backward()
+        if reduce_late:
+            for parameter in model.parameters():
+                dist.all_reduce(parameter.grad, op=dist.ReduceOp.AVG)
+        optimiser.step()
+        optimiser.zero_grad()
+        torch.cuda.nvtx.range_pop()
+    torch.cuda.synchronize()
+
+
+wrapped = [DistributedDataParallel(copy.deepcopy(plain), device_ids=[rank], bucket_cap_mb=megabytes) for megabytes in (25, 2)]
+for turn in range(3):
+    steps(f"step{turn}", wrapped[0])
+steps("slow", wrapped[0], products=slower)
+steps("buckets", wrapped[1])
+steps("late", plain, reduce_late=True)
 dist.destroy_process_group()

@@ -65,8 +65,7 @@ export interface RangeKernel {
 
 export interface Ranges {
   name: string; left_open?: number; count: number; total_ns: number; median_ns: number; min_ns: number;
-  max_ns: number; work: Work; kernels?: RangeKernel[]; sampled?: Record<string, Sampled>;
-  instances: RangeInstance[];
+  max_ns: number; work: Work; kernels?: RangeKernel[]; sampled?: Record<string, Sampled>; instances: RangeInstance[];
 }
 
 export interface Gap {
@@ -91,8 +90,9 @@ export interface Profile {
   recording: Record<string, string>; end: string; incomplete: string[]; by_launch: boolean; without_launch: number;
   begin_ns: number; end_ns: number; note?: string; program: Work; sampled?: Record<string, Sampled>; counts: Counts;
   devices: Device[]; kernels: Kernel[]; copies: Copies[]; communication?: Collective[]; memsets: Durations;
-  memset_bytes: number; calls: Calls[]; waits: Calls[]; uncapturable?: UncapturableCall[]; ranges: Ranges[]; gaps: Gap[];
-  host?: HostActivity[]; overhead_ns: number; compiling_ns?: number; loading_ns?: number; overheads: Overhead[];
+  memset_bytes: number; calls: Calls[]; waits: Calls[]; uncapturable?: UncapturableCall[]; ranges: Ranges[];
+  gaps: Gap[]; host?: HostActivity[]; overhead_ns: number; compiling_ns?: number; loading_ns?: number;
+  overheads: Overhead[];
 }
 
 export interface TrackData {
