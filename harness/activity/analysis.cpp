@@ -13,6 +13,7 @@
 #include "activity/capture.hpp"
 #include "activity/host_stacks.hpp"
 #include "activity/memory_use.hpp"
+#include "activity/samples.hpp"
 #include "activity/waiting.hpp"
 #include "util/error.hpp"
 #include "util/text.hpp"
@@ -274,6 +275,7 @@ Profile profile_of(const Timeline& timeline, const ProfileOptions& options) {
     profile.gaps = longest_gaps(timeline, profile.windows, options.gaps);
     add_host(timeline, samples, profile);
     add_overheads(recording.records.overheads, profile);
+    add_samples(timeline, profile);
     return profile;
 }
 

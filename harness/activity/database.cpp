@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 #include <unordered_map>
 
 #include "activity/analysis.hpp"
+#include "activity/communication.hpp"
 #include "activity/database_schema.hpp"
 #include "activity/host_stacks.hpp"
 #include "activity/sqlite.hpp"
@@ -72,6 +74,8 @@ class DatabaseWriter {
           memory_(database, "memory_events"),
           profiler_calls_(database, "profiler_calls"),
           overheads_(database, "overheads"),
+          collectives_(database, "collectives"),
+          samples_(database, "device_samples"),
           gaps_(database, "gaps"),
           host_samples_(database, "host_samples") {}
 
@@ -85,6 +89,8 @@ class DatabaseWriter {
         add_work(timeline, nesting);
         add_calls(timeline, nesting);
         add_others(timeline.recording());
+        add_collectives(timeline);
+        add_samples(timeline.recording());
         add_gaps(timeline, profile);
         add_host_samples(timeline);
         first_range_ += timeline.ranges().size();
@@ -99,6 +105,8 @@ class DatabaseWriter {
     void add_work(const Timeline& timeline, const Nesting& nesting);
     void add_calls(const Timeline& timeline, const Nesting& nesting);
     void add_others(const Recording& recording);
+    void add_collectives(const Timeline& timeline);
+    void add_samples(const Recording& recording);
     void add_gaps(const Timeline& timeline, const Profile& profile);
     void add_host_samples(const Timeline& timeline);
 
@@ -121,7 +129,7 @@ class DatabaseWriter {
 
     Table processes_, problems_, facts_, counts_, clocks_, devices_, names_, configurations_,
         ranges_, kernels_, copies_, memsets_, calls_, synchronisations_, marks_, memory_,
-        profiler_calls_, overheads_, gaps_, host_samples_;
+        profiler_calls_, overheads_, collectives_, samples_, gaps_, host_samples_;
     std::unordered_map<std::string, std::uint64_t> name_ids_;
     std::uint64_t process_ = 0, first_range_ = 0, first_configuration_ = 0;
 };
@@ -297,6 +305,33 @@ void DatabaseWriter::add_others(const Recording& recording) {
     for (const Overhead& each : records.overheads) {
         overheads_.row(process_, std::string_view(overhead_name(each.kind)), each.start_ns,
                        each.end_ns, each.thread);
+    }
+}
+
+void DatabaseWriter::add_collectives(const Timeline& timeline) {
+    for (const Collective& each : collectives_of(timeline)) {
+        const std::string name = text(each.name);
+        const bool ran = each.time.length() != 0;
+        collectives_.row(process_, std::string_view(name),
+                         std::string_view(fmt::format("{:x}", each.communicator)),
+                         unless(each.ranks, std::uint32_t{0}), each.launched_ns, each.thread,
+                         each.calls, each.bytes, unless(each.bus_bytes, 0.0),
+                         ran ? std::optional(each.time.begin) : std::nullopt,
+                         ran ? std::optional(each.time.end) : std::nullopt);
+    }
+}
+
+void DatabaseWriter::add_samples(const Recording& recording) {
+    for (const DeviceSample& sample : recording.records.device_samples) {
+        samples_.bind(process_);
+        samples_.bind(sample.device);
+        samples_.bind(sample.start_ns);
+        samples_.bind(sample.end_ns);
+        for (const std::uint32_t bits : sample.bits) {
+            const auto value = std::bit_cast<float>(bits);
+            samples_.bind(value < 0 ? std::nullopt : std::optional<double>(value));
+        }
+        samples_.step();
     }
 }
 

@@ -96,6 +96,15 @@ CREATE TABLE profiler_calls (
 CREATE TABLE overheads (
   process_id INTEGER NOT NULL REFERENCES processes, kind TEXT NOT NULL,
   start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, thread INTEGER NOT NULL);
+CREATE TABLE collectives (
+  process_id INTEGER NOT NULL REFERENCES processes, name TEXT NOT NULL,
+  communicator TEXT NOT NULL, ranks INTEGER, launched_ns INTEGER NOT NULL, thread INTEGER NOT NULL,
+  calls INTEGER NOT NULL, bytes INTEGER NOT NULL, bus_bytes REAL, start_ns INTEGER, end_ns INTEGER);
+CREATE TABLE device_samples (
+  process_id INTEGER NOT NULL REFERENCES processes, device INTEGER NOT NULL,
+  start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, sm_active_pct REAL, tensor_active_pct REAL,
+  dram_read_pct REAL, dram_write_pct REAL, l2_throughput_pct REAL, pcie_read_bytes_per_s REAL,
+  pcie_write_bytes_per_s REAL, nvlink_received_bytes_per_s REAL, nvlink_sent_bytes_per_s REAL);
 CREATE TABLE gaps (
   process_id INTEGER NOT NULL REFERENCES processes, start_ns INTEGER NOT NULL,
   end_ns INTEGER NOT NULL, cause TEXT, call TEXT, in_calls_ns INTEGER, before TEXT, after TEXT,

@@ -14,6 +14,7 @@
 
 #include "activity/analysis.hpp"
 #include "activity/profile_fields.hpp"
+#include "activity/samples.hpp"
 #include "activity/timeline.hpp"
 #include "model/quantity.hpp"
 #include "util/text.hpp"
@@ -122,17 +123,22 @@ class ProcessMaker {
         origin_ = drawing.time.begin;
         PageProcess process;
         process.profile = shown_profile();
-        process.all = {
-            {"devices", profile_.devices.size()}, {"kernels", profile_.kernels.size()},
-            {"copies", profile_.copies.size()},   {"calls", profile_.calls.size()},
-            {"waits", profile_.waits.size()},     {"ranges", profile_.ranges.size()},
-            {"gaps", profile_.gaps.size()},       {"host", profile_.host.waiting.size()}};
+        process.all = {{"devices", profile_.devices.size()},
+                       {"kernels", profile_.kernels.size()},
+                       {"copies", profile_.copies.size()},
+                       {"calls", profile_.calls.size()},
+                       {"waits", profile_.waits.size()},
+                       {"ranges", profile_.ranges.size()},
+                       {"communication", profile_.communication.size()},
+                       {"gaps", profile_.gaps.size()},
+                       {"host", profile_.host.waiting.size()}};
         process.advice = advice(profile_);
         process.notes = notes(profile_);
         process.flame = profile_.flame;
         process.length_ns = drawing.time.length();
         process.tracks_left_out = drawing.tracks_left_out;
         process.busy = busy(drawing.time);
+        process.samples = samples(drawing.time);
         for (const Track& track : drawing.tracks) process.tracks.push_back(page_track(track));
         return process;
     }
@@ -140,6 +146,7 @@ class ProcessMaker {
   private:
     Profile shown_profile();
     std::vector<std::uint64_t> busy(Interval time) const;
+    std::vector<PageSamples> samples(Interval time) const;
     PageTrack page_track(const Track& track);
     std::array<std::int64_t, 2> details_of(const TrackEvent& event);
     std::int64_t kind_of(const TrackEvent& event);
@@ -179,6 +186,9 @@ Profile ProcessMaker::shown_profile() {
         kernel.symbol.clear();
     }
     shown.copies = first_rows(profile_.copies, limits_.rows);
+    shown.communication = first_rows(profile_.communication, limits_.rows);
+    for (CollectiveSummary& each : shown.communication) each.name = texts_.shown(each.name);
+    shown.sampled = profile_.sampled;
     shown.calls = first_rows(profile_.calls, limits_.rows);
     shown.waits = first_rows(profile_.waits, limits_.rows);
     for (auto* calls : {&shown.calls, &shown.waits}) {
@@ -186,8 +196,13 @@ Profile ProcessMaker::shown_profile() {
     }
     for (const RangeSummary& range : profile_.ranges) {
         if (shown.ranges.size() == limits_.rows) break;
-        shown.ranges.push_back(
-            {texts_.shown(range.name), {}, range.left_open, range.host_time, range.total, {}});
+        shown.ranges.push_back({texts_.shown(range.name),
+                                {},
+                                range.left_open,
+                                range.host_time,
+                                range.total,
+                                {},
+                                range.sampled});
     }
     shown.host.waiting = first_rows(profile_.host.waiting, limits_.rows);
     shown.gaps = first_rows(profile_.gaps, limits_.rows);
@@ -200,18 +215,50 @@ Profile ProcessMaker::shown_profile() {
     return shown;
 }
 
-/// In per mille of each piece, rounded up: 0 is idle.
-std::vector<std::uint64_t> ProcessMaker::busy(Interval time) const {
-    std::vector<std::uint64_t> shares;
+/// Equal pieces of the time, for the overview; the last one reaches to its end.
+std::vector<Interval> pieces_of(Interval time) {
+    std::vector<Interval> pieces;
     const std::uint64_t length = time.length() / busy_pieces;
     for (std::size_t i = 0; length != 0 && i < busy_pieces; ++i) {
         const std::uint64_t begin = time.begin + i * length;
-        const Interval piece{begin, i + 1 == busy_pieces ? time.end : begin + length};
+        pieces.push_back({begin, i + 1 == busy_pieces ? time.end : begin + length});
+    }
+    return pieces;
+}
+
+/// In per mille of each piece, rounded up: 0 is idle.
+std::vector<std::uint64_t> ProcessMaker::busy(Interval time) const {
+    std::vector<std::uint64_t> shares;
+    for (const Interval& piece : pieces_of(time)) {
         shares.push_back(static_cast<std::uint64_t>(
             std::ceil(1000.0 * static_cast<double>(timeline_.busy().length(piece)) /
                       static_cast<double>(piece.length()))));
     }
     return shares;
+}
+
+std::vector<PageSamples> ProcessMaker::samples(Interval time) const {
+    const DeviceSamples all(timeline_);
+    std::vector<PageSamples> rows;
+    for (const SampledRow& row : sampled_rows()) {
+        std::vector<double> means;
+        bool any = false;
+        for (const Interval& piece : pieces_of(time)) {
+            const auto mean = all.over(row, {&piece, 1});
+            any = any || mean;
+            means.push_back(mean ? mean->value : 0);
+        }
+        if (!any) continue;
+        PageSamples& made = rows.emplace_back();
+        made.label = row.label;
+        made.unit = row.is_share ? "%" : "bytes/s";
+        if (!row.is_share) made.most = *std::max_element(means.begin(), means.end());
+        for (const double mean : means) {
+            const double share = made.most > 0 ? std::min(mean / made.most, 1.0) : 0;
+            made.values.push_back(static_cast<std::uint64_t>(std::lround(1000 * share)));
+        }
+    }
+    return rows;
 }
 
 std::int64_t ProcessMaker::kind_of(const TrackEvent& event) {

@@ -144,10 +144,34 @@ struct FlameFrame {
     std::uint64_t time_ns = 0;
 };
 
+/// The calls of NCCL of one kind, communicator and size.
+struct CollectiveSummary {
+    std::string name;          ///< "AllReduce"; "Recv+Send" of groups with both
+    std::string communicator;  ///< NCCL's id, the same in all processes
+    std::uint32_t ranks = 0;   ///< 0: not on record
+    std::uint64_t calls = 0;
+    std::uint64_t bytes = 0;        ///< of one, as nccl-tests count it
+    double bus_bytes = 0;           ///< of it, what crosses a link; 0: not known
+    Durations time;                 ///< of the process's own kernels, waiting included
+    std::uint64_t transfer_ns = 0;  ///< from the last process's begin; median. 0: not known
+    std::uint64_t last = 0;         ///< how often this process was the last to begin
+    std::uint64_t wait_ns = 0;      ///< how long it waited for the last one, median
+
+    /// 0: not known, as some processes are not on record.
+    [[nodiscard]] double algorithm_bytes_per_s() const { return per_s(static_cast<double>(bytes)); }
+    [[nodiscard]] double bus_bytes_per_s() const { return per_s(bus_bytes); }
+
+  private:
+    [[nodiscard]] double per_s(double amount) const {
+        return transfer_ns == 0 ? 0 : amount * 1e9 / static_cast<double>(transfer_ns);
+    }
+};
+
 struct CallSummary {
     std::string name;
     Durations time;
-    /// Of calls that wait for the device: GPU idle time that began while the host waited in one.
+    /// Of calls that wait for the device: GPU idle time that began while the host waited in
+    /// one.
     std::uint64_t idle_ns = 0;
     /// Of the calls that wait, where most of those that left the GPU idle were made; printable.
     std::string caller{};
@@ -177,9 +201,10 @@ struct Gap {
     GapCause cause = GapCause::not_recorded;
     std::string call;               ///< that caused it, where one did
     std::uint64_t in_calls_ns = 0;  ///< of the gap, while some thread was in a CUDA call
-    std::string before, after;  ///< what ran before and after: a kernel's name, "copy", "memset"
-    std::string range;          ///< the innermost range that was open when it began
-    std::string host{};         ///< what the host did, by samples; printable
+    std::string before,
+        after;           ///< what ran before and after: a kernel's name, "copy", "memset"
+    std::string range;   ///< the innermost range that was open when it began
+    std::string host{};  ///< what the host did, by samples; printable
 };
 
 struct RangeInstance {
@@ -196,6 +221,14 @@ struct RangeKernel {
     bool operator==(const RangeKernel&) const = default;
 };
 
+/// What a device measured, a mean over time: % of the peak, or bytes/s.
+struct SampledMean {
+    double value = 0;
+    double low_share = 0;  ///< of the time, with a share below 50 %
+};
+/// By name (activity::sampled_rows); empty without samples.
+using SampledMeans = std::map<std::string, SampledMean>;
+
 /// All instances of the ranges of one name.
 struct RangeSummary {
     std::string name;
@@ -204,9 +237,10 @@ struct RangeSummary {
     std::size_t left_open = 0;
     Durations host_time;
     WorkSummary total;  ///< sums over the instances
-    /// In the order of the first launches. Empty although there are kernels: not listed, because
-    /// there are too many, or by an older version.
+    /// In the order of the first launches. Empty although there are kernels: not listed,
+    /// because there are too many, or by an older version.
     std::vector<RangeKernel> kernels;
+    SampledMeans sampled;  ///< over the spans of the instances
 };
 
 /// The ranges of one name in whose gaps the host submitted nothing. In no document.
@@ -240,9 +274,11 @@ struct Profile {
                              ///< device's time, which is later
     std::uint64_t without_launch = 0;
     WorkSummary program;
+    SampledMeans sampled;
     std::vector<DeviceSummary> devices;
     std::vector<KernelSummary> kernels;  ///< longest total first, as all tables
     std::vector<CopySummary> copies;
+    std::vector<CollectiveSummary> communication;
     Durations memsets;
     std::uint64_t memset_bytes = 0;
     std::vector<CallSummary> calls;
@@ -260,8 +296,8 @@ struct Profile {
     std::uint64_t compiling_ns = 0, loading_ns = 0;
     std::vector<OverheadSummary> overheads;
 
-    /// Whether `underfilled_time_ns` means something: the SMs of every device with a kernel are on
-    /// record.
+    /// Whether `underfilled_time_ns` means something: the SMs of every device with a kernel are
+    /// on record.
     [[nodiscard]] bool knows_sms() const {
         return std::all_of(devices.begin(), devices.end(), [](const DeviceSummary& device) {
             return device.kernels == 0 || device.sms != 0;

@@ -63,6 +63,15 @@ PERFGATE_FIELDS(CopySummary, required(kind, memory, bytes),
                 also(archive.derived("bytes_per_s", [&] { return of.bytes_per_s(); })),
                 also(describe(archive, of.time)))
 
+PERFGATE_FIELDS(CollectiveSummary, required(name, communicator, ranks, calls, bytes, bus_bytes),
+                also(describe(archive, of.time)), optional(transfer_ns),
+                also(archive.derived("algorithm_bytes_per_s",
+                                     [&] { return of.algorithm_bytes_per_s(); })),
+                also(archive.derived("bus_bytes_per_s", [&] { return of.bus_bytes_per_s(); })),
+                required(last, wait_ns))
+
+PERFGATE_FIELDS(SampledMean, named(required, "mean", value), required(low_share))
+
 PERFGATE_FIELDS(CallSummary, required(name), also(describe(archive, of.time)), optional(idle_ns))
 
 PERFGATE_FIELDS(OverheadSummary, required(name), optional(source), also(describe(archive, of.time)))
@@ -81,7 +90,7 @@ PERFGATE_FIELDS(RangeKernel, required(kernel), named(required, "count", launches
 
 PERFGATE_FIELDS(RangeSummary, required(name), optional(left_open),
                 also(describe(archive, of.host_time)), named(required, "work", total),
-                optional(kernels), required(instances))
+                optional(kernels, sampled), required(instances))
 
 PERFGATE_FIELDS(Interval, named(required, "begin_ns", begin), named(required, "end_ns", end))
 
@@ -97,13 +106,13 @@ PERFGATE_FIELDS(Counts, required(counted_with_callbacks, kernel_launches, captur
 
 template <class Archive>
 void describe(Archive& archive, Described<Archive, Profile>& of) {
-    PERFGATE_GROUPS(named(required, "recording", header),
-                    required(end, incomplete, by_launch, without_launch),
-                    also(describe(archive, of.window)), optional(note), required(program, counts),
-                    with(required, devices, lines), with(required, kernels, lines),
-                    with(required, copies, lines), required(memsets, memset_bytes),
-                    with(required, calls, lines), with(required, waits, lines),
-                    with(optional, uncapturable, lines), with(required, ranges, lines));
+    PERFGATE_GROUPS(
+        named(required, "recording", header), required(end, incomplete, by_launch, without_launch),
+        also(describe(archive, of.window)), optional(note), required(program), optional(sampled),
+        required(counts), with(required, devices, lines), with(required, kernels, lines),
+        with(required, copies, lines), with(optional, communication, lines),
+        required(memsets, memset_bytes), with(required, calls, lines), with(required, waits, lines),
+        with(optional, uncapturable, lines), with(required, ranges, lines));
     archive.check([&](JsonValue object) {
         for (const RangeSummary& range : of.ranges) {
             for (const RangeKernel& use : range.kernels) {
@@ -146,6 +155,14 @@ struct PageKind {
     std::string from, to;  ///< of a copy
 };
 
+/// What the GPU measured, in equal pieces of the time.
+struct PageSamples {
+    std::string label;
+    double most = 100;                  ///< of the values: 100 %, or the largest in bytes/s
+    std::string unit;                   ///< "%", "bytes/s"
+    std::vector<std::uint64_t> values;  ///< in per mille of `most`
+};
+
 struct PageProcess {
     Profile profile;                           ///< the first rows of its tables; gaps from the
                                                ///< begin of the drawing
@@ -154,6 +171,7 @@ struct PageProcess {
     std::uint64_t length_ns = 0;
     std::uint64_t tracks_left_out = 0;
     std::vector<std::uint64_t> busy;  ///< the GPU in equal pieces of the time, in per mille
+    std::vector<PageSamples> samples;
     std::vector<PageTrack> tracks;
     std::vector<FlameFrame> flame;
 };
@@ -171,8 +189,11 @@ PERFGATE_FIELDS(PageTrack, required(kind), optional(device, context, stream, thr
 PERFGATE_FIELDS(PageKind, required(kind, name),
                 optional(merged, grid, block, registers, shared_bytes, from, to))
 
+PERFGATE_FIELDS(PageSamples, required(label, most, unit, values))
+
 PERFGATE_FIELDS(PageProcess, required(profile, all, advice, notes, length_ns),
-                optional(tracks_left_out), required(busy, tracks), optional(flame))
+                optional(tracks_left_out), required(busy), optional(samples), required(tracks),
+                optional(flame))
 
 PERFGATE_FIELDS(Page, required(left_out, processes, texts, kinds))
 

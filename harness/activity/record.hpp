@@ -9,6 +9,7 @@
 
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -193,6 +194,50 @@ struct Context {
     std::uint32_t padding = 0;
 };
 
+/// A communicator of NCCL, when a process joined it.
+struct Communicator {
+    std::uint64_t id = 0;  ///< the same in all of its processes
+    std::uint32_t ranks = 0;
+    std::uint32_t rank = 0;  ///< of this process
+};
+
+/// A call of NCCL that communicates, immediately before its NVTX range begins on the same thread.
+struct CommunicationCall {
+    std::uint64_t time_ns = 0;
+    std::uint64_t communicator = 0;
+    std::uint64_t bytes = 0;  ///< the size of the message, as NCCL counts it for this call
+    std::uint32_t thread = 0;
+    std::uint32_t padding = 0;
+};
+
+/// What a GPU measures about itself over time; in the order of DeviceSample::values.
+enum class SampledMetric : std::uint32_t {
+    sm_active = 0,  ///< from here on in % of the peak
+    tensor_active,
+    dram_read,
+    dram_write,
+    l2_throughput,
+    pcie_read,  ///< from here on in bytes/s
+    pcie_write,
+    nvlink_received,
+    nvlink_sent,
+};
+inline constexpr std::size_t sampled_metrics = 9;
+/// The value of a metric that was not sampled.
+inline constexpr float not_sampled = -1;
+
+/// The mean of each metric over an interval of time, of a whole device: all processes that use it.
+struct DeviceSample {
+    std::uint64_t start_ns = 0;
+    std::uint64_t end_ns = 0;
+    std::uint32_t device = 0;
+    std::array<std::uint32_t, sampled_metrics> bits{};  ///< of floats; not_sampled: none
+
+    [[nodiscard]] float value(SampledMetric metric) const {
+        return std::bit_cast<float>(bits[static_cast<std::size_t>(metric)]);
+    }
+};
+
 /// The fingerprint of a function's machine code (elf/cubin.hpp).
 struct FunctionCode {
     StringId symbol = 0;
@@ -203,6 +248,14 @@ struct FunctionCode {
 struct StackSize {
     StringId symbol = 0;
     std::uint32_t bytes = 0;
+};
+
+/// Where a function's source begins and how long its code is (elf/cubin.hpp).
+struct FunctionPlace {
+    StringId symbol = 0;
+    StringId file = 0;
+    std::uint32_t line = 0;  ///< 0: unknown
+    std::uint32_t code_bytes = 0;
 };
 
 /// What a program says to profilers: cudaProfilerStart and cudaProfilerStop, or the driver's.
@@ -309,8 +362,12 @@ static_assert(is_record<MemoryEvent> && sizeof(MemoryEvent) == 40);
 static_assert(is_record<Overhead> && sizeof(Overhead) == 24);
 static_assert(is_record<Device> && sizeof(Device) == 56);
 static_assert(is_record<Context> && sizeof(Context) == 16);
+static_assert(is_record<Communicator> && sizeof(Communicator) == 16);
+static_assert(is_record<CommunicationCall> && sizeof(CommunicationCall) == 32);
+static_assert(is_record<DeviceSample> && sizeof(DeviceSample) == 56);
 static_assert(is_record<FunctionCode> && sizeof(FunctionCode) == 8);
 static_assert(is_record<StackSize> && sizeof(StackSize) == 8);
+static_assert(is_record<FunctionPlace> && sizeof(FunctionPlace) == 16);
 static_assert(is_record<ProfilerCall> && sizeof(ProfilerCall) == 16);
 static_assert(is_record<StackFrame> && sizeof(StackFrame) == 16);
 static_assert(is_record<HostSample> && sizeof(HostSample) == 32);

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <optional>
@@ -197,7 +199,17 @@ class Reader {
     }
     void check(const HostThread& thread) const { check(thread.name); }
     void check(const HostSampling& sampling) const { check(sampling.python); }
+    void check(const DeviceSample& sample) const {
+        if (sample.end_ns < sample.start_ns) throw Damage{"a sample ends before it starts"};
+        for (const std::uint32_t bits : sample.bits) {
+            if (!std::isfinite(std::bit_cast<float>(bits))) throw Damage{"a sample is no number"};
+        }
+    }
     void check(const StackSize& stack) const { check(stack.symbol); }
+    void check(const FunctionPlace& place) const {
+        check(place.symbol);
+        check(place.file);
+    }
     void check(const Launched& launched) const {
         if (launched.configuration >= recording_.configurations.size()) {
             throw Damage{"a launch refers to no launch configuration"};

@@ -74,6 +74,10 @@ void Table::bind(std::uint64_t value) {
     bind(static_cast<std::int64_t>(std::min(value, largest)));
 }
 
+void Table::bind(double value) {
+    check(sqlite3_bind_double(insert_.get(), ++bound_, value));
+}
+
 void Table::bind(std::string_view text) {
     // The text lives until the row is written.
     check(sqlite3_bind_text64(insert_.get(), ++bound_, text.data(), text.size(), SQLITE_STATIC,

@@ -53,6 +53,7 @@ class Table {
     /// SQLite's integers are signed; what does not fit is the largest.
     void bind(std::uint64_t value);
     void bind(std::int64_t value);
+    void bind(double value);
     void bind(std::string_view text);
     template <std::integral Number>
     void bind(Number value) {

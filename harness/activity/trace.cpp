@@ -15,6 +15,7 @@
 
 #include "activity/host_stacks.hpp"
 #include "activity/profile.hpp"
+#include "activity/samples.hpp"
 #include "activity/tracks.hpp"
 #include "document/json_writer.hpp"
 #include "util/text.hpp"
@@ -120,6 +121,10 @@ class Writer {
         write_field(json_, "ts", microseconds(time - std::min(time, origin_)));
     }
 
+    static std::int64_t device_pid(std::int64_t order, std::uint32_t device) {
+        return device_pids + order * 1000 + device;
+    }
+
     static double microseconds(std::uint64_t ns) { return static_cast<double>(ns) / 1000; }
 
     void name(std::string_view what, std::int64_t pid, std::int64_t tid, const std::string& name) {
@@ -139,6 +144,7 @@ class Writer {
     void add_calls(const Timeline& timeline, std::int64_t pid);
     void add_work(const Timeline& timeline, std::int64_t pid, std::int64_t order);
     void add_host(const Timeline& timeline, std::int64_t pid);
+    void add_samples(const Timeline& timeline, std::int64_t order);
 
     JsonWriter json_;
     std::uint64_t origin_;
@@ -156,6 +162,7 @@ void Writer::add(const Timeline& timeline, std::int64_t order) {
     add_calls(timeline, pid);
     add_work(timeline, pid, order);
     add_host(timeline, pid);
+    add_samples(timeline, order);
 }
 
 void Writer::add_host(const Timeline& timeline, std::int64_t pid) {
@@ -183,6 +190,27 @@ void Writer::add_host(const Timeline& timeline, std::int64_t pid) {
         write_field(json_, "stack", stack);
         json_.end_object();
         json_.end_object();
+    }
+}
+
+/// A counter track for each row.
+void Writer::add_samples(const Timeline& timeline, std::int64_t order) {
+    const DeviceSamples all(timeline);
+    for (const auto& [device, samples] : all.by_device()) {
+        for (const SampledRow& row : sampled_rows()) {
+            const std::string name =
+                fmt::format("{} ({})", row.label, row.is_share ? "%" : "bytes/s");
+            for (const DeviceSample& sample : samples) {
+                const auto value = value_of(row, sample);
+                if (!value) continue;
+                begin("C", "gpu", name, device_pid(order, device), 0, sample.start_ns);
+                json_.key("args");
+                json_.begin_object(JsonLayout::compact);
+                write_field(json_, "value", *value);
+                json_.end_object();
+                json_.end_object();
+            }
+        }
     }
 }
 
@@ -232,9 +260,6 @@ void Writer::add_work(const Timeline& timeline, std::int64_t pid, std::int64_t o
     const DeviceTracks tracks(timeline);
     std::set<std::uint32_t> devices;
     std::unordered_map<std::uint32_t, std::string> names;  // configuration → demangled
-    const auto device_pid = [&](std::uint32_t device) {
-        return device_pids + order * 1000 + device;
-    };
     for (std::size_t i = 0; i < timeline.work().size(); ++i) {
         const Work& work = timeline.work()[i];
         const Place& place = timeline.place(work);
@@ -254,7 +279,7 @@ void Writer::add_work(const Timeline& timeline, std::int64_t pid, std::int64_t o
             category = "copy";
             name = to_text(timeline.copy(work).kind);
         }
-        begin("X", category, name, device_pid(place.device), thread, work.time.begin);
+        begin("X", category, name, device_pid(order, place.device), thread, work.time.begin);
         write_field(json_, "dur", microseconds(work.time.length()));
         json_.key("args");
         json_.begin_object(JsonLayout::compact);
@@ -277,7 +302,7 @@ void Writer::add_work(const Timeline& timeline, std::int64_t pid, std::int64_t o
         begin("s", "launch", "launch", pid, work.thread, work.launch_ns);
         write_field(json_, "id", flow);
         json_.end_object();
-        begin("f", "launch", "launch", device_pid(place.device), thread,
+        begin("f", "launch", "launch", device_pid(order, place.device), thread,
               std::max(work.time.begin, work.launch_ns));
         write_field(json_, "id", flow);
         write_field(json_, "bp", "e");
@@ -288,11 +313,11 @@ void Writer::add_work(const Timeline& timeline, std::int64_t pid, std::int64_t o
         for (const Device& each : recording.records.devices) {
             if (each.id == device) model = recording.text(each.name);
         }
-        name("process_name", device_pid(device), 0,
+        name("process_name", device_pid(order, device), 0,
              fmt::format("GPU {} {} (process {})", device, model, pid));
     }
     for (const DeviceTracks::Track& track : tracks.all()) {
-        name("thread_name", device_pid(track.device), track.thread, track.name);
+        name("thread_name", device_pid(order, track.device), track.thread, track.name);
     }
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cupti.h>
+#include <cupti_pmsampling.h>
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
@@ -55,6 +56,13 @@ std::string version_text(std::uint32_t version);
 #define PERFGATE_CUPTI_WORKER_COUNTER_FUNCTIONS(X) \
     X(cuptiProfilerDeInitialize) X(cuptiProfilerHostGetBaseMetrics) \
     X(cuptiProfilerHostGetSupportedChips) X(cuptiRangeProfilerCounterDataGetRangeInfo)
+// From 12.6 on.
+#define PERFGATE_CUPTI_PM_FUNCTIONS(X) \
+    X(cuptiPmSamplingGetCounterAvailability) X(cuptiPmSamplingEnable) X(cuptiPmSamplingDisable) \
+    X(cuptiPmSamplingSetConfig) X(cuptiPmSamplingStart) X(cuptiPmSamplingStop) \
+    X(cuptiPmSamplingDecodeData) X(cuptiPmSamplingGetCounterDataSize) \
+    X(cuptiPmSamplingCounterDataImageInitialize) X(cuptiPmSamplingGetCounterDataInfo) \
+    X(cuptiPmSamplingCounterDataGetSampleInfo)
 // clang-format on
 
 struct Api {
@@ -65,6 +73,7 @@ struct Api {
     PERFGATE_CUPTI_WORKER_FUNCTIONS(PERFGATE_CUPTI_DECLARE)          ///< own() has them
     PERFGATE_CUPTI_COUNTER_FUNCTIONS(PERFGATE_CUPTI_DECLARE)         ///< after load_counters()
     PERFGATE_CUPTI_WORKER_COUNTER_FUNCTIONS(PERFGATE_CUPTI_DECLARE)  ///< own_counters() has them
+    PERFGATE_CUPTI_PM_FUNCTIONS(PERFGATE_CUPTI_DECLARE)              ///< after load_sampling()
 #undef PERFGATE_CUPTI_DECLARE
     void* library = nullptr;
     std::string path;  ///< of the file that is used
@@ -89,6 +98,8 @@ struct Api {
 bool load(const std::string& named, Api& api, std::string& why);
 /// Looks up the functions for counters. False: `why` says what is missing.
 bool load_counters(Api& api, std::string& why);
+/// Looks up the functions for counters and for their samples over time. False: likewise.
+bool load_sampling(Api& api, std::string& why);
 /// The worker's: loaded at the first call. Throws util::Error with `why`, each time.
 const Api& own();
 /// Likewise, with the functions for counters.

@@ -16,10 +16,10 @@ std::vector<const char*> pointers(const std::vector<std::string>& names) {
 }  // namespace
 
 HostObject::HostObject(const Api& api, const std::string& chip,
-                       const std::vector<std::uint8_t>& availability)
+                       const std::vector<std::uint8_t>& availability, CUpti_ProfilerType type)
     : api_(api) {
     PERFGATE_CUPTI_PARAMS(CUpti_Profiler_Host_Initialize_Params, params);
-    params.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
+    params.profilerType = type;
     params.pChipName = chip.c_str();
     params.pCounterAvailabilityImage = availability.empty() ? nullptr : availability.data();
     check(api_, api_.cuptiProfilerHostInitialize(&params),

@@ -21,7 +21,8 @@ class HostObject {
   public:
     /// `availability`: what the device can count; empty: whatever the chip has.
     HostObject(const Api& api, const std::string& chip,
-               const std::vector<std::uint8_t>& availability);
+               const std::vector<std::uint8_t>& availability,
+               CUpti_ProfilerType type = CUPTI_PROFILER_TYPE_RANGE_PROFILER);
     ~HostObject();
     HostObject& operator=(HostObject&&) = delete;  // nor copied
 

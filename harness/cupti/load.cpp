@@ -141,6 +141,17 @@ bool load_counters(Api& api, std::string& why) {
     return true;
 }
 
+bool load_sampling(Api& api, std::string& why) {
+    if (!load_counters(api, why)) return false;
+    const char* missing = nullptr;
+    PERFGATE_CUPTI_PM_FUNCTIONS(PERFGATE_CUPTI_LOOK_UP)
+    if (missing != nullptr) {
+        why = "CUPTI " + version_text(api.version) + " (" + api.path + ") has no " + missing +
+              ": the GPU's metrics over time need the CUDA libraries of 12.6 or newer";
+    }
+    return missing == nullptr;
+}
+
 namespace {
 
 /// Loaded once; `why` says what is missing, `why_no_counters` what is missing for those.

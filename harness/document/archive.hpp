@@ -81,14 +81,20 @@ using Described = std::conditional_t<Archive::reads, T, const T>;
         PERFGATE_GROUPS(__VA_ARGS__)                                                      \
     }
 
+#define PERFGATE_ROW_FIELDS(Type, ...)           \
+    constexpr void stands_as_row(const Type*) {} \
+    PERFGATE_FIELDS(Type, __VA_ARGS__)
+
 /// How an object of this type stands in a document whose layout is not compact.
 template <class T>
 inline constexpr JsonLayout layout_of = JsonLayout::compact;
 
 /// Whether objects of this type are written as arrays of their fields, because there are many of
-/// them. Absent fields are null, and left out at the end.
+/// them (PERFGATE_ROW_FIELDS). Absent fields are null, and left out at the end.
 template <class T>
-inline constexpr bool is_row = false;
+inline constexpr bool is_row = requires(const T* value) {
+    stands_as_row(value);
+};
 
 struct Lines {};
 inline constexpr Lines lines;

@@ -433,8 +433,10 @@ bool has_parts_of(const std::vector<Cause>& causes, const std::string& metric) {
 /// them.
 std::vector<Cause> parts(const CaseVerdict& verdict, const CaseResult& result,
                          const std::vector<Cause>& reported) {
-    constexpr std::string_view with_parts[] = {"idle_share", "longest_idle", "syncs",
-                                               "uncapturable_calls"};
+    constexpr std::string_view with_parts[] = {
+        "idle_share",         "longest_idle",      "syncs",
+        "uncapturable_calls", "own_span",          "communication_calls",
+        "communicated_bytes", "communication_skew"};
     std::vector<Cause> causes;
     for (const MetricVerdict& metric : verdict.metrics) {
         const auto series = result.metrics.find(metric.metric);

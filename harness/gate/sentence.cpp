@@ -204,7 +204,8 @@ std::string refused_sentence(std::string_view metric, std::string_view circumsta
 std::string one_process_note(std::string_view metric, std::size_t cases) {
     return fmt::format(
         "{}: in {} case{} the baseline has one process, so its spread is unknown and the "
-        "tolerance alone decides; 'perfgate baseline refresh SUITE' records several",
+        "tolerance alone decides; 'perfgate baseline refresh SUITE' records several, --base takes "
+        "several files",
         name_text(metric), cases, cases == 1 ? "" : "s");
 }
 

@@ -35,6 +35,7 @@ struct Case {
 struct Point {
     Number of_case = 0, metric = 0;
     double before = 0, after = 0;
+    std::string from, to, moved;  ///< both with their unit, and how far: "+4.1 %", or ""
     bool worse = false;
     bool open = false;      ///< the last change of its series
     bool accepted = false;  ///< by a later entry of the ledger
@@ -89,45 +90,30 @@ struct CaseFile {
     std::vector<Series> series;
 };
 
-PERFGATE_FIELDS(Run, required(started, revision, device, driver, toolkit, board, tool))
+PERFGATE_ROW_FIELDS(Run, required(started, revision, device, driver, toolkit, board, tool))
 
 PERFGATE_FIELDS(Metric, required(name, unit, direction))
 
-PERFGATE_FIELDS(Case, required(suite, id, file))
+PERFGATE_ROW_FIELDS(Case, required(suite, id, file))
 
-PERFGATE_FIELDS(Point, required(of_case, metric, before, after, worse, open, accepted))
+PERFGATE_ROW_FIELDS(Point, required(of_case, metric, before, after, from, to, moved, worse, open,
+                                    accepted))
 
 PERFGATE_FIELDS(Finding, required(device, cause, evidence, run, points))
 
-PERFGATE_FIELDS(Note, required(device, suite), optional(of_case), required(at, action, by, reason))
+PERFGATE_ROW_FIELDS(Note, required(device, suite), optional(of_case),
+                    required(at, action, by, reason))
 
-PERFGATE_FIELDS(Month, required(month, judged, alarms, false_alarms, reran),
-                optional(acknowledged, accepted))
+PERFGATE_ROW_FIELDS(Month, required(month, judged, alarms, false_alarms, reran),
+                    optional(acknowledged, accepted))
 
 PERFGATE_FIELDS(Index, required(edition, lately_days, runs, texts, metrics, cases, findings, notes,
                                 months))
 
-PERFGATE_FIELDS(Night, required(run, values), optional(verdict))
+PERFGATE_ROW_FIELDS(Night, required(run, values), optional(verdict))
 
 PERFGATE_FIELDS(Series, required(device, metric, tolerance, nights))
 
 PERFGATE_FIELDS(CaseFile, required(edition, of_case, series))
 
 }  // namespace perfgate::history::page
-
-namespace perfgate::document {
-
-template <>
-inline constexpr bool is_row<history::page::Run> = true;
-template <>
-inline constexpr bool is_row<history::page::Case> = true;
-template <>
-inline constexpr bool is_row<history::page::Point> = true;
-template <>
-inline constexpr bool is_row<history::page::Note> = true;
-template <>
-inline constexpr bool is_row<history::page::Month> = true;
-template <>
-inline constexpr bool is_row<history::page::Night> = true;
-
-}  // namespace perfgate::document

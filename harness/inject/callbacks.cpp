@@ -118,11 +118,14 @@ bool Callbacks::enable(const Settings& settings, std::string& why) {
         if (code == CUPTI_SUCCESS) code = result;
     };
     enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
+    if (settings.level == Level::samples) {
+        enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
+    }
     enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING);
     if (settings.code) enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED);
     if (settings.level != Level::records) {
         // With API records, these contain the time of each launch.
-        keep_calls_ = settings.level == Level::callbacks;
+        keep_calls_ = settings.level != Level::api;
         const auto enable_all = [&](const auto& ids) {
             const CUptiResult result = cupti::enable_driver_callbacks(api_, subscriber_, ids);
             if (code == CUPTI_SUCCESS) code = result;
@@ -192,6 +195,9 @@ void CUPTIAPI Callbacks::callback(void* self, CUpti_CallbackDomain domain, CUpti
 void Callbacks::on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data) {
     if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
         context_ends_();
+    } else if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
+        std::uint32_t device = 0;
+        if (api_.cuptiGetDeviceId(data.context, &device) == CUPTI_SUCCESS) context_begins_(device);
     } else if (id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING) {
         std::uint64_t time_ns = 0;
         api_.cuptiGetTimestamp(&time_ns);
@@ -206,9 +212,16 @@ void Callbacks::on_module(const CUpti_ModuleResourceData& module) {
     try {
         activity::Records records;
         const elf::ElfImage image({module.pCubin, module.cubinSize});
+        const auto places = elf::function_places(image);
         for (const auto& [symbol, code] : elf::machine_code(image)) {
             records.function_codes.push_back(
                 {writer_.string(symbol), writer_.string(code.fingerprint)});
+            const auto known = places.find(symbol);
+            const model::SourcePlace place =
+                known == places.end() ? model::SourcePlace{} : known->second;
+            records.function_places.push_back({writer_.string(symbol), writer_.string(place.file),
+                                               static_cast<std::uint32_t>(place.line),
+                                               static_cast<std::uint32_t>(code.bytes)});
         }
         for (const auto& [symbol, bytes] : elf::stack_sizes(image)) {
             records.stack_sizes.push_back(

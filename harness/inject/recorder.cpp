@@ -25,7 +25,9 @@
 #include "cupti/api.hpp"
 #include "inject/callbacks.hpp"
 #include "inject/decode.hpp"
+#include "inject/device_sampler.hpp"
 #include "inject/launch_names.hpp"
+#include "inject/nvtx_payloads.hpp"
 #include "inject/process.hpp"
 #include "inject/settings.hpp"
 #include "stacks/sampler.hpp"
@@ -82,6 +84,10 @@ class Recorder {
   public:
     void start() noexcept;
     int serve_nvtx(void* export_table) noexcept;
+    [[nodiscard]] bool takes_payloads() const noexcept {
+        return !settings_.folder.empty() && settings_.level != Level::ranges &&
+               settings_.level != Level::counters;
+    }
 
     void on_fork() noexcept;
     void on_exit() noexcept;
@@ -124,7 +130,8 @@ class Recorder {
     LaunchNames launch_names_;
     std::unique_ptr<Decoder> decoder_;
     std::unique_ptr<Callbacks> callbacks_;
-    std::unique_ptr<stacks::Sampler> sampler_;
+    std::unique_ptr<stacks::Sampler> stack_sampler_;
+    std::unique_ptr<DeviceSampler> sampler_;  ///< at level `samples`
     std::atomic<std::uint64_t> dropped_{0}, refused_{0}, over_limit_{0};
 
     std::atomic<pid_t> pid_{0};  ///< of the process that records; 0: none does
@@ -218,10 +225,16 @@ bool Recorder::load(std::string& why) {
     std::call_once(loaded_, [&] {
         const Loading loading;
         if (!cupti::load(settings_.cupti, api_, unusable_)) return;
-        callbacks_ = std::make_unique<Callbacks>(api_, writer_, launch_names_, [this] {
-            const std::unique_lock lock(flush_mutex_, std::try_to_lock);
-            if (lock.owns_lock() && !ending_) flush(0);
-        });
+        if (settings_.level == Level::samples) {
+            if (!cupti::load_sampling(api_, unusable_)) return;
+            sampler_ = std::make_unique<DeviceSampler>(api_, writer_, settings_.samples_us);
+        }
+        callbacks_ = std::make_unique<Callbacks>(
+            api_, writer_, launch_names_, [this](std::uint32_t device) { sampler_->add(device); },
+            [this] {
+                const std::unique_lock lock(flush_mutex_, std::try_to_lock);
+                if (lock.owns_lock() && !ending_) flush(0);
+            });
         if (api_.subscribes_first()) subscribe();
         usable_ = register_buffers(unusable_);
     });
@@ -351,7 +364,9 @@ int Recorder::serve_nvtx(void* export_table) noexcept {
         using Initialise = int (*)(void*);
         const auto initialise =
             reinterpret_cast<Initialise>(dlsym(api_.library, "InitializeInjectionNvtx2"));
-        return initialise == nullptr ? 0 : initialise(export_table);
+        if (initialise == nullptr || initialise(export_table) == 0) return 0;
+        watch_payloads(reinterpret_cast<NvtxGetExportTableFunc_t>(export_table), api_);
+        return 1;
     } catch (...) {
         return 0;
     }
@@ -382,9 +397,10 @@ activity::Counts Recorder::counts() const {
 void Recorder::flush(std::uint32_t flag) {
     note_refusal(api_.cuptiActivityFlushAll(flag), "cuptiActivityFlushAll");
     activity::Records records;
+    take_payloads(records);
     records.launch_calls = callbacks_->take_launch_calls();
     note_refusal(read_clocks(api_, records.clocks.emplace_back()), "cuptiGetTimestamp");
-    if (sampler_ != nullptr) sampler_->take(writer_, records);
+    if (stack_sampler_ != nullptr) stack_sampler_->take(writer_, records);
     writer_.append(records);
     writer_.append(counts());
 }
@@ -392,9 +408,10 @@ void Recorder::flush(std::uint32_t flag) {
 void Recorder::finish(std::string_view how) {
     const std::unique_lock lock(flush_mutex_, flush_patience);
     if (!lock.owns_lock() || ending_.exchange(true)) return;
+    if (sampler_ != nullptr) sampler_->finish();
     // Launches that other threads make from here on are not in the records either.
     const activity::Counts launched = counts();
-    if (sampler_ != nullptr) sampler_->stop();
+    if (stack_sampler_ != nullptr) stack_sampler_->stop();
     flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
     activity::Counts last = counts();
     last.kernel_launches = launched.kernel_launches;
@@ -424,6 +441,7 @@ void Recorder::on_fork() noexcept {
     pid_ = -1;
     ending_ = true;
     writer_.abandon();
+    abandon_payloads();
     if (callbacks_ != nullptr) callbacks_->abandon();
     for (int& end : wake_) {
         if (end >= 0) ::close(end);
@@ -482,19 +500,22 @@ void Recorder::start_thread() {
 }
 
 void Recorder::start_sampler() {
-    sampler_ =
+    stack_sampler_ =
         std::make_unique<stacks::Sampler>(std::chrono::microseconds(settings_.stacks_us), [this] {
             std::uint64_t time = 0;
             return api_.cuptiGetTimestamp(&time) == CUPTI_SUCCESS ? time : now(CLOCK_REALTIME);
         });
-    sampler_->start();
+    stack_sampler_->start();
 }
 
 void Recorder::run_flushes() noexcept {
     pthread_setname_np(pthread_self(), "perfgate");
+    const auto flush_ms = static_cast<int>(settings_.flush_ms);
+    const int step_ms = sampler_ == nullptr ? flush_ms : DeviceSampler::step_ms;
+    int since_flush_ms = 0;
     while (!ending_) {
         pollfd wake{wake_[0], POLLIN, 0};
-        const int ready = ::poll(&wake, 1, static_cast<int>(settings_.flush_ms));
+        const int ready = ::poll(&wake, 1, step_ms);
         try {
             if (ready > 0) {
                 char signal = 0;
@@ -504,6 +525,11 @@ void Recorder::run_flushes() noexcept {
                 ::kill(getpid(), signal);
                 return;
             }
+            // Not while the program makes its context, whose driver this would wait for.
+            if (sampler_ != nullptr && callbacks_->launches().kernels != 0) sampler_->step();
+            since_flush_ms += step_ms;
+            if (since_flush_ms < flush_ms) continue;
+            since_flush_ms = 0;
             const std::unique_lock lock(flush_mutex_, std::try_to_lock);
             if (lock.owns_lock() && !ending_) flush(0);
         } catch (...) {
@@ -532,4 +558,12 @@ PERFGATE_EXPORT int InitializeInjection() noexcept {
 PERFGATE_EXPORT int InitializeInjectionNvtx2(void* export_table) noexcept {
     auto* recorder = perfgate::inject::recorder();
     return recorder == nullptr ? 0 : recorder->serve_nvtx(export_table);
+}
+
+/// Called by the payload extension of NVTX 3 in the same way: its schemas tell what NCCL's payloads
+/// contain. Nonzero on success.
+PERFGATE_EXPORT int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* module) noexcept {
+    const auto* recorder = perfgate::inject::recorder();
+    if (recorder == nullptr || !recorder->takes_payloads()) return 0;
+    return perfgate::inject::watch_schemas(module);
 }

@@ -16,11 +16,12 @@ enum class Level {
     records,    ///< kernels, copies, memsets, NVTX, starts and stops of profilers
     callbacks,  ///< and a callback for each launch, which counts it and records its time
     api,        ///< and API calls, synchronisations, memory
+    samples,    ///< callbacks, and samples of the devices
     counters,  ///< apart from all others: counters of chosen launches, and the sequence of launches
 };
 
-inline constexpr Level levels[] = {Level::ranges, Level::records, Level::callbacks, Level::api,
-                                   Level::counters};
+inline constexpr Level levels[] = {Level::ranges, Level::records, Level::callbacks,
+                                   Level::api,    Level::samples, Level::counters};
 const char* to_text(Level level);
 
 /// About 250 samples a second.
@@ -36,8 +37,9 @@ struct Settings {
     bool waits = false;
     /// Mean time between two samples of the host's stacks; 0: none are taken.
     std::uint32_t stacks_us = 0;
-    std::string counters;  ///< a CounterRequest, for level `counters`
-    std::string cupti;     ///< libcupti for programs that bring none; empty: look for it
+    std::uint32_t samples_us = 100;  ///< at level `samples`: between two samples of a device
+    std::string counters;            ///< a CounterRequest, for level `counters`
+    std::string cupti;               ///< libcupti for programs that bring none; empty: look for it
 };
 
 /// From this process's environment. Values that do not parse have their default.

@@ -52,7 +52,8 @@ bool needs_overhead(const std::vector<Item*>& cases, std::int64_t round,
     };
     return std::any_of(cases.begin(), cases.end(), [&](const Item* item) {
         if (taken(item) >= overhead_batches) return false;
-        return item->bare_time || (item->host_time && (round > 0 || !known(item)));
+        return item->bare_time ||
+               (item->host_time && (round > 0 || item->looks_slower || !known(item)));
     });
 }
 
@@ -163,7 +164,7 @@ void DeviceChain::fill_up(const std::vector<Item*>& items, std::size_t processes
             most = std::max(most, processes - item->passes);
         }
     }
-    workers_.expect(most);
+    workers_.expect(std::max(most, workers_.expected()));
     // Interleaved: each process takes a batch of every case, so that drift affects all of them
     // equally.
     for (;;) {

@@ -34,8 +34,8 @@ struct MeasureOptions {
     const JournalContent* resumed = nullptr;        ///< results of an earlier execution
     Programs* programs = nullptr;                   ///< null: the plan has no groups
     std::function<void(const Progress&)> progress;  ///< one call at a time, from any thread
-    /// Cases, by suite and id, of which a baseline has what recording costs: it is measured only in
-    /// further rounds, where a time looks slower.
+    /// Cases, by suite and id, of which a baseline has what recording costs: it is measured only
+    /// where a time looks slower, in further rounds or those that look_slower() names.
     std::set<std::pair<std::string, std::string>> known_overheads = {};
 };
 
@@ -54,6 +54,7 @@ struct Item {
     std::size_t announced = 0;         ///< processes that the total of the progress has
     /// A gate or a relation is about a time that contains the host's (model/host_time.hpp).
     bool host_time = false;
+    bool looks_slower = false;
     bool bare_time = false;  ///< a relation is about what only bare runs give
     bool gated = true;       ///< a gate or a relation is about it
 };

@@ -44,6 +44,7 @@ class Workers {
     void start_together(std::size_t most) { together_ = most; }
     /// So many processes will be needed next, of each command.
     void expect(std::size_t processes);
+    std::size_t expected() const { return hosts_[host_].expected; }
 
     /// Others of the same device, whose processes leave CUPTI alone; numbered from 0.
     Workers untraced() const;

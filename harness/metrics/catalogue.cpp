@@ -43,6 +43,12 @@ Metric by_name_only(Metric metric) {
     return metric;
 }
 
+/// Also what the device samples over time (activity/samples.hpp).
+Metric sampled(Metric metric) {
+    metric.sampled = true;
+    return metric;
+}
+
 // --- rows without counters
 
 /// What a launch fact is if the kernel's is not known.
@@ -336,6 +342,22 @@ std::vector<Metric> make_catalogue() {
              {"communication_skew",
               "between the first and the last process to begin an NCCL or NVSHMEM kernel", "ns",
               lower, timing, Fold::max}),
+        from(Source::program,
+             {"own_span",
+              "span of the slowest process, without its waiting for the others' communication",
+              "ns", lower, timing, Fold::sum}),
+        from(Source::program, {"communication_calls", "calls of NCCL that communicate", "count",
+                               lower, exact, Fold::sum}),
+        from(Source::program, {"communicated_bytes", "bytes that NCCL is to communicate", "bytes",
+                               lower, exact, Fold::sum}),
+        from(Source::program,
+             {"bus_bandwidth",
+              "bytes of NCCL per second that cross a process's link, without the waiting",
+              "bytes/s", higher, timing, Fold::weighted_mean}),
+        sampled(from(Source::program, {"dram_bandwidth",
+                                       "bytes read from and written to DRAM, of the most that it "
+                                       "transfers",
+                                       "%", higher, counter, Fold::weighted_mean})),
 
         // --- what benchmarks report themselves (`benchmark` in a suite)
         from(Source::benchmark, {"real_time", "time that a benchmark reports, of one iteration",
@@ -378,17 +400,17 @@ std::vector<Metric> make_catalogue() {
         counted({"l1_throughput", "the busiest unit of L1, of its peak", "%", higher, counter,
                  Fold::weighted_mean},
                 {one("l1tex__throughput.avg.pct_of_peak_sustained_elapsed")}),
-        counted({"l2_throughput", "the busiest unit of L2, of its peak", "%", higher, counter,
-                 Fold::weighted_mean},
-                {one("lts__throughput.avg.pct_of_peak_sustained_elapsed")}),
+        sampled(counted({"l2_throughput", "the busiest unit of L2, of its peak", "%", higher,
+                         counter, Fold::weighted_mean},
+                        {one("lts__throughput.avg.pct_of_peak_sustained_elapsed")})),
         counted({"shared_throughput", "shared-memory accesses, of the most that L1 can serve", "%",
                  higher, counter, Fold::weighted_mean},
                 {one("l1tex__data_pipe_lsu_wavefronts_mem_shared.avg.pct_of_peak_sustained_"
                      "elapsed")}),
         // What is missing to 100 % is blocks that end at different times, or SMs without any.
-        divided({"sm_active", "cycles in which an SM had a warp, mean over the SMs", "%", higher,
-                 counter, Fold::ratio},
-                100, {one("sm__cycles_active.sum")}, {one("sm__cycles_elapsed.sum")}),
+        sampled(divided({"sm_active", "cycles in which an SM had a warp, mean over the SMs", "%",
+                         higher, counter, Fold::ratio},
+                        100, {one("sm__cycles_active.sum")}, {one("sm__cycles_elapsed.sum")})),
         divided({"sm_active_least", "cycles in which an SM had a warp, the least of all SMs", "%",
                  higher, counter, Fold::ratio},
                 100, {one("sm__cycles_active.min")}, {one("sm__cycles_elapsed.max")}),
@@ -403,15 +425,15 @@ std::vector<Metric> make_catalogue() {
                 {any({"dram__bytes_write.sum", "dram__bytes_op_write.sum"})}, integrated),
         // Of the whole GPU, whoever causes them, each in a session of its own: no link can be
         // counted together with the SMs.
-        by_name_only(
+        sampled(by_name_only(
             counted({"nvlink_bytes", "bytes sent and received through NVLink, protocol included",
                      "bytes", lower, counter, Fold::sum},
                     {one("nvlrx__bytes.sum"), one("nvltx__bytes.sum")},
-                    {"TU11*", "GA10B", "AD*", "GB10B", "GB20*"})),
-        by_name_only(counted({"pcie_bytes", "bytes read and written through PCIe", "bytes", lower,
-                              counter, Fold::sum},
-                             {one("pcie__read_bytes.sum"), one("pcie__write_bytes.sum")},
-                             integrated)),
+                    {"TU11*", "GA10B", "AD*", "GB10B", "GB20*"}))),
+        sampled(by_name_only(counted({"pcie_bytes", "bytes read and written through PCIe", "bytes",
+                                      lower, counter, Fold::sum},
+                                     {one("pcie__read_bytes.sum"), one("pcie__write_bytes.sum")},
+                                     integrated))),
         // The three ways in which a kernel gets its data. Which one is better depends on the
         // kernel, so only the way of plain loads has a direction.
         // Counted by instruction: what L1 counts as loads includes asynchronous copies.
@@ -472,10 +494,10 @@ std::vector<Metric> make_catalogue() {
             {"tensor_instructions", "warp instructions of the tensor pipe", "count", none, exact,
              Fold::sum},
             {any({"sm__inst_executed_pipe_tensor_v2.sum", "sm__inst_executed_pipe_tensor.sum"})}),
-        counted({"tensor_active", "cycles in which the tensor pipe was busy", "%", higher, counter,
-                 Fold::weighted_mean},
-                {any({"sm__pipe_tensor_cycles_active_v2.avg.pct_of_peak_sustained_active",
-                      "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active"})}),
+        sampled(counted({"tensor_active", "cycles in which the tensor pipe was busy", "%", higher,
+                         counter, Fold::weighted_mean},
+                        {any({"sm__pipe_tensor_cycles_active_v2.avg.pct_of_peak_sustained_active",
+                              "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active"})})),
 
         // --- arithmetic
         counted({"flops", "floating-point operations executed, tensor pipe included", "flop", none,

@@ -57,6 +57,8 @@ struct Metric {
     bool by_name_only = false;
     /// For programs: it comes from bare runs, which not every batch has.
     bool from_bare_runs = false;
+    /// Also of ranges and programs, from samples of the whole device over time.
+    bool sampled = false;
     /// The launch fact of a kernel_record metric; NaN if the kernel's record lacks it.
     double (*record)(const model::Kernel&) = nullptr;
 };

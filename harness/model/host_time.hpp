@@ -16,7 +16,8 @@ inline constexpr std::string_view host_metrics[] = {"span",
                                                     "exposed_copy_share",
                                                     "communication_share",
                                                     "exposed_communication_share",
-                                                    "communication_skew"};
+                                                    "communication_skew",
+                                                    "own_span"};
 
 inline bool contains_host_time(std::string_view metric) {
     return std::find(std::begin(host_metrics), std::end(host_metrics), metric) !=

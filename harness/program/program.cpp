@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <system_error>
 #include <thread>
@@ -246,15 +247,22 @@ class Watch {
     }
     /// Returns how many processes there are.
     std::size_t look() {
-        const auto begin = Clock::now();
+        const Clock::duration before = processor_time();
         const std::vector<Process>& processes = tree_.look();
         if (program_.watch) program_.watch(processes);
-        const auto end = Clock::now();
-        next_ = end + std::max<Clock::duration>(interval, most_share * (end - begin));
+        next_ = Clock::now() +
+                std::max<Clock::duration>(interval, most_share * (processor_time() - before));
         return processes.size();
     }
 
   private:
+    /// Of this thread. A look that had to wait for a busy machine took nothing from the program.
+    static Clock::duration processor_time() {
+        timespec time{};
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+        return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+    }
+
     static constexpr auto interval = milliseconds(20);
     static constexpr int most_share = 20;  ///< looking takes at most one part of so many
     const Program& program_;

@@ -25,7 +25,7 @@ struct Program {
     /// errors go to these files, each bounded (capture.hpp).
     std::string output_file, error_file;
     /// Gets the processes of the program about fifty times a second, less often where looking for
-    /// them takes long.
+    /// them takes much processor time.
     std::function<void(const std::vector<Process>&)> watch;
 };
 

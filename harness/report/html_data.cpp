@@ -155,10 +155,19 @@ page::Suite suite_of(const model::SuiteVerdict& suite) {
     return made;
 }
 
+/// With seven digits, unless it is an integer: a chart shows fewer, and the data is a quarter less.
+double shown_digits(double value) {
+    if (!std::isfinite(value) || value == std::trunc(value)) return value;
+    const double unit = std::pow(10.0, 6 - std::floor(std::log10(std::fabs(value))));
+    if (!std::isfinite(unit)) return value;
+    return unit >= 1 ? std::round(value * unit) / unit : std::round(value);
+}
+
 std::vector<double> finite(const std::vector<double>& values) {
     std::vector<double> kept;
-    std::copy_if(values.begin(), values.end(), std::back_inserter(kept),
-                 [](double value) { return std::isfinite(value); });
+    for (const double value : values) {
+        if (std::isfinite(value)) kept.push_back(shown_digits(value));
+    }
     return kept;
 }
 
@@ -219,6 +228,10 @@ class CaseMaker {
             value.after_text = std::move(texts.after);
             value.moved = std::move(texts.moved);
             if (joined.result != nullptr) add_limits(row, joined.result->gates, value);
+            for (std::optional<double>* number :
+                 {&value.before, &value.after, &value.least, &value.most}) {
+                if (*number) *number = shown_digits(**number);
+            }
             if (has_spread(row)) made.spreads.push_back(spread_of(row, value.metric, samples));
         }
         return made;
@@ -337,7 +350,7 @@ class CaseMaker {
             shown.round = batch.round;
             shown.count = static_cast<std::int64_t>(batch.samples.size());
             shown.samples = shown_samples(batch, samples);
-            shown.sm_clock_mhz = batch.sm_clock_mhz;
+            if (batch.sm_clock_mhz) shown.sm_clock_mhz = shown_digits(*batch.sm_clock_mhz);
             if (!batch.excluded.empty()) shown.excluded = text(batch.excluded);
         }
         return spread;

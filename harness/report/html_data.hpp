@@ -137,13 +137,14 @@ PERFGATE_FIELDS(Note, required(text), optional(suites))
 
 PERFGATE_FIELDS(Command, required(purpose, line))
 
-PERFGATE_FIELDS(Value, required(metric),
-                optional(before, after, before_text, after_text, moved, verdict, tolerance,
-                         interval, least, most, sentence))
+PERFGATE_ROW_FIELDS(Value, required(metric),
+                    optional(before, after, before_text, after_text, moved, verdict, tolerance,
+                             interval, least, most, sentence))
 
-PERFGATE_FIELDS(Batch, required(process, round, count, samples), optional(sm_clock_mhz, excluded))
+PERFGATE_ROW_FIELDS(Batch, required(process, round, count, samples),
+                    optional(sm_clock_mhz, excluded))
 
-PERFGATE_FIELDS(Spread, required(metric, baseline, measured, batches), optional(method))
+PERFGATE_ROW_FIELDS(Spread, required(metric, baseline, measured, batches), optional(method))
 
 PERFGATE_FIELDS(Case, required(suite, id, workload, verdict),
                 optional(place, first, compared_with, reasons, why, notes, log, code, roof),
@@ -156,14 +157,3 @@ PERFGATE_FIELDS(Data, optional(summary), required(counts, exit_code), optional(v
                 required(ceilings, verdicts, suites, cases, texts, metrics))
 
 }  // namespace perfgate::report::page
-
-namespace perfgate::document {
-
-template <>
-inline constexpr bool is_row<report::page::Value> = true;
-template <>
-inline constexpr bool is_row<report::page::Batch> = true;
-template <>
-inline constexpr bool is_row<report::page::Spread> = true;
-
-}  // namespace perfgate::document

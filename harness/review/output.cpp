@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "document/json_writer.hpp"
+#include "document/archive.hpp"
 #include "report/columns.hpp"
 #include "report/plain_text.hpp"
 #include "report/workflow_command.hpp"
@@ -87,31 +87,26 @@ std::string write_text(const Review& review, const std::string& base) {
     return text + notes_text(review);
 }
 
+PERFGATE_FIELDS(Finding, required(kind), named(required, "file", place.file),
+                named(optional, "line", place.line), required(subject, before, after),
+                optional(cases))
+
+namespace {
+
+struct ReviewDocument {
+    std::string base;
+    const Review& review;
+};
+PERFGATE_FIELDS(ReviewDocument, required(base),
+                named(required, "findings", review.findings, document::lines),
+                named(required, "not_reviewed", review.not_reviewed),
+                named(optional, "not_compared", review.not_compared))
+
+}  // namespace
+
 std::string write_json(const Review& review, const std::string& base) {
-    using enum document::JsonLayout;
-    document::JsonWriter json;
-    json.begin_object(lines);
-    write_field(json, "schema", "perfgate.review");
-    write_field(json, "version", std::int64_t{1});
-    write_field(json, "base", base);
-    json.key("findings");
-    json.begin_array(lines);
-    for (const Finding& finding : review.findings) {
-        json.begin_object(compact);
-        write_field(json, "kind", to_text(finding.kind));
-        write_field(json, "file", finding.place.file);
-        write_unless_default(json, "line", finding.place.line);
-        write_field(json, "subject", finding.subject);
-        write_field(json, "before", finding.before);
-        write_field(json, "after", finding.after);
-        write_unless_default(json, "cases", finding.cases);
-        json.end_object();
-    }
-    json.end_array();
-    write_field(json, "not_reviewed", review.not_reviewed);
-    write_unless_default(json, "not_compared", review.not_compared);
-    json.end_object();
-    return json.finish();
+    constexpr document::Schema schema{"perfgate.review", 1, 1};
+    return document::write_document(schema, ReviewDocument{base, review});
 }
 
 std::string write_annotations(const Review& review, bool advisory) {

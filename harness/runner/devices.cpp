@@ -170,12 +170,16 @@ OpenedBackend open_devices(const BackendChoice& choice, const std::string& name,
 
 }  // namespace
 
-std::vector<std::string> plugins_of(const BackendChoice& choice) {
+std::vector<std::string> plugins_of(const OpenedBackend& opened, const model::Plan& plan) {
     std::vector<std::string> plugins;
-    for (const std::string& named : choice.plugins) plugins.push_back(plugin_file(named));
-    if (!choice.bundled) return plugins;
-    const std::vector<std::string> bundled = bundled_plugins();
-    plugins.insert(plugins.end(), bundled.begin(), bundled.end());
+    for (const std::string& named : opened.chosen.plugins) plugins.push_back(plugin_file(named));
+    std::set<std::string> planned;
+    for (const model::PlannedSuite& suite : plan.suites) {
+        for (const model::PlannedCase& each : suite.cases) planned.insert(each.spec.workload);
+    }
+    for (const model::WorkloadInfo& workload : opened.capabilities.workloads) {
+        if (workload.bundled && planned.contains(workload.name)) plugins.push_back(workload.plugin);
+    }
     return plugins;
 }
 

@@ -14,6 +14,7 @@
 #include "measure/workers.hpp"
 #include "model/catalogue.hpp"
 #include "model/environment.hpp"
+#include "model/plan.hpp"
 #include "runner/checkout.hpp"
 #include "runner/choice.hpp"
 #include "suite/suite.hpp"
@@ -24,9 +25,6 @@ namespace perfgate::runner {
 /// first.
 std::vector<std::string> worker_command(const BackendChoice& choice, const std::string& backend,
                                         const std::string& device);
-
-/// The files of the plugins that its workers load, the bundled ones last.
-std::vector<std::string> plugins_of(const BackendChoice& choice);
 
 /// A backend whose worker has answered. The devices have one key.
 struct OpenedBackend {
@@ -49,6 +47,10 @@ struct OpenedBackend {
     std::chrono::steady_clock::time_point since;  ///< when it was requested
     BackendChoice chosen;                         ///< with what the suites name
 };
+
+/// The files of plugins that a run of the plan depends on: the chosen ones, and of the bundled ones
+/// those with a workload of the plan.
+std::vector<std::string> plugins_of(const OpenedBackend& opened, const model::Plan& plan);
 
 /// Whether the kernel's driver shows an NVIDIA GPU below `root` and CUDA_VISIBLE_DEVICES does not
 /// hide all of them. Needs neither CUDA nor the backend.

@@ -82,7 +82,7 @@ measure::Identity identity_of(const MeasuringChoice& choice, const OpenedBackend
         boards += (boards.empty() ? "" : " ") + device.device.board;
     }
     identity.emplace_back("--devices", boards);
-    for (const std::string& plugin : plugins_of(backend.chosen)) {
+    for (const std::string& plugin : plugins_of(backend, plan)) {
         for (const std::filesystem::path& module : modules_of(plugin)) {
             identity.emplace_back("plugin " + module.filename().string(),
                                   util::fingerprint_of_file(module));

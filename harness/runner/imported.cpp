@@ -75,8 +75,67 @@ std::filesystem::path folder_of(const std::string& file) {
     return std::filesystem::absolute(file).parent_path();
 }
 
-std::string device_words(const std::string& device) {
-    return device.empty() ? "a device that it does not name" : util::printable(device, 300);
+/// Values of two devices are no processes of one.
+void require_one_device(const std::string& first, const std::string& then, const std::string& file,
+                        const std::string& now) {
+    const auto words = [](const std::string& device) {
+        return device.empty() ? "a device that it does not name" : util::printable(device, 300);
+    };
+    if (then == now) return;
+    throw util::InputError(
+        fmt::format("{} was measured on {}, and {} on {}: name files of one device",
+                    util::printable(first), words(then), util::printable(file), words(now)));
+}
+
+model::Run imported_run(model::Run run = {}) {
+    run.tool_version = PERFGATE_VERSION;
+    run.started_at = utc_now();
+    run.backend = "imported";
+    return run;
+}
+
+/// Adds what a file, which is a process, has of a case.
+void join(const std::string& file, model::CaseResult added, model::CaseResult& result) {
+    for (std::string& note : added.notes) {
+        if (std::find(result.notes.begin(), result.notes.end(), note) == result.notes.end()) {
+            result.notes.push_back(std::move(note));
+        }
+    }
+    if (result.status == model::CaseStatus::error) return;
+    if (added.status != model::CaseStatus::measured) {
+        return model::set_error(result, fmt::format("{}: {}", util::printable(file), added.reason));
+    }
+    if (result.status != model::CaseStatus::measured) {
+        result.kernels = std::move(added.kernels);
+        result.not_collected = std::move(added.not_collected);
+        result.not_applicable = std::move(added.not_applicable);
+    }
+    result.status = model::CaseStatus::measured;
+    for (auto& [metric, series] : added.metrics) {
+        const auto [known, fresh] = result.metrics.try_emplace(metric, series);
+        if (fresh) continue;
+        if (known->second.method != series.method) {
+            return model::set_error(
+                result, fmt::format("{}: {} was obtained by {} and in another file by {}",
+                                    util::printable(file), metric, to_text(series.method),
+                                    to_text(known->second.method)));
+        }
+        known->second.batches.push_back(std::move(series.batches.front()));
+    }
+}
+
+/// Every file must have every metric of a case that was measured.
+void conclude(std::size_t files, model::CaseResult& result) {
+    if (result.status != model::CaseStatus::measured) return;
+    std::string problem;
+    for (auto& [metric, series] : result.metrics) {
+        if (problem.empty() && series.batches.size() != files) {
+            problem = fmt::format("only {} of {} files have its {}", series.batches.size(), files,
+                                  metric);
+        }
+        series.value = stats::median(all_samples(series));
+    }
+    if (!problem.empty()) model::set_error(result, problem);
 }
 
 class Import {
@@ -91,9 +150,13 @@ class Import {
         reading.format = format.name;
         const benchmark::Results read =
             benchmark::read_results(text, util::printable(file), reading, folder_of(file));
-        require_one_device(file, read.device);
         const std::string board = board_of(read.machine);
-        if (process_ == 0) board_ = board;
+        if (process_ == 0) {
+            first_file_ = file;
+            device_ = read.device;
+            board_ = board;
+        }
+        require_one_device(first_file_, device_, file, read.device);
         first_of_host_.try_emplace(board, file);
         for (const benchmark::Result& result : read.results) {
             add(file, format, read.notes, board, result);
@@ -102,10 +165,7 @@ class Import {
     }
 
     model::Run take(const std::string& first_file) {
-        model::Run run;
-        run.tool_version = PERFGATE_VERSION;
-        run.started_at = utc_now();
-        run.backend = "imported";
+        model::Run run = imported_run();
         run.environment.device.key = choice_.device_key;
         run.environment.device.name = device_.empty() ? choice_.device_key : device_;
         run.environment.device.board = board_;
@@ -113,7 +173,7 @@ class Import {
         suite.name = choice_.suite;
         suite.file = first_file;
         for (Imported& each : cases_) {
-            conclude(each);
+            conclude_case(each);
             for (const auto& [metric, series] : each.result.metrics) {
                 run.metric_definitions[metric] = metrics::find_metric(metric)->definition;
             }
@@ -127,72 +187,47 @@ class Import {
     struct Imported {
         model::CaseResult result;
         std::size_t files = 0;
-        std::size_t skipped = 0;  ///< by the benchmark, in so many files
-        std::string problem;
+        std::string skipped;  ///< by the benchmark, and why
+        std::size_t files_with_skip = 0;
     };
-
-    /// Values of two devices are no processes of one.
-    void require_one_device(const std::string& file, const std::string& device) {
-        if (process_ == 0) {
-            device_ = device;
-            first_file_ = file;
-        }
-        if (device == device_) return;
-        throw util::InputError(
-            fmt::format("{} was measured on {}, and {} on {}: name files of one device",
-                        util::printable(first_file_), device_words(device_), util::printable(file),
-                        device_words(device)));
-    }
 
     void add(const std::string& file, const benchmark::Format& format,
              const std::vector<std::string>& notes, const std::string& board,
              const benchmark::Result& found) {
         const auto [place, added] = places_.try_emplace(benchmark::id_of(found), cases_.size());
-        if (added) cases_.push_back(fresh(file, format, found));
+        if (added) cases_.push_back({fresh(file, format, found), 0, {}, 0});
         Imported& imported = cases_[place->second];
         ++imported.files;
+        model::CaseResult process;
+        process.notes = found.notes;
+        process.notes.insert(process.notes.end(), notes.begin(), notes.end());
+        process.status = model::CaseStatus::measured;
+        if (!found.problem.empty()) model::set_error(process, found.problem);
         if (!found.skipped.empty()) {
-            ++imported.skipped;
-            imported.result.reason = found.skipped;
+            ++imported.files_with_skip;
+            imported.skipped = found.skipped;
         }
-        add_notes(found.notes, imported.result);
-        if (!found.problem.empty() && imported.problem.empty()) {
-            imported.problem = fmt::format("{}: {}", util::printable(file), found.problem);
-        }
-        add_notes(notes, imported.result);
         for (const auto& [metric, samples] : found.metrics) {
-            model::MetricSeries& series = imported.result.metrics[metric];
-            if (!series.method.source.empty() && series.method != samples.method &&
-                imported.problem.empty()) {
-                imported.problem = fmt::format(
-                    "{}: {} was obtained by {} and in another file by {}", util::printable(file),
-                    metric, to_text(samples.method), to_text(series.method));
-            }
+            model::MetricSeries& series = process.metrics[metric];
             series.method = samples.method;
             series.unit = metrics::find_metric(metric)->definition.unit;
             series.batches.push_back({process_, board, 0, samples.values});
         }
+        join(file, std::move(process), imported.result);
     }
 
-    static void add_notes(const std::vector<std::string>& notes, model::CaseResult& result) {
-        for (const std::string& note : notes) {
-            auto& known = result.notes;
-            if (std::find(known.begin(), known.end(), note) == known.end()) known.push_back(note);
-        }
-    }
-
-    Imported fresh(const std::string& file, const benchmark::Format& format,
-                   const benchmark::Result& found) const {
-        Imported imported;
-        imported.result.spec = {choice_.name, found.name, found.params, model::Cache::cold};
-        imported.result.place.file = file;
+    model::CaseResult fresh(const std::string& file, const benchmark::Format& format,
+                            const benchmark::Result& found) const {
+        model::CaseResult result;
+        result.spec = {choice_.name, found.name, found.params, model::Cache::cold};
+        result.place.file = file;
         // Like a program's: nothing verifies it, and there is no code to compare.
-        imported.result.command = {std::string(format.name)};
-        imported.result.instance = model::benchmark_instance;
-        imported.result.gates.push_back({std::string(format.metrics.front()),
-                                         model::Tolerance{choice_.tolerance, {}, 0},
-                                         suite::default_cross_board});
-        return imported;
+        result.command = {std::string(format.name)};
+        result.instance = model::benchmark_instance;
+        result.gates.push_back({std::string(format.metrics.front()),
+                                model::Tolerance{choice_.tolerance, {}, 0},
+                                suite::default_cross_board});
+        return result;
     }
 
     /// Names the files; the hosts' names are not stored.
@@ -206,35 +241,25 @@ class Import {
     }
 
     /// Every file must have the case, with every metric.
-    void conclude(Imported& imported) const {
+    void conclude_case(Imported& imported) const {
         model::CaseResult& result = imported.result;
         if (std::string note = hosts_note(); !note.empty()) {
             result.notes.push_back(std::move(note));
         }
-        if (imported.problem.empty() && imported.files != files_) {
-            imported.problem =
-                fmt::format("only {} of {} files have this case", imported.files, files_);
-        }
-        if (imported.problem.empty() && imported.skipped == files_) {
+        if (result.status == model::CaseStatus::error) return;
+        if (imported.files != files_) {
+            model::set_error(
+                result, fmt::format("only {} of {} files have this case", imported.files, files_));
+        } else if (imported.files_with_skip == files_) {
             result.status = model::CaseStatus::skipped;
-            return;
+            result.reason = imported.skipped;
+        } else if (imported.files_with_skip > 0) {
+            model::set_error(result,
+                             fmt::format("skipped in {} of {} files: {}", imported.files_with_skip,
+                                         files_, imported.skipped));
+        } else {
+            conclude(files_, result);
         }
-        if (imported.problem.empty() && imported.skipped > 0) {
-            imported.problem = fmt::format("skipped in {} of {} files: {}", imported.skipped,
-                                           files_, result.reason);
-        }
-        for (auto& [metric, series] : result.metrics) {
-            if (imported.problem.empty() && series.batches.size() != files_) {
-                imported.problem = fmt::format("only {} of {} files have its {}",
-                                               series.batches.size(), files_, metric);
-            }
-            series.value = stats::median(all_samples(series));
-        }
-        if (imported.problem.empty()) {
-            result.status = model::CaseStatus::measured;
-            return;
-        }
-        model::set_error(result, imported.problem);
     }
 
     std::size_t files_;
@@ -280,11 +305,11 @@ class SuiteImport {
         for (const std::string& file : files) {
             stored_.push_back(kinds::stored(*entry_->subject, file));
             distinct_.add(file, std::exchange(stored_.back().content, {}));
-            require_one_device(files.front(), file);
+            require_one_device(files.front(), stored_.front().device, file, stored_.back().device);
         }
         model::Run run = planned_run();
         for (std::size_t i = 0; i < files.size(); ++i) add(i, files[i], run);
-        conclude(run);
+        for (model::CaseResult& result : run.suites.front().cases) conclude(files_, result);
         return run;
     }
 
@@ -300,15 +325,6 @@ class SuiteImport {
                                                      : "whose results can be read")
                 : util::printable(entry_->spec.workload) + ' ' + why;
         throw util::InputError(fmt::format("{}: {}", util::printable(choice_.suite_file), which));
-    }
-
-    void require_one_device(const std::string& first, const std::string& file) const {
-        const std::string& then = stored_.front().device;
-        const std::string& now = stored_.back().device;
-        if (then == now) return;
-        throw util::InputError(fmt::format(
-            "{} was measured on {}, and {} on {}: name files of one device", util::printable(first),
-            device_words(then), util::printable(file), device_words(now)));
     }
 
     /// The cases of all files. One is skipped that no file has values of.
@@ -351,10 +367,7 @@ class SuiteImport {
         device.key = choice_.device_key;
         device.name = stored_.front().device.empty() ? device.key : stored_.front().device;
         device.board = board_of(stored_.front().machine);
-        model::Run run = measure::empty_run(plan, capabilities, {});
-        run.tool_version = PERFGATE_VERSION;
-        run.started_at = utc_now();
-        run.backend = "imported";
+        model::Run run = imported_run(measure::empty_run(plan, capabilities, {}));
         if (planned_.partial) run.selections.push_back({options.filters, {}});
         return run;
     }
@@ -376,51 +389,6 @@ class SuiteImport {
         stored_[process].take(request, results);
         for (std::size_t i = 0; i < taken.size(); ++i) {
             join(file, std::move(results[i]), cases[taken[i]]);
-        }
-    }
-
-    static void join(const std::string& file, model::CaseResult added, model::CaseResult& result) {
-        if (result.status == model::CaseStatus::error) return;
-        if (added.status != model::CaseStatus::measured) {
-            return model::set_error(result,
-                                    fmt::format("{}: {}", util::printable(file), added.reason));
-        }
-        if (result.status != model::CaseStatus::measured) {
-            result.kernels = std::move(added.kernels);
-            result.not_collected = std::move(added.not_collected);
-            result.not_applicable = std::move(added.not_applicable);
-        }
-        result.status = model::CaseStatus::measured;
-        for (std::string& note : added.notes) {
-            if (std::find(result.notes.begin(), result.notes.end(), note) == result.notes.end()) {
-                result.notes.push_back(std::move(note));
-            }
-        }
-        for (auto& [metric, series] : added.metrics) {
-            const auto [known, fresh] = result.metrics.try_emplace(metric, series);
-            if (fresh) continue;
-            if (known->second.method != series.method) {
-                return model::set_error(
-                    result, fmt::format("{}: {} was obtained by {} and in another file by {}",
-                                        util::printable(file), metric, to_text(series.method),
-                                        to_text(known->second.method)));
-            }
-            known->second.batches.push_back(std::move(series.batches.front()));
-        }
-    }
-
-    void conclude(model::Run& run) const {
-        for (model::CaseResult& result : run.suites.front().cases) {
-            if (result.status != model::CaseStatus::measured) continue;
-            std::string problem;
-            for (auto& [metric, series] : result.metrics) {
-                if (series.batches.size() != files_) {
-                    problem = fmt::format("only {} of {} files have its {}", series.batches.size(),
-                                          files_, metric);
-                }
-                series.value = stats::median(all_samples(series));
-            }
-            if (!problem.empty()) model::set_error(result, problem);
         }
     }
 

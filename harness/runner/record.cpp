@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "activity/communication.hpp"
 #include "kinds/command/device_watch.hpp"
 #include "kinds/command/draft.hpp"
 #include "kinds/command/recorder.hpp"
@@ -120,6 +121,7 @@ void analyse(const fs::path& folder, const activity::ProfileOptions& options,
         result.profiles.push_back(activity::profile_of(timeline, options));
         result.timelines.push_back(std::move(timeline));
     }
+    activity::add_communication(result.timelines, result.profiles);
     if (!result.profiles.empty()) {
         for (const std::string& each : missing) result.notes.push_back("left out: " + each);
     } else if (!missing.empty()) {

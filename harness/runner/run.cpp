@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "gate/rule.hpp"
@@ -93,13 +94,23 @@ Cases measure_what_shows_launches(measure::Session& session, const model::Plan& 
 /// A case is tested once: where that takes more, the usual number cannot decide.
 void fill_up_unsettled(measure::Session& session, const Cases& unsettled,
                        const std::map<model::CaseIndex, std::size_t>& first_looks) {
-    std::map<std::size_t, Cases> by_processes;
+    std::map<model::CaseIndex, std::size_t> wanted;
+    std::set<std::size_t> sizes;
     for (const model::CaseIndex& at : unsettled) {
         const auto look = first_looks.find(at);
         const std::size_t decides = look == first_looks.end() ? 0 : look->second;
-        by_processes[std::max(usual_processes, decides)].push_back(at);
+        if (decides > usual_processes) session.look_slower({at});
+        sizes.insert(wanted[at] = std::max(usual_processes, decides));
     }
-    for (const auto& [processes, cases] : by_processes) session.fill_up(cases, processes);
+    // Processes that cases share start once.
+    if (!sizes.empty()) session.announce(0, *sizes.rbegin() - settling_processes);
+    for (const std::size_t processes : sizes) {
+        Cases cases;
+        for (const auto& [at, number] : wanted) {
+            if (number >= processes) cases.push_back(at);
+        }
+        session.fill_up(cases, processes);
+    }
 }
 
 struct JudgedRun {

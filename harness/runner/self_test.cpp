@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-#include "document/json_writer.hpp"
+#include "document/archive.hpp"
 #include "gate/baseline_set.hpp"
 #include "gate/batch_rule.hpp"
 #include "gate/gate.hpp"
@@ -27,6 +27,26 @@
 #include "runner/run_file.hpp"
 #include "util/folder.hpp"
 #include "util/text.hpp"
+
+namespace perfgate::gate {
+
+PERFGATE_FIELDS(SizeTally, required(size, cases, regressed, inconclusive, improved),
+                named(required, "pass", passed), named(required, "not_judged", unjudged))
+
+static const document::Form<std::map<double, model::Verdict>> verdicts_by_size{
+    [](document::JsonWriter& json, const std::map<double, model::Verdict>& verdicts) {
+        json.begin_object(document::JsonLayout::compact);
+        for (const auto& [size, verdict] : verdicts) {
+            write_field(json, util::number_text(size), to_text(verdict));
+        }
+        json.end_object();
+    },
+    nullptr};
+PERFGATE_FIELDS(CaseTally, named(required, "suite", name.first), named(required, "id", name.second),
+                optional(minimum_detectable_change),
+                named(required, "verdicts", by_size, verdicts_by_size))
+
+}  // namespace perfgate::gate
 
 namespace perfgate::runner {
 
@@ -212,56 +232,29 @@ SelfTestOutcome self_test(const SelfTestRequest& request) {
     return SelfTest(request).carry_out();
 }
 
+namespace {
+
+struct SelfTestDocument {
+    const SelfTestRequest& request;
+    const SelfTestOutcome& outcome;
+};
+PERFGATE_FIELDS(SelfTestDocument, named(required, "device", outcome.environment.device.name),
+                named(required, "seed", request.seed),
+                named(required, "tolerance", request.tolerance),
+                named(required, "wall_s", outcome.wall_s),
+                named(required, "interrupted", outcome.interrupted),
+                named(required, "promised", outcome.report.promised),
+                named(required, "kept", outcome.report.kept),
+                named(required, "problems", outcome.report.problems),
+                named(required, "exit_code", outcome.exit_code),
+                named(required, "sizes", outcome.report.sizes, document::lines),
+                named(required, "cases", outcome.report.cases, document::lines))
+
+}  // namespace
+
 std::string write_json(const SelfTestOutcome& outcome, const SelfTestRequest& request) {
-    using document::JsonLayout;
-    using document::write_field;
-    document::JsonWriter json(JsonLayout::lines);
-    json.begin_object(JsonLayout::lines);
-    write_field(json, "schema", "perfgate.selftest");
-    write_field(json, "version", std::int64_t{2});
-    write_field(json, "device", outcome.environment.device.name);
-    write_field(json, "seed", request.seed);
-    write_field(json, "tolerance", request.tolerance);
-    write_field(json, "wall_s", outcome.wall_s);
-    write_field(json, "interrupted", outcome.interrupted);
-    write_field(json, "promised", static_cast<std::int64_t>(outcome.report.promised));
-    write_field(json, "kept", static_cast<std::int64_t>(outcome.report.kept));
-    write_field(json, "problems", outcome.report.problems);
-    write_field(json, "exit_code", std::int64_t{outcome.exit_code});
-    json.key("sizes");
-    json.begin_array(JsonLayout::lines);
-    for (const gate::SizeTally& size : outcome.report.sizes) {
-        json.begin_object(JsonLayout::compact);
-        write_field(json, "size", size.size);
-        write_field(json, "cases", static_cast<std::int64_t>(size.cases));
-        write_field(json, "regressed", static_cast<std::int64_t>(size.regressed));
-        write_field(json, "inconclusive", static_cast<std::int64_t>(size.inconclusive));
-        write_field(json, "improved", static_cast<std::int64_t>(size.improved));
-        write_field(json, "pass", static_cast<std::int64_t>(size.passed));
-        write_field(json, "not_judged", static_cast<std::int64_t>(size.unjudged));
-        json.end_object();
-    }
-    json.end_array();
-    json.key("cases");
-    json.begin_array(JsonLayout::lines);
-    for (const gate::CaseTally& of_case : outcome.report.cases) {
-        json.begin_object(JsonLayout::compact);
-        write_field(json, "suite", of_case.name.first);
-        write_field(json, "id", of_case.name.second);
-        if (of_case.minimum_detectable_change) {
-            write_field(json, "minimum_detectable_change", *of_case.minimum_detectable_change);
-        }
-        json.key("verdicts");
-        json.begin_object(JsonLayout::compact);
-        for (const auto& [size, verdict] : of_case.by_size) {
-            write_field(json, util::number_text(size), model::to_text(verdict));
-        }
-        json.end_object();
-        json.end_object();
-    }
-    json.end_array();
-    json.end_object();
-    return json.finish() + "\n";
+    constexpr document::Schema schema{"perfgate.selftest", 2, 2};
+    return document::write_document(schema, SelfTestDocument{request, outcome}) + "\n";
 }
 
 }  // namespace perfgate::runner

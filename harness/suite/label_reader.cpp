@@ -51,6 +51,8 @@ std::vector<std::string> metrics_of(command::Piece::Kind kind, bool of_benchmark
                   "copied_bytes", "copy_time", "exposed_copy_share", "memsets", "syncs",
                   "underfilled_share", "communication_time", "communication_share",
                   "exposed_communication_share", "communication_skew", metrics::memory_peak});
+    names.insert(names.end(),
+                 {"own_span", "communication_calls", "communicated_bytes", "bus_bandwidth"});
     if (kind == command::Piece::Kind::program) {
         names.emplace_back("wall_time");
     } else {
@@ -394,7 +396,13 @@ class LabelReader {
     // --- counters and `stack`: naming one asks for it
 
     static bool is_by_name_only(const std::string& name) {
-        return name == stack || is_counter(name);
+        return name == stack || is_counter(name) || is_sampled(name);
+    }
+
+    /// Over time, of ranges and programs.
+    static bool is_sampled(const std::string& name) {
+        const std::optional<metrics::Metric> metric = metrics::find_metric(name);
+        return metric && metric->sampled;
     }
 
     static bool is_counter(const std::string& name) {
@@ -404,7 +412,14 @@ class LabelReader {
 
     /// False, and a problem, if the label is not one of kernels.
     bool ask_for(Label& label, const std::string& metric, Position at) {
-        if (label.piece.kind != command::Piece::Kind::kernels) {
+        const bool of_kernels = label.piece.kind == command::Piece::Kind::kernels;
+        if (of_kernels && !is_counter(metric) && metric != stack) {
+            problems_.add(at, fmt::format("{} of a label of kernels; expected it of a range or of "
+                                          "the program",
+                                          in_quotes(metric)));
+            return false;
+        }
+        if (!of_kernels && !is_sampled(metric)) {
             problems_.add(at, fmt::format("{} of {}; it is collected of kernels, expected a label "
                                           "with 'kernel'",
                                           in_quotes(metric), in_words(label.piece.kind)));
@@ -444,6 +459,7 @@ class LabelReader {
 
     [[nodiscard]] bool any_counters() const {
         return std::any_of(read_.labels.begin(), read_.labels.end(), [](const Label& label) {
+            if (label.piece.kind != command::Piece::Kind::kernels) return false;
             const auto& names = label.settings.metrics->names;
             return std::any_of(names.begin(), names.end(), is_counter);
         });

@@ -242,6 +242,10 @@ class Campaign(Runs):
         self.suite(self.fine)
         self.run_cases("--processes", 1)
         journal = (self.folder / "perfgate-out/journal.jsonl").read_bytes()
+        plugins = [name for name, _ in json.loads(journal.splitlines()[0])["identity"] if name.startswith("plugin ")]
+        # Those without a case of the run take longer to read than small cases to measure.
+        self.assertIn("plugin fault.so", plugins)
+        self.assertEqual([], [name for name in plugins if not name.startswith("plugin fault")])
         done = self.run_tool(*self.words("--processes", 2, "--resume", "perfgate-out"), code=2)
         self.assert_one_line(done.stderr, "--processes was '1', is now '2'")
         self.suite(self.fine, items=[0, 7])

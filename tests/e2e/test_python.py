@@ -155,10 +155,12 @@ class Python(tool.Case):
                 self.assertRegex(self.results()[ALL[2]]["reason"], reason)
 
     def test_a_file_that_ends_its_process_ends_the_run(self):
-        for line in ("import os; os._exit(0)", "raise SystemExit(0)", "import ctypes; ctypes.string_at(0)"):
+        for line in ("import os; os._exit(0)", "raise SystemExit(0)", "import ctypes; ctypes.string_at(0)", "import nosuch"):
             with self.subTest(line):
                 self.write("kernels.py", line + "\n" + KERNELS)
-                self.assertIn("kernels.py", self.run_suite(code=(2, 3)).stderr)
+                stderr = self.run_suite(code=(2, 3)).stderr
+                self.assertIn("kernels.py", stderr)
+                self.assertNotIn("<frozen", stderr)
 
     def test_a_function_that_returns_its_results_is_repeated_bit_for_bit(self):
         kernels = KERNELS.replace("outputs=[out], ", "").replace("# MARK", "return array.array('f', out)")

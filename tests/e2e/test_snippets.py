@@ -116,7 +116,7 @@ FRAMES = {
                          GEMM.replace("    variants: [naive]\n", "").replace("k: 64", "n: 64, k: 64"), SWIZZLED, OVERRIDDEN + "...", SKIPPED, RELATED],
     "docs/sources.md": [WHOLE, SOURCE, SOURCE],
     "docs/metrics.md": [DEFAULTS, DEFAULTS],
-    "docs/programs.md": [WHOLE, COMMAND, COMMAND, HEALTHY],
+    "docs/programs.md": [WHOLE, COMMAND, COMMAND, HEALTHY, COMMAND, COMMAND],
     "docs/benchmarks.md": [WHOLE, ENTRIES, ENTRIES, ENTRIES, ENTRIES, ENTRIES, BENCHMARKS, BENCHMARKS, WHOLE],
     "docs/moving.md": [WHOLE],
     "docs/back-to-back.md": [],

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "inject/device_sampler.hpp"
 #include "inject/launch_counter.hpp"
 #include "kinds/command/counter_passes.hpp"
 #include "metrics/catalogue.hpp"
@@ -77,6 +78,22 @@ TEST_F(Groups, what_needs_several_passes_or_is_absent) {
 
 TEST_F(Groups, a_chip_that_cupti_does_not_know) {
     EXPECT_THROW(of("XX999", {"instructions"}), cupti::Error);
+}
+
+/// One pass is all that a GPU can sample.
+TEST_F(Groups, what_is_sampled_fits_one_pass_of_each_chip) {
+    const auto sampled = [&](const char* chip) {
+        return cupti::one_pass(api_, chip, {}, sampled_counters());
+    };
+    for (const char* chip : {"TU102", "GA100", "GA102", "AD102", "GH100", "GB100", "GB202"}) {
+        const std::vector<std::string> counters = sampled(chip);
+        ASSERT_EQ(counters.size(), activity::sampled_metrics);
+        EXPECT_NE(counters[0], "") << chip;
+        EXPECT_NE(counters[2], "") << chip;
+        // Turing counts the tensor pipe in another pass.
+        EXPECT_EQ(counters[1].empty(), chip == std::string("TU102")) << chip;
+    }
+    for (const std::string& counter : sampled("GH100")) EXPECT_NE(counter, "");
 }
 
 /// Every row of the catalogue on this chip: what a program can be gated by.

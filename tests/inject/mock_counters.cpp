@@ -8,10 +8,13 @@
 // Faults, by environment: MOCK_COUNTERS_ERROR (a CUptiResult of the permission probe), MOCK_BUSY
 // (of enabling), MOCK_RANGES (so many more ranges than launches), MOCK_NAN (a counter without a
 // number), MOCK_PER_PASS (hardware counters in one pass: 2), MOCK_COUNT_FACTOR (of each value: 1),
-// MOCK_ALL_PASSES=0 (a pass more than announced).
+// MOCK_ALL_PASSES=0 (a pass more than announced). Of samples: MOCK_SAMPLING_BUSY (a CUptiResult of
+// enabling), MOCK_SAMPLED_AT_MOST (counters, of those that fit one pass), MOCK_OVERFLOW (at the
+// first decoding), MOCK_NO_TIMER (only the system clock triggers samples).
 #include "mock_counters.hpp"
 
 #include <cupti.h>
+#include <cupti_pmsampling.h>
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
@@ -21,6 +24,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <map>
 #include <mutex>
 #include <string>
@@ -41,6 +45,11 @@
 struct CUpti_Profiler_Host_Object {
     std::vector<std::string> names;
     bool usable = true;
+};
+struct CUpti_PmSampling_Object {
+    std::uint64_t read_to = 0;  ///< 0: not started
+    std::uint32_t at_once = 0;
+    bool overflow = false;
 };
 struct CUpti_RangeProfiler_Object {
     CUcontext context = nullptr;
@@ -64,6 +73,10 @@ const std::map<std::string, double> known = {
     {"gpu__time_duration.sum", 10},
     {"sm__warps_active.avg.pct_of_peak_sustained_active", 5},
     {"smsp__sass_data_bytes_mem_global_op_ld.sum", 2048},
+    {"TPC.TriageCompute.sm__cycles_active.avg.pct_of_peak_sustained_elapsed", 70},
+    {"sm__pipe_tensor_cycles_active_realtime.avg.pct_of_peak_sustained_elapsed", 30},
+    {"dram__read_throughput.avg.pct_of_peak_sustained_elapsed", 20},
+    {"pcie__read_bytes.sum", 2000},
     {"sm__throughput.avg.pct_of_peak_sustained_elapsed", 1},
 };
 
@@ -329,6 +342,133 @@ cuptiRangeProfilerGetCounterDataInfo(CUpti_RangeProfiler_GetCounterDataInfo_Para
         auto* image = const_cast<std::uint8_t*>(params->pCounterDataImage);
         std::memcpy(image, &ranges.front().blocks, sizeof(double));
     }
+    return CUPTI_SUCCESS;
+}
+
+// --- samples of the device: one each millisecond, what one block counts
+
+namespace {
+
+/// What a counter data image holds.
+struct Image {
+    double blocks = 1;
+    std::uint64_t start = 0, samples = 0;
+};
+
+constexpr std::uint64_t sample_ns = 1'000'000;
+
+std::uint64_t now() {
+    timespec time{};
+    clock_gettime(CLOCK_REALTIME, &time);
+    return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 +
+           static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+Image image_of(const std::uint8_t* data) {
+    Image image;
+    std::memcpy(&image, data, sizeof(image));
+    return image;
+}
+
+}  // namespace
+
+EXPORT CUptiResult
+cuptiPmSamplingGetCounterAvailability(CUpti_PmSampling_GetCounterAvailability_Params* params) {
+    REQUIRE_SIZE(CUpti_PmSampling_GetCounterAvailability_Params);
+    if (const double code = number("MOCK_COUNTERS_ERROR", 0); code != 0) {
+        return static_cast<CUptiResult>(static_cast<int>(code));
+    }
+    params->counterAvailabilityImageSize = 16;
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiPmSamplingEnable(CUpti_PmSampling_Enable_Params* params) {
+    REQUIRE_SIZE(CUpti_PmSampling_Enable_Params);
+    if (const double code = number("MOCK_SAMPLING_BUSY", 0); code != 0) {
+        return static_cast<CUptiResult>(static_cast<int>(code));
+    }
+    params->pPmSamplingObject = new CUpti_PmSampling_Object;
+    params->pPmSamplingObject->overflow = std::getenv("MOCK_OVERFLOW") != nullptr;
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiPmSamplingDisable(CUpti_PmSampling_Disable_Params* params) {
+    REQUIRE_SIZE(CUpti_PmSampling_Disable_Params);
+    delete params->pPmSamplingObject;
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiPmSamplingSetConfig(CUpti_PmSampling_SetConfig_Params* params) {
+    REQUIRE_SIZE(CUpti_PmSampling_SetConfig_Params);
+    const std::string names = reinterpret_cast<const char*>(params->pConfig);
+    const auto counters = std::count(names.begin(), names.end(), ' ');
+    if (static_cast<double>(counters) > number("MOCK_SAMPLED_AT_MOST", 100)) {
+        return CUPTI_ERROR_NOT_SUPPORTED;
+    }
+    const bool by_timer = params->triggerMode == CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL;
+    if (by_timer && std::getenv("MOCK_NO_TIMER") != nullptr) return CUPTI_ERROR_NOT_SUPPORTED;
+    return params->hardwareBufferSize != 0 && params->samplingInterval != 0
+               ? CUPTI_SUCCESS
+               : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+EXPORT CUptiResult
+cuptiPmSamplingGetCounterDataSize(CUpti_PmSampling_GetCounterDataSize_Params* params) {
+    REQUIRE_SIZE(CUpti_PmSampling_GetCounterDataSize_Params);
+    params->counterDataSize = sizeof(Image);
+    params->pPmSamplingObject->at_once = std::min<std::uint32_t>(params->maxSamples, 7);
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiPmSamplingCounterDataImageInitialize(
+    CUpti_PmSampling_CounterDataImage_Initialize_Params* params) {
+    REQUIRE_SIZE(CUpti_PmSampling_CounterDataImage_Initialize_Params);
+    const Image empty;
+    std::memcpy(params->pCounterData, &empty, sizeof(empty));
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiPmSamplingStart(CUpti_PmSampling_Start_Params* params) {
+    REQUIRE_SIZE(CUpti_PmSampling_Start_Params);
+    params->pPmSamplingObject->read_to = now();
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiPmSamplingStop(CUpti_PmSampling_Stop_Params* params) {
+    REQUIRE_SIZE(CUpti_PmSampling_Stop_Params);
+    return params->pPmSamplingObject->read_to != 0 ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_OPERATION;
+}
+
+EXPORT CUptiResult cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Params* params) {
+    REQUIRE_SIZE(CUpti_PmSampling_DecodeData_Params);
+    CUpti_PmSampling_Object& own = *params->pPmSamplingObject;
+    Image image;
+    image.start = own.read_to;
+    image.samples = (now() - own.read_to) / sample_ns;
+    const bool full = image.samples >= own.at_once;
+    if (full) image.samples = own.at_once;
+    own.read_to += image.samples * sample_ns;
+    std::memcpy(params->pCounterDataImage, &image, sizeof(image));
+    params->decodeStopReason = full ? CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL
+                                    : CUPTI_PM_SAMPLING_DECODE_STOP_REASON_END_OF_RECORDS;
+    params->overflow = std::exchange(own.overflow, false) ? 1 : 0;
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult
+cuptiPmSamplingGetCounterDataInfo(CUpti_PmSampling_GetCounterDataInfo_Params* params) {
+    REQUIRE_SIZE(CUpti_PmSampling_GetCounterDataInfo_Params);
+    params->numCompletedSamples = image_of(params->pCounterDataImage).samples;
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult
+cuptiPmSamplingCounterDataGetSampleInfo(CUpti_PmSampling_CounterData_GetSampleInfo_Params* params) {
+    REQUIRE_SIZE(CUpti_PmSampling_CounterData_GetSampleInfo_Params);
+    const Image image = image_of(params->pCounterDataImage);
+    if (params->sampleIndex >= image.samples) return CUPTI_ERROR_INVALID_PARAMETER;
+    params->startTimestamp = image.start + params->sampleIndex * sample_ns;
+    params->endTimestamp = params->startTimestamp + sample_ns;
     return CUPTI_SUCCESS;
 }
 

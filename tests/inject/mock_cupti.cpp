@@ -310,6 +310,12 @@ void on_resource(CUpti_CallbackId id, CUpti_ResourceData data) {
     if (subscriber != nullptr) subscriber(own.user, CUPTI_CB_DOMAIN_RESOURCE, id, &data);
 }
 
+void on_context_created(CUcontext context) {
+    CUpti_ResourceData data{};
+    data.context = context;
+    on_resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED, data);
+}
+
 void on_context_destroyed() {
     on_resource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, {});
 }
@@ -346,8 +352,9 @@ void on_memory(const Memory& memory) {
 
 /// Finds the driver's mock, where the program has it.
 void attach() {
-    static const Hooks hooks{&on_call,   &on_work,           &on_context_destroyed,
-                             &on_module, &on_module_unloads, &on_memory};
+    static const Hooks hooks{
+        &on_call,   &on_work,           &on_context_created, &on_context_destroyed,
+        &on_module, &on_module_unloads, &on_memory};
     void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
     if (driver == nullptr) return;
     if (auto* set = reinterpret_cast<void (*)(const Hooks*)>(dlsym(driver, "mock_set_hooks"))) {
@@ -359,7 +366,8 @@ void attach() {
 thread_local std::uint32_t open_ranges[64];
 thread_local int open_count = 0;
 
-void add_marker(std::uint32_t flags, std::uint32_t id, const char* name) {
+void add_marker(std::uint32_t flags, std::uint32_t id, const char* name,
+                const char* domain = nullptr) {
     CUpti_ActivityMarker2 marker{};
     marker.kind = CUPTI_ACTIVITY_KIND_MARKER;
     marker.flags = static_cast<CUpti_ActivityFlag>(flags);
@@ -368,6 +376,7 @@ void add_marker(std::uint32_t flags, std::uint32_t id, const char* name) {
     marker.objectKind = CUPTI_ACTIVITY_OBJECT_THREAD;
     marker.objectId.pt.threadId = static_cast<std::uint32_t>(gettid());
     marker.name = name;
+    marker.domain = domain;
     add(marker);
 }
 
@@ -376,6 +385,21 @@ int NVTX_API push(const char* name) {
     add_marker(CUPTI_ACTIVITY_FLAG_MARKER_START, id, name);
     if (open_count < 64) open_ranges[open_count++] = id;
     return open_count;
+}
+
+/// A domain's handle and a registered string's are the texts. What comes with a range is not read.
+int NVTX_API push_in(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
+    const std::uint32_t id = state().next_marker++;
+    add_marker(CUPTI_ACTIVITY_FLAG_MARKER_START, id,
+               reinterpret_cast<const char*>(event->message.registered),
+               reinterpret_cast<const char*>(domain));
+    if (open_count < 64) open_ranges[open_count++] = id;
+    return open_count;
+}
+
+template <class Handle>
+Handle copy_of(const char* text) {
+    return reinterpret_cast<Handle>(strdup(text));
 }
 
 int NVTX_API pop() {
@@ -409,6 +433,17 @@ EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table) {
     *table[NVTX_CBID_CORE_RangePop] = reinterpret_cast<NvtxFunctionPointer>(&pop);
     *table[NVTX_CBID_CORE_RangeStartA] = reinterpret_cast<NvtxFunctionPointer>(&start_range);
     *table[NVTX_CBID_CORE_RangeEnd] = reinterpret_cast<NvtxFunctionPointer>(&end_range);
+    if (exports->GetModuleFunctionTable(NVTX_CB_MODULE_CORE2, &table, &size) == 0) return 0;
+    const auto take = [&](int id, auto function) {
+        *table[id] = reinterpret_cast<NvtxFunctionPointer>(function);
+    };
+    take(NVTX_CBID_CORE2_DomainCreateA, &copy_of<nvtxDomainHandle_t>);
+    take(
+        NVTX_CBID_CORE2_DomainRegisterStringA,
+        +[](nvtxDomainHandle_t, const char* text) { return copy_of<nvtxStringHandle_t>(text); });
+    take(NVTX_CBID_CORE2_DomainRangePushEx, &push_in);
+    take(
+        NVTX_CBID_CORE2_DomainRangePop, +[](nvtxDomainHandle_t) { return pop(); });
     return 1;
 }
 

@@ -243,6 +243,11 @@ EXPORT int cudaProfilerStop() {
         [](std::uint32_t) { return cuProfilerStop(); }, true);
 }
 
+/// cuCtxCreate, whose parameters differ between versions.
+EXPORT void mock_create_context(CUcontext context) {
+    if (hooks != nullptr) hooks->context_created(context);
+}
+
 EXPORT CUresult cuCtxDestroy_v2(CUcontext) {
     if (hooks != nullptr) hooks->context_destroyed();
     return CUDA_SUCCESS;

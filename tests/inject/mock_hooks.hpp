@@ -34,6 +34,7 @@ struct Hooks {
     void (*call)(bool runtime, std::uint32_t callback_id, const void* parameters, CUresult result,
                  std::uint32_t correlation, bool exit);
     void (*work)(const Work& work);
+    void (*context_created)(CUcontext context);
     void (*context_destroyed)();
     void (*module_loaded)(const char* cubin, std::size_t bytes);
     void (*module_unloads)();

@@ -9,15 +9,18 @@
 //     from here on), node NAME (of a graph, without capture), endcapture, forkbusy (forks while
 //     ranges come and go), handler (its own for SIGTERM), start and stop (the profiler, by the
 //     driver), cudastart and cudastop (by the runtime), forever (kernels, and their number on
-//     stdout), noinit (first: without CUDA)
+//     stdout), noinit (first: without CUDA), newcontext, allreduce BYTES (as NCCL's ranges have it)
 #include <cuda.h>
 #include <cudaProfiler.h>
 #include <nvtx3/nvToolsExt.h>
+#include <nvtx3/nvToolsExtPayload.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <csignal>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -28,6 +31,7 @@
 
 extern "C" int cudaProfilerStart();
 extern "C" int cudaProfilerStop();
+extern "C" void mock_create_context(CUcontext);
 
 namespace {
 
@@ -38,6 +42,64 @@ void kernels(int count, const char* name) {
         cuLaunchKernel(reinterpret_cast<CUfunction>(const_cast<char*>(name)), blocks, 1, 1, 128, 1,
                        1, 0, nullptr, nullptr, nullptr);
     }
+}
+
+/// As NCCL 2.24 and newer: the payloads of its ranges say what is communicated.
+struct Joins {
+    std::uint64_t communicator;
+    int ranks, rank;
+};
+struct Reduces {
+    std::uint64_t communicator;
+    std::size_t bytes;
+    int operation;
+};
+
+nvtxPayloadSchemaEntry_t entry(std::uint64_t type, const char* name, std::size_t offset) {
+    nvtxPayloadSchemaEntry_t made{};
+    made.type = type;
+    made.name = name;
+    made.offset = offset;
+    return made;
+}
+
+template <class Payload>
+void push_with(nvtxDomainHandle_t domain, const char* name, const Payload& payload,
+               const std::vector<nvtxPayloadSchemaEntry_t>& entries) {
+    nvtxPayloadSchemaAttr_t schema{};
+    schema.fieldMask = 1 << 2 | 1 << 4 | 1 << 5 | 1 << 6;  // without an id
+    schema.type = 1;
+    schema.entries = entries.data();
+    schema.numEntries = entries.size();
+    schema.payloadStaticSize = sizeof(payload);
+    const nvtxPayloadData_t data{nvtxPayloadSchemaRegister(domain, &schema), sizeof(payload),
+                                 &payload};
+    nvtxEventAttributes_t event{};
+    event.version = NVTX_VERSION;
+    event.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+    event.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+    event.message.registered = nvtxDomainRegisterStringA(domain, name);
+    event.payloadType = static_cast<std::int32_t>(NVTX_PAYLOAD_TYPE_EXT);
+    event.reserved0 = 1;
+    event.payload.ullValue = reinterpret_cast<std::uintptr_t>(&data);
+    nvtxDomainRangePushEx(domain, &event);
+}
+
+void all_reduce(std::size_t bytes) {
+    static const nvtxDomainHandle_t domain = nvtxDomainCreateA("NCCL");
+    push_with(domain, "ncclCommInitRank", Joins{0xabc, 4, 1},
+              {entry(NVTX_PAYLOAD_ENTRY_TYPE_UINT64, "NCCL communicator ID", 0),
+               entry(NVTX_PAYLOAD_ENTRY_TYPE_INT, "No. of ranks", offsetof(Joins, ranks)),
+               entry(NVTX_PAYLOAD_ENTRY_TYPE_INT, "Rank", offsetof(Joins, rank))});
+    nvtxDomainRangePop(domain);
+    push_with(
+        domain, "ncclAllReduce", Reduces{0xabc, bytes, 0},
+        {entry(NVTX_PAYLOAD_ENTRY_TYPE_UINT64, "NCCL communicator ID", 0),
+         entry(NVTX_PAYLOAD_ENTRY_TYPE_SIZE, "Message size [bytes]", offsetof(Reduces, bytes)),
+         // A field that is not in the payload.
+         entry(NVTX_PAYLOAD_ENTRY_TYPE_INT, "Rank", sizeof(Reduces))});
+    kernels(1, "ncclDevKernel_AllReduce");
+    nvtxDomainRangePop(domain);
 }
 
 void wait_for(pid_t child) {
@@ -146,6 +208,10 @@ int main(int argc, char** argv) {
             CUmemGenericAllocationHandle handle = 0;
             const CUmemAllocationProp properties{};
             cuMemCreate(&handle, static_cast<std::size_t>(number()), &properties, 0);
+        } else if (what == "allreduce") {
+            all_reduce(static_cast<std::size_t>(number()));
+        } else if (what == "newcontext") {
+            mock_create_context(reinterpret_cast<CUcontext>(1));
         } else if (what == "query") {
             cuEventQuery(nullptr);
         } else if (what == "start") {

@@ -268,6 +268,12 @@ TEST(BenchmarkFormats, AreRecognised) {
     EXPECT_THROW(recognised("{\"context\": ", "file"), util::InputError);
 }
 
+TEST(BenchmarkFormats, EveryFormatOfWhichTheSuiteSaysAllIsATable) {
+    for (const Format& format : formats()) {
+        EXPECT_TRUE(!format.is_generic() || format.is_table) << format.name;
+    }
+}
+
 std::string google(const std::string& entries, const std::string& context = "") {
     return "{\"context\": {" + context + "}, \"benchmarks\": [" + entries + "]}";
 }

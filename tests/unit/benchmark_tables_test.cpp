@@ -81,6 +81,11 @@ TEST(Tables, ARowThatIsNoNumberCostsItsCase) {
               "b[n=1] real_time 1000\n");
 }
 
+TEST(Tables, ALineWithoutTheColumnsAndWithoutAnEndIsNoTable) {
+    EXPECT_EQ(read("other,n,us", table()),
+              "file: line 1: 0 columns are named 'name'; expected one");
+}
+
 TEST(Tables, WhatIsAroundATableIsNoPartOfIt) {
     const char* expected = "gemm[n=1] real_time 10500\ngemm[n=2] real_time 2500\n";
     for (const char* text :

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -103,6 +104,11 @@ class Process {
     }
     Process& stack(const std::string& symbol, std::uint32_t bytes) {
         recording_.records.stack_sizes.push_back({text(symbol), bytes});
+        return *this;
+    }
+    Process& place(const std::string& symbol, const std::string& file, std::uint32_t line,
+                   std::uint32_t code_bytes) {
+        recording_.records.function_places.push_back({text(symbol), text(file), line, code_bytes});
         return *this;
     }
     /// Of the latest kernel.
@@ -284,6 +290,22 @@ TEST(KernelsOfPieces, TheStackIsThatOfTheirMachineCode) {
     EXPECT_EQ(found[0].stack_bytes, 64);
     EXPECT_EQ(found[1].stack_bytes, std::nullopt) << "two modules differ";
     EXPECT_EQ(kernels(steps(2), step)[0].stack_bytes, std::nullopt);
+}
+
+TEST(KernelsOfPieces, TheSourceAndTheSizeAreThoseOfTheirMachineCode) {
+    const std::string here = std::filesystem::current_path() / "src/norm.cu";
+    Process process = steps(2).place("norm", here, 7, 512).place("gemm", "/a/gemm.cu", 3, 64);
+    process.place("gemm", "/b/gemm.cu", 3, 128);
+    const auto found = kernels(process, step);
+    EXPECT_EQ(found[0].source, (model::SourcePlace{"src/norm.cu", 7}));
+    EXPECT_EQ(found[0].code_bytes, 512);
+    EXPECT_EQ(found[1].source.line, 0) << "two modules differ";
+    EXPECT_EQ(found[1].code_bytes, std::nullopt);
+    EXPECT_EQ(kernels(steps(2), step)[0].source.line, 0);
+    for (const char* hostile : {"norm.cu", "", "/a\n/norm.cu", "/a/\x1b[2Jnorm.cu"}) {
+        Process damaged = steps(2).place("norm", hostile, 7, 512);
+        EXPECT_EQ(kernels(damaged, step)[0].source.line, 0) << hostile;
+    }
 }
 
 TEST(KernelsOfPieces, OfConfigurationsThatBecomeOneTheMostCounts) {
@@ -680,6 +702,135 @@ TEST(CommunicationSkew, IsNotKnownWithAReason) {
     EXPECT_EQ(reason({rank({{100}, {100}}), rank({{100}, {}})}),
               "the processes' NCCL and NVSHMEM kernels differ: in instance 2 one has 1 and "
               "another 0");
+}
+
+// --- what the processes communicate
+
+/// A rank with a step for each list of calls: their bytes and when their kernels begin after the
+/// step's begin. They end together with the others', 500 after it; a step's other kernel runs from
+/// 1 to `computes`.
+activity::Program nccl_rank(
+    std::uint32_t number,
+    const std::vector<std::vector<std::pair<std::uint64_t, std::uint64_t>>>& steps,
+    std::uint64_t computes = 100, std::uint64_t communicator = 7) {
+    activity::Program program;
+    program.communicator(communicator, 2, number).field("rank", std::to_string(number));
+    program.clock({7'000'000, 7'000'050, 2});
+    std::uint64_t at = 1000;
+    for (const auto& calls : steps) {
+        program.range("step", {at, at + 1000}).kernel("gemm", at + 1, {at + 1, at + computes});
+        std::uint64_t host = at + 10;
+        for (const auto& [bytes, begin] : calls) {
+            program.nccl("ncclAllReduce", {host, host + 10}, communicator, bytes);
+            program.kernel(reduce, host + 5, {at + begin, at + 500});
+            host += 20;
+        }
+        at += 1000;
+    }
+    return program;
+}
+
+TEST(Communication, CallsAndBytesOfAllProcessesAreMeansOfTheInstances) {
+    const PieceValues found = values_of(
+        *recorded_of({nccl_rank(0, {{{1000, 200}, {2000, 300}}, {{1000, 200}, {2000, 300}}}),
+                      nccl_rank(1, {{{1000, 210}, {2000, 320}}, {{1000, 250}, {2000, 360}}})}),
+        step);
+    EXPECT_EQ(found.counts.at("communication_calls"), 2);
+    EXPECT_EQ(found.counts.at("communicated_bytes"), 3000);
+    EXPECT_EQ(found.details.at("communicated_bytes"),
+              "AllReduce of 1.953 KiB × 1, AllReduce of 1000 B × 1");
+    EXPECT_EQ(found.samples.at("communication_skew"), (std::vector<double>{15, 55}));
+    EXPECT_EQ(found.details.at("communication_skew"),
+              "rank 1 began last in 4 of 4, 35.00 ns after the first");
+}
+
+TEST(Communication, TheBusBandwidthIsThatOfTheTimeWithoutWaiting) {
+    // Of two ranks everything crosses the bus once; the last one begins 300 after the step.
+    const std::vector<activity::Program> ranks{nccl_rank(0, {{{1000, 200}}}),
+                                               nccl_rank(1, {{{1000, 300}}})};
+    EXPECT_EQ(samples(ranks, step, "bus_bandwidth"), std::vector<double>{1000 * 1e9 / 200});
+}
+
+TEST(Communication, TheOwnSpanLeavesOutWhatAProcessOnlyWaits) {
+    // In turns each waits for the other, 100 long, the first while its own kernel still runs
+    // for 50.
+    const std::vector<activity::Program> ranks{nccl_rank(0, {{{1000, 200}, {1000, 400}}}, 250),
+                                               nccl_rank(1, {{{1000, 300}, {1000, 300}}})};
+    const PieceValues found = values_of(*recorded_of(ranks), step);
+    EXPECT_EQ(found.samples.at("span"), (std::vector<double>{1000, 1000}));
+    EXPECT_EQ(found.samples.at("own_span"), std::vector<double>{950});
+    // One that never waits keeps its span.
+    EXPECT_EQ(
+        samples({nccl_rank(0, {{{1000, 200}}}), nccl_rank(1, {{{1000, 300}}})}, step, "own_span"),
+        std::vector<double>{1000});
+}
+
+TEST(Communication, TwoGroupsOfProcessesAreApart) {
+    const PieceValues found = values_of(
+        *recorded_of({nccl_rank(0, {{{1000, 200}}}), nccl_rank(1, {{{1000, 230}}}),
+                      nccl_rank(0, {{{1000, 100}}}, 50, 8), nccl_rank(1, {{{1000, 110}}}, 50, 8)}),
+        step);
+    EXPECT_EQ(found.samples.at("communication_skew"), std::vector<double>{20})
+        << "the median of 30 and 10, not 130";
+}
+
+TEST(Communication, IsNotCountedWithAReason) {
+    const PieceValues old = values_of(*recorded_of({rank({{100}}), rank({{110}})}), step);
+    EXPECT_FALSE(old.counts.contains("communicated_bytes"));
+    EXPECT_EQ(old.not_known.at("communicated_bytes"),
+              "NCCL's kernels are on record and its calls are not: NCCL 2.24 or newer reports them "
+              "through NVTX, unless NCCL_NVTX_DISABLE is set");
+    EXPECT_TRUE(old.not_known.contains("bus_bandwidth"));
+    EXPECT_EQ(old.samples.at("communication_skew"), std::vector<double>{10});
+    const PieceValues one = values_of(*recorded_of({nccl_rank(0, {{{1000, 200}}})}), step);
+    EXPECT_EQ(one.counts.at("communicated_bytes"), 1000);
+    EXPECT_EQ(one.not_known.at("bus_bandwidth"),
+              "1 process with NCCL or NVSHMEM kernels; a skew is between several");
+    const PieceValues differ = values_of(
+        *recorded_of({nccl_rank(0, {{{1000, 200}}}), nccl_rank(1, {{{1000, 200}, {1000, 300}}})}),
+        step);
+    EXPECT_EQ(differ.not_known.at("own_span"),
+              "the processes' calls of NCCL differ: of communicator 7 one made 1 and another 2");
+    EXPECT_FALSE(differ.samples.contains("bus_bandwidth"));
+}
+
+TEST(Communication, OfAProgramWithoutAnyIsNothing) {
+    const PieceValues found = values_of(*recorded_of({two_steps()}), step);
+    EXPECT_EQ(found.counts.at("communicated_bytes"), 0);
+    EXPECT_EQ(found.counts.at("communication_calls"), 0);
+}
+
+// --- what the GPU measured
+
+TEST(SampledValues, AreMeansOfEachInstanceAndBytesOfLinks) {
+    activity::Program program;
+    program.range("step", {100, 200}).kernel("a", 110, {120, 300});
+    program.range("step", {400, 450}).kernel("a", 410, {420, 500});
+    program.sample({0, 200}, {50, 10, 1, 2, 0, 1e9F, 0})
+        .sample({200, 400}, {100, 30, 3, 4, 0, 0, 0});
+    program.sample({400, 600}, {20, 0, 0, 0, 0, 1e9F, 1e9F});
+    const auto recorded = recorded_of({program});
+    const SampledValues found = sampled_values_of(*recorded, step);
+    EXPECT_EQ(found.problem, "");
+    EXPECT_EQ(found.samples.at("sm_active"), (std::vector<double>{75, 20}));
+    EXPECT_EQ(found.samples.at("dram_bandwidth"), (std::vector<double>{5, 0}));
+    EXPECT_EQ(found.samples.at("pcie_bytes"), (std::vector<double>{100, 200}));
+    EXPECT_FALSE(found.samples.contains("nvlink_bytes"));
+    EXPECT_EQ(sampled_values_of(*recorded, {}).samples.at("sm_active").size(), 1U);
+}
+
+TEST(SampledValues, AreAbsentWithAReason) {
+    EXPECT_EQ(sampled_values_of(*recorded_of({two_steps()}), step).problem,
+              "the GPU was not sampled while the program used it");
+    activity::Program before = two_steps();
+    before.sample({0, 1}, {50});
+    const SampledValues found = sampled_values_of(*recorded_of({before}), step);
+    EXPECT_TRUE(found.samples.empty());
+    EXPECT_NE(found.absent, "");
+    Piece other = step;
+    other.pattern = "nothing";
+    EXPECT_EQ(sampled_values_of(*recorded_of({before}), other).problem,
+              "nothing matches 'nothing' in the run in which the GPU was sampled");
 }
 
 TEST(LegacyStreamLaunches, AreCountedButForThoseOfGraphs) {

@@ -33,7 +33,8 @@ constexpr const char* of_the_host[] = {"span",
                                        "exposed_copy_share",
                                        "communication_share",
                                        "exposed_communication_share",
-                                       "communication_skew"};
+                                       "communication_skew",
+                                       "own_span"};
 
 /// A range of a program that gates what depends on the host and what does not. `overheads` in %.
 CaseResult program(const std::vector<double>& overheads) {

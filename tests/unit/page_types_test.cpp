@@ -33,6 +33,8 @@ PERFGATE_TYPE(activity::Durations, "Durations")
 PERFGATE_TYPE(activity::WorkSummary, "Work")
 PERFGATE_TYPE(activity::KernelSummary, "Kernel")
 PERFGATE_TYPE(activity::CopySummary, "Copies")
+PERFGATE_TYPE(activity::CollectiveSummary, "Collective")
+PERFGATE_TYPE(activity::SampledMean, "Sampled")
 PERFGATE_TYPE(activity::CallSummary, "Calls")
 PERFGATE_TYPE(activity::UncapturableCall, "UncapturableCall")
 PERFGATE_TYPE(activity::OverheadSummary, "Overhead")
@@ -47,6 +49,7 @@ PERFGATE_TYPE(activity::Counts, "Counts")
 PERFGATE_TYPE(activity::Profile, "Profile")
 PERFGATE_TYPE(activity::PageTrack, "TrackData")
 PERFGATE_TYPE(activity::PageKind, "KindData")
+PERFGATE_TYPE(activity::PageSamples, "SamplesData")
 PERFGATE_TYPE(activity::PageProcess, "Process")
 PERFGATE_TYPE(activity::Page, "Page")
 PERFGATE_TYPE(model::Ceilings, "Ceilings")
@@ -225,9 +228,10 @@ void expect_types(const std::string& file, const std::string& descriptions,
 
 TEST(PageTypes, OfAProfileAreThoseOfItsDescription) {
     using namespace activity;
-    expect_types<Durations, WorkSummary, KernelSummary, CopySummary, CallSummary, UncapturableCall,
-                 OverheadSummary, DeviceSummary, RangeInstance, RangeKernel, RangeSummary, Gap,
-                 HostActivity, FlameFrame, Counts, Profile, PageTrack, PageKind, PageProcess, Page>(
+    expect_types<Durations, WorkSummary, KernelSummary, CopySummary, CollectiveSummary, SampledMean,
+                 CallSummary, UncapturableCall, OverheadSummary, DeviceSummary, RangeInstance,
+                 RangeKernel, RangeSummary, Gap, HostActivity, FlameFrame, Counts, Profile,
+                 PageTrack, PageKind, PageSamples, PageProcess, Page>(
         "profile/data.ts", "activity/profile_fields.hpp", "");
 }
 

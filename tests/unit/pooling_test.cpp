@@ -344,6 +344,13 @@ TEST(PoolingFindings, ATimeThatWouldOftenNotBeShownIsNamedWithAToleranceThatWoul
     EXPECT_TRUE(unshown(0.05, *found[0].needed).empty()) << "the one that is offered is enough";
 }
 
+TEST(PoolingFindings, ATimeWhoseProcessesAgreeNeedsNoMoreThanItsIntervals) {
+    const auto found = Pooled({0.002}, 0.0005).findings().unshown;
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_GT(found[0].needed.value(), 0.0005);
+    EXPECT_LT(found[0].needed.value(), 0.005) << "not the least by which processes disagree";
+}
+
 TEST(PoolingFindings, ATimeHasOneToleranceThatWouldDo) {
     const PoolingFindings findings = Pooled({0.01, 0.2}).findings();
     const Proposal& proposal = findings.proposals.at(0);

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "program/program.hpp"
@@ -41,6 +43,23 @@ TEST(TimeLimit, KillsAProgramAndItsChildThatIgnoreTerm) {
         stat >> number >> name >> state;
         EXPECT_TRUE(state == "gone" || state == "Z") << pid << ' ' << state;
     }
+}
+
+TEST(Watch, ALookThatWaitsForABusyMachineDoesNotPutOffTheNext) {
+    const TemporaryFolder folder;
+    Program program;
+    program.words = {"sh", "-c", "while [ ! -e seen ]; do sleep 0.05; done"};
+    program.folder = folder.path();
+    program.output_file = folder.path() / "output";
+    program.error_file = folder.path() / "errors";
+    // Twenty times as long as the first look lasts: the second one comes before.
+    program.time_limit = std::chrono::seconds(60);
+    int looks = 0;
+    program.watch = [&](const std::vector<Process>&) {
+        if (++looks == 1) std::this_thread::sleep_for(std::chrono::seconds(3));
+        if (looks == 2) std::ofstream(folder.path() / "seen");
+    };
+    EXPECT_EQ(run(program, {}).outcome, Outcome::exited);
 }
 
 }  // namespace

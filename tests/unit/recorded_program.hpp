@@ -2,8 +2,10 @@
 // A recording that a test writes down call by call.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "activity/analysis.hpp"
 
@@ -99,6 +101,40 @@ class Program {
         recording_.records.api_calls.push_back({time.begin, time.end, id(name), thread,
                                                 correlation == 0 ? ++correlations_ : correlation,
                                                 0});
+        return *this;
+    }
+
+    Program& communicator(std::uint64_t id, std::uint32_t ranks, std::uint32_t rank) {
+        recording_.records.communicators.push_back({id, ranks, rank});
+        return *this;
+    }
+
+    /// A range of NCCL, and what it says to be communicated; without a size only the range.
+    Program& nccl(const std::string& name, Interval time, std::uint64_t communicator = 0,
+                  std::uint64_t bytes = 0, std::uint32_t thread = main_thread) {
+        if (bytes != 0) {
+            recording_.records.communication_calls.push_back(
+                {time.begin - 1, communicator, bytes, thread, 0});
+        }
+        range(name, time, thread);
+        Marker& begin = recording_.records.markers[recording_.records.markers.size() - 2];
+        begin.domain = id("NCCL");
+        return *this;
+    }
+
+    /// Values in the order of SampledMetric; the others were not sampled.
+    Program& sample(Interval time, const std::vector<float>& values, std::uint32_t device = 0) {
+        DeviceSample sample{time.begin, time.end, device, {}};
+        for (std::size_t i = 0; i < sample.bits.size(); ++i) {
+            sample.bits[i] =
+                std::bit_cast<std::uint32_t>(i < values.size() ? values[i] : not_sampled);
+        }
+        recording_.records.device_samples.push_back(sample);
+        return *this;
+    }
+
+    Program& field(const std::string& key, const std::string& value) {
+        recording_.header[key] = value;
         return *this;
     }
 

@@ -215,6 +215,15 @@ TEST(ReportHtml, AValueIsTheOneThatWasJudged) {
     EXPECT_EQ(data["texts"][value[7].get<std::size_t>()], "3 %");
 }
 
+TEST(ReportHtml, AValueThatIsNotShownHasAVerdictOfItsOwn) {
+    Documents documents = one_case();
+    verdict_in(documents).metrics[0].verdict = model::Verdict::inconclusive;
+    verdict_in(documents).metrics[0].doubt = model::Doubt::not_shown;
+    const json data = data_of(documents);
+    const json& verdict = data["cases"][0]["values"][0][6];
+    EXPECT_EQ(data["verdicts"].at(verdict.get<std::size_t>())["name"], "not_shown");
+}
+
 TEST(ReportHtml, WhatNobodyJudgedHasBothSidesAndNoVerdict) {
     Documents documents = one_case();
     const std::string other = verdict_in(documents).metrics[1].metric;
@@ -242,6 +251,19 @@ TEST(ReportHtml, BatchesAreThoseOfTheJudgement) {
     const json& spread = data["cases"][0]["spreads"][0];
     EXPECT_EQ(spread[1], json({1, 2, 3}));
     EXPECT_EQ(spread[2], json({4, 5}));
+}
+
+TEST(ReportHtml, NumbersHaveTheDigitsThatAChartShows) {
+    Documents documents = one_case();
+    model::MetricVerdict& verdict = verdict_in(documents).metrics[0];
+    verdict.baseline = 133087.99266815186;
+    verdict.measured = 0.40839727178062013;
+    verdict.baseline_batches = {123456789, 12345678.9, -1e-300 / 3, 0, -133087.99266815186};
+    const json data = data_of(documents);
+    const json& made = data["cases"][0];
+    EXPECT_EQ(made["values"][0][1], 133088);
+    EXPECT_EQ(made["values"][0][2], 0.4083973);
+    EXPECT_EQ(made["spreads"][0][1], json({123456789, 12345679, -3.333333e-301, 0, -133088}));
 }
 
 TEST(ReportHtml, OfManySamplesFewAreShownFromTheLeastToTheLargest) {

@@ -844,6 +844,12 @@ TEST(Review, ComparesWhatTwoOverridesOfABenchmarkMakeOfACase) {
     const std::string loose = time("bench/sort*", "10%");
     const std::string last = time("*n=8*", "3%");
     EXPECT_EQ(found(loose + last, last + loose), "tolerance raised real_time: 3 % → 10 % (1)");
+    Files before;
+    before["suites/mine.yaml"] = {FileRole::suite, head + loose + last, ""};
+    Files after;
+    after["suites/mine.yaml"] = {FileRole::suite, head + last + loose, ""};
+    EXPECT_EQ(reviewed(before, after).front().cases,
+              std::vector<std::string>{"*n=8* and bench/sort*"});
     EXPECT_EQ(found(last + loose, loose + last), "");
     // No case matches both.
     const std::string apart = time("bench/copy*", "3%");

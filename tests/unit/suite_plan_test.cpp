@@ -241,6 +241,18 @@ TEST(SuitePlan, IsNotPartialWhereTheSelectionLeavesNothingOut) {
     EXPECT_FALSE(plan_suite(parse(copies), options).suite.partial);
 }
 
+TEST(SuitePlan, ACaseHasItsFormerNameUnlessThatIsAnotherCase) {
+    const auto was = [](const std::string& name) {
+        const SuitePlan plan =
+            plan_suite(parse(copies + std::string("overrides:\n  - match: copy/plain*\n    was: ") +
+                             name + "\n"),
+                       {});
+        return case_of(plan, "copy/plain[bytes=1]").was;
+    };
+    EXPECT_EQ(was("copy/simple"), "copy/simple[bytes=1]");
+    EXPECT_EQ(was("copy/memcpy"), "");
+}
+
 TEST(SuitePlan, AppliesOverridesByCaseAndDeviceLaterOnesWinning) {
     const Suite suite = parse(
         "name: s\n"

@@ -113,6 +113,17 @@ TEST(SuiteSource, StatedWorkIsThatOfEachCase) {
               (model::Work{16, 0, ""}));
 }
 
+TEST(SuiteSource, ABlockHasUpTo1024Threads) {
+    const auto with_block = [](const std::string& block) {
+        return "name: s\ndefaults: {metrics: [gpu_time], tolerances: {gpu_time: 3%}}\nworkloads:\n"
+               "  - source: k.cu\n    kernel: k\n    launch: {grid: 1, block: " +
+               block + "}\n    arguments: [{out: f32, size: 8}]\n";
+    };
+    EXPECT_EQ(parse(with_block("[32, 32]")).cases.size(), 1U);
+    EXPECT_NE(test::refusal([&] { parse(with_block("[32, 33]")); }).find("1056 threads in a block"),
+              std::string::npos);
+}
+
 TEST(SuiteSource, WorkThatNoKernelHasIsRefusedAtItsPlace) {
     const auto refused = [](const std::string& work) {
         return test::refusal([&] { parse(with_work(work)); });

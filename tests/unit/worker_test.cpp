@@ -176,7 +176,9 @@ TEST(Worker, AnswersFactsAndCountersForEveryCase) {
     EXPECT_EQ(of_kind<FactsReply>(replies)[0]->facts[1].memory_bytes, 4096U);
     ASSERT_EQ(of_kind<CountersReply>(replies).size(), 1U);
     ASSERT_EQ(of_kind<CountersReply>(replies)[0]->results.size(), 2U);
-    EXPECT_EQ(of_kind<CountersReply>(replies)[0]->results[1].metrics.at("instructions").value, 10);
+    for (const auto& result : of_kind<CountersReply>(replies)[0]->results) {
+        EXPECT_EQ(result.metrics.at("instructions").value, 10);
+    }
 }
 
 TEST(Worker, SaysWhetherTheInputOrTheDeviceIsAtFault) {

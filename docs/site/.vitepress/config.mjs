@@ -87,7 +87,7 @@ export default defineConfig({
         ['Testing the gate', '/docs/checking-the-gate'],
       ]),
       group('In CI', [
-        ['GitHub and others', '/docs/github-actions'],
+        ['GitHub, GitLab and others', '/docs/github-actions'],
         ['A runner', '/ci/runner'],
         ['Slurm', '/ci/slurm/'],
         ['Releases', '/docs/release'],

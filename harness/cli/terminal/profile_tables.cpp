@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "activity/analysis.hpp"
+#include "activity/samples.hpp"
 #include "model/kernel_name.hpp"
 #include "model/quantity.hpp"
 #include "report/columns.hpp"
@@ -171,6 +172,39 @@ void add_program(Text& text, const Profile& profile) {
     }
 }
 
+/// What the GPU measured about itself: means, and of shares the part of the time below 50 %.
+void add_samples(Text& text, const Profile& profile) {
+    if (profile.sampled.empty()) return;
+    struct Row {
+        const activity::SampledMeans* means;
+        std::string name;
+    };
+    std::vector<Row> rows{{&profile.sampled, "the program"}};
+    for (const activity::RangeSummary& range : profile.ranges) {
+        if (!range.sampled.empty()) rows.push_back({&range.sampled, range.name});
+    }
+    std::vector<std::string> heads;
+    for (const activity::SampledRow& row : activity::sampled_rows()) heads.emplace_back(row.label);
+    heads.emplace_back("name");
+    text.add("the GPU over time: means (and the share of the time below 50 %)", rows, heads,
+             [&](const Row& row) {
+                 std::vector<std::string> cells;
+                 for (const activity::SampledRow& column : activity::sampled_rows()) {
+                     const auto mean = row.means->find(std::string(column.name));
+                     if (mean == row.means->end()) {
+                         cells.emplace_back("-");
+                     } else if (!column.is_share) {
+                         cells.push_back(model::quantity_text(mean->second.value, "bytes/s"));
+                     } else {
+                         cells.push_back(fmt::format("{:.1f} % ({:.0f} %)", mean->second.value,
+                                                     100 * mean->second.low_share));
+                     }
+                 }
+                 cells.push_back(text.name(row.name));
+                 return cells;
+             });
+}
+
 void add_tables(Text& text, const Profile& profile) {
     const activity::WorkSummary& program = profile.program;
     text.add("kernels", profile.kernels,
@@ -201,6 +235,23 @@ void add_tables(Text& text, const Profile& profile) {
                     copy.memory,
                     std::string(activity::to_text(copy.kind))};
         });
+    text.add(
+        "communication (NCCL)", profile.communication,
+        {"time", "calls", "size", "median", "bus rate", "last", "waited", "communicator", "name"},
+        [&](const activity::CollectiveSummary& each) -> std::vector<std::string> {
+            return {time(each.time.total_ns),
+                    number(each.calls),
+                    bytes(each.bytes),
+                    time(each.time.median_ns),
+                    each.bus_bytes_per_s() == 0
+                        ? "-"
+                        : model::quantity_text(each.bus_bytes_per_s(), "bytes/s"),
+                    fmt::format("{} of {}", each.last, each.time.count),
+                    time(each.wait_ns),
+                    fmt::format("{}:{}", util::printable(each.communicator), each.ranks),
+                    text.name(each.name)};
+        });
+    add_samples(text, profile);
     text.add("NVTX ranges", profile.ranges,
              {"host", "count", "median", "GPU", "idle", "kernels", "copies", "syncs", "name"},
              [&](const activity::RangeSummary& range) -> std::vector<std::string> {

@@ -100,7 +100,8 @@ int gate_program(const CLI::App& verb, ProgramGate& options) {
     const std::string suite = runner::suite_file_of(options.words, options.folder);
     std::error_code ignored;
     if (!fs::exists(suite, ignored)) {
-        fmt::print(stderr, "perfgate: {} will hold the suite, its baselines and the results\n",
+        fmt::print(stderr,
+                   "perfgate: the folder {} will hold the suite, its baselines and the results\n",
                    util::printable(options.folder));
         if (const int failed = draft_suite(options, suite); failed != 0) return failed;
     }

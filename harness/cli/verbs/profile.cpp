@@ -149,8 +149,9 @@ Body add_profile(CLI::App& verb) {
     verb.add_option("--level", options->level,
                     "What is recorded: records (kernels, copies, memsets, NVTX; costs least), "
                     "callbacks (and a callback for each launch, which counts it), api (and API "
-                    "calls, synchronisations, memory)")
-        ->check(one_of({"records", "callbacks", "api"}))
+                    "calls, synchronisations, memory), samples (callbacks, and what the GPU "
+                    "measures about itself over time)")
+        ->check(one_of({"records", "callbacks", "api", "samples"}))
         ->capture_default_str();
     verb.add_option("--time-limit", options->request.time_limit_s,
                     "Ends the program and all of its processes after this many seconds")

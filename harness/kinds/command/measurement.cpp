@@ -46,6 +46,11 @@ model::Method method_of(model::Method level, const Recorded& recorded, bool of_b
     return level;
 }
 
+/// Values that compare processes.
+bool is_between_processes(std::string_view metric) {
+    return metric == "communication_skew" || metric == "own_span" || metric == "bus_bandwidth";
+}
+
 /// One batch of one command.
 class BatchTaker {
   public:
@@ -91,7 +96,7 @@ class BatchTaker {
         if (needs_bare_run()) bare = run_bare();
         double recorded_ns = 0;
         std::unique_ptr<Recorded> recorded;
-        if (!request_.verify_only) recorded = record(recorded_ns);
+        if (!request_.verify_only) recorded = record(inject::Level::callbacks, recorded_ns);
         if (request_.first && !command_.check.empty()) {
             observe_("check");
             correct_ = programs_->check(request_.process, results_);
@@ -182,14 +187,15 @@ class BatchTaker {
 
     /// The time that the program took while it was recorded goes to `wall_ns`. In the first batch
     /// the calls that are counted once are on record, too: few beside the launches.
-    std::unique_ptr<Recorded> record(double& wall_ns) {
-        const std::string kind = inject::to_text(inject::Level::callbacks);
+    std::unique_ptr<Recorded> record(inject::Level level, double& wall_ns) {
+        const std::string kind = inject::to_text(level);
         observe_(kind);
         const RecordingFolder folder("");
         DeviceWatch watch;
+        const bool callbacks = level == inject::Level::callbacks;
         wall_ns = run(kind,
-                      environment_of(inject::Level::callbacks, folder,
-                                     request_.first || samples_only(), samples_only()),
+                      environment_of(level, folder, callbacks && (request_.first || samples_only()),
+                                     callbacks && samples_only()),
                       &watch);
         std::vector<activity::Recording> recordings = recordings_of(folder);
         for (const activity::Recording& recording : recordings) {
@@ -199,7 +205,7 @@ class BatchTaker {
                               ""};
             }
         }
-        unrecorded_ = watch.unrecorded(recordings);
+        if (level == inject::Level::callbacks) unrecorded_ = watch.unrecorded(recordings);
         return std::make_unique<Recorded>(std::move(recordings), command_.capture);
     }
 
@@ -240,7 +246,7 @@ class BatchTaker {
             for (auto& [metric, samples] : values.samples) {
                 // Between another number of processes it is not comparable.
                 model::Method of_metric = method;
-                if (metric == "communication_skew") {
+                if (is_between_processes(metric)) {
                     of_metric.communicating = static_cast<int>(values.communicating);
                 }
                 add(i, metric, of_metric, thinned(std::move(samples)));
@@ -248,6 +254,10 @@ class BatchTaker {
             for (const auto& [metric, why] : values.not_known) note_unknown(i, metric, why);
             for (const auto& [metric, count] : values.counts) {
                 add(i, metric, method, {count});
+            }
+            for (const auto& [metric, detail] : values.details) {
+                const auto series = results_[i].metrics.find(metric);
+                if (series != results_[i].metrics.end()) series->second.detail = detail;
             }
             if (request_.first || !programs_) {
                 results_[i].kernels = kernels_of(recorded, piece_of(i));
@@ -260,7 +270,10 @@ class BatchTaker {
         }
         if (programs_) judge_unrecorded(recorded_ns);
         if (request_.first || !programs_) count_once(recorded);
-        if (request_.first && programs_) collect_counters();
+        if (request_.first && programs_) {
+            collect_counters();
+            collect_samples();
+        }
         for (std::size_t i = 0; i < results_.size(); ++i) note_missing(i);
     }
 
@@ -531,6 +544,59 @@ class BatchTaker {
             const auto series = result.metrics.find(name);
             if (found.processes > 1 && series != result.metrics.end()) {
                 series->second.detail = fmt::format("mean of {} processes", found.processes);
+            }
+        }
+    }
+
+    // --- samples of the GPU over time: a run of the program
+
+    /// The sampled metrics of a range or program that was measured.
+    [[nodiscard]] std::vector<std::string> sampled_metrics(std::size_t index) const {
+        std::vector<std::string> found;
+        if (results_[index].status == model::CaseStatus::error ||
+            piece_of(index).kind == Piece::Kind::kernels) {
+            return found;
+        }
+        for (const std::string& name : request_.cases[index]->metrics) {
+            const auto metric = metrics::find_metric(name);
+            if (metric && metric->sampled) found.push_back(name);
+        }
+        return found;
+    }
+
+    void collect_samples() {
+        std::vector<std::size_t> sampled;
+        for (std::size_t i = 0; i < results_.size(); ++i) {
+            if (!sampled_metrics(i).empty()) sampled.push_back(i);
+        }
+        if (sampled.empty()) return;
+        std::unique_ptr<Recorded> recorded;
+        std::string problem;
+        try {
+            double wall_ns = 0;
+            recorded = record(inject::Level::samples, wall_ns);
+        } catch (const Failure& failure) {
+            problem = failure.reason;  // what was measured before is good
+        } catch (const util::Error& error) {
+            problem = error.what();
+        }
+        for (const std::size_t i : sampled) {
+            SampledValues values;
+            if (recorded != nullptr) {
+                values = sampled_values_of(*recorded, piece_of(i));
+            } else {
+                values.problem = problem;
+            }
+            for (const std::string& name : sampled_metrics(i)) {
+                const auto found = values.samples.find(name);
+                if (found == values.samples.end()) {
+                    results_[i].not_collected.push_back(
+                        {name, values.problem.empty() ? values.absent : values.problem});
+                    continue;
+                }
+                model::Method method{model::counter_source, "samples"};
+                method.processes = std::max(static_cast<int>(recorded->working()), 1);
+                add(i, name, method, found->second);
             }
         }
     }

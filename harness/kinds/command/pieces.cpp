@@ -16,7 +16,7 @@
 #include "activity/host_stacks.hpp"
 #include "activity/memory_use.hpp"
 #include "activity/waiting.hpp"
-#include "kinds/command/communication_skew.hpp"
+#include "kinds/command/communication.hpp"
 #include "kinds/command/instances.hpp"
 #include "model/interval.hpp"
 #include "model/quantity.hpp"
@@ -144,12 +144,27 @@ void add_samples(const WorkSummary& work, bool sms_known, PieceValues& values) {
     }
 }
 
-void add_skew(CommunicationSkew skew, PieceValues& values) {
-    values.communicating = skew.processes;
-    if (skew.problem.empty()) {
-        values.samples["communication_skew"] = std::move(skew.samples);
+void add_communication(Communication found, PieceValues& values) {
+    values.communicating = found.processes;
+    const auto add = [&](const char* metric, std::vector<double> samples, const std::string& why) {
+        if (!samples.empty()) {
+            values.samples[metric] = std::move(samples);
+        } else if (!why.empty()) {
+            values.not_known[metric] = why;
+        }
+    };
+    add("communication_skew", std::move(found.skews), found.problem);
+    add("own_span", std::move(found.own_spans), found.problem);
+    add("bus_bandwidth", std::move(found.bus_bandwidths), found.no_bandwidth);
+    values.details["communication_skew"] = values.details["own_span"] = std::move(found.last);
+    if (found.not_counted.empty()) {
+        values.counts["communication_calls"] = found.calls;
+        values.counts["communicated_bytes"] = found.bytes;
+        values.details["communication_calls"] = values.details["communicated_bytes"] =
+            std::move(found.sizes);
     } else {
-        values.not_known["communication_skew"] = std::move(skew.problem);
+        values.not_known["communication_calls"] = found.not_counted;
+        values.not_known["communicated_bytes"] = found.not_counted;
     }
 }
 
@@ -172,7 +187,7 @@ PieceValues of_program(const Recorded& recorded) {
     }
     add_samples(all, all_of(recorded, &knows_sms), values);
     values.samples["span"] = {as_double(longest)};
-    add_skew(communication_skew(recorded), values);
+    add_communication(communication_of(recorded), values);
     return values;
 }
 
@@ -214,7 +229,7 @@ PieceValues of_range(const Recorded& recorded, const Piece& piece) {
               host_launches(*each.timeline, each.timeline->launched_in(each.time), each.thread),
               values.counts);
     }
-    add_skew(communication_skew(recorded, found.counted), values);
+    add_communication(communication_of(recorded, found.counted), values);
     divide(values.counts, std::max<std::size_t>(1, values.instances));
     if (values.problem.empty() && !worked) {
         values.idle = fmt::format(

@@ -31,7 +31,9 @@ struct PieceValues {
     std::map<std::string, double> counts;
     /// Why there are no samples of a metric, by metric.
     std::map<std::string, std::string> not_known;
-    /// Processes that `communication_skew` is about.
+    /// What a value is made of, by metric: which rank was late, what was communicated.
+    std::map<std::string, std::string> details;
+    /// Processes that communicate: `communication_skew` and what else compares them is about these.
     std::size_t communicating = 0;
 };
 
@@ -54,6 +56,14 @@ std::optional<std::vector<model::MemoryOperation>> memory_operations_of(const Re
 /// Nothing if the piece is no range, or `bare` has none that counts.
 std::optional<double> recording_overhead(const Recorded& bare, const Recorded& recorded,
                                          const Piece& piece);
+
+/// What the GPU measured about itself during the instances of a range or the program.
+struct SampledValues {
+    std::map<std::string, std::vector<double>> samples;  ///< by metric, one for each instance
+    std::string problem;  ///< why there are none at all; empty: there are some
+    std::string absent;   ///< why a metric that is not among them is absent
+};
+SampledValues sampled_values_of(const Recorded& recorded, const Piece& piece);
 
 struct ApiCount {
     /// Nothing for `idle_share` and `longest_idle`, which are measured in another recording.

@@ -24,6 +24,16 @@ export interface Copies {
   count: number; total_ns: number; median_ns: number; min_ns: number; max_ns: number;
 }
 
+export interface Collective {
+  name: string; communicator: string; ranks: number; calls: number; bytes: number; bus_bytes: number; count: number;
+  total_ns: number; median_ns: number; min_ns: number; max_ns: number; transfer_ns?: number;
+  algorithm_bytes_per_s: number; bus_bytes_per_s: number; last: number; wait_ns: number;
+}
+
+export interface Sampled {
+  mean: number; low_share: number;
+}
+
 export interface Calls {
   name: string; count: number; total_ns: number; median_ns: number; min_ns: number; max_ns: number; idle_ns?: number;
 }
@@ -55,7 +65,7 @@ export interface RangeKernel {
 
 export interface Ranges {
   name: string; left_open?: number; count: number; total_ns: number; median_ns: number; min_ns: number;
-  max_ns: number; work: Work; kernels?: RangeKernel[]; instances: RangeInstance[];
+  max_ns: number; work: Work; kernels?: RangeKernel[]; sampled?: Record<string, Sampled>; instances: RangeInstance[];
 }
 
 export interface Gap {
@@ -78,10 +88,11 @@ export interface Counts {
 
 export interface Profile {
   recording: Record<string, string>; end: string; incomplete: string[]; by_launch: boolean; without_launch: number;
-  begin_ns: number; end_ns: number; note?: string; program: Work; counts: Counts; devices: Device[];
-  kernels: Kernel[]; copies: Copies[]; memsets: Durations; memset_bytes: number; calls: Calls[]; waits: Calls[];
-  uncapturable?: UncapturableCall[]; ranges: Ranges[]; gaps: Gap[]; host?: HostActivity[]; overhead_ns: number;
-  compiling_ns?: number; loading_ns?: number; overheads: Overhead[];
+  begin_ns: number; end_ns: number; note?: string; program: Work; sampled?: Record<string, Sampled>; counts: Counts;
+  devices: Device[]; kernels: Kernel[]; copies: Copies[]; communication?: Collective[]; memsets: Durations;
+  memset_bytes: number; calls: Calls[]; waits: Calls[]; uncapturable?: UncapturableCall[]; ranges: Ranges[];
+  gaps: Gap[]; host?: HostActivity[]; overhead_ns: number; compiling_ns?: number; loading_ns?: number;
+  overheads: Overhead[];
 }
 
 export interface TrackData {
@@ -94,9 +105,13 @@ export interface KindData {
   block?: string; registers?: number; shared_bytes?: number; from?: string; to?: string;
 }
 
+export interface SamplesData {
+  label: string; most: number; unit: string; values: number[];
+}
+
 export interface Process {
   profile: Profile; all: Record<string, number>; advice: string[]; notes: string[]; length_ns: number;
-  tracks_left_out?: number; busy: number[]; tracks: TrackData[]; flame?: Flame[];
+  tracks_left_out?: number; busy: number[]; samples?: SamplesData[]; tracks: TrackData[]; flame?: Flame[];
 }
 
 export interface Page {

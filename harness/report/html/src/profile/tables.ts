@@ -2,7 +2,7 @@
 // The tables, one at a time: sorted by a column, filtered by the words that are searched for.
 import { el, name } from "../dom";
 import { quantityText } from "../quantity";
-import type { Calls, Copies, Gap, HostActivity, Kernel, Process, Ranges } from "./data";
+import type { Calls, Collective, Copies, Gap, HostActivity, Kernel, Process, Ranges } from "./data";
 import { timeText } from "./draw";
 
 export interface TableEvents {
@@ -63,9 +63,10 @@ function callTable(id: string, title: string, data: Calls[], withIdle: boolean):
 }
 
 export function tablesOf(process: Process, rankOf: TableEvents["rankOf"]): Table[] {
-  const { program, kernels, ranges, copies, calls, waits, gaps } = process.profile;
+  const { program, kernels, ranges, copies, communication = [], calls, waits, gaps } = process.profile;
   const copied = copies.reduce((sum, copy) => sum + copy.total_ns, 0);
   const ranged = Math.max(...ranges.map((range) => range.total_ns), 0);
+  const sampled = Object.keys(process.profile.sampled ?? {});
   const extent = (sizes: readonly number[], several: boolean) => ({ text: sizes.join("×") + (several ? " …" : "") });
   const tables = [
     table("kernels", "Kernels", kernels, ["Name", "Time", "Share", "Launches", "Median", "Min", "Max", "Registers", "Grid", "Block"], (kernel: Kernel) => {
@@ -85,7 +86,7 @@ export function tablesOf(process: Process, rankOf: TableEvents["rankOf"]): Table
         extent(kernel.block, several),
       ];
     }),
-    table("ranges", "NVTX ranges", ranges, ["Name", "Host time", "Instances", "Median", "GPU time", "GPU idle", "Kernels", "Copies", "Synchronisations"], (range: Ranges) => [
+    table("ranges", "NVTX ranges", ranges, ["Name", "Host time", "Instances", "Median", "GPU time", "GPU idle", "Kernels", "Copies", "Synchronisations", ...sampled], (range: Ranges) => [
       { text: range.name, find: range.name },
       { ...time(range.total_ns), share: shareOf(range.total_ns, ranged) },
       count(range.count),
@@ -95,6 +96,11 @@ export function tablesOf(process: Process, rankOf: TableEvents["rankOf"]): Table
       count(range.work.kernels),
       count(range.work.copies),
       calls.length > 0 ? count(range.work.synchronisations) : { text: "–", value: 0 },
+      ...sampled.map((metric) => {
+        const mean = range.sampled?.[metric]?.mean ?? -1;
+        if (mean < 0) return { text: "–", value: -1 };
+        return { text: metric.endsWith("_bytes") ? quantityText(mean, "bytes/s") : `${mean.toFixed(1)} %`, value: mean };
+      }),
     ]),
     table("copies", "Copies", copies, ["Kind", "Host memory", "Time", "Copies", "Bytes", "Rate", "Median"], (copy: Copies) => [
       { text: copy.kind, find: copy.kind },
@@ -104,6 +110,18 @@ export function tablesOf(process: Process, rankOf: TableEvents["rankOf"]): Table
       { text: quantityText(copy.bytes, "bytes"), value: copy.bytes },
       { text: quantityText(copy.bytes_per_s, "bytes/s"), value: copy.bytes_per_s },
       time(copy.median_ns),
+    ]),
+    table("communication", "Communication", communication, ["Name", "Time", "Calls", "Size", "Median", "Bus rate", "Last", "Waited", "Communicator", "Ranks"], (each: Collective) => [
+      { text: each.name, find: `NCCL:nccl${each.name}` },
+      time(each.total_ns),
+      count(each.calls),
+      { text: quantityText(each.bytes, "bytes"), value: each.bytes },
+      time(each.median_ns),
+      { text: each.bus_bytes_per_s > 0 ? quantityText(each.bus_bytes_per_s, "bytes/s") : "–", value: each.bus_bytes_per_s },
+      count(each.last),
+      time(each.wait_ns),
+      { text: each.communicator },
+      count(each.ranks),
     ]),
     callTable("calls", "CUDA calls", calls, false),
     callTable("waits", "Waits", waits, true),

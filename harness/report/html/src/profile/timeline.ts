@@ -4,12 +4,14 @@ import type { Process } from "./data";
 import type { Profile, Track } from "./document";
 import { describe, elementOf } from "./describe";
 import { el, name } from "../dom";
+import { quantityText } from "../quantity";
 import { type Colours, coloursOf, drawAxis, drawOverview, drawRows, kernelColours, type Scene } from "./draw";
 import { eventAt, isVisible, layoutOf, nextMatch, type Place, rowAt } from "./layout";
 import { around, busiestPart, moved, type View, within, zoomed } from "./view";
 
 const overviewHeight = 40;
 const axisHeight = 22;
+const sampledHeight = 24;
 const reachPixels = 3;
 const zoomStep = 1.6;
 
@@ -26,6 +28,7 @@ function legend(): HTMLElement {
 export class Timeline {
   readonly element: HTMLElement;
   private readonly overview = el("canvas", { "aria-hidden": "true", class: "overview" });
+  private readonly sampled = el("div", { class: "sampled" });
   private readonly axis = el("canvas", { "aria-hidden": "true", class: "axis" });
   private readonly plot = el("canvas", { "aria-hidden": "true", class: "plot" });
   private readonly labels = el("div", { class: "labels" });
@@ -41,6 +44,7 @@ export class Timeline {
 
   private length = 1;
   private busy: readonly number[] = [];
+  private samples: { canvas: HTMLCanvasElement; values: readonly number[] }[] = [];
   private tracks: Track[] = [];
   private scene: Scene;
   private colours: Colours | null = null;
@@ -75,7 +79,7 @@ export class Timeline {
           button("All", "All of the recording", () => this.show({ begin: 0, end: this.length })),
         ),
       ),
-      el("div", { class: "frame" }, this.overview, this.axis, this.lanes, this.band),
+      el("div", { class: "frame" }, this.overview, this.sampled, this.axis, this.lanes, this.band),
       this.selection,
       this.tooltip,
     );
@@ -86,6 +90,12 @@ export class Timeline {
   open(process: Process): void {
     this.length = Math.max(process.length_ns, 1);
     this.busy = process.busy;
+    this.samples = (process.samples ?? []).map(({ values }) => ({ canvas: el("canvas", { "aria-hidden": "true" }), values }));
+    this.sampled.replaceChildren(
+      ...(process.samples ?? []).map(({ label, most, unit }, i) =>
+        el("p", {}, el("span", { class: "muted" }, `${label}, to ${quantityText(most, unit)}`), this.samples[i]?.canvas ?? ""),
+      ),
+    );
     this.tracks = this.profile.tracks(process);
     const ranks = new Map(process.profile.kernels.slice(0, kernelColours).map((kernel, rank) => [kernel.name, rank]));
     const layout = layoutOf(this.tracks);
@@ -171,6 +181,10 @@ export class Timeline {
     const { view } = this.scene;
     const left = `${this.labels.offsetWidth}px`;
     for (const canvas of [this.overview, this.axis]) canvas.style.marginLeft = left;
+    for (const { canvas, values } of this.samples) {
+      canvas.style.marginLeft = left;
+      drawOverview(canvas, width, sampledHeight, values, view, this.length, this.colours);
+    }
     drawOverview(this.overview, width, overviewHeight, this.busy, view, this.length, this.colours);
     drawAxis(this.axis, width, axisHeight, view, this.colours);
     drawRows(this.plot, width, this.lanes.clientHeight, this.lanes.scrollTop, this.scene, this.colours);

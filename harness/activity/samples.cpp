@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "activity/samples.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace perfgate::activity {
+namespace {
+
+/// A share below this is low, in % of the peak.
+constexpr double low_share = 50;
+
+using Metric = SampledMetric;
+constexpr std::array rows{
+    SampledRow{"sm_active", "SMs active", true, Metric::sm_active},
+    SampledRow{"tensor_active", "tensor pipe active", true, Metric::tensor_active},
+    SampledRow{"dram_bandwidth", "DRAM bandwidth", true, Metric::dram_read, Metric::dram_write},
+    SampledRow{"l2_throughput", "L2 throughput", true, Metric::l2_throughput},
+    SampledRow{"pcie_bytes", "PCIe", false, Metric::pcie_read, Metric::pcie_write},
+    SampledRow{"nvlink_bytes", "NVLink", false, Metric::nvlink_received, Metric::nvlink_sent},
+};
+
+}  // namespace
+
+std::span<const SampledRow> sampled_rows() {
+    return rows;
+}
+
+std::optional<double> value_of(const SampledRow& row, const DeviceSample& sample) {
+    const float first = sample.value(row.first);
+    const float second = row.second ? sample.value(*row.second) : 0;
+    if (first < 0 || second < 0) return std::nullopt;
+    return static_cast<double>(first) + static_cast<double>(second);
+}
+
+DeviceSamples::DeviceSamples(const Timeline& timeline) {
+    std::set<std::uint32_t> worked;
+    for (const Work& work : timeline.work()) worked.insert(timeline.place(work).device);
+    for (const DeviceSample& sample : timeline.recording().records.device_samples) {
+        if (worked.contains(sample.device)) by_device_[sample.device].push_back(sample);
+    }
+    for (auto& [device, samples] : by_device_) {
+        std::stable_sort(
+            samples.begin(), samples.end(),
+            [](const DeviceSample& a, const DeviceSample& b) { return a.end_ns < b.end_ns; });
+    }
+}
+
+std::optional<SampledMean> DeviceSamples::over(const SampledRow& row,
+                                               std::span<const Interval> windows) const {
+    double length = 0, covered = 0, weighted = 0, low = 0;
+    for (const auto& [device, samples] : by_device_) {
+        for (const Interval& window : windows) {
+            length += static_cast<double>(window.length());
+            auto sample = std::upper_bound(
+                samples.begin(), samples.end(), window.begin,
+                [](std::uint64_t time, const DeviceSample& each) { return time < each.end_ns; });
+            for (; sample != samples.end() && sample->start_ns < window.end; ++sample) {
+                const auto value = value_of(row, *sample);
+                if (!value) return std::nullopt;
+                const auto part = static_cast<double>(
+                    intersection({sample->start_ns, sample->end_ns}, window).length());
+                covered += part;
+                weighted += part * *value;
+                if (*value < low_share) low += part;
+            }
+        }
+    }
+    if (covered <= 0 || covered < length / 2) return std::nullopt;
+    const double devices = row.is_share ? 1 : static_cast<double>(by_device_.size());
+    return SampledMean{devices * weighted / covered, row.is_share ? low / covered : 0};
+}
+
+void add_samples(const Timeline& timeline, Profile& profile) {
+    const DeviceSamples samples(timeline);
+    if (!samples.any()) return;
+    const auto means = [&](std::span<const Interval> windows) {
+        SampledMeans found;
+        for (const SampledRow& row : rows) {
+            if (const auto mean = samples.over(row, windows)) found[std::string(row.name)] = *mean;
+        }
+        return found;
+    };
+    profile.sampled = means(profile.windows);
+    for (RangeSummary& range : profile.ranges) {
+        std::vector<Interval> windows;
+        for (const RangeInstance& instance : range.instances) {
+            windows.push_back(instance.work.window);
+        }
+        range.sampled = means(windows);
+    }
+}
+
+}  // namespace perfgate::activity

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// CUPTI's PM sampling: what a whole device measures about itself at regular times, whatever runs on
+// it. Only counters that the hardware counts in one pass can be sampled together.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cupti/counters.hpp"
+
+namespace perfgate::cupti {
+
+/// For each row its possible counters, the best first.
+using CounterRows = std::vector<std::vector<std::string>>;
+
+/// For each row the counter that goes into one pass with those of the rows before it, on this chip;
+/// empty if there is none. Throws Error.
+std::vector<std::string> one_pass(const Api& api, const std::string& chip,
+                                  const std::vector<std::uint8_t>& availability,
+                                  const CounterRows& rows);
+
+/// What became of samples: all were read; some are left; the buffer overflowed, so that some are
+/// lost.
+enum class Samples { all, left, lost };
+
+/// Samples the device during its lifetime. All functions but the destructor throw util::Error.
+class DeviceSampling {
+  public:
+    /// After load_sampling(); the Api outlives it. `device`: as CUDA numbers it.
+    DeviceSampling(const Api& api, std::size_t device, const CounterRows& rows,
+                   std::uint64_t interval_ns);
+    ~DeviceSampling();
+    DeviceSampling& operator=(DeviceSampling&&) = delete;  // nor copied
+
+    /// The chosen counters by row; empty: the row is not sampled.
+    [[nodiscard]] const std::vector<std::string>& counters() const { return counters_; }
+
+    /// Times are those of activity records. `values`: one for each chosen counter, in their order.
+    using Visit = std::function<void(std::uint64_t start_ns, std::uint64_t end_ns,
+                                     std::span<const double> values)>;
+    /// What was sampled since the last call, or the first of it if that takes longer.
+    Samples read(std::chrono::milliseconds at_most, const Visit& visit);
+    /// After it, read() gives the rest.
+    void stop();
+
+  private:
+    void configure(std::uint64_t interval_ns);
+    void clear_data();
+
+    const Api& api_;
+    std::vector<std::string> counters_, chosen_;
+    std::optional<HostObject> host_;
+    CUpti_PmSampling_Object* object_ = nullptr;
+    std::vector<std::uint8_t> configuration_, data_;
+    bool running_ = false;
+};
+
+}  // namespace perfgate::cupti

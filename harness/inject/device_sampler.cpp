@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inject/device_sampler.hpp"
+
+#include <bit>
+#include <cmath>
+#include <string>
+#include <string_view>
+
+namespace perfgate::inject {
+namespace {
+
+using activity::SampledMetric;
+
+/// Reading must not take the program's time, nor keep it from ending.
+constexpr std::chrono::milliseconds of_a_step{10}, of_the_end{3000};
+/// Before this one a metric is in % of its peak, from it on in bytes of the interval.
+constexpr auto first_in_bytes = static_cast<std::size_t>(SampledMetric::pcie_read);
+
+std::vector<std::string> with(std::string_view suffix, std::vector<std::string> names) {
+    for (std::string& name : names) name += suffix;
+    return names;
+}
+
+std::vector<std::string> share(std::vector<std::string> names) {
+    return with(".avg.pct_of_peak_sustained_elapsed", std::move(names));
+}
+
+std::vector<std::string> sum(std::vector<std::string> names) {
+    return with(".sum", std::move(names));
+}
+
+}  // namespace
+
+const cupti::CounterRows& sampled_counters() {
+    // The names with "Triage" are those that CUPTI means to be sampled together.
+    static const cupti::CounterRows rows{
+        share({"TPC.TriageCompute.sm__cycles_active", "SM_A.TriageAC.sm__cycles_active",
+               "SM.TriageA.sm__cycles_active", "sm__cycles_active"}),
+        share({"TPC.TriageCompute.sm__pipe_tensor_cycles_active_realtime",
+               "sm__pipe_tensor_cycles_active_realtime", "sm__pipe_tensor_cycles_active"}),
+        share({"FBSP.TriageCompute.dramc__read_throughput",
+               "FBSP.TriageCompute.dram__read_throughput", "FBSP.TriageAC.dramc__read_throughput",
+               "FBPA.TriageA.dramc__read_throughput", "dram__read_throughput"}),
+        share({"FBSP.TriageCompute.dramc__write_throughput",
+               "FBSP.TriageCompute.dram__write_throughput", "FBSP.TriageAC.dramc__write_throughput",
+               "FBPA.TriageA.dramc__write_throughput", "dram__write_throughput"}),
+        share({"LTS.TriageCompute.lts__throughput", "lts__throughput"}),
+        sum({"PCI.TriageCompute.pcie__read_bytes", "PCI.TriageAC.pcie__read_bytes",
+             "PCI.TriageA.pcie__read_bytes", "pcie__read_bytes"}),
+        sum({"PCI.TriageCompute.pcie__write_bytes", "PCI.TriageAC.pcie__write_bytes",
+             "PCI.TriageA.pcie__write_bytes", "pcie__write_bytes"}),
+        sum({"NVLRX.TriageCompute.nvlrx__bytes", "nvlrx__bytes"}),
+        sum({"NVLTX.TriageCompute.nvltx__bytes", "nvltx__bytes"}),
+    };
+    return rows;
+}
+
+void DeviceSampler::fail(std::uint32_t device, const std::string& why) {
+    writer_.problem("GPU " + std::to_string(device) + " was not sampled: " + why);
+    devices_[device] = nullptr;
+}
+
+void DeviceSampler::read(std::uint32_t device, cupti::DeviceSampling& sampling,
+                         std::chrono::milliseconds at_most) {
+    activity::Records records;
+    const auto& counters = sampling.counters();
+    const cupti::Samples found = sampling.read(
+        at_most, [&](std::uint64_t start, std::uint64_t end, std::span<const double> values) {
+            if (start == 0 || end <= start) return;
+            activity::DeviceSample& sample = records.device_samples.emplace_back();
+            sample.start_ns = start;
+            sample.end_ns = end;
+            sample.device = device;
+            std::size_t next = 0;
+            for (std::size_t row = 0; row < activity::sampled_metrics; ++row) {
+                double value = counters[row].empty() ? activity::not_sampled : values[next++];
+                if (!std::isfinite(value)) value = activity::not_sampled;
+                if (row >= first_in_bytes && value > 0)
+                    value *= 1e9 / static_cast<double>(end - start);
+                sample.bits[row] = std::bit_cast<std::uint32_t>(static_cast<float>(value));
+            }
+        });
+    writer_.append(records);
+    const bool left = over_ && found == cupti::Samples::left;
+    if ((left || found == cupti::Samples::lost) && overflowed_.insert(device).second) {
+        writer_.problem("samples of GPU " + std::to_string(device) +
+                        " are missing: they came faster than they could be read");
+    }
+}
+
+void DeviceSampler::step() {
+    const std::lock_guard lock(mutex_);
+    if (over_) return;
+    const std::uint64_t wanted = wanted_;
+    for (std::uint32_t device = 0; device < 64; ++device) {
+        if ((wanted >> device & 1) == 0 || devices_.contains(device)) continue;
+        try {
+            devices_[device] = std::make_unique<cupti::DeviceSampling>(
+                api_, device, sampled_counters(), interval_ns_);
+        } catch (const util::Error& error) {
+            fail(device, error.what());
+        }
+    }
+    for (auto& [device, sampling] : devices_) {
+        if (sampling == nullptr) continue;
+        try {
+            read(device, *sampling, of_a_step);
+        } catch (const util::Error& error) {
+            fail(device, error.what());
+        }
+    }
+}
+
+void DeviceSampler::finish() {
+    const std::lock_guard lock(mutex_);
+    over_ = true;
+    for (auto& [device, sampling] : devices_) {
+        if (sampling == nullptr) continue;
+        try {
+            sampling->stop();
+            read(device, *sampling, of_the_end);
+        } catch (const util::Error& error) {
+            writer_.problem("samples of GPU " + std::to_string(device) +
+                            " are missing: " + error.what());
+        }
+        sampling.reset();
+    }
+}
+
+}  // namespace perfgate::inject

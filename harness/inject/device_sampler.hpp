@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Samples of the devices that the program uses, as records (`device_samples`).
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "activity/writer.hpp"
+#include "cupti/device_sampling.hpp"
+
+namespace perfgate::inject {
+
+/// The counters of each activity::SampledMetric, for all chips.
+const cupti::CounterRows& sampled_counters();
+
+class DeviceSampler {
+  public:
+    static constexpr int step_ms = 20;
+
+    DeviceSampler(const cupti::Api& api, activity::Writer& writer, std::uint32_t interval_us)
+        : api_(api), writer_(writer), interval_ns_(std::uint64_t{1000} * interval_us) {}
+
+    /// A context of the device exists: from the next step on it is sampled.
+    void add(std::uint32_t device) noexcept { wanted_ |= std::uint64_t{1} << (device % 64); }
+    /// Every step_ms or so: begins the samples of new devices, and writes what has come.
+    void step();
+    /// Ends all samples and writes the rest. No step does anything from here on.
+    void finish();
+
+  private:
+    void read(std::uint32_t device, cupti::DeviceSampling& sampling,
+              std::chrono::milliseconds at_most);
+    void fail(std::uint32_t device, const std::string& why);
+
+    const cupti::Api& api_;
+    activity::Writer& writer_;
+    const std::uint64_t interval_ns_;
+    std::atomic<std::uint64_t> wanted_{0};
+    std::mutex mutex_;
+    std::map<std::uint32_t, std::unique_ptr<cupti::DeviceSampling>> devices_;  ///< null: failed
+    std::set<std::uint32_t> overflowed_;
+    bool over_ = false;
+};
+
+}  // namespace perfgate::inject

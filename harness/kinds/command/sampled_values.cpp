@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "activity/analysis.hpp"
+#include "activity/samples.hpp"
+#include "kinds/command/instances.hpp"
+#include "kinds/command/pieces.hpp"
+#include "util/text.hpp"
+
+namespace perfgate::command {
+namespace {
+
+using activity::DeviceSamples;
+using activity::Interval;
+
+/// The windows of each instance: one of a range, those that count of a process.
+using Windows = std::vector<std::pair<const activity::Timeline*, std::vector<Interval>>>;
+
+Windows windows_of(const Recorded& recorded, const Piece& piece) {
+    Windows windows;
+    if (piece.kind == Piece::Kind::range) {
+        for (const Instance& each :
+             instances_of(recorded, piece.pattern, piece, piece.skip).counted) {
+            const auto work = activity::summarise(*each.timeline, each.time, each.thread);
+            windows.emplace_back(each.timeline, std::vector{work.window});
+        }
+        return windows;
+    }
+    for (const auto& [timeline, part] : recorded.processes()) {
+        if (part.launched(timeline).empty()) continue;
+        windows.emplace_back(&timeline,
+                             part.whole ? std::vector{timeline.device_span()} : part.windows);
+    }
+    return windows;
+}
+
+}  // namespace
+
+SampledValues sampled_values_of(const Recorded& recorded, const Piece& piece) {
+    SampledValues values;
+    values.problem = recorded.missing();
+    if (!values.problem.empty()) return values;
+    std::map<const activity::Timeline*, DeviceSamples> samples;
+    const Windows windows = windows_of(recorded, piece);
+    for (const auto& [timeline, own] : windows) {
+        const DeviceSamples& device = samples.try_emplace(timeline, *timeline).first->second;
+        double seconds = 0;
+        for (const Interval& window : own) seconds += as_double(window.length()) / 1e9;
+        for (const activity::SampledRow& row : activity::sampled_rows()) {
+            const auto mean = device.over(row, own);
+            if (!mean) continue;
+            values.samples[std::string(row.name)].push_back(row.is_share ? mean->value
+                                                                         : mean->value * seconds);
+        }
+    }
+    const bool any = std::any_of(samples.begin(), samples.end(),
+                                 [](const auto& each) { return each.second.any(); });
+    if (windows.empty()) {
+        values.problem = fmt::format("nothing matches '{}' in the run in which the GPU was sampled",
+                                     util::printable(piece.pattern, 100));
+    } else if (!any) {
+        values.problem = "the GPU was not sampled while the program used it";
+    } else {
+        values.absent =
+            "the GPU does not sample it together with the others, or sampled less than half of the "
+            "time";
+    }
+    return values;
+}
+
+}  // namespace perfgate::command

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""GPU metrics over time and communication, on real GPUs: communication_study.py [PART...]. Environment as for
+profile_programs.py. Parts: samples, ncu, planted, cost (one GPU); collectives, steps (two).
+
+Prints what it finds; a part that fails ends, and the others go on.
+"""
+
+import csv
+import io
+import json
+import os
+import pathlib
+import re
+import sqlite3
+import statistics
+import sys
+import tempfile
+import time
+
+import profile_programs as tools
+
+PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
+RANKS = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"]
+WORK = PROGRAMS / "sampled_work.py"
+COLLECTIVES = pathlib.Path(__file__).resolve().parents[2] / "suites/collectives/collectives.py"
+NCU = {"copy": "dram__throughput.avg.pct_of_peak_sustained_elapsed",
+       "product": "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"}
+
+SAMPLED = """
+name: sampled
+workloads:
+  - command: [{python}, {program}]
+    name: work
+    max_overhead: 10000%
+    measure:
+      layer0: {{nvtx: layer0, skip: 2}}
+      layer1: {{nvtx: layer1, skip: 2}}
+      layer2: {{nvtx: layer2, skip: 2}}
+    tolerances: {{layer0.tensor_active: 10%, layer1.tensor_active: 10%, layer2.tensor_active: 10%,
+                 layer1.sm_active: 10%}}
+"""
+
+DDP = """
+name: ddp
+workloads:
+  - command: [{python}, -m, torch.distributed.run, --standalone, --nproc_per_node=2, {program}]
+    name: ddp
+    gpus: 2
+    max_overhead: 10000%
+    measure: {{step0: {{nvtx: step0}}, step1: {{nvtx: step1}}, step2: {{nvtx: step2}}, slow: {{nvtx: slow}},
+              buckets: {{nvtx: buckets}}, late: {{nvtx: late}}}}
+    expect: {{step0.communicated_bytes: "> 0B"}}
+"""
+STEP_METRICS = ("span", "own_span", "communication_time", "exposed_communication_share", "communication_skew",
+                "bus_bandwidth", "communicated_bytes", "communication_calls")
+
+
+def document(program, *options, level="samples"):
+    processes, done = tools.profile(program, *options, level=level, codes=(0, 3))
+    for process in processes:
+        if process["incomplete"]:
+            tools.say(f"  incomplete: {process['incomplete'][:3]}")
+    return processes, done
+
+
+def part_samples():
+    """Samples beside ncu's figures, and their clock beside the kernels'."""
+    with tempfile.TemporaryDirectory() as folder:
+        store = pathlib.Path(folder) / "run.sqlite"
+        processes, _ = document([sys.executable, WORK], "--report", f"sqlite:{store}")
+        ranges = {each["name"]: each for each in processes[0]["ranges"]}
+        for name, found in ranges.items():
+            shown = {key: round(value["mean"], 1) if value["mean"] < 1000 else f"{value['mean']:.3g}"
+                     for key, value in found.get("sampled", {}).items()}
+            tools.say(f"  {name}: {shown}")
+
+        base = sqlite3.connect(store)
+        samples = base.execute("SELECT start_ns, end_ns, sm_active_pct, dram_read_pct FROM device_samples "
+                               "ORDER BY start_ns").fetchall()
+        lengths = [end - begin for begin, end, *_ in samples]
+        if not samples:
+            return
+        tools.say(f"  {len(samples)} samples, length median {statistics.median(lengths)} ns, largest {max(lengths)}; "
+                  f"gaps over 1 us: {sum(b[0] - a[1] > 1000 for a, b in zip(samples, samples[1:]))}")
+        kernels = base.execute("SELECT start_ns, end_ns FROM kernel_records ORDER BY start_ns").fetchall()
+        # After an idle time of 3 ms the first busy sample has the first kernel's begin in it.
+        errors = []
+        for (_, before), (begin, _) in zip(kernels, kernels[1:]):
+            if begin - before < 3_000_000:
+                continue
+            first = next((s for s in samples if s[1] > begin - 1_000_000 and s[2] is not None and s[2] > 3), None)
+            if first is not None:
+                errors.append((first[0] + first[1]) // 2 - begin)
+        tools.say(f"  first busy sample's middle after the kernel's begin, ns: {sorted(errors)}")
+
+
+def part_ncu():
+    done = tools.run(["ncu", "--csv", "--metrics", ",".join(NCU.values()), "--nvtx", "--nvtx-include", "copy/",
+                      "--nvtx-include", "product/", "--launch-count", "10", sys.executable, WORK], codes=(0, 1, 9))
+    rows = csv.DictReader(io.StringIO(done.stdout[max(done.stdout.find('"ID"'), 0):]))
+    for row in rows:
+        if row.get("Metric Value"):
+            tools.say(f"  ncu {row['Kernel Name'][:40]} {row['Metric Name'].split('.')[0]}: {row['Metric Value']}")
+
+
+def cases_of(document):
+    return [case for suite in json.loads(document.read_text())["suites"] for case in suite["cases"]]
+
+
+def gate(suite, change):
+    """Refreshes a baseline, runs with the changed command, and shows what became of each gate."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        (root / "suite.yaml").write_text(suite)
+        base = ["--baselines", root / "baselines"]
+        tools.run([tools.PERFGATE, "baseline", "refresh", root / "suite.yaml", *base, "--processes", "1"], codes=(0, 1, 3))
+        for words in change:
+            (root / "suite.yaml").write_text(words(suite))
+            done = tools.run([tools.PERFGATE, "run", root / "suite.yaml", *base, "--out", root / "out", "--processes",
+                              "1"], codes=(0, 1, 3))
+            tools.say(f"  exit {done.returncode}")
+            for case in cases_of(root / "out/verdict.json"):
+                if case["verdict"] == "error":
+                    tools.say(f"    {case['id']}: {case['reason'][:300]}")
+                for metric in case["metrics"]:
+                    tools.say(f"    {case['id'].split('/')[-1]}: {metric['verdict']}: {metric['sentence'][:150]}")
+            for case in cases_of(root / "out/run.json"):
+                for each in case.get("not_collected", []):
+                    tools.say(f"    {case['id']}: not collected: {each}")
+
+
+def part_planted():
+    """Tensor cores lost in one layer."""
+    suite = SAMPLED.format(python=sys.executable, program=WORK)
+    gate(suite, [lambda text: text.replace("sampled_work.py]", "sampled_work.py, f32]")])
+
+
+def part_cost():
+    for level in ("callbacks", "samples", "callbacks", "samples"):
+        begin = time.monotonic()
+        processes, _ = document([sys.executable, WORK], level=level)
+        work = sum(each["work"]["gpu_time_ns"] for each in processes[0]["ranges"]) / 1e6
+        host = sum(each["total_ns"] for each in processes[0]["ranges"]) / 1e6
+        tools.say(f"  {level}: {time.monotonic() - begin:.2f} s in all, ranges' GPU time {work:.2f} ms, host {host:.2f} ms")
+
+
+def part_collectives():
+    processes, done = document([*RANKS, COLLECTIVES], level="callbacks")
+    for line in done.stdout.splitlines():
+        if re.match(r"[A-Z][A-Za-z+]+ \d+ ", line):
+            tools.say(f"  torch: {line}")
+    first = next(each for each in processes if each["recording"].get("rank") == "0")
+    for row in sorted(first.get("communication", []), key=lambda row: (row["name"], row["bytes"])):
+        tools.say(f"  perfgate: {row['name']} {row['bytes'] >> 20} MiB x {row['calls']} bus "
+                  f"{row['bus_bytes_per_s'] / 1e9:.1f} GB/s own median {row['median_ns']} transfer "
+                  f"{row.get('transfer_ns')} last {row['last']} waited {row['wait_ns']} ranks {row['ranks']} comm "
+                  f"{row['communicator'][:6]}")
+
+
+def part_steps():
+    """Unchanged steps and changed ones: the median of each process."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        (root / "suite.yaml").write_text(DDP.format(python=sys.executable, program=PROGRAMS / "ddp_step.py"))
+        done = tools.run([tools.PERFGATE, "run", root / "suite.yaml", "--baselines", root / "baselines", "--out",
+                          root / "out", "--processes", os.environ.get("PERFGATE_GATE_RUN_PROCESSES", "3")],
+                         codes=(0, 1, 3, 4))
+        tools.say(f"  exit {done.returncode}")
+        for case in cases_of(root / "out/run.json"):
+            tools.say(f"  {case['id'].split('/')[-1]}: {case['status']} {case.get('reason', '')[:200]}")
+            for name in STEP_METRICS:
+                metric = case["metrics"].get(name)
+                if metric:
+                    medians = [float(f"{statistics.median(each['samples']):.4g}") for each in metric["batches"]]
+                    tools.say(f"    {name}: {medians} {metric.get('detail', '')[:110]}")
+
+
+if __name__ == "__main__":
+    for part in sys.argv[1:] or ["samples", "ncu", "planted", "cost", "collectives", "steps"]:
+        tools.say(part)
+        begun = time.monotonic()
+        try:
+            globals()[f"part_{part}"]()
+        except Exception as error:  # noqa: BLE001: the others go on
+            tools.say(f"  FAILED: {str(error)[-1500:]}")
+        tools.say(f"  {part}: {time.monotonic() - begun:.1f} s")
