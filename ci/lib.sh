@@ -80,7 +80,7 @@ install_packages() {
         return 0
     fi
     say "installing ${missing[*]}"
-    "${as_root[@]}" apt-get update -qq >&2 &&
+    { [ -n "${apt_updated:-}" ] || "${as_root[@]}" apt-get update -qq >&2; } && apt_updated=yes &&
         DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y -qq \
             --no-install-recommends "${missing[@]}" >&2 ||
         say "apt-get failed; going on with what is installed"

@@ -25,6 +25,8 @@ std::string percent(double share) {
     return fmt::format("{:.1f} %", share * 100);
 }
 
+constexpr std::uint64_t longest_launch_ns = 100'000;
+
 /// Suggestions about less than this share of the time are not worth a line.
 constexpr double least_share = 0.02;
 
@@ -74,7 +76,11 @@ std::vector<std::string> advice(const Profile& profile, std::size_t count) {
                          worst.caller.empty() ? "" : "; it was called: " + worst.caller)});
     }
     const std::uint64_t other_idle = program.idle_ns - std::min(program.idle_ns, idle_after_waits);
-    if (program.short_kernels * 2 > program.kernels && other_idle != 0) {
+    const std::string host = host_text(profile.host);
+    // Where samples say what the host did, gaps far longer than a launch are not due to launching.
+    const bool launches = program.short_kernels * 2 > program.kernels &&
+                          (host.empty() || other_idle < longest_launch_ns * program.kernels);
+    if (launches && other_idle != 0) {
         all.push_back(
             {share(other_idle),
              fmt::format("{} of {} kernels took less than 10 µs, and the GPU was idle for {} of "
@@ -82,7 +88,6 @@ std::vector<std::string> advice(const Profile& profile, std::size_t count) {
                          program.short_kernels, program.kernels, percent(share(other_idle)))});
     } else if (other_idle != 0) {
         const bool with_calls = !profile.calls.empty();
-        const std::string host = host_text(profile.host);
         all.push_back(
             {share(other_idle),
              fmt::format("The GPU was idle for {} ({} of the time) without waiting being the "

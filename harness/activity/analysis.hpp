@@ -15,6 +15,7 @@
 #include "activity/captured_part.hpp"
 #include "activity/profile.hpp"
 #include "activity/timeline.hpp"
+#include "model/case.hpp"
 #include "model/interval.hpp"
 
 namespace perfgate::activity {
@@ -60,6 +61,14 @@ std::unordered_map<std::string, std::string> machine_code(const Recording& recor
 /// have with different sizes has none.
 std::unordered_map<std::string, std::optional<std::uint32_t>> stack_sizes(
     const Recording& recording);
+
+struct FunctionSource {
+    model::SourcePlace place;                ///< absolute; line 0: unknown
+    std::optional<std::int64_t> code_bytes;  ///< of its instructions
+};
+
+/// By symbol. What two modules say differently of a symbol is unknown.
+std::unordered_map<std::string, FunctionSource> function_sources(const Recording& recording);
 
 // Suggests what to look at first in a profile.
 

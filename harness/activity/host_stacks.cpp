@@ -204,13 +204,12 @@ HostActivity HostSamples::activity_of(std::uint32_t frame) const {
     activity.file = util::printable(file, 400);
     activity.line = frames[shown - 1].line;
     // A script says nothing by being the caller.
-    if (own != 0 && (called == 0 || function(own) != "<module>")) activity.name = function(own);
-    for (const std::uint32_t each : {called, innermost}) {
-        if (each == 0 || each == own || (each == innermost && called == innermost)) continue;
-        activity.name += (activity.name.empty() ? "" : " → ") + function(each);
-    }
-    if (called != 0 && called == innermost) {
-        activity.name += (activity.name.empty() ? "" : " → ") + function(called);
+    if (called != 0 && own != 0 && function(own) == "<module>") own = 0;
+    std::uint32_t last = 0;
+    for (const std::uint32_t each : {own, called, innermost}) {
+        if (each == 0 || each == last) continue;
+        activity.name += (last == 0 ? "" : " → ") + function(each);
+        last = each;
     }
     return activity;
 }

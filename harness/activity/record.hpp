@@ -250,6 +250,14 @@ struct StackSize {
     std::uint32_t bytes = 0;
 };
 
+/// Where a function's source begins and how long its code is (elf/cubin.hpp).
+struct FunctionPlace {
+    StringId symbol = 0;
+    StringId file = 0;
+    std::uint32_t line = 0;  ///< 0: unknown
+    std::uint32_t code_bytes = 0;
+};
+
 /// What a program says to profilers: cudaProfilerStart and cudaProfilerStop, or the driver's.
 enum class ProfilerCallKind : std::uint32_t {
     watched = 0,  ///< no call: all that are made from here on are on record
@@ -359,6 +367,7 @@ static_assert(is_record<CommunicationCall> && sizeof(CommunicationCall) == 32);
 static_assert(is_record<DeviceSample> && sizeof(DeviceSample) == 56);
 static_assert(is_record<FunctionCode> && sizeof(FunctionCode) == 8);
 static_assert(is_record<StackSize> && sizeof(StackSize) == 8);
+static_assert(is_record<FunctionPlace> && sizeof(FunctionPlace) == 16);
 static_assert(is_record<ProfilerCall> && sizeof(ProfilerCall) == 16);
 static_assert(is_record<StackFrame> && sizeof(StackFrame) == 16);
 static_assert(is_record<HostSample> && sizeof(HostSample) == 32);

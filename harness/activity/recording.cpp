@@ -206,6 +206,10 @@ class Reader {
         }
     }
     void check(const StackSize& stack) const { check(stack.symbol); }
+    void check(const FunctionPlace& place) const {
+        check(place.symbol);
+        check(place.file);
+    }
     void check(const Launched& launched) const {
         if (launched.configuration >= recording_.configurations.size()) {
             throw Damage{"a launch refers to no launch configuration"};

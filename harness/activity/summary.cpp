@@ -2,6 +2,7 @@
 // What a piece of a program had the GPU do: profile.hpp's summaries of work.
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -184,6 +185,22 @@ std::unordered_map<std::string, std::optional<std::uint32_t>> stack_sizes(
         if (!added && known->second != stack.bytes) known->second.reset();
     }
     return sizes;
+}
+
+std::unordered_map<std::string, FunctionSource> function_sources(const Recording& recording) {
+    std::unordered_map<std::string, FunctionSource> sources;
+    for (const FunctionPlace& function : recording.records.function_places) {
+        FunctionSource source{{}, function.code_bytes};
+        const std::string& file = recording.text(function.file);
+        if (std::filesystem::path(file).is_absolute() && util::printable(file) == file) {
+            source.place = {file, function.line};
+        }
+        const auto [known, added] = sources.try_emplace(recording.text(function.symbol), source);
+        if (added) continue;
+        if (known->second.place != source.place) known->second.place = {};
+        if (known->second.code_bytes != source.code_bytes) known->second.code_bytes.reset();
+    }
+    return sources;
 }
 
 std::vector<KernelSummary> kernels_of(const Timeline& timeline, std::span<const Work> work) {

@@ -144,12 +144,13 @@ void add_missing(const model::Run& run, const model::SuiteResult& suite,
     std::vector<std::string> not_judged;
     for (const auto& [id, expected] : baseline.cases) {
         if (present.contains(id)) continue;
-        std::optional<bool> covered = covers(run.selections, id, expected.tags);
-        // Nothing was deselected: the suite no longer has the case, whatever its tags.
-        if (!covered && !partial) covered = true;
-        if (partial && run.selections.empty()) covered.reset();
-        if (!covered) not_judged.push_back(id);
-        if (!covered.value_or(false)) continue;
+        const std::optional<bool> covered = covers(run.selections, id, expected.tags);
+        // If nothing was deselected, the suite no longer has the case, whatever its tags.
+        if (partial && (!covered || run.selections.empty())) {
+            not_judged.push_back(id);
+            continue;
+        }
+        if (covered && !*covered) continue;
         CaseVerdict& missing = verdict.cases.emplace_back();
         missing.workload = id.substr(0, id.find('/'));
         missing.id = id;

@@ -115,7 +115,8 @@ std::vector<std::size_t> Changes::add(const Series& series) {
     const std::vector<double> values = centres(series);
     const auto differ_at = [&](std::size_t night) {
         const Night &before = series.nights[night - 1], &after = series.nights[night];
-        return differences(before, after, origin_of(origins_, before), origin_of(origins_, after));
+        return differences(before, after, origin_of(origins_, before.run),
+                           origin_of(origins_, after.run));
     };
     for (std::size_t i = 0; i < places.size(); ++i) {
         const std::size_t from = i == 0 ? 0 : places[i - 1].night;

@@ -97,8 +97,8 @@ void add_case(const model::Run& run, const std::string& suite, const model::Case
 
 }  // namespace
 
-Origin origin_of(const std::map<std::int64_t, Origin>& origins, const Night& night) {
-    const auto found = origins.find(night.run);
+Origin origin_of(const std::map<std::int64_t, Origin>& origins, std::int64_t run) {
+    const auto found = origins.find(run);
     return found == origins.end() ? Origin() : found->second;
 }
 

@@ -43,8 +43,8 @@ struct Night {
     bool operator==(const Night&) const = default;
 };
 
-/// The origin of the night's run; an empty one if the run is not among them.
-Origin origin_of(const std::map<std::int64_t, Origin>& origins, const Night& night);
+/// The origin of a run; an empty one if the run is not among them.
+Origin origin_of(const std::map<std::int64_t, Origin>& origins, std::int64_t run);
 
 /// One metric of one case on one device, over its nights.
 struct Series {

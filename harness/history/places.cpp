@@ -31,6 +31,8 @@ constexpr std::size_t longest_alone = 5;
 constexpr std::size_t least_elsewhere = 3;  ///< in lengths of the window
 /// The two-sided level of one place and length.
 constexpr double level = 1e-5;
+/// The one-sided level beside what such windows differ by elsewhere.
+constexpr double level_elsewhere = 1e-4;
 /// The one-sided level of the exact test.
 constexpr double rank_level = 1e-4;
 constexpr std::size_t nights_of_rank_test = 60;
@@ -44,10 +46,27 @@ constexpr double least_deviation = 3e-4;
 constexpr double as_good = 2.5;
 /// Nights between two changes.
 constexpr std::size_t least_between = 5;
+/// Ranges of so many nights by which others are away from them where a change is obvious.
+constexpr double obvious_ranges = 1;
 
 double middle(Span values) {
     if (values.size() <= 3) return stats::median(values);
     return stats::trimmed_mean(values, 0.25);
+}
+
+/// The middles of all windows of a length, which slide.
+std::vector<double> middles(Span values, std::size_t length) {
+    std::vector<double> found, sorted(values.begin(), values.begin() + static_cast<long>(length));
+    std::ranges::sort(sorted);
+    const std::size_t dropped = length <= 3 ? (length - 1) / 2 : length / 4;
+    for (std::size_t next = length;; ++next) {
+        double sum = 0;
+        for (std::size_t i = dropped; i < length - dropped; ++i) sum += sorted[i];
+        found.push_back(sum / static_cast<double>(length - 2 * dropped));
+        if (next == values.size()) return found;
+        sorted.erase(std::ranges::lower_bound(sorted, values[next - length]));
+        sorted.insert(std::ranges::upper_bound(sorted, values[next]), values[next]);
+    }
 }
 
 double deviation_without_outliers(Span values) {
@@ -87,15 +106,14 @@ class Search {
             series.direction == model::Direction::none ? model::Direction::lower : series.direction;
         definition_.metric_class = model::MetricClass::timing;
         if (scaled_.size() < 2 * least_nights) return;
-        middles_.resize(windows.size());
-        for (std::size_t i = 0; i < windows.size(); ++i) {
-            for (std::size_t at = 0; at + windows[i] <= scaled_.size(); ++at) {
-                middles_[i].push_back(middle(Span(scaled_).subspan(at, windows[i])));
-            }
+        for (const std::size_t window : windows) {
+            middles_.push_back(window <= count() ? middles(scaled_, window)
+                                                 : std::vector<double>());
         }
     }
 
     std::vector<Place> places() {
+        split_obvious();
         while (const std::optional<std::size_t> place = strongest()) {
             places_.push_back(*place);
             std::ranges::sort(places_);
@@ -118,6 +136,25 @@ class Search {
         all.insert(all.end(), places_.begin(), places_.end());
         all.push_back(count());
         return all;
+    }
+
+    /// Begins with changes far beyond the nights around them: two that are near each other would
+    /// each be the other's spread. `merge` removes those that are not shown.
+    void split_obvious() {
+        for (std::size_t at = least_between; at + least_between <= count(); ++at) {
+            const Span before = Span(scaled_).subspan(at - least_between, least_between);
+            const auto left = std::ranges::minmax(before);
+            const auto right = std::ranges::minmax(Span(scaled_).subspan(at, least_between));
+            const double gap = std::max(right.min - left.max, left.min - right.max);
+            const double range = std::max(left.max - left.min, right.max - right.min);
+            if (gap > obvious_ranges * std::max(range, least_spread(before))) {
+                places_.push_back(at);
+            }
+        }
+    }
+
+    double least_spread(Span nights) const {
+        return logarithmic_ ? least_deviation : least_deviation * std::abs(middle(nights));
     }
 
     double difference(std::size_t place, std::size_t before, std::size_t after) const {
@@ -165,30 +202,36 @@ class Search {
         if (std::min(n, m) >= enough_for_a_deviation) {
             found = std::max(found, n >= m ? deviation(place, last) : deviation(first, place));
         }
-        double& quantile = quantiles_[std::max(n, m)];
-        if (quantile == 0) {
-            quantile =
-                stats::student_upper_quantile(level / 2, static_cast<double>(std::max(n, m)) - 1);
-        }
-        return {quantile, found};
+        return {quantile(quantiles_, level / 2, std::max(n, m) - 1), found};
     }
 
-    /// The difference as a multiple of what the level needs; 0: no change is seen.
+    static double quantile(std::vector<double>& known, double probability, std::size_t df) {
+        if (known.size() <= df) known.resize(df + 1);
+        if (known[df] == 0) {
+            known[df] = stats::student_upper_quantile(probability, static_cast<double>(df));
+        }
+        return known[df];
+    }
+
+    /// The difference as a multiple of what the level needs; 0: it is not more than `least`.
     double strength(std::size_t place, std::size_t before, std::size_t after,
-                    const Needed& level_needs) const {
+                    const Needed& level_needs, double least) {
         const double size = std::abs(difference(place, before, after));
         const double error =
             level_needs.deviation *
             std::sqrt(variance_of_trimmed * (1 / static_cast<double>(windows[before]) +
                                              1 / static_cast<double>(windows[after])));
-        if (size < level_needs.deviations * error) return 0;
+        if (size <= least * level_needs.deviations * error) return 0;
         const Elsewhere others = elsewhere(place, before, after);
         const std::size_t shorter = std::min(windows[before], windows[after]);
         if (shorter > longest_alone && others.places < least_elsewhere * shorter) return 0;
-        // What few windows differ by is known less well.
-        const double unsure = 1 + static_cast<double>(shorter) /
+        // Windows that overlap are not independent: what few differ by is known less well.
+        const std::size_t apart = std::max<std::size_t>(others.places / shorter, 1);
+        const double unsure = 1 + 2 * static_cast<double>(shorter) /
                                       static_cast<double>(std::max<std::size_t>(others.places, 1));
-        return size / (level_needs.deviations * std::max(error, others.deviation * unsure));
+        const double deviations = std::min(level_needs.deviations * unsure,
+                                           quantile(quantiles_elsewhere_, level_elsewhere, apart));
+        return size / std::max(level_needs.deviations * error, deviations * others.deviation);
     }
 
     /// The place to accept next; its windows lie between borders.
@@ -203,7 +246,7 @@ class Search {
                 const std::size_t before_most = place - from, after_most = to - place;
                 const Needed level_needs = needed(from, place, to);
                 const auto offer = [&](std::size_t before, std::size_t after) {
-                    const double now = strength(place, before, after, level_needs);
+                    const double now = strength(place, before, after, level_needs, most);
                     if (now <= most) return;
                     const std::size_t better =
                         sharpest(from, place, to, windows[before], windows[after]);
@@ -266,8 +309,7 @@ class Search {
 
     double deviation(std::size_t first, std::size_t last) const {
         const Span values = Span(scaled_).subspan(first, last - first);
-        return std::max(logarithmic_ ? least_deviation : least_deviation * std::abs(middle(values)),
-                        deviation_without_outliers(values));
+        return std::max(least_spread(values), deviation_without_outliers(values));
     }
 
     Place uncertain(std::size_t from, std::size_t place, std::size_t to) const {
@@ -377,7 +419,7 @@ class Search {
     std::vector<double> scaled_;
     std::vector<std::vector<double>> middles_;  ///< by window and its first night
     std::vector<std::size_t> places_;
-    std::array<double, longest + 1> quantiles_ = {};  ///< by nights; 0: not computed yet
+    std::vector<double> quantiles_, quantiles_elsewhere_;  ///< by degrees of freedom; 0: not yet
 };
 
 /// An exact metric repeats to the digit: one other night after three equal ones is a change.

@@ -19,22 +19,10 @@ namespace {
 
 constexpr std::size_t sparkline_width = 60;
 
-std::string where_text(const Origin& origin) {
+std::string where_text(const std::map<std::int64_t, Origin>& origins, std::int64_t run) {
+    const Origin origin = origin_of(origins, run);
     return fmt::format("{} {:.12}", util::printable(origin.started.substr(0, 10)),
                        origin.revision.empty() ? "no revision" : util::printable(origin.revision));
-}
-
-/// A line for several series that changed together.
-std::string finding_text(const std::vector<Series>& series, const Finding& finding,
-                         const std::map<std::int64_t, Origin>& origins) {
-    const ChangePoint& largest = finding.points.front();
-    const Series& one = series[largest.series];
-    const std::string moved = model::moved_text(largest.before, largest.after, one.unit);
-    return fmt::format("  {}  {} series changed together{}  {}: {}\n",
-                       where_text(origin_of(origins, one.nights[largest.night])),
-                       finding.points.size(),
-                       moved.empty() ? "" : fmt::format(", the largest {}", moved),
-                       to_text(finding.cause), finding.evidence);
 }
 
 /// Nothing where no run was judged.
@@ -53,17 +41,6 @@ std::string record_text(const std::vector<Month>& months) {
             util::counted(static_cast<std::size_t>(month.reran), "run"));
     }
     return text;
-}
-
-std::string point_text(const Series& series, const ChangePoint& point,
-                       const std::map<std::int64_t, Origin>& origins) {
-    const Origin origin = origin_of(origins, series.nights[point.night]);
-    const model::QuantityTexts values =
-        model::quantity_texts(point.before, point.after, series.unit);
-    const std::string moved = model::moved_text(point.before, point.after, series.unit);
-    return fmt::format("    {}  {} → {}{}  {}: {}\n", where_text(origin), values.before,
-                       values.after, moved.empty() ? "" : fmt::format(" ({})", moved),
-                       to_text(point.cause), point.evidence);
 }
 
 }  // namespace
@@ -86,58 +63,75 @@ std::string sparkline(std::span<const double> values, std::size_t width) {
     return text;
 }
 
-std::string write_console(const std::vector<Series>& series,
-                          const std::map<std::int64_t, Origin>& origins,
-                          const std::optional<std::vector<model::Ledger>>& ledgers, bool all) {
-    Changes changes(origins);
-    std::vector<std::vector<std::size_t>> changed_at;
-    for (const Series& each : series) changed_at.push_back(changes.add(each));
-    const std::vector<Finding> found = changes.findings();
-    std::vector<std::vector<const ChangePoint*>> by_series(series.size());
+Console::Console(const std::map<std::int64_t, Origin>& origins, bool all)
+    : origins_(origins), all_(all), changes_(origins), record_(origins) {}
+
+void Console::add(const std::vector<Series>& of_case) {
+    std::vector<std::vector<std::size_t>> changed;
+    for (const Series& series : of_case) {
+        changed.push_back(changes_.add(series));
+        const std::size_t number = series_++;
+        if (!all_ && changed.back().empty()) continue;
+        const std::vector<double> values = centres(series);
+        shown_.push_back(
+            {number, series.device, series.unit,
+             fmt::format("  {}: {} {}  {}  {}\n    {}\n", util::printable(series.suite),
+                         util::printable(series.id), util::printable(series.metric),
+                         model::quantity_text(values.back(), series.unit),
+                         util::counted(values.size(), "night"),
+                         sparkline(values, sparkline_width))});
+    }
+    record_.add(of_case, changed);
+}
+
+std::string Console::finish(const std::optional<std::vector<model::Ledger>>& ledgers) {
+    const std::vector<Finding> found = changes_.findings();
+    std::map<std::size_t, std::vector<const ChangePoint*>> by_series;
     for (const Finding& finding : found) {
         for (const ChangePoint& point : finding.points) by_series[point.series].push_back(&point);
     }
-    for (std::vector<const ChangePoint*>& points : by_series) {
-        std::ranges::sort(points, {}, &ChangePoint::night);
-    }
-    std::vector<std::size_t> order;
-    for (std::size_t i = 0; i < series.size(); ++i) {
-        if (all || !by_series[i].empty()) order.push_back(i);
-    }
-    std::ranges::stable_sort(order, {}, [&](std::size_t i) {
-        const ChangePoint* last = by_series[i].empty() ? nullptr : by_series[i].back();
-        return std::tuple(series[i].device, last == nullptr, last != nullptr && !last->worse,
+    std::map<std::size_t, std::string> units;
+    for (const Shown& shown : shown_) units[shown.series] = shown.unit;
+    for (auto& [series, points] : by_series) std::ranges::sort(points, {}, &ChangePoint::night);
+    std::ranges::stable_sort(shown_, {}, [&](const Shown& shown) {
+        const auto points = by_series.find(shown.series);
+        const ChangePoint* last = points == by_series.end() ? nullptr : points->second.back();
+        return std::tuple(shown.device, last == nullptr, last != nullptr && !last->worse,
                           last == nullptr ? 0 : -std::abs(last->change));
     });
-    std::string text;
-    std::string device;
-    for (const std::size_t i : order) {
-        const Series& one = series[i];
-        if (one.device != device) {
-            device = one.device;
+    const std::size_t changed = by_series.size();
+    std::string text, device;
+    const auto cause = [](const auto& of) {
+        return fmt::format("{}: {}", to_text(of.cause), of.evidence);
+    };
+    for (const Shown& shown : shown_) {
+        if (shown.device != device) {
+            device = shown.device;
             text += fmt::format("{}{}\n", text.empty() ? "" : "\n", util::printable(device));
             for (const Finding& finding : found) {
-                if (finding.device == device && finding.points.size() > 1) {
-                    text += finding_text(series, finding, origins);
-                }
+                if (finding.device != device || finding.points.size() == 1) continue;
+                const ChangePoint& largest = finding.points.front();
+                const std::string moved =
+                    model::moved_text(largest.before, largest.after, units.at(largest.series));
+                text += fmt::format("  {}  {} series changed together{}  {}\n",
+                                    where_text(origins_, finding.run), finding.points.size(),
+                                    moved.empty() ? "" : fmt::format(", the largest {}", moved),
+                                    cause(finding));
             }
         }
-        const std::vector<double> values = centres(one);
-        text += fmt::format("  {}: {} {}  {}  {}\n", util::printable(one.suite),
-                            util::printable(one.id), util::printable(one.metric),
-                            model::quantity_text(values.back(), one.unit),
-                            util::counted(values.size(), "night"));
-        text += fmt::format("    {}\n", sparkline(values, sparkline_width));
-        for (const ChangePoint* point : by_series[i]) text += point_text(one, *point, origins);
+        text += shown.text;
+        for (const ChangePoint* point : by_series[shown.series]) {
+            const model::QuantityTexts values =
+                model::quantity_texts(point->before, point->after, shown.unit);
+            const std::string moved = model::moved_text(point->before, point->after, shown.unit);
+            text += fmt::format("    {}  {} → {}{}  {}\n", where_text(origins_, point->run),
+                                values.before, values.after,
+                                moved.empty() ? "" : fmt::format(" ({})", moved), cause(*point));
+        }
     }
-    std::size_t changed = 0;
-    for (const auto& points : by_series) changed += points.empty() ? 0 : 1;
-    text += fmt::format("{}{} of {} series changed\n", text.empty() ? "" : "\n", changed,
-                        series.size());
-    Record record(origins);
-    record.add(series, changed_at);
-    if (ledgers) record.add(*ledgers);
-    return text + record_text(record.months());
+    text += fmt::format("{}{} of {} series changed\n", text.empty() ? "" : "\n", changed, series_);
+    if (ledgers) record_.add(*ledgers);
+    return text + record_text(record_.months());
 }
 
 }  // namespace perfgate::history

@@ -21,10 +21,30 @@ namespace perfgate::history {
 std::string sparkline(std::span<const double> values, std::size_t width);
 
 /// Lists, for each device, what changed together, then the series that changed: those that became
-/// worse at their last change first, by its size; then the gate's record. `all`: also series
-/// without a change. `ledgers`: absent if none were read.
-std::string write_console(const std::vector<Series>& series,
-                          const std::map<std::int64_t, Origin>& origins,
-                          const std::optional<std::vector<model::Ledger>>& ledgers, bool all);
+/// worse at their last change first, by its size; then the gate's record. Takes case by case, so
+/// that memory does not grow with the nights.
+class Console {
+  public:
+    /// Keeps a reference. `all`: also series without a change.
+    Console(const std::map<std::int64_t, Origin>& origins, bool all);
+
+    /// All series of a case, those of a device together. Each case is added once.
+    void add(const std::vector<Series>& of_case);
+    /// After all cases. `ledgers`: absent if none were read.
+    std::string finish(const std::optional<std::vector<model::Ledger>>& ledgers);
+
+  private:
+    struct Shown {
+        std::size_t series = 0;  ///< its number in `changes_`
+        std::string device, unit, text;
+    };
+
+    const std::map<std::int64_t, Origin>& origins_;
+    bool all_;
+    Changes changes_;
+    Record record_;
+    std::size_t series_ = 0;
+    std::vector<Shown> shown_;
+};
 
 }  // namespace perfgate::history

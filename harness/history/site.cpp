@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "model/quantity.hpp"
 #include "util/sha256.hpp"
 #include "util/text.hpp"
 
@@ -222,10 +223,15 @@ Site::Front Site::finish() {
                 const auto known = accepted.find({finding.device, suite, id});
                 is_accepted |= known != accepted.end() && known->second >= started;
             }
+            const std::string& unit = index_.metrics[static_cast<std::size_t>(of.metric)].unit;
+            model::QuantityTexts texts = model::quantity_texts(point.before, point.after, unit);
             shown.points.push_back({.of_case = of.of_case,
                                     .metric = of.metric,
                                     .before = point.before,
                                     .after = point.after,
+                                    .from = std::move(texts.before),
+                                    .to = std::move(texts.after),
+                                    .moved = model::moved_text(point.before, point.after, unit),
                                     .worse = point.worse,
                                     .open = point.open,
                                     .accepted = is_accepted});

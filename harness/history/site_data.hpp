@@ -35,6 +35,7 @@ struct Case {
 struct Point {
     Number of_case = 0, metric = 0;
     double before = 0, after = 0;
+    std::string from, to, moved;  ///< both with their unit, and how far: "+4.1 %", or ""
     bool worse = false;
     bool open = false;      ///< the last change of its series
     bool accepted = false;  ///< by a later entry of the ledger
@@ -95,7 +96,8 @@ PERFGATE_FIELDS(Metric, required(name, unit, direction))
 
 PERFGATE_ROW_FIELDS(Case, required(suite, id, file))
 
-PERFGATE_ROW_FIELDS(Point, required(of_case, metric, before, after, worse, open, accepted))
+PERFGATE_ROW_FIELDS(Point, required(of_case, metric, before, after, from, to, moved, worse, open,
+                                    accepted))
 
 PERFGATE_FIELDS(Finding, required(device, cause, evidence, run, points))
 

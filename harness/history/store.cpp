@@ -350,8 +350,8 @@ std::map<std::int64_t, Origin> Store::origins() const {
     return found;
 }
 
-void Store::each_series(const std::string& suite, const std::string& id,
-                        const std::function<void(Series&&)>& use) const {
+void Store::each_case(const std::string& suite, const std::string& id,
+                      const std::function<void(const std::vector<Series>&)>& use) const {
     Statement rows(*this,
                    "SELECT id, device, suite, case_id, metric, unit, direction, class, tolerance "
                    "FROM series WHERE (?1 = '' OR suite = ?1) AND (?2 = '' OR case_id = ?2) ORDER "
@@ -362,6 +362,7 @@ void Store::each_series(const std::string& suite, const std::string& id,
                      "AS r ON r.id = n.run WHERE n.series = ? ORDER BY r.ordered, r.started, "
                      "r.fingerprint");
     rows.with(suite, id);
+    std::vector<Series> of_case;
     while (rows.step()) {
         const std::int64_t direction = rows.integer(6), metric_class = rows.integer(7);
         Series series{.device = rows.text(1),
@@ -392,15 +393,15 @@ void Store::each_series(const std::string& suite, const std::string& id,
                 "{} is damaged: {} of {}: its values cannot be read", util::printable(name_),
                 util::printable(series.metric), util::printable(series.id)));
         }
-        if (!series.nights.empty()) use(std::move(series));
+        if (series.nights.empty()) continue;
+        if (!of_case.empty() &&
+            (series.suite != of_case.front().suite || series.id != of_case.front().id)) {
+            use(of_case);
+            of_case.clear();
+        }
+        of_case.push_back(std::move(series));
     }
-}
-
-std::vector<Series> Store::series(const std::string& suite, const std::string& id) const {
-    std::vector<Series> found;
-    each_series(suite, id, [&](Series&& series) { found.push_back(std::move(series)); });
-    std::ranges::stable_sort(found, {}, &Series::device);
-    return found;
+    if (!of_case.empty()) use(of_case);
 }
 
 }  // namespace perfgate::history

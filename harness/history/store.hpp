@@ -38,13 +38,11 @@ class Store {
 
     /// By the numbers that nights have.
     std::map<std::int64_t, Origin> origins() const;
-    /// Calls `use` with each series of a suite and case; empty: of all. The series of a case follow
-    /// each other, by device. Nights are in the order of their revisions, those of one revision in
-    /// the order of their runs.
-    void each_series(const std::string& suite, const std::string& id,
-                     const std::function<void(Series&&)>& use) const;
-    /// All of them at once, by device.
-    std::vector<Series> series(const std::string& suite, const std::string& id) const;
+    /// Calls `use` with each case of a suite, or with one; empty: with all. A case has all of its
+    /// series, by device. Nights are in the order of their revisions, those of one revision in the
+    /// order of their runs.
+    void each_case(const std::string& suite, const std::string& id,
+                   const std::function<void(const std::vector<Series>&)>& use) const;
 
   private:
     class Statement;

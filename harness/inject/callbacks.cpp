@@ -212,9 +212,16 @@ void Callbacks::on_module(const CUpti_ModuleResourceData& module) {
     try {
         activity::Records records;
         const elf::ElfImage image({module.pCubin, module.cubinSize});
+        const auto places = elf::function_places(image);
         for (const auto& [symbol, code] : elf::machine_code(image)) {
             records.function_codes.push_back(
                 {writer_.string(symbol), writer_.string(code.fingerprint)});
+            const auto known = places.find(symbol);
+            const model::SourcePlace place =
+                known == places.end() ? model::SourcePlace{} : known->second;
+            records.function_places.push_back({writer_.string(symbol), writer_.string(place.file),
+                                               static_cast<std::uint32_t>(place.line),
+                                               static_cast<std::uint32_t>(code.bytes)});
         }
         for (const auto& [symbol, bytes] : elf::stack_sizes(image)) {
             records.stack_sizes.push_back(

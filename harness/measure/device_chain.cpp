@@ -287,7 +287,7 @@ void DeviceChain::take_batch(const std::vector<Item*>& cases, std::int64_t round
         ++shared_.done;
         item.begun = true;
         if (!request.first && result.status == model::CaseStatus::measured) {
-            shared_.journal.add_batches(*item.suite, result);
+            if (round != stacks_round) shared_.journal.add_batches(*item.suite, result);
             join_batches(*item.result, std::move(result));
             continue;
         }

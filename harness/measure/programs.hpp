@@ -18,6 +18,10 @@ namespace perfgate::measure {
 /// In so many processes what recording costs is measured: enough for an interval.
 inline constexpr std::size_t overhead_batches = 3;
 
+/// The round of a request that measures nothing: what the host does while the device is idle is
+/// sampled, and becomes part of the details of the host's times.
+inline constexpr std::int64_t stacks_round = -1;
+
 /// One batch of all these cases, which are of one group.
 struct ProgramRequest {
     std::vector<const model::PlannedCase*> cases;

@@ -182,35 +182,40 @@ std::vector<RecordedLaunch> Session::record_launches() {
 
 std::vector<model::CaseCode> Session::machine_code(const std::vector<model::CaseIndex>& cases) {
     std::vector<model::CaseCode> all;
+    bool stopped = false;
     announce(0, cases.size());
     for (const model::CaseIndex& at : cases) {
         Item* const item = item_at(at);
         if (item == nullptr || item->planned->group || shared_.interrupted) continue;
         if (item->begun && !can_go_on(*item)) continue;
-        Workers& workers = *devices_[item->chain.value_or(0)].workers;
-        workers.end();
-        const CodeRequest request{
-            *item->result,
-            settings_of(*item, options_, workers.process(item->planned->spec.workload))};
-        Workers::Answer answer =
-            workers.ask(request, options_.case_limit_s,
-                        [&](const std::string& phase) { shared_.tell(*item, phase); });
-        if (answer.interrupted) {
-            shared_.interrupted = true;
-            break;
-        }
-        model::CaseCode& code = all.emplace_back();
-        if (auto* reply = answer.reply ? std::get_if<CodeReply>(&*answer.reply) : nullptr) {
-            code = std::move(reply->code);
-        } else {
-            code.problem = why_no_reply(answer);
-        }
-        // A second case in the same process got samples that CUPTI gave no function's name.
-        workers.end();
+        std::optional<model::CaseCode> found;
+        if (!stopped) found = code_of(*item);
+        stopped = !found;
+        model::CaseCode& code = all.emplace_back(std::move(found).value_or(model::CaseCode{}));
+        if (stopped) code.problem = "interrupted";
         code.suite = *item->suite;
         code.id = model::case_id(item->planned->spec);
     }
     return all;
+}
+
+std::optional<model::CaseCode> Session::code_of(const Item& item) {
+    Workers& workers = *devices_[item.chain.value_or(0)].workers;
+    workers.end();
+    const CodeRequest request{
+        *item.result, settings_of(item, options_, workers.process(item.planned->spec.workload))};
+    Workers::Answer answer =
+        workers.ask(request, options_.case_limit_s,
+                    [&](const std::string& phase) { shared_.tell(item, phase); });
+    if (answer.interrupted) return std::nullopt;
+    // A second case in the same process got samples that CUPTI gave no function's name.
+    workers.end();
+    if (auto* reply = answer.reply ? std::get_if<CodeReply>(&*answer.reply) : nullptr) {
+        return std::move(reply->code);
+    }
+    model::CaseCode code;
+    code.problem = why_no_reply(answer);
+    return code;
 }
 
 void Session::leave_out(RecordedLaunch launch, const std::string& reason) {

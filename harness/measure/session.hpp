@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -68,7 +69,8 @@ class Session final : public Measuring {
     /// MeasureOptions::processes says.
     void measure_all();
     /// The machine code of these cases, each in a process of its own, measured or not.
-    /// Programs and cases that failed are left out.
+    /// Programs and cases that failed are left out. An interruption is the problem of those that it
+    /// leaves without, not of the run.
     std::vector<model::CaseCode> machine_code(const std::vector<model::CaseIndex>& cases);
     /// Further processes of the usual run, until each of these cases has had this many. In so many
     /// of them, or in others after them, the counters are collected again.
@@ -106,6 +108,8 @@ class Session final : public Measuring {
     template <class Work>
     void begin(const Work& work);
     Item* item_at(const model::CaseIndex& at);
+    /// Nothing: interrupted.
+    std::optional<model::CaseCode> code_of(const Item& item);
     /// Those of the cases that are measured and can be measured further.
     std::vector<Item*> items_at(const std::vector<model::CaseIndex>& cases);
     void pass(const std::vector<Item*>& items, std::int64_t round);

@@ -44,6 +44,19 @@ std::string date_of(std::string_view utc) {
     return is_date(day) && time_follows ? std::string(day) : std::string();
 }
 
+std::string utc_text(std::chrono::sys_seconds at) {
+    const std::chrono::sys_days date = std::chrono::floor<std::chrono::days>(at);
+    const std::chrono::year_month_day parts(date);
+    const std::chrono::hh_mm_ss of_day(at - date);
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02dZ",
+                  static_cast<int>(parts.year()), static_cast<unsigned>(parts.month()),
+                  static_cast<unsigned>(parts.day()), static_cast<int>(of_day.hours().count()),
+                  static_cast<int>(of_day.minutes().count()),
+                  static_cast<int>(of_day.seconds().count()));
+    return text.data();
+}
+
 std::optional<std::string> utc_of(std::string_view iso) {
     constexpr std::string_view clock = ":00:00";
     constexpr std::size_t time = form.size() + 1, end = time + 2 + clock.size();
@@ -80,18 +93,9 @@ std::optional<std::string> utc_of(std::string_view iso) {
     using namespace std::chrono;
     const sys_seconds at =
         sys_days(day_of(day)) + hours(hour) + minutes(minute) + seconds(second) - off;
-    const sys_days date = floor<days>(at);
-    const year_month_day parts(date);
-    const hh_mm_ss of_day(at - date);
-    const int year = static_cast<int>(parts.year());
+    const int year = static_cast<int>(year_month_day(floor<days>(at)).year());
     if (year < 0 || year > 9999) return std::nullopt;
-    std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02dZ", year,
-                  static_cast<unsigned>(parts.month()), static_cast<unsigned>(parts.day()),
-                  static_cast<int>(of_day.hours().count()),
-                  static_cast<int>(of_day.minutes().count()),
-                  static_cast<int>(of_day.seconds().count()));
-    return std::string(text.data());
+    return utc_text(at);
 }
 
 std::int64_t days_between(std::string_view first, std::string_view last) {

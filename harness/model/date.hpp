@@ -2,6 +2,7 @@
 // Days as text, "2026-12-31", which sorts by date. Always UTC.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,7 +16,10 @@ bool is_date(std::string_view text);
 /// The day of a UTC time ("2026-11-21T10:00:00Z"); empty if the text does not begin with one.
 std::string date_of(std::string_view utc);
 
-/// The time as documents have it, "2026-11-21T10:00:00Z", of one as ISO 8601 writes it: with a
+/// The time as documents have it, "2026-11-21T10:00:00Z"; of the years 0 to 9999.
+std::string utc_text(std::chrono::sys_seconds at);
+
+/// The same of one as ISO 8601 writes it: with a
 /// space for the T, with fractions of seconds, with "Z", "+09:00" or "+0900"; without: it is UTC.
 std::optional<std::string> utc_of(std::string_view iso);
 

@@ -12,6 +12,7 @@
 #include "gate/baseline_set.hpp"
 #include "gate/batch_rule.hpp"
 #include "gate/gate.hpp"
+#include "measure/programs.hpp"
 #include "runner/code_file.hpp"
 #include "runner/confirm.hpp"
 #include "runner/devices.hpp"
@@ -282,9 +283,12 @@ Compared compare_checkouts(const AbRequest& request, const Checkouts& checkouts)
         confirm(both, flagged, gate::Processes::paired);
         if (both.interrupted()) return std::vector<model::CaseIndex>();
         const model::Run base = head.rated(both.base_run());
-        return slower_by_code(gate::judge(head.rated(both.run()),
-                                          gate::baselines_of(base, base_name(request)),
-                                          request.policy, rule));
+        const model::Run run = head.rated(both.run());
+        const model::VerdictDocument verdict =
+            gate::judge(run, gate::baselines_of(base, base_name(request)), request.policy, rule);
+        const std::vector<model::CaseIndex> slower = failing_host_times(run, verdict);
+        if (!slower.empty()) both.measure_again(slower, measure::stacks_round, 1);
+        return slower_by_code(verdict);
     });
     const std::filesystem::path out = request.measuring.out;
     const int stored = model::combine_exit_codes(

@@ -11,8 +11,10 @@
 #include <system_error>
 
 #include "document/kernel_code.hpp"
+#include "measure/workers.hpp"
 #include "model/case.hpp"
 #include "model/run.hpp"
+#include "runner/interruption.hpp"
 #include "sass/finding.hpp"
 #include "util/error.hpp"
 #include "util/file.hpp"
@@ -91,11 +93,17 @@ model::KeptCode code_of_slower(
         slower.begin() + static_cast<std::ptrdiff_t>(std::min(slower.size(), most_cases)));
     try {
         kept.head = session.machine_code(first);
-        if (!kept.head.empty() && !session.interrupted()) kept.base = base(first);
-        limit(kept.head);
-        limit(kept.base);
+        if (!kept.head.empty() && !interrupted()) kept.base = base(first);
+    } catch (const measure::Interrupted&) {  // is said below
     } catch (const util::Error& error) {
         warn(fmt::format("the machine code of slower cases is not complete: {}", error.what()));
+    }
+    limit(kept.head);
+    limit(kept.base);
+    if (interrupted()) {
+        warn(
+            "interrupted: machine code and samples of slower cases are missing; the verdicts are "
+            "those of all that was to be measured");
     }
     for (std::size_t i = first.size(); i < slower.size(); ++i) {
         const model::SuiteResult& suite = session.run().suites.at(slower[i].suite);

@@ -113,13 +113,7 @@ std::string utc_of_ms(JsonValue value) {
     constexpr std::int64_t last_ms = 253'402'300'799'000;  // of the year 9999
     const std::int64_t time_ms = value.integer();
     if (time_ms < 0 || time_ms > last_ms) value.fail("expected milliseconds since 1970");
-    const std::chrono::sys_seconds at(std::chrono::seconds(time_ms / 1000));
-    const auto day = std::chrono::floor<std::chrono::days>(at);
-    const std::chrono::year_month_day date(day);
-    const std::chrono::hh_mm_ss time(at - day);
-    return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", static_cast<int>(date.year()),
-                       static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                       time.hours().count(), time.minutes().count(), time.seconds().count());
+    return model::utc_text(std::chrono::sys_seconds(std::chrono::seconds(time_ms / 1000)));
 }
 
 /// The values of units that are no times: each is a metric of its own.

@@ -20,6 +20,7 @@
 #include "gate/proof.hpp"
 #include "gate/suite_verdict.hpp"
 #include "metrics/catalogue.hpp"
+#include "model/host_time.hpp"
 #include "util/error.hpp"
 #include "util/text.hpp"
 
@@ -177,6 +178,34 @@ std::vector<model::CaseIndex> Judge::unsettled(const model::Run& run) const {
         return model::case_at(verdict, at).verdict == model::Verdict::pass;
     });
     return found;
+}
+
+std::vector<model::CaseIndex> failing_host_times(const model::Run& run,
+                                                 const model::VerdictDocument& verdict) {
+    if (run.interrupted || run.verify_only) return {};
+    const auto fails = [](const model::MetricVerdict& each) {
+        return each.verdict == model::Verdict::regressed && model::contains_host_time(each.metric);
+    };
+    const auto is_about = [](const model::RelationVerdict& each, const std::string& id) {
+        return each.verdict == model::Verdict::regressed && each.leading == id &&
+               std::any_of(std::begin(model::host_metrics), std::end(model::host_metrics),
+                           [&](std::string_view metric) {
+                               return each.relation.find(metric) != std::string::npos;
+                           });
+    };
+    std::vector<model::CaseIndex> found = model::all_cases(run);
+    std::erase_if(found, [&](const model::CaseIndex& at) {
+        const model::CaseVerdict& of_case = model::case_at(verdict, at);
+        const auto& relations = verdict.suites[at.suite].relations;
+        return std::none_of(of_case.metrics.begin(), of_case.metrics.end(), fails) &&
+               std::none_of(relations.begin(), relations.end(),
+                            [&](const auto& each) { return is_about(each, of_case.id); });
+    });
+    return found;
+}
+
+std::vector<model::CaseIndex> Judge::failing_host_times(const model::Run& run) const {
+    return runner::failing_host_times(run, gate::judge(run, baselines_, choice_.policy, rule_));
 }
 
 std::vector<model::CaseIndex> Judge::failing_counters(const model::Run& run, bool again) const {

@@ -29,6 +29,10 @@ std::vector<model::CaseIndex> worth_measuring_again(const model::Run& run,
                                                     const model::Policy& policy,
                                                     const gate::Rule& rule);
 
+/// The cases with a host time (model/host_time.hpp) that fails, also one that the suite expects.
+std::vector<model::CaseIndex> failing_host_times(const model::Run& run,
+                                                 const model::VerdictDocument& verdict);
+
 /// Judges the runs of one command by one policy and one set of baselines. A command that measures
 /// makes its judge first: a baseline that cannot be used ends it before anything is measured.
 class Judge {
@@ -56,6 +60,8 @@ class Judge {
 
     /// See gate::first_looks; without cases of which a count fails already.
     std::map<model::CaseIndex, std::size_t> first_looks(const model::Run& run) const;
+
+    std::vector<model::CaseIndex> failing_host_times(const model::Run& run) const;
 
     /// The cases of which a counter regressed, or looks as if it had; of those that were collected
     /// again, the ones whose spread is tested.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "gate/rule.hpp"
+#include "measure/programs.hpp"
 #include "model/run.hpp"
 #include "model/verdict.hpp"
 #include "runner/canary.hpp"
@@ -167,6 +168,12 @@ JudgedRun measure_run(const RunRequest& request) {
         });
         return flagged;
     });
+    if (!session.interrupted()) {
+        model::Run rated = execution.rated(session.run());
+        add_settled(settled, rated);
+        const Cases slower = judge.failing_host_times(rated);
+        if (!slower.empty()) session.measure_again(slower, measure::stacks_round, 1);
+    }
     for (std::size_t i = 0; i < gate::fresh_collections.size(); ++i) {
         model::Run rated = execution.rated(session.run());
         add_settled(settled, rated);

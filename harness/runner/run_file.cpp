@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runner/run_file.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <chrono>
 #include <cstdio>
-#include <ctime>
 
 #include "document/run.hpp"
+#include "model/date.hpp"
 #include "util/error.hpp"
 #include "util/file.hpp"
 #include "util/folder.hpp"
@@ -54,8 +53,8 @@ void DistinctFiles::add(const std::string& file, std::string_view content) {
 }
 
 std::string utc_now() {
-    const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now));
+    return model::utc_text(
+        std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()));
 }
 
 }  // namespace perfgate::runner

@@ -2,6 +2,7 @@
 #include "runner/settling.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -217,6 +218,27 @@ std::map<std::string, model::MetricSeries> times_of(const model::CaseResult& res
     return found;
 }
 
+/// A folder for copies of builds, beside the results: the one for temporary files may hold no
+/// programs. The folder that it is in is removed with it if nothing else is there.
+class Copies {
+  public:
+    explicit Copies(const std::filesystem::path& out)
+        : settled_(util::Folder(out).below("settled").path()),
+          builds_(std::in_place, settled_, "builds") {}
+    ~Copies() {
+        builds_.reset();
+        rmdir(settled_.c_str());
+    }
+    Copies(const Copies&) = delete;
+    Copies& operator=(const Copies&) = delete;
+
+    const std::filesystem::path& path() const { return builds_->path(); }
+
+  private:
+    std::filesystem::path settled_;
+    std::optional<util::TemporaryFolder> builds_;
+};
+
 /// Measures the cases of a group back to back with their base.
 class GroupMeasuring {
   public:
@@ -382,8 +404,7 @@ SettledCases settle_here(const MeasuringChoice& choice, const OpenedBackend& bac
         }
         return settled;
     }
-    // Beside the results: the folder for temporary files may hold no programs.
-    const util::TemporaryFolder copies(util::Folder(choice.out).below("settled").path(), "builds");
+    const Copies copies(choice.out);
     Bases bases(choice, plan, judge, so_far, copies.path());
     std::size_t at_hand = 0;
     for (const model::CaseIndex& at : undecided) {
@@ -443,12 +464,14 @@ std::vector<model::CaseCode> code_of_bases(const MeasuringChoice& choice,
         code.id = model::case_id(run.suites[at.suite].cases[at.index].spec);
         code.problem = "the base's is not at hand: " + util::printable(problem, 300);
     };
-    const util::TemporaryFolder copies(util::Folder(choice.out).below("settled").path(), "builds");
+    const Copies copies(choice.out);
     Bases bases(choice, plan, judge, run, copies.path());
     for (const model::CaseIndex& at : cases) {
         const std::string problem = bases.add(at);
         if (!problem.empty()) add_problem(at, problem);
     }
+    MeasuringChoice beside = choice;
+    beside.out = copies.path();  // nothing is measured that is worth keeping
     for (const auto& [name, group] : bases.groups()) {
         const auto refuse = [&](const std::string& why) {
             for (const Undecided& each : group.cases) add_problem(each.at, why);
@@ -460,7 +483,7 @@ std::vector<model::CaseCode> code_of_bases(const MeasuringChoice& choice,
         }
         try {
             for (model::CaseCode& code :
-                 GroupMeasuring(choice, backend, plan, judge, run, group).base_code()) {
+                 GroupMeasuring(beside, backend, plan, judge, run, group).base_code()) {
                 keep_known(judge, code);
                 all.push_back(std::move(code));
             }

@@ -17,7 +17,7 @@ namespace perfgate::sass {
 namespace {
 
 /// Following operands takes no more steps than this; later instructions keep their samples.
-constexpr std::size_t most_steps = 5'000'000;
+constexpr std::size_t most_steps = 2'000'000;
 
 /// What a reason waits for: the result of an instruction of these classes or with these opcodes.
 struct Awaited {
@@ -63,6 +63,7 @@ class Causes {
         code_.reserve(count);
         for (const model::Instruction& each : listing.instructions) {
             code_.push_back(normalise(each));
+            widths_.push_back(result_width(elf::opcode_of(each)));
         }
         comes_from_.resize(count);
         for (std::size_t i = 0; i < count; ++i) {
@@ -148,11 +149,10 @@ class Causes {
     }
 
     bool writes(std::size_t i, const Register& read) const {
-        const int width = result_width(elf::opcode_of(listing_.instructions[i]));
         const auto& registers = code_[i].registers;
         return std::any_of(registers.begin(), registers.end(), [&](const Register& each) {
             const int offset = read.number - each.number;
-            return each.result && each.file == read.file && offset >= 0 && offset < width;
+            return each.result && each.file == read.file && offset >= 0 && offset < widths_[i];
         });
     }
 
@@ -179,6 +179,7 @@ class Causes {
 
     const model::Listing& listing_;
     std::vector<Normalised> code_;
+    std::vector<int> widths_;                           ///< of the results, in registers
     std::vector<std::vector<std::size_t>> comes_from_;  ///< what may be issued just before
     std::vector<std::uint32_t> seen_;                   ///< the last search that was there
     std::uint32_t search_ = 0;

@@ -120,7 +120,8 @@ std::vector<Line> lines_of(const model::Listing& before, const model::Listing& a
     }
     struct Found {
         Line line;
-        std::map<std::string, Count> opcodes, executed;
+        std::map<std::string, Count> opcodes;
+        std::map<std::string, Executions> executed;
     };
     const std::vector<model::Samples> caused_before = samples_by_cause(before),
                                       caused_after = samples_by_cause(after);
@@ -148,7 +149,9 @@ std::vector<Line> lines_of(const model::Listing& before, const model::Listing& a
                 found.line.caused_before.add(caused_before[*row.before]);
                 const std::string opcode(elf::opcode_of(instruction));
                 ++found.opcodes[opcode].before;
-                found.executed[opcode].before += instruction.executed.value_or(0);
+                Executions& executed = found.executed[opcode];
+                ++executed.instructions_before;
+                executed.before += instruction.executed.value_or(0);
                 if (row.mark != Mark::same) ++found.line.changed;
             }
         }
@@ -161,7 +164,9 @@ std::vector<Line> lines_of(const model::Listing& before, const model::Listing& a
                 found.line.caused_after.add(caused_after[*row.after]);
                 const std::string opcode(elf::opcode_of(instruction));
                 ++found.opcodes[opcode].after;
-                found.executed[opcode].after += instruction.executed.value_or(0);
+                Executions& executed = found.executed[opcode];
+                ++executed.instructions_after;
+                executed.after += instruction.executed.value_or(0);
                 if (row.mark == Mark::added) ++found.line.changed;
             }
         }
@@ -173,11 +178,11 @@ std::vector<Line> lines_of(const model::Listing& before, const model::Listing& a
             if (count.before != count.after) found.line.opcodes.push_back(std::move(count));
         }
         sort_by_size(found.line.opcodes);
-        for (auto& [opcode, count] : found.executed) {
-            if (count.before == 0 || count.after == 0 || count.before == count.after) continue;
-            count.name = opcode;
-            count.place = found.line.after;
-            found.line.executed.push_back(std::move(count));
+        for (auto& [opcode, executed] : found.executed) {
+            if (executed.before == 0 || executed.after == 0) continue;
+            if (executed.before == executed.after) continue;
+            executed.opcode = opcode;
+            found.line.executed.push_back(std::move(executed));
         }
         all.push_back(std::move(found.line));
     }
@@ -276,21 +281,31 @@ void add_part(std::string& text, std::int64_t count, std::string_view what,
     if (!first.empty()) text += fmt::format(" ({}{})", count > 1 ? "first: " : "", first);
 }
 
-/// About the instructions with the most executions more than before; empty: none has many.
-std::string executions_text(const std::vector<Line>& lines) {
-    constexpr double least_factor = 1.05;
-    const Count* most = nullptr;
+/// About the instructions of a line with the most executions more than before, at least 1 % of
+/// the kernel's, where each of them is executed more often, too: what their number does not say.
+/// Empty: there are none.
+std::string executions_text(const model::Listing& before, const std::vector<Line>& lines) {
+    constexpr double least_factor = 1.05, least_share = 0.01;
+    const auto ratio = [](std::int64_t one, std::int64_t other) {
+        return static_cast<double>(one) / static_cast<double>(other);
+    };
+    std::int64_t all = 0;
+    for (const model::Instruction& each : before.instructions) all += each.executed.value_or(0);
+    std::string text;
+    std::int64_t most = 0;
     for (const Line& line : lines) {
-        for (const Count& one : line.executed) {
+        for (const Executions& one : line.executed) {
             const std::int64_t more = one.after - one.before;
-            if (most == nullptr || more > most->after - most->before) most = &one;
+            const double times = ratio(one.after, one.before);
+            const double of_each = times / ratio(one.instructions_after, one.instructions_before);
+            if (more <= most || std::min(times, of_each) < least_factor) continue;
+            if (ratio(more, all) < least_share) continue;
+            most = more;
+            text = fmt::format("; {}{} is executed {:.2f} times as often", one.opcode,
+                               at(line.after), times);
         }
     }
-    if (most == nullptr) return {};
-    const double factor = static_cast<double>(most->after) / static_cast<double>(most->before);
-    if (factor < least_factor) return {};
-    return fmt::format("; {}{} is executed {:.2f} times as often", most->name, at(most->place),
-                       factor);
+    return text;
 }
 
 std::string sentence_of(const std::vector<Count>& opcodes, const Rest& rest) {
@@ -323,7 +338,7 @@ Difference difference(const model::Listing& before, const model::Listing& after)
     result.opcodes = changed_opcodes(before, after);
     result.lines = lines_of(before, after, result.rows);
     result.sentence = sentence_of(result.opcodes, rest_of(before_side, after_side, result.rows)) +
-                      executions_text(result.lines);
+                      executions_text(before, result.lines);
     return result;
 }
 

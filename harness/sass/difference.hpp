@@ -38,6 +38,13 @@ struct Count {
     bool operator==(const Count&) const = default;
 };
 
+/// How often the instructions of a line with one opcode were executed in a launch.
+struct Executions {
+    std::string opcode;
+    std::int64_t instructions_before = 0, instructions_after = 0;
+    std::int64_t before = 0, after = 0;  ///< by warps, all of them together
+};
+
 /// The instructions of a source line of either side.
 struct Line {
     model::SourcePlace before, after;  ///< line 0: this side has no such line
@@ -47,8 +54,7 @@ struct Line {
     model::Samples samples_before, samples_after;
     /// Those that its instructions cause (causes.hpp), here or elsewhere.
     model::Samples caused_before, caused_after;
-    /// How often an opcode was executed in a launch, where both sides were counted and differ.
-    std::vector<Count> executed;
+    std::vector<Executions> executed;  ///< where both sides were counted and differ
 };
 
 struct Difference {

@@ -367,15 +367,16 @@ bool Python::stack(const Memory& memory, pid_t process, Address distance, Addres
         const Address code = field(layout_.code) & ~Address{7};
         const auto known = function(memory, process, distance, code);
         if (known) {
-            const Function& own = functions_[*known];
+            Function& own = functions_[*known];
             const Address at = field(layout_.instruction);
             const Address offset = layout_.instructions == 0 ? 2 * (at & 0xffffffff)
                                                              : at - code - layout_.instructions;
-            std::uint32_t line = 0;
-            if (offset < most_line_table * 64) {
-                line = line_at(own.lines, layout_.minor, own.first_line,
-                               static_cast<std::uint32_t>(offset));
+            const bool inside = offset < most_line_table * 64;
+            if (inside && (own.line == 0 || own.offset != offset)) {
+                own.offset = static_cast<std::uint32_t>(offset);
+                own.line = line_at(own.lines, layout_.minor, own.first_line, own.offset);
             }
+            const std::uint32_t line = inside ? own.line : 0;
             // Later versions have frames of their own between those of the program.
             const bool internal = own.name == "<interpreter trampoline>";
             if (!internal && to.size() < most_frames) to.push_back({*known, line});

@@ -79,6 +79,8 @@ class Python {
     struct Function {
         std::string name, file, lines;
         std::uint32_t first_line = 0;
+        /// The last one asked for: callers stay where they are.
+        std::uint32_t offset = 0, line = 0;
     };
     struct Code {
         Address file = 0, name = 0, lines = 0;

@@ -21,8 +21,8 @@ using activity::HostState;
 constexpr std::size_t most_threads = 1024, most_processes = 64, most_frames = std::size_t{1} << 18;
 /// Samples that nobody takes.
 constexpr std::size_t most_samples = std::size_t{1} << 20;
-/// Listing threads and processes costs more than a look: each so many looks.
-constexpr std::uint64_t looks_between_lists = 16;
+/// Listing threads, and the children of each, costs more than a look: each so many looks.
+constexpr std::uint64_t looks_between_lists = 16, looks_between_children = 64;
 /// A thread without Python that stays blocked is looked at less often, down to each so many looks.
 constexpr std::uint64_t most_skipped = 16;
 /// A look later than this many intervals says nothing of the time before.
@@ -69,6 +69,9 @@ struct Sampler::Process {
     pid_t id;
     Memory memory;
     std::optional<Address> python;  ///< its distance
+    /// How often it is looked for once more: a process is seen before it runs another program, and
+    /// before that has loaded its interpreter.
+    int python_searches = 16;
     std::map<pid_t, Thread> threads;
 };
 
@@ -154,7 +157,7 @@ void Sampler::look() {
         }
     }
     const bool list = sampling_.looks % looks_between_lists == 0;
-    if (list) find_children();
+    if (sampling_.looks % looks_between_children == 0) find_children();
     for (auto& [pid, process] : processes_) look_at(*process, now, list);
     std::erase_if(processes_, [](const auto& each) { return each.second->threads.empty(); });
     ++sampling_.looks;
@@ -201,14 +204,20 @@ void Sampler::look_at(Process& process, std::uint64_t now, bool list_threads) {
         }
     }
     for (auto& [tid, thread] : process.threads) thread.frame = 0;
-    if (process.python && python_->threads(process.memory, *process.python, python_threads_)) {
+    const bool known =
+        process.python && python_->threads(process.memory, *process.python, python_threads_);
+    if (!known && python_ && list_threads && process.id != getpid() &&
+        process.python_searches-- > 0) {
+        process.python = python_->distance_in(process.id);
+    }
+    if (known) {
         for (const Python::Thread& each : python_threads_) {
-            auto known = process.threads.find(static_cast<pid_t>(each.id));
+            auto thread = process.threads.find(static_cast<pid_t>(each.id));
             // After fork the interpreter may keep the parent's number of its only thread.
-            if (known == process.threads.end() && python_threads_.size() == 1) {
-                known = process.threads.find(process.id);
+            if (thread == process.threads.end() && python_threads_.size() == 1) {
+                thread = process.threads.find(process.id);
             }
-            if (known != process.threads.end()) known->second.frame = each.frame;
+            if (thread != process.threads.end()) thread->second.frame = each.frame;
         }
     }
     for (auto each = process.threads.begin(); each != process.threads.end();) {

@@ -147,6 +147,8 @@ class Scene:
 
 
 class Documents(tool.Case):
+    clock = "stated"
+
     @classmethod
     def setUpClass(cls):
         cls.home = pathlib.Path(tempfile.mkdtemp(prefix="perfgate-"))

@@ -83,7 +83,6 @@ class Adopter(test_actions.Played):
         (self.tools / "curl").unlink()
         test_actions.script(self.tools / "gh", GH)
         (self.tools / "cmake").symlink_to(shutil.which("cmake"))
-        self.environment.update(tool.with_clock("stated"))  # its times are those of the sleeps in its code
 
     def play(self, name, event_name, event=None, **github):
         shutil.rmtree(self.artifacts, ignore_errors=True)

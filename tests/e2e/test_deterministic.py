@@ -17,6 +17,8 @@ DETERMINISTIC = ", deterministic: true"
 
 
 class Deterministic(tool.Case):
+    clock = "stated"
+
     def write_suite(self, variants, defaults=DETERMINISTIC, more=""):
         self.write("repeats.yaml", SUITE % {"variants": ", ".join(variants), "defaults": defaults, "more": more})
 

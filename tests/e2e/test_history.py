@@ -39,6 +39,15 @@ class History(tool.Case):
             self.assertRegex(shown, r"2026-01-19 .*\(\+[45]\.\d+ %\)  driver or toolkit: .*580\.159\.04 → 999\.1")
             self.assertRegex(shown, "[▁▂▃▄▅▆▇█]{28}")
 
+    def test_a_loss_that_the_baseline_hides_behind_an_improvement_is_seen(self):
+        """100, 50, then 90: against the baseline of 100 both are faster."""
+        self.add(*(self.night(n, 1 if n < 8 else 0.5 if n < 16 else 0.9) for n in range(24)))
+        shown = self.run_tool("history", "show", "h.db", "softmax", CASE).stdout
+        self.assertRegex(shown, r"2026-01-09 .*\(-50\.\d %\)[^▁]*2026-01-17 .*\(\+80\.\d %\)")
+        self.site()
+        badge = json.loads((self.folder / "site/badge.json").read_text())
+        self.assertEqual(("1 case worse", "red"), (badge["message"], badge["color"]))
+
     def test_unchanged_nights_show_no_change(self):
         self.add(*(self.night(n) for n in range(28)))
         self.assertRegex(self.run_tool("history", "show", "h.db").stdout, r"^0 of \d+ series changed")

@@ -2,14 +2,17 @@
 """`perfgate profile`, from the recorded program to tables, documents, a suite and a comparison: with the mocks
 of driver and CUPTI instead of a GPU."""
 
+import contextlib
 import fcntl
 import os
 import pathlib
 import pty
 import shlex
 import signal
+import sqlite3
 import struct
 import subprocess
+import sys
 import termios
 import time
 import unittest
@@ -30,6 +33,31 @@ def steps(count, *words, first=()):
 
 
 ATTENTION = ("kernels", "4", "_Z16flash_fwd_kernelPf", "kernels", "2", "gemm")
+
+
+# Between two kernels it waits until samples were taken, in functions of which one has a hostile name.
+WAITING = """
+import ctypes, os, time
+cuda = ctypes.CDLL('libcuda.so.1'); cuda.cuInit(0)
+def launch(): cuda.cuLaunchKernel(ctypes.c_char_p(b'gemm'), 8, 1, 1, 128, 1, 1, 0, None, None, None)
+def looks():
+    for task in os.listdir('/proc/self/task'):
+        if open(f'/proc/self/task/{task}/comm').read() == 'perfgate stacks\\n':
+            return int(open(f'/proc/self/task/{task}/schedstat').read().split()[2])
+    return 100
+def fetch():
+    for _ in range(20):
+        time.sleep(0.02)
+def hostile():
+    fetch()
+hostile.__code__ = hostile.__code__.replace(co_name='</script><img src=x>', **(
+    {'co_qualname': '</script><img src=x>'} if hasattr(hostile.__code__, 'co_qualname') else {}))
+launch()
+while looks() < 30:
+    hostile()
+hostile()
+launch()
+"""
 
 
 @unittest.skipUnless(PROGRAM.exists(), "built without CUDA's headers: programs cannot be recorded")
@@ -362,6 +390,28 @@ class Profile(tool.Case):
         self.profile("--out", "recorded")
         self.assertIn("record it again", self.run_tool(
             "profile", "--recording", "recorded", "--report", "new.yaml", code=2).stderr)
+
+    def test_what_the_host_did_while_the_gpu_was_idle_is_named_in_each_report(self):
+        script = self.folder / "train.py"
+        script.write_text(WAITING)
+        done = self.run_tool("profile", *(f"--report={report}" for report in ("run.json", "run.html", "run.sqlite", "trace:run.trace")),
+                             "--", sys.executable, "-S", script, env=MOCKS)
+        self.assertRegex(done.stdout, r"the host was \d+ % in fetch \(train\.py:\d+\)")
+        self.assertRegex(done.stdout, r"Stacks of the host were sampled \d+ times a second, which took [\d.]+ % of a processor")
+        process, = self.read_json("run.json")["processes"]
+        self.assertEqual("fetch", process["host"][0]["name"])
+        self.assertEqual("fetch", process["gaps"][0]["host"])
+        with contextlib.closing(sqlite3.connect(self.folder / "run.sqlite")) as database:
+            stacks = {row[0] for row in database.execute("SELECT stack FROM host_stacks WHERE duration_ns > 0")}
+        self.assertTrue([stack for stack in stacks if stack and stack.startswith("<module>;</script><img src=x>;fetch")], stacks)
+        events = self.read_json("run.trace")["traceEvents"]
+        self.assertTrue([event for event in events if event.get("cat") == "host" and ";fetch" in event["args"]["stack"]])
+        self.assertNotIn("</script><img", (self.folder / "run.html").read_text())
+        self.assertIn('"flame"', (self.folder / "run.html").read_text())
+        # Recording costs least without samples.
+        self.run_tool("profile", "--level", "records", "--report=bare.json", "--", sys.executable, "-S", script, env=MOCKS)
+        process, = self.read_json("bare.json")["processes"]
+        self.assertNotIn("host", process)
 
     def test_hostile_names_stay_text(self):
         name = 'a"]}: \u202e\n- *b'

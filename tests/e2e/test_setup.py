@@ -385,6 +385,7 @@ class Elsewhere(Served):
 [ "$1" != --version ] || {{ echo perfgate {VERSION}; exit; }}
 if [ "$1 $2" = 'history add' ]; then shift 5; cat "$@" >>history.db; exit; fi
 if [ "$1 $2" = 'history site' ]; then
+    [ -z "$5" ] || [ -d "$6" ] || exit 2
     mkdir -p "$4" && echo site >"$4/index.html"
     [ ! -e other ] || {{ git push --quiet --force origin "$(cat other)":refs/heads/perfgate-history; rm other; }}
     exit

@@ -35,6 +35,8 @@ def case_id(n):
 
 
 class SilentPasses(tool.Case):
+    clock = "stated"
+
     def setUp(self):
         super().setUp()
         self.write("probe.yaml", SUITE)

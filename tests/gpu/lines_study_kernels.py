@@ -202,7 +202,10 @@ EDITS = {
      __syncthreads();
      float x = in[i];  // SLOW
      #pragma unroll 1
-     for (int k = 0; k < 16; ++k) x = curve[int(x * 7.0f + k) & 1023] + in[(i + 997 * int(x)) & (n - 1)];  // SLOW
+     for (int k = 0; k < 16; ++k) {  // SLOW
+         int at = __shfl_sync(0xffffffffu, int(x * 500.0f), 0);  // SLOW
+         x = curve[(at + k) & 1023] * 0.001f + in[(i + 32 * at) & (n - 1)];  // SLOW
+     }
 -    out[i] = x;
 +    out[i] = x + curve[(t * 47) % 1024] * 0.0f;
  }

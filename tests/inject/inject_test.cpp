@@ -19,6 +19,7 @@
 #include <thread>
 #include <vector>
 
+#include "activity/analysis.hpp"
 #include "activity/recording.hpp"
 #include "activity/timeline.hpp"
 #include "inject/settings.hpp"
@@ -230,6 +231,22 @@ TEST_F(Injection, a_module_that_is_no_cubin_is_counted) {
     EXPECT_EQ(1u, recording.counts.unreadable_modules);
     EXPECT_EQ(Reasons{}, recording.incomplete);
     EXPECT_TRUE(recording.records.function_codes.empty());
+}
+
+TEST_F(Injection, a_function_has_its_size_and_the_line_at_which_its_source_begins) {
+    const std::filesystem::path cubin = PERFGATE_CUBIN_DIR "/lines.cubin";
+    if (!std::filesystem::exists(cubin)) GTEST_SKIP() << "built without CUDA";
+    run({"module", cubin, "kernels", "1", "k"});
+    std::size_t placed = 0;
+    for (const auto& [symbol, source] : activity::function_sources(recording())) {
+        EXPECT_GT(source.code_bytes, 0) << symbol;
+        if (source.place.line == 0) continue;
+        ++placed;
+        EXPECT_TRUE(source.place.file.ends_with("line_kernels.cu") ||
+                    source.place.file.ends_with("line_kernels.cuh"))
+            << source.place.file;
+    }
+    EXPECT_GT(placed, 0U);
 }
 
 TEST_F(Injection, kernels_have_their_own_names_after_a_module_is_unloaded) {

@@ -17,6 +17,7 @@ class Sampled : public Program {
   public:
     Sampled() {
         recording_.header["pid"] = "1";
+        recording_.header["waits"] = "1";  // calls that wait are on record: there are none
         recording_.records.host_samplings.push_back(
             {0, 4'000'000'000, 4'000'000, 1000, 2, 20'000'000, id("3.12.1"), 0});
     }

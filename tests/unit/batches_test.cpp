@@ -46,6 +46,20 @@ TEST(Batches, OfAnotherMethodAreKeptButExcluded) {
     EXPECT_EQ(series.method, "event/cold/blocked");
 }
 
+TEST(Batches, WhatTheHostDidInALaterOneStandsBehindWhatTheFirstConsistsOf) {
+    model::CaseResult result = timed("activity", {batch(0, {10})});
+    result.metrics["gpu_time"].detail = "nothing submitted 1.00 ms";
+    model::CaseResult more = timed("activity", {batch(1, {10}, 1)});
+    more.metrics["gpu_time"].detail = "; host: 81 % in fetch";
+    join_batches(result, more);
+    EXPECT_EQ("nothing submitted 1.00 ms; host: 81 % in fetch", result.metrics["gpu_time"].detail);
+    more.metrics["gpu_time"].detail = "; host: 70 % in wait";
+    join_batches(result, more);
+    EXPECT_EQ("nothing submitted 1.00 ms; host: 70 % in wait", result.metrics["gpu_time"].detail);
+    join_batches(result, timed("activity", {batch(2, {10}, 1)}));
+    EXPECT_EQ("nothing submitted 1.00 ms; host: 70 % in wait", result.metrics["gpu_time"].detail);
+}
+
 TEST(Batches, OfAMetricThatTheCaseLacksAreDropped) {
     model::CaseResult result = timed("activity/cold", {batch(0, {10})});
     model::CaseResult more = timed("activity/cold", {batch(1, {10})});

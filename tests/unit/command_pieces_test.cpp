@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -103,6 +104,11 @@ class Process {
     }
     Process& stack(const std::string& symbol, std::uint32_t bytes) {
         recording_.records.stack_sizes.push_back({text(symbol), bytes});
+        return *this;
+    }
+    Process& place(const std::string& symbol, const std::string& file, std::uint32_t line,
+                   std::uint32_t code_bytes) {
+        recording_.records.function_places.push_back({text(symbol), text(file), line, code_bytes});
         return *this;
     }
     /// Of the latest kernel.
@@ -284,6 +290,22 @@ TEST(KernelsOfPieces, TheStackIsThatOfTheirMachineCode) {
     EXPECT_EQ(found[0].stack_bytes, 64);
     EXPECT_EQ(found[1].stack_bytes, std::nullopt) << "two modules differ";
     EXPECT_EQ(kernels(steps(2), step)[0].stack_bytes, std::nullopt);
+}
+
+TEST(KernelsOfPieces, TheSourceAndTheSizeAreThoseOfTheirMachineCode) {
+    const std::string here = std::filesystem::current_path() / "src/norm.cu";
+    Process process = steps(2).place("norm", here, 7, 512).place("gemm", "/a/gemm.cu", 3, 64);
+    process.place("gemm", "/b/gemm.cu", 3, 128);
+    const auto found = kernels(process, step);
+    EXPECT_EQ(found[0].source, (model::SourcePlace{"src/norm.cu", 7}));
+    EXPECT_EQ(found[0].code_bytes, 512);
+    EXPECT_EQ(found[1].source.line, 0) << "two modules differ";
+    EXPECT_EQ(found[1].code_bytes, std::nullopt);
+    EXPECT_EQ(kernels(steps(2), step)[0].source.line, 0);
+    for (const char* hostile : {"norm.cu", "", "/a\n/norm.cu", "/a/\x1b[2Jnorm.cu"}) {
+        Process damaged = steps(2).place("norm", hostile, 7, 512);
+        EXPECT_EQ(kernels(damaged, step)[0].source.line, 0) << hostile;
+    }
 }
 
 TEST(KernelsOfPieces, OfConfigurationsThatBecomeOneTheMostCounts) {

@@ -69,6 +69,33 @@ TEST(Explain, NamesTheCallsThatWereAdded) {
               "2); the device idles until the host submits again");
 }
 
+Case slower_on_the_host(const std::string& before, const std::string& after) {
+    Case made = calls("idle_share", {10, 30}, before, after);
+    model::MetricVerdict& idle = made.verdict.metrics.emplace_back();
+    idle.metric = "idle_share";
+    idle.verdict = model::Verdict::regressed;
+    return made;
+}
+
+TEST(Explain, NamesWhereTheHostWasAndBefore) {
+    const auto paired = documents::why(slower_on_the_host(
+        "nothing submitted 1; host: 60 % in step (train.py:9)",
+        "nothing submitted 4; host: 81 % in fetch (data.py:7), reading or writing"));
+    const auto* host = documents::find(paired, "host");
+    ASSERT_NE(nullptr, host);
+    EXPECT_EQ(
+        "while the GPU was idle, the host was 81 % in fetch (data.py:7), reading or writing "
+        "(before: 60 % in step (train.py:9))",
+        host->sentence);
+    const auto alone =
+        documents::why(slower_on_the_host("nothing submitted 1", "; host: 81 % in f"));
+    ASSERT_NE(nullptr, documents::find(alone, "host"));
+    EXPECT_EQ("while the GPU was idle, the host was 81 % in f",
+              documents::find(alone, "host")->sentence);
+    EXPECT_EQ(nullptr, documents::find(
+                           documents::why(slower_on_the_host("", "nothing submitted 4")), "host"));
+}
+
 // A gated value whose calls differ has them once.
 TEST(Explain, ListsTheCallsOnlyWhereTheirDifferenceIsNotKnown) {
     Case made = calls("syncs", {0, 2}, "", "cudaStreamSynchronize 2");

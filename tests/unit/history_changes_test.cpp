@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstddef>
 #include <functional>
 #include <numbers>
 #include <string>
@@ -235,6 +236,21 @@ TEST(ChangePoints, ThreeNightsThatEndAgainAreNoChange) {
     EXPECT_TRUE(change_places(nights(random, 120, [](std::size_t night) {
                     return night >= 60 && night < 63 ? 1.2 : 1.0;
                 })).empty());
+}
+
+TEST(ChangePoints, ChangesNearEachOtherDoNotHideEachOther) {
+    Random random(5);
+    for (const std::size_t each : {12, 30}) {
+        for (const double first : {0.5, 0.95}) {
+            const auto level = [&](std::size_t night) {
+                return night < each ? 1.0 : night < 2 * each ? first : (1 + 4 * first) / 5 + 0.02;
+            };
+            const std::vector<Place> found = change_places(nights(random, 3 * each, level));
+            ASSERT_EQ(2u, found.size()) << each << ' ' << first;
+            EXPECT_NEAR(static_cast<double>(each), static_cast<double>(found[0].night), 1);
+            EXPECT_NEAR(static_cast<double>(2 * each), static_cast<double>(found[1].night), 1);
+        }
+    }
 }
 
 TEST(ChangePoints, BadNightsNearEachOtherAreNoLevel) {

@@ -5,12 +5,14 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <memory>
 #include <set>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include "measure/worker.hpp"
 #include "measure/worker_process.hpp"
@@ -94,6 +96,9 @@ class RunnersBackend final : public measure::fakes::FakeBackend {
     /// Of a kernel that "slow" keeps waiting at its second line.
     model::CaseCode machine_code(measure::Case& opened, model::Cache cache) override {
         if (arguments_.plugins.contains("opaque")) return FakeBackend::machine_code(opened, cache);
+        if (arguments_.plugins.contains("dawdling")) {
+            std::this_thread::sleep_for(std::chrono::seconds(60));
+        }
         const bool slow = arguments_.plugins.contains("slow");
         const auto instruction = [](std::int64_t at, const char* text, std::int64_t line,
                                     std::int64_t samples) {
@@ -104,7 +109,7 @@ class RunnersBackend final : public measure::fakes::FakeBackend {
         code.kernels = {{"kernel",
                          arguments_.plugins.contains("recompiled") ? "0ther" : "c0de",
                          {{instruction(0, slow ? "LDG.E R2" : "LDG.E.128 R2", 4, 1000),
-                           instruction(16, "FADD R2, R2, R2", 5, slow ? 9000 : 1000)},
+                           instruction(16, "FADD R4, R3, R3", 5, slow ? 9000 : 1000)},
                           {}},
                          10}};
         return code;

@@ -323,6 +323,7 @@ TEST_F(Runner, ASlowerCaseWithOtherCodeSaysWhereItsTimeGoesThoughTheBaseIsNotAtH
     EXPECT_EQ(kept.head[0].kernels.at(0).listing.instructions.size(), 2U);
     ASSERT_EQ(kept.base.size(), 2U) << printed_;
     EXPECT_NE(kept.base[0].problem, "");
+    EXPECT_FALSE(fs::exists(folder("out/settled"))) << "nothing is in it";
 }
 
 TEST_F(Runner, WhatPassesOrLaunchesTheBaselinesCodeIsNotDisassembled) {
@@ -755,6 +756,34 @@ TEST_F(Runner, AnInterruptedSelfTestEndsWithTheTrialAndSaysSo) {
         testing::ExitedWithCode(130), "");
     EXPECT_TRUE(stored("out/trial-1").interrupted);
     EXPECT_FALSE(fs::exists(folder("out/trial-2")));
+}
+
+/// Interrupts while machine code is asked for.
+class InterruptingCode final : public ProgressObserver {
+  public:
+    void begin() override {}
+    void show(const measure::Progress& step) override {
+        if (step.phase == "machine code" && !std::exchange(interrupted_, true)) {
+            std::raise(SIGINT);
+        }
+    }
+    void end() override {}
+
+  private:
+    bool interrupted_ = false;
+};
+
+TEST_F(Runner, AnInterruptionBeforeTheCodeIsKnownKeepsTheVerdictOfWhatWasMeasured) {
+    accept();
+    RunRequest asked = request({"slow", "recompiled", "dawdling"});
+    asked.measuring.progress = std::make_shared<InterruptingCode>();
+    EXPECT_EXIT(std::exit(run_suites(asked)), testing::ExitedWithCode(1), "samples .* are missing");
+    EXPECT_FALSE(stored().interrupted);
+    EXPECT_EQ(verdict_of(0), Verdict::regressed);
+    for (std::size_t i = 0; i < 2; ++i) {
+        EXPECT_EQ(verdict().suites.at(0).cases.at(i).why.back().sentence,
+                  "machine code: not known: interrupted");
+    }
 }
 
 using Topics = std::vector<std::pair<std::string, measure::Diagnosis::Level>>;

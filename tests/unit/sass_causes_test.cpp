@@ -137,6 +137,18 @@ TEST(SassCauses, AWarpThatWaitsAtItsEndWaitsForTheStoresIfTheyAreOfOneLine) {
     EXPECT_EQ(cause(with(8)), 4U);
 }
 
+TEST(SassCauses, OfVeryMuchCodeTheSamplesStayWhereFollowingItWouldTakeTooLong) {
+    constexpr std::size_t many = 20000;
+    std::vector<Sampled> code{{"LDG.E R5, desc[UR4][R4.64]", 6}};
+    code.resize(many, {"FADD R7, R5, R5", 5, long_wait});
+    const std::vector<model::Samples> all = samples_by_cause(sampled(code));
+    EXPECT_GT(all[0].all(), 10);
+    EXPECT_EQ(all[many - 1].all(), 10);
+    std::int64_t counted = 0;
+    for (const model::Samples& each : all) counted += each.all();
+    EXPECT_EQ(counted, 10 * static_cast<std::int64_t>(many - 1));
+}
+
 TEST(SassCauses, OtherSamplesStayCounted) {
     model::Listing of = sampled(
         {{"LDG.E R5, desc[UR4][R4.64]", 6, "selected"}, {"FFMA R7, R6, R5, 0.5", 5, long_wait}});

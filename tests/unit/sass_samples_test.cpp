@@ -164,27 +164,38 @@ TEST(CodeFinding, SaysWhatChangedAndWhereTheTimeWent) {
 }
 
 TEST(CodeFinding, SaysWhichInstructionIsExecutedMoreOften) {
-    const auto counted = [](std::int64_t loads, std::int64_t additions) {
-        model::KernelCode code =
-            kernel({{7, 1000}, {8, 1000}}, 10, additions > 500 ? "ISETP R1, 0x9" : "ISETP R1, 0x3");
+    const auto counted = [](std::int64_t loads, std::int64_t additions,
+                            const std::string& last = "ISETP R1, 0x9") {
+        model::KernelCode code = kernel({{7, 1000}, {8, 1000}, {8, 1000}}, 10, last);
         code.listing.instructions[0].executed = loads;
         code.listing.instructions[1].executed = additions;
-        return of_case({code});
+        return code;
     };
-    const auto change = [](const model::CaseCode& base, const model::CaseCode& head) {
+    const auto change = [](const model::KernelCode& before, const model::KernelCode& after) {
+        const model::CaseCode base = of_case({before}), head = of_case({after});
         return finding_of(&base, head).change;
     };
-    EXPECT_NE(change(counted(512, 500), counted(512, 1300))
+    const auto is_said = [&](const model::KernelCode& before, const model::KernelCode& after) {
+        return change(before, after).find("executed") != std::string::npos;
+    };
+    const model::KernelCode before = counted(512, 500, "ISETP R1, 0x3");
+    EXPECT_NE(change(before, counted(512, 1300))
                   .find("; FADD at reduce.cu:8 is executed 2.60 times as often"),
-              std::string::npos);
-    // Less than a twentieth, fewer, or not counted on one side.
-    for (const auto& base : {counted(512, 600), counted(512, 630)}) {
-        EXPECT_EQ(change(base, counted(512, 500)).find("executed"), std::string::npos);
-    }
-    EXPECT_EQ(change(counted(512, 499), counted(512, 501)).find("executed"), std::string::npos);
-    EXPECT_EQ(
-        change(of_case({kernel({{7, 1000}, {8, 1000}})}), counted(512, 1300)).find("executed"),
-        std::string::npos);
+              std::string::npos)
+        << change(before, counted(512, 1300));
+    EXPECT_FALSE(is_said(before, counted(512, 520))) << "less than a twentieth more";
+    EXPECT_FALSE(is_said(before, counted(512, 100))) << "fewer";
+    EXPECT_FALSE(is_said(counted(100000, 20, "EXIT"), counted(100000, 40)))
+        << "few of the kernel's";
+    EXPECT_FALSE(is_said(kernel({{7, 1000}, {8, 1000}, {8, 1000}}), counted(512, 1300)))
+        << "the base is not counted";
+    // Two of them in place of one, each as often: their number says it.
+    model::KernelCode twice = counted(512, 500);
+    twice.listing.instructions[2].text = twice.listing.instructions[1].text;
+    twice.listing.instructions[2].executed = 500;
+    EXPECT_FALSE(is_said(before, twice));
+    // One in place of two, twice as often.
+    EXPECT_FALSE(is_said(twice, counted(512, 1000, "ISETP R1, 0x3")));
 }
 
 TEST(CodeFinding, IsAboutTheKernelThatTookTheTime) {

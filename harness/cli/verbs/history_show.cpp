@@ -24,16 +24,20 @@ struct ShowOptions {
 
 int show(const ShowOptions& options) {
     const history::Store store(options.store, history::Store::Access::read);
-    const std::vector<history::Series> series = store.series(options.suite, options.id);
-    if (series.empty()) {
+    const auto origins = store.origins();
+    history::Console console(origins, !options.id.empty());
+    bool any = false;
+    store.each_case(options.suite, options.id, [&](const std::vector<history::Series>& of_case) {
+        console.add(of_case);
+        any = true;
+    });
+    if (!any) {
         throw util::InputError(
             fmt::format("{} has no runs{}{}", util::printable(options.store),
                         options.suite.empty() ? "" : " of ",
                         util::printable(options.id.empty() ? options.suite : options.id)));
     }
-    fmt::print("{}",
-               history::write_console(series, store.origins(),
-                                      runner::all_ledgers(options.baselines), !options.id.empty()));
+    fmt::print("{}", console.finish(runner::all_ledgers(options.baselines)));
     return 0;
 }
 

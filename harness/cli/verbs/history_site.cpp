@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "cli/options/options.hpp"
@@ -33,24 +32,13 @@ int write_site(const SiteOptions& options) {
     history::Site site(origins, runner::all_ledgers(options.baselines));
     const util::Folder out(options.out), data = out.below("data");
     std::size_t cases = 0;
-    std::vector<history::Series> of_case;
-    const auto write_case = [&] {
-        if (of_case.empty()) return;
+    store.each_case("", "", [&](const std::vector<history::Series>& of_case) {
         const history::Site::File file = site.add(of_case);
         std::string script = "perfgate_case(";
         report::append_fit_for_script(script, file.json);
         data.write(file.name + ".js", script + ");\n");
-        of_case.clear();
         ++cases;
-    };
-    store.each_series("", "", [&](history::Series&& series) {
-        if (!of_case.empty() &&
-            (series.suite != of_case.front().suite || series.id != of_case.front().id)) {
-            write_case();
-        }
-        of_case.push_back(std::move(series));
     });
-    write_case();
     const history::Site::Front front = site.finish();
     // Last: it names the files of the cases.
     out.write("badge.svg", front.badge.svg);

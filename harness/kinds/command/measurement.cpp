@@ -84,6 +84,7 @@ class BatchTaker {
     }
 
     void take() {
+        if (samples_only()) return sample();
         if (request_.verify_only && command_.check.empty()) return conclude(correct_, results_);
         if (request_.first && !request_.verify_only) {
             for (int i = 0; i < command_.warm_up_runs; ++i) {
@@ -173,18 +174,6 @@ class BatchTaker {
         return bare;
     }
 
-    /// A host time that looked slower is measured again: the cause is of interest.
-    [[nodiscard]] bool samples_stacks() const {
-        return request_.round != 0 &&
-               std::any_of(request_.cases.begin(), request_.cases.end(),
-                           [](const model::PlannedCase* planned) {
-                               return std::any_of(planned->gates.begin(), planned->gates.end(),
-                                                  [](const model::GateRule& gate) {
-                                                      return model::contains_host_time(gate.metric);
-                                                  });
-                           });
-    }
-
     [[nodiscard]] Variables environment_of(inject::Level level, const RecordingFolder& folder,
                                            bool waits = false, bool stacks = false) const {
         inject::Settings settings;
@@ -203,9 +192,11 @@ class BatchTaker {
         observe_(kind);
         const RecordingFolder folder("");
         DeviceWatch watch;
-        const bool waits = request_.first && level == inject::Level::callbacks;
-        const bool stacks = level == inject::Level::callbacks && samples_stacks();
-        wall_ns = run(kind, environment_of(level, folder, waits, stacks), &watch);
+        const bool callbacks = level == inject::Level::callbacks;
+        wall_ns = run(kind,
+                      environment_of(level, folder, callbacks && (request_.first || samples_only()),
+                                     callbacks && samples_only()),
+                      &watch);
         std::vector<activity::Recording> recordings = recordings_of(folder);
         for (const activity::Recording& recording : recordings) {
             const std::vector<std::string>& why = recording.incomplete;
@@ -279,7 +270,6 @@ class BatchTaker {
         }
         if (programs_) judge_unrecorded(recorded_ns);
         if (request_.first || !programs_) count_once(recorded);
-        if (samples_stacks()) add_host(recorded);
         if (request_.first && programs_) {
             collect_counters();
             collect_samples();
@@ -412,16 +402,25 @@ class BatchTaker {
             {100 * own.value_or(whole)});
     }
 
-    void add_host(const Recorded& recorded) {
-        for (std::size_t i = 0; i < results_.size(); ++i) {
-            const std::string host = host_of(recorded, piece_of(i));
-            if (host.empty()) continue;
-            for (const char* metric : {"span", "idle_share", "longest_idle"}) {
-                const auto series = results_[i].metrics.find(metric);
-                if (series == results_[i].metrics.end()) continue;
-                series->second.detail = model::with_host(series->second.detail, host);
+    [[nodiscard]] bool samples_only() const { return request_.round == measure::stacks_round; }
+
+    /// A program that fails now says nothing of what was measured before.
+    void sample() {
+        try {
+            double recorded_ns = 0;
+            const std::unique_ptr<Recorded> recorded = record(recorded_ns);
+            for (std::size_t i = 0; i < results_.size(); ++i) {
+                const std::string host = host_of(*recorded, piece_of(i));
+                if (host.empty()) continue;
+                for (const std::string_view metric : model::host_metrics) {
+                    results_[i].metrics[std::string(metric)].detail = model::with_host("", host);
+                }
             }
+        } catch (const Failure&) {
+            // Then it is not known.
+        } catch (const util::Error&) {
         }
+        conclude(true, results_);
     }
 
     void count_once(const Recorded& recorded) {

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
 #include <span>
+#include <system_error>
 #include <unordered_map>
 #include <utility>
 
@@ -76,6 +78,15 @@ class KernelList {
         if (first) stacks->second = activity::stack_sizes(timeline.recording());
         const auto stack = stacks->second.find(symbol);
         if (stack != stacks->second.end()) kernel.stack_bytes = stack->second;
+        const auto [sources, unread] = sources_.try_emplace(&timeline);
+        if (unread) sources->second = activity::function_sources(timeline.recording());
+        const auto source = sources->second.find(symbol);
+        if (source != sources->second.end()) {
+            std::error_code no_folder;
+            kernel.code_bytes = source->second.code_bytes;
+            kernel.source =
+                model::relative_to(std::filesystem::current_path(no_folder), source->second.place);
+        }
         kernels_.push_back(std::move(kernel));
         lengths_.emplace_back();
         return kernels_.size() - 1;
@@ -103,6 +114,8 @@ class KernelList {
 
     static void merge(const model::Kernel& other, model::Kernel& kernel) {
         if (kernel.code != other.code) kernel.code.clear();
+        if (kernel.source != other.source) kernel.source = {};
+        if (kernel.code_bytes != other.code_bytes) kernel.code_bytes.reset();
         kernel.registers = std::max(kernel.registers, other.registers);
         kernel.static_smem = std::max(kernel.static_smem, other.static_smem);
         kernel.dynamic_smem = std::max(kernel.dynamic_smem, other.dynamic_smem);
@@ -120,6 +133,7 @@ class KernelList {
     std::map<const Timeline*, std::unordered_map<std::string, std::string>> code_;
     std::map<const Timeline*, std::unordered_map<std::string, std::optional<std::uint32_t>>>
         stacks_;
+    std::map<const Timeline*, std::unordered_map<std::string, activity::FunctionSource>> sources_;
     std::vector<model::Kernel> kernels_;
     std::vector<std::vector<std::uint64_t>> lengths_;  ///< of the launches of each, ns
 };

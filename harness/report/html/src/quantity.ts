@@ -51,21 +51,3 @@ export function scaleFor(largest: number, unit: string): { size: number; name: s
   const step = stepFor(largest, steps);
   return { size: step[0], name: step[1] };
 }
-
-/** Both values of a change, with more digits if they would look the same. */
-export function quantityTexts(before: number, after: number, unit: string): [string, string] {
-  const texts: [string, string] = [quantityText(before, unit), quantityText(after, unit)];
-  if (before === after || texts[0] !== texts[1]) return texts;
-  const { size, name } = scaleFor(after, unit);
-  return [`${String(before / size)} ${name}`.trim(), `${String(after / size)} ${name}`.trim()];
-}
-
-/** How a value moved: of shares in points; "" where a fraction means nothing. */
-export function movedText(before: number | null, after: number | null, unit: string): string {
-  if (before === null || after === null) return "";
-  const points = unit === "%";
-  const moved = points ? after - before : ((after - before) / Math.abs(before)) * 100;
-  if (!Number.isFinite(moved)) return "";
-  const text = Math.abs(moved) < 0.05 ? String(Number(moved.toPrecision(1))) : moved.toFixed(1);
-  return `${moved > 0 ? "+" : ""}${text} ${points ? "points" : "%"}`;
-}

@@ -21,10 +21,11 @@ export const caseFields: readonly (keyof Case)[] = [
 ];
 
 export interface Point {
-  of_case: number; metric: number; before: number; after: number; worse: boolean; open: boolean; accepted: boolean;
+  of_case: number; metric: number; before: number; after: number; from: string; to: string; moved: string;
+  worse: boolean; open: boolean; accepted: boolean;
 }
 export const pointFields: readonly (keyof Point)[] = [
-  "of_case", "metric", "before", "after", "worse", "open", "accepted",
+  "of_case", "metric", "before", "after", "from", "to", "moved", "worse", "open", "accepted",
 ];
 
 export interface FindingData {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first page: what changed lately, worst first, per device; all cases; the gate's record.
 import { debounced, el, name } from "../dom";
-import { movedText, quantityTexts } from "../quantity";
 import type { Point } from "./data";
 import { dayOf, revisionOf, type Finding, type History } from "./document";
 
@@ -16,13 +15,12 @@ export const caseLink = (history: History, number: number) => {
 
 function pointRow(history: History, point: Point): HTMLElement {
   const metric = history.metrics[point.metric]!;
-  const [before, after] = quantityTexts(point.before, point.after, metric.unit);
   return el(
     "li",
     {},
     el("span", { class: "where" }, caseLink(history, point.of_case), " ", name(metric.name, { class: "muted" })),
-    el("span", { class: "number" }, `${before} → ${after}`),
-    el("span", { class: "number", "data-tone": metric.direction === "none" ? "calm" : point.worse ? "bad" : "good" }, movedText(point.before, point.after, metric.unit)),
+    el("span", { class: "number" }, `${point.from} → ${point.to}`),
+    el("span", { class: "number", "data-tone": metric.direction === "none" ? "calm" : point.worse ? "bad" : "good" }, point.moved),
     (point.accepted || !point.open) && el("span", { class: "muted" }, point.accepted ? "accepted" : "changed again"),
   );
 }

@@ -2,7 +2,7 @@
 // One metric of one case over its nights.
 import * as Plot from "@observablehq/plot";
 import { figure, ink } from "../chart";
-import { movedText, quantityText, quantityTexts, scaleFor } from "../quantity";
+import { quantityText, scaleFor } from "../quantity";
 import { dayOf, revisionOf, runOf, type History, type Series } from "./document";
 
 export interface Event {
@@ -29,13 +29,11 @@ export function eventsOf(history: History, series: Series, from: number): Event[
   const { nights, metric } = series;
   for (const change of series.changes) {
     if (change.night < from) continue;
-    const moved = movedText(change.before, change.after, metric.unit);
-    const [before, after] = quantityTexts(change.before, change.after, metric.unit);
     const { cause, evidence } = change.finding;
     events.push({
       night: change.night - from,
       kind: metric.direction === "none" ? "changed" : change.worse ? "worse" : "better",
-      words: `${before} → ${after}${moved === "" ? "" : ` (${moved})`}. ${cause}: ${evidence}`,
+      words: `${change.from} → ${change.to}${change.moved === "" ? "" : ` (${change.moved})`}. ${cause}: ${evidence}`,
     });
   }
   for (const note of series.notes) {
