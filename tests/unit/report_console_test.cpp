@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <optional>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -71,27 +70,6 @@ TEST(Console, BeginsWithTheSentenceAndGivesEachCaseALineWithItsReason) {
     EXPECT_NE(lines[row].find("+11.1 %"), std::string::npos) << lines[row];
     EXPECT_EQ(lines[row + 1],
               "    more registers (96 → 128), so that fewer warps fit, in gemm_tiled");
-}
-
-TEST(Console, ACaseWithoutATimeHasNoRateOfItsStatedWork) {
-    const auto has_rate = [](const std::optional<double>& measured) {
-        Documents documents = every_verdict();
-        for (model::SuiteResult& suite : documents.run.suites) {
-            for (model::CaseResult& result : suite.cases) result.metrics.erase("achieved_flops");
-        }
-        model::CaseResult& result = documents.run.suites[0].cases[0];
-        model::CaseVerdict& verdict = documents.verdict.suites[0].cases[0];
-        EXPECT_EQ(verdict.metrics.at(0).metric, "gpu_time");
-        result.work = model::Work{1e9, 0};
-        result.metrics.erase("gpu_time");
-        verdict.metrics[0].measured = measured;
-        Options options;
-        options.list_all = true;
-        const std::vector<std::string> lines = console_lines(documents, options);
-        return line_with(lines, "flop/s") < lines.size();
-    };
-    EXPECT_TRUE(has_rate(1e6));
-    EXPECT_FALSE(has_rate(std::nullopt));
 }
 
 TEST(Console, FitsEightyColumnsWhereThereIsNoTerminal) {

@@ -408,7 +408,7 @@ class BatchTaker {
     void sample() {
         try {
             double recorded_ns = 0;
-            const std::unique_ptr<Recorded> recorded = record(recorded_ns);
+            const std::unique_ptr<Recorded> recorded = record(inject::Level::callbacks, recorded_ns);
             for (std::size_t i = 0; i < results_.size(); ++i) {
                 const std::string host = host_of(*recorded, piece_of(i));
                 if (host.empty()) continue;
