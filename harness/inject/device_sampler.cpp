@@ -125,6 +125,11 @@ void DeviceSampler::finish() {
         }
         sampling.reset();
     }
+    for (std::uint32_t device = 0; device < 64; ++device) {
+        if ((wanted_ >> device & 1) != 0 && !devices_.contains(device)) {
+            fail(device, "the program ended first");
+        }
+    }
 }
 
 }  // namespace perfgate::inject

@@ -21,6 +21,7 @@
 #include <cupti_target.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -439,6 +440,13 @@ EXPORT CUptiResult cuptiPmSamplingStop(CUpti_PmSampling_Stop_Params* params) {
     return params->pPmSamplingObject->read_to != 0 ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_OPERATION;
 }
 
+namespace {
+std::atomic<std::uint64_t> samples_read{0};
+}
+EXPORT_ALWAYS std::uint64_t mock_samples_read() {
+    return samples_read;
+}
+
 EXPORT CUptiResult cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Params* params) {
     REQUIRE_SIZE(CUpti_PmSampling_DecodeData_Params);
     CUpti_PmSampling_Object& own = *params->pPmSamplingObject;
@@ -448,6 +456,7 @@ EXPORT CUptiResult cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Params*
     const bool full = image.samples >= own.at_once;
     if (full) image.samples = own.at_once;
     own.read_to += image.samples * sample_ns;
+    samples_read += image.samples;
     std::memcpy(params->pCounterDataImage, &image, sizeof(image));
     params->decodeStopReason = full ? CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL
                                     : CUPTI_PM_SAMPLING_DECODE_STOP_REASON_END_OF_RECORDS;

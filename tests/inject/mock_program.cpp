@@ -9,9 +9,11 @@
 //     from here on), node NAME (of a graph, without capture), endcapture, forkbusy (forks while
 //     ranges come and go), handler (its own for SIGTERM), start and stop (the profiler, by the
 //     driver), cudastart and cudastop (by the runtime), forever (kernels, and their number on
-//     stdout), noinit (first: without CUDA), newcontext, allreduce BYTES (as NCCL's ranges have it)
+//     stdout), noinit (first: without CUDA), newcontext, samples N (waits for so many), allreduce
+//     BYTES (as NCCL's ranges have it)
 #include <cuda.h>
 #include <cudaProfiler.h>
+#include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtPayload.h>
 #include <sys/wait.h>
@@ -100,6 +102,13 @@ void all_reduce(std::size_t bytes) {
          entry(NVTX_PAYLOAD_ENTRY_TYPE_INT, "Rank", sizeof(Reduces))});
     kernels(1, "ncclDevKernel_AllReduce");
     nvtxDomainRangePop(domain);
+}
+
+/// Until so many samples of the GPU were read.
+void wait_for_samples(std::uint64_t count) {
+    void* cupti = dlopen("libcupti.so.13", RTLD_NOW | RTLD_NOLOAD);
+    auto* read = reinterpret_cast<std::uint64_t (*)()>(dlsym(cupti, "mock_samples_read"));
+    while (read != nullptr && read() < count) usleep(1000);
 }
 
 void wait_for(pid_t child) {
@@ -212,6 +221,8 @@ int main(int argc, char** argv) {
             all_reduce(static_cast<std::size_t>(number()));
         } else if (what == "newcontext") {
             mock_create_context(reinterpret_cast<CUcontext>(1));
+        } else if (what == "samples") {
+            wait_for_samples(static_cast<std::uint64_t>(number()));
         } else if (what == "query") {
             cuEventQuery(nullptr);
         } else if (what == "start") {
