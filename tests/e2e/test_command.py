@@ -623,7 +623,7 @@ workloads:
         self.expecting(expectation, [2 * step, 2 * step])
         self.assertEqual("activity/callbacks/2 processes/2 communicating", self.cases()["step"]["metrics"]["communication_skew"]["method"])
         self.assertRegex(self.expecting(expectation, [2 * step, late], code=1),
-                         r"step.communication_skew is [12]\.\d+ s and should be at most 1.000 s")
+                         r"step.communication_skew is [12]\.\d+ s \(rank 1 began last in .*\) and should be at most 1.000 s")
         for ranks, reason in (([2 * step], "1 process with NCCL or NVSHMEM kernels; a skew is between several"),
                               ([2 * step, 3 * step], "the processes have different numbers of instances: 1 and 2")):
             self.run_ranks("tolerances: {step.communication_skew: 50%, program.kernels: 0}", ranks, code=3)
