@@ -192,7 +192,7 @@ def blocks_of(lines):
         if "Source" in row or "SASS" in row:
             block = (row, [])
             yield block
-        elif block and len(row) == len(block[0]):
+        elif block and len(row) > 2:
             block[1].append(row)
 
 
@@ -232,7 +232,7 @@ def part_ncu():
             break
     say("  " + " ".join(interval) + " " + " ".join(done.stderr.split())[-300:])
     found = collections.defaultdict(list)
-    for header, rows in blocks_of(done.stdout.splitlines()):
+    for header, rows in list(blocks_of(done.stdout.splitlines())):  # each whole
         text = column(header, "Source", "SASS")
         key = tuple(word for word in (words_of(row[text]) for row in rows if row[text].strip()) if word != "NOP")
         found[key].append((header, [row for row in rows if row[text].strip() and words_of(row[text]) != "NOP"]))
