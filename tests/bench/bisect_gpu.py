@@ -108,7 +108,7 @@ def search(perfgate, seed, words):
         culprit = random.Random(seed).choice([*range(2, FLAKY), *range(BROKEN + 2, COMMITS)]) if seed else None
         history(repo, culprit)
         begin = time.monotonic()
-        done = subprocess.run([perfgate, "bisect", f"main~{COMMITS}", "main", "kernels.yaml", "--backend", "cuda", "--devices", "1",
+        done = subprocess.run([perfgate, "bisect", f"main~{COMMITS}", "main", "kernels.yaml", "--backend", "cuda", "--devices", "0",
                                "--set", "build=nvcc -O3 -arch=native -o bench bench.cu", *words],
                               cwd=repo, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         took = time.monotonic() - begin

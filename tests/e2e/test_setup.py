@@ -387,7 +387,11 @@ if [ "$1 $2" = 'history add' ]; then shift 5; cat "$@" >>history.db; exit; fi
 if [ "$1 $2" = 'history site' ]; then
     [ -z "$5" ] || [ -d "$6" ] || exit 2
     mkdir -p "$4" && echo site >"$4/index.html"
-    [ ! -e other ] || {{ git push --quiet --force origin "$(cat other)":refs/heads/perfgate-history; rm other; }}
+    while read -r commit; do # another job's push; the next ones are for later calls
+        git push --quiet --force origin "$commit:refs/heads/perfgate-history"
+        sed -i 1d other
+        break
+    done <other
     exit
 fi
 printf '<%s>' "$@" >>calls
@@ -527,12 +531,14 @@ exec /usr/bin/git "$@"
         git("init", "--quiet", "-b", "main", self.folder)
         git("commit", "--quiet", "--allow-empty", "-m", "first")
         tree = git("mktree", input=f"100644 blob {git('hash-object', '-w', '--stdin', input='another').strip()}\thistory.db\n").strip()
-        other = git("commit-tree", "-m", "another job's", tree).strip()
-        self.write("code", "1")
+        others = [git("commit-tree", "-m", f"another job's {number}", tree) for number in range(5)]
+        self.write("tools/sleep", f"#!/bin/sh\necho \"$1\" >>'{self.folder}/slept'\n").chmod(0o755)
         for name, example, nightly in (
                 ("gitlab", self.gitlab("perfgate-history"), {"PERFGATE_TOKEN": "secret", "CI_SERVER_HOST": "gitlab.example",
                                                              "CI_PROJECT_PATH": "o/p"}),
-                ("buildkite", self.buildkite(), {"PERFGATE_HISTORY": "1"}), ("jenkins", self.jenkins(), {"HISTORY": "true"})):
+                ("buildkite", self.buildkite(), {"PERFGATE_HISTORY": "1", "BUILDKITE_PULL_REQUEST": "false",
+                                                  "BUILDKITE_BRANCH": "trunk", "BUILDKITE_PIPELINE_DEFAULT_BRANCH": "trunk"}),
+                ("jenkins", self.jenkins(), {"HISTORY": "true", "BRANCH_IS_PRIMARY": "true"})):
             remote = self.folder / f"{name}.git"
             git("init", "--quiet", "--bare", remote)
             git("config", "remote.origin.url", remote)
@@ -540,27 +546,48 @@ exec /usr/bin/git "$@"
                                ("GIT_CONFIG_VALUE_0", "https://perfgate:secret@gitlab.example/o/p.git")):
                 nightly[key] = value
 
-            def run(code=1):
-                done = self.run_script(example, **nightly)
+            def run(code=1, **changed):
+                """The exit code is the gate's; 5: only the history could not be kept."""
+                self.write("code", str(code if code != 5 else 0))
+                done = self.run_script(example, **{**nightly, **changed})
                 self.assertEqual(code, done.returncode, done.stdout + done.stderr)
+                return done
             with self.subTest(name):
+                self.write("other", "")
                 run()
                 self.assertEqual(["night"], kept())
                 run()
                 self.assertEqual(["night", "night"], kept())
-                self.write("other", other)  # pushed while this job makes its site
-                run()
+                self.write("other", "".join(others))  # pushed while this job makes its site
+                run(code=0)
                 self.assertEqual(["another", "night"], [word for line in kept() for word in re.findall("another|night", line)])
-                self.assertFalse((self.folder / "other").exists())
-                # What cannot be read is not replaced.
+                self.assertEqual("", (self.folder / "other").read_text())
+                self.assertEqual("1\n2\n3\n4\n5\n", (self.folder / "slept").read_text())
+                (self.folder / "slept").unlink()
+                # What cannot be read is not replaced, and the gate's verdict stands.
                 git("push", "--quiet", "--force", remote, "main:other", "main:perfgate-history")
-                run(code=128)
+                for code in (1, 3, 5):
+                    done = run(code)
+                    self.assertIn("the history of this night could not be kept", done.stderr)
+                    if name == "gitlab":
+                        self.assertIn({1: "slower", 3: "infrastructure", 5: ""}[code], done.stdout)
+                    elif name == "buildkite":
+                        self.assertIn({1: "error", 3: "warning", 5: "success"}[code], (self.folder / "words").read_text())
                 self.assertEqual(git("rev-parse", "main"), git("-C", remote, "rev-parse", "perfgate-history"))
-                if name != "gitlab":  # whose other job has none
-                    git("-C", remote, "update-ref", "-d", "refs/heads/perfgate-history")
-                    done = self.run_script(example)
-                    self.assertEqual(1, done.returncode, done.stdout + done.stderr)
+                self.assertFalse((self.folder / "slept").exists())
+                # Only the default branch has nights; GitLab's rules say so.
+                git("-C", remote, "update-ref", "-d", "refs/heads/perfgate-history")
+                for changed in {"gitlab": [], "buildkite": [{"PERFGATE_HISTORY": ""}, {"BUILDKITE_PULL_REQUEST": "7"},
+                                                            {"BUILDKITE_BRANCH": "topic"}],
+                                "jenkins": [{"HISTORY": "false"}, {"CHANGE_ID": "7"}, {"BRANCH_IS_PRIMARY": ""}]}[name]:
+                    done = run(**changed)
+                    self.assertEqual("HISTORY" not in next(iter(changed)), "only builds of the" in done.stderr, done.stderr)
                     self.assertEqual("other\n", git("-C", remote, "branch", "--format=%(refname:short)"))
+
+    def test_no_build_is_measured_again_for_its_history_alone(self):
+        pipeline = yaml.safe_load((self.folder / ".buildkite/perfgate.yml").read_text())
+        self.assertEqual([3], [retry["exit_status"] for retry in pipeline["steps"][0]["retry"]["automatic"]])
+        self.assertIn("if (code == 5) {", (self.folder / "Jenkinsfile.perfgate").read_text())
 
     def test_gitlab_shows_the_result_in_one_comment(self):
         notes = [{"id": number, "body": "other", "system": False} for number in range(130)]
@@ -613,8 +640,23 @@ exec /usr/bin/git "$@"
         jobs = self.gitlab_jobs()
         self.assertEqual(['$CI_PIPELINE_SOURCE == "merge_request_event"'], [rule["if"] for rule in jobs["perfgate"]["rules"]])
         self.assertNotIn("allow_failure", jobs["perfgate"])
-        for rule in jobs["perfgate-baselines"]["rules"] + jobs["perfgate-history"]["rules"]:
-            self.assertIn("$CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH", rule["if"])
+
+        def started(**variables):
+            variables = {"CI_DEFAULT_BRANCH": "main", "CI_COMMIT_BRANCH": "main", **variables}
+
+            def holds(rule):
+                terms = re.sub(r"\$(\w+)", r'variables.get("\1")', rule["if"]).replace("&&", "and").replace("null", "None")
+                return eval(terms, {"variables": variables})  # of this repository's own file
+            rules = {job: next(filter(holds, jobs[job].get("rules", [])), None) for job in jobs}
+            return {job for job in rules if rules[job] and rules[job].get("when") != "manual"}
+        nightly = {"CI_PIPELINE_SOURCE": "schedule", "PERFGATE_TOKEN": "secret"}
+        self.assertEqual({"perfgate-baselines"}, started(**nightly))
+        self.assertEqual({"perfgate-history"}, started(**nightly, PERFGATE_HISTORY="1"))
+        self.assertEqual(set(), started(CI_PIPELINE_SOURCE="push", PERFGATE_TOKEN="secret", PERFGATE_HISTORY="1"))
+        self.assertEqual(set(), started(**nightly, CI_COMMIT_BRANCH="topic"))
+        self.assertEqual(set(), started(**nightly, CI_COMMIT_BRANCH="topic", PERFGATE_HISTORY="1"))
+        self.assertEqual({"perfgate", "perfgate-comment"},
+                         started(CI_PIPELINE_SOURCE="merge_request_event", PERFGATE_TOKEN="secret", CI_COMMIT_BRANCH=None))
         self.assertEqual({".perfgate", "perfgate", "perfgate-comment", "perfgate-baselines", "perfgate-history"}, set(jobs))
 
     def test_the_page_names_its_jobs_and_its_image_is_theirs(self):
