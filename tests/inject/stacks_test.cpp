@@ -173,7 +173,7 @@ TEST_F(Stacks, processes_that_the_program_starts_are_sampled_too) {
     if (interpreters().empty()) GTEST_SKIP() << "no Python 3.10 to 3.19";
     const Recording forked = run_python(interpreters().back(), R"(
 def work():
-    look()
+    look(300)  # children are looked for less often
 child = os.fork()
 if child == 0:
     work()
@@ -200,7 +200,7 @@ import subprocess
 stop = os.path.join(os.path.dirname(__file__), 'stop')
 child = subprocess.Popen([sys.executable, os.path.join(os.path.dirname(__file__), 'worker.py'), stop])
 time.sleep(0.2)
-look(100)
+look(300)
 open(stop, 'w').close()
 child.wait()
 )");
