@@ -82,6 +82,11 @@ std::map<std::uint32_t, std::vector<Call>> calls_by_thread(const Timeline& timel
     return threads;
 }
 
+bool moves_data(const Call& call) {
+    return std::any_of(collective_kinds.begin(), collective_kinds.end(),
+                       [&](const Counted& each) { return each.name == call.name; });
+}
+
 /// Makes collectives of the calls that launched their kernels in one range.
 class Submission {
   public:
@@ -91,30 +96,39 @@ class Submission {
         : timeline_(timeline), ranks_(ranks), to_(to) {}
 
     void add(const Call& call) { calls_.push_back(call); }
+    /// One of its calls does not say what it moves.
+    void lack_a_call() { lacks_ = true; }
 
     void launch(Interval range, std::uint32_t thread) {
         std::map<std::uint64_t, std::vector<Call>> by_communicator;
         for (const Call& call : calls_) by_communicator[call.payload->communicator].push_back(call);
         calls_.clear();
-        const Interval time = by_communicator.size() == 1 ? kernels_in(range, thread) : Interval{};
+        const auto [time, number] = kernels_in(range, thread);
+        std::uint64_t kernels = std::exchange(lacks_, false) ? 0 : number;
         for (const auto& [communicator, calls] : by_communicator) {
-            to_.push_back(made(communicator, calls, thread, time));
+            to_.push_back(
+                made(communicator, calls, thread, by_communicator.size() == 1 ? time : Interval{}));
+            to_.back().kernels = std::exchange(kernels, 0);
         }
     }
 
   private:
-    [[nodiscard]] Interval kernels_in(Interval range, std::uint32_t thread) const {
+    /// From their first begin to the last end, and how many.
+    [[nodiscard]] std::pair<Interval, std::uint64_t> kernels_in(Interval range,
+                                                                std::uint32_t thread) const {
         Interval time;
+        std::uint64_t number = 0;
         for (const Work& work : timeline_.launched_in({range.begin, range.end + 1})) {
             if (work.kind != WorkKind::kernel || work.thread != thread) continue;
             if (timeline_.graph(work).node != 0) continue;
             const StringId symbol = timeline_.configuration(work).symbol;
             if (!model::is_communication_kernel(timeline_.recording().text(symbol))) continue;
+            ++number;
             time = time.length() == 0 ? work.time
                                       : Interval{std::min(time.begin, work.time.begin),
                                                  std::max(time.end, work.time.end)};
         }
-        return time;
+        return {time, number};
     }
 
     [[nodiscard]] Collective made(std::uint64_t communicator, const std::vector<Call>& calls,
@@ -163,6 +177,7 @@ class Submission {
     const std::unordered_map<std::uint64_t, std::uint32_t>& ranks_;
     std::vector<Collective>& to_;
     std::vector<Call> calls_;
+    bool lacks_ = false;
 };
 
 /// Communicators of which the process has several ranks, one for each of its GPUs.
@@ -199,6 +214,8 @@ std::vector<Collective> collectives_of(const Timeline& timeline) {
             } else if (call.payload != nullptr) {
                 group.add(call);
                 if (depth == 0) group.launch(call.range, thread);
+            } else if (depth > 0 && moves_data(call)) {
+                group.lack_a_call();
             }
         }
     }

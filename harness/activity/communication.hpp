@@ -29,6 +29,9 @@ struct Collective {
     /// From the begin of its first kernel to the end of the last; empty: no kernel is known to be
     /// its own, as of calls that a graph captured.
     Interval time;
+    /// Communication kernels that its range launched; those of a group with several communicators
+    /// are with the first. 0 of a group with a call whose size is not on record.
+    std::uint64_t kernels = 0;
 };
 
 /// In the order of launches.

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 
 namespace perfgate::activity {
 namespace {
@@ -35,10 +34,10 @@ std::optional<double> value_of(const SampledRow& row, const DeviceSample& sample
 }
 
 DeviceSamples::DeviceSamples(const Timeline& timeline) {
-    std::set<std::uint32_t> worked;
-    for (const Work& work : timeline.work()) worked.insert(timeline.place(work).device);
+    for (const Work& work : timeline.work()) by_device_.try_emplace(timeline.place(work).device);
     for (const DeviceSample& sample : timeline.recording().records.device_samples) {
-        if (worked.contains(sample.device)) by_device_[sample.device].push_back(sample);
+        const auto worked = by_device_.find(sample.device);
+        if (worked != by_device_.end()) worked->second.push_back(sample);
     }
     for (auto& [device, samples] : by_device_) {
         std::stable_sort(
@@ -47,8 +46,22 @@ DeviceSamples::DeviceSamples(const Timeline& timeline) {
     }
 }
 
+bool DeviceSamples::any() const {
+    return std::any_of(by_device_.begin(), by_device_.end(),
+                       [](const auto& device) { return !device.second.empty(); });
+}
+
+std::uint64_t DeviceSamples::begin() const {
+    std::uint64_t begin = 0;
+    for (const auto& [device, samples] : by_device_) {
+        if (!samples.empty()) begin = std::max(begin, samples.front().start_ns);
+    }
+    return begin;
+}
+
 std::optional<SampledMean> DeviceSamples::over(const SampledRow& row,
-                                               std::span<const Interval> windows) const {
+                                               std::span<const Interval> windows,
+                                               double least_covered) const {
     double length = 0, covered = 0, weighted = 0, low = 0;
     for (const auto& [device, samples] : by_device_) {
         for (const Interval& window : windows) {
@@ -67,7 +80,7 @@ std::optional<SampledMean> DeviceSamples::over(const SampledRow& row,
             }
         }
     }
-    if (covered <= 0 || covered < length / 2) return std::nullopt;
+    if (covered <= 0 || covered < least_covered * length) return std::nullopt;
     const double devices = row.is_share ? 1 : static_cast<double>(by_device_.size());
     return SampledMean{devices * weighted / covered, row.is_share ? low / covered : 0};
 }

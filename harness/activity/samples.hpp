@@ -34,16 +34,19 @@ class DeviceSamples {
     /// Of the devices on which the process worked.
     explicit DeviceSamples(const Timeline& timeline);
 
-    [[nodiscard]] bool any() const { return !by_device_.empty(); }
+    [[nodiscard]] bool any() const;
+    /// ns: since when all devices with samples are sampled; 0 without any.
+    [[nodiscard]] std::uint64_t begin() const;
     /// By device, in the order of time.
     [[nodiscard]] const std::map<std::uint32_t, std::vector<DeviceSample>>& by_device() const {
         return by_device_;
     }
 
     /// Over all windows: shares are means over the devices, rates are added up. Nothing if the row
-    /// was not sampled, or in less than half of the time.
+    /// was not sampled, or in less than this share of the devices' time.
     [[nodiscard]] std::optional<SampledMean> over(const SampledRow& row,
-                                                  std::span<const Interval> windows) const;
+                                                  std::span<const Interval> windows,
+                                                  double least_covered = 0.5) const;
 
   private:
     std::map<std::uint32_t, std::vector<DeviceSample>> by_device_;

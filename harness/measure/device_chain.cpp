@@ -275,11 +275,22 @@ void DeviceChain::take_batch(const std::vector<Item*>& cases, std::int64_t round
     }
     const auto observe = [&](std::string_view phase) { shared_.tell(*cases.front(), phase); };
     phases_.enter(programs_phase);
-    if (!shared_.options.programs->measure(request, results, observe)) {
+    const bool finished = shared_.options.programs->measure(request, results, observe);
+    phases_.enter(between_phases);
+    if (round == stacks_round) {
+        // All is measured already: without stacks a detail is missing.
+        for (std::size_t i = 0; i < cases.size(); ++i) {
+            ++shared_.done;
+            if (finished && results[i].status == model::CaseStatus::measured) {
+                join_batches(*cases[i]->result, std::move(results[i]));
+            }
+        }
+        return;
+    }
+    if (!finished) {
         shared_.interrupted = true;
         return;
     }
-    phases_.enter(between_phases);
     for (std::size_t i = 0; i < cases.size(); ++i) {
         Item& item = *cases[i];
         model::CaseResult& result = results[i];
@@ -287,7 +298,7 @@ void DeviceChain::take_batch(const std::vector<Item*>& cases, std::int64_t round
         ++shared_.done;
         item.begun = true;
         if (!request.first && result.status == model::CaseStatus::measured) {
-            if (round != stacks_round) shared_.journal.add_batches(*item.suite, result);
+            shared_.journal.add_batches(*item.suite, result);
             join_batches(*item.result, std::move(result));
             continue;
         }

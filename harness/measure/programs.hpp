@@ -19,7 +19,8 @@ namespace perfgate::measure {
 inline constexpr std::size_t overhead_batches = 3;
 
 /// The round of a request that measures nothing: what the host does while the device is idle is
-/// sampled, and becomes part of the details of the host's times.
+/// sampled, and becomes part of the details of the host's times. Failures and interruptions of it
+/// change nothing of what was measured.
 inline constexpr std::int64_t stacks_round = -1;
 
 /// One batch of all these cases, which are of one group.

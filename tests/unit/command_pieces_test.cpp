@@ -794,6 +794,51 @@ TEST(Communication, IsNotCountedWithAReason) {
     EXPECT_FALSE(differ.samples.contains("bus_bandwidth"));
 }
 
+TEST(Communication, IsNotCountedWhereAKernelRunsOutsideOfTheCalls) {
+    const auto untold = [](std::uint32_t number, std::size_t kernels) {
+        activity::Program program = nccl_rank(number, {{{1000, 200}}});
+        for (std::size_t i = 0; i < kernels; ++i) {
+            program.kernel(reduce, 1500 + i, {1600 + 10 * i, 1605 + 10 * i});
+        }
+        return program;
+    };
+    for (const command::Piece& piece : {step, command::Piece{}}) {
+        const PieceValues found = values_of(*recorded_of({untold(0, 1), untold(1, 1)}), piece);
+        EXPECT_FALSE(found.counts.contains("communicated_bytes"));
+        EXPECT_FALSE(found.counts.contains("communication_calls"));
+        EXPECT_TRUE(found.not_known.at("communicated_bytes").starts_with("communication kernels"));
+        EXPECT_TRUE(found.samples.contains("communication_skew")) << "by the order of kernels";
+        const PieceValues differ = values_of(*recorded_of({untold(0, 1), untold(1, 2)}), piece);
+        EXPECT_EQ(differ.not_known.at("communication_skew"),
+                  "the processes' NCCL and NVSHMEM kernels differ: in instance 1 one has 2 and "
+                  "another 3");
+    }
+}
+
+TEST(Communication, IsNotCountedWhereACallDoesNotSayWhatItMoves) {
+    const auto counts = [](bool alone) {
+        activity::Program program;
+        program.communicator(7, 2, 0).range("step", {1000, 2000});
+        if (!alone) program.nccl("ncclGroupStart", {1010, 1012});
+        program.nccl("ncclSend", {1014, 1020}).nccl("ncclRecv", {1022, 1030}, 7, 600);
+        if (!alone) program.nccl("ncclGroupEnd", {1040, 1060});
+        program.kernel(reduce, alone ? 1015 : 1050, {1070, 1090});
+        program.kernel(reduce, alone ? 1025 : 1051, {1100, 1190});
+        return values_of(*recorded_of({program}), step).counts;
+    };
+    EXPECT_FALSE(counts(true).contains("communicated_bytes"));
+    EXPECT_FALSE(counts(false).contains("communicated_bytes"));
+}
+
+TEST(Communication, OfAGroupWithTwoCommunicatorsIsCounted) {
+    activity::Program program;
+    program.communicator(7, 2, 0).range("step", {1000, 2000}).nccl("ncclGroupStart", {1010, 1012});
+    program.nccl("ncclAllReduce", {1014, 1020}, 7, 1000);
+    program.nccl("ncclAllReduce", {1022, 1030}, 8, 600).nccl("ncclGroupEnd", {1040, 1060});
+    program.kernel(reduce, 1050, {1070, 1090}).kernel(reduce, 1051, {1100, 1190});
+    EXPECT_EQ(values_of(*recorded_of({program}), step).counts.at("communicated_bytes"), 1600);
+}
+
 TEST(Communication, OfAProgramWithoutAnyIsNothing) {
     const PieceValues found = values_of(*recorded_of({two_steps()}), step);
     EXPECT_EQ(found.counts.at("communicated_bytes"), 0);
@@ -817,6 +862,51 @@ TEST(SampledValues, AreMeansOfEachInstanceAndBytesOfLinks) {
     EXPECT_EQ(found.samples.at("pcie_bytes"), (std::vector<double>{100, 200}));
     EXPECT_FALSE(found.samples.contains("nvlink_bytes"));
     EXPECT_EQ(sampled_values_of(*recorded, {}).samples.at("sm_active").size(), 1U);
+}
+
+TEST(SampledValues, AreAbsentWhereAnInstanceWasNotSampledEnough) {
+    const auto sampled = [](std::uint64_t first, std::uint64_t last) {
+        activity::Program program;
+        program.range("step", {1000, 2000}).kernel("a", 1000, {1000, 2000});
+        program.range("step", {3000, 4000}).kernel("b", 3000, {3000, 4000});
+        activity::Program loader;
+        loader.range("step", {5000, 5100});
+        program.sample({first, 2000}, {50, 10, 1, 2, 0, 1e9F, 0});
+        program.sample({3000, last}, {50, 10, 1, 2, 0, 1e9F, 0});
+        return sampled_values_of(*recorded_of({program, loader}), step);
+    };
+    const SampledValues most = sampled(1040, 4000);
+    EXPECT_EQ(most.samples.at("pcie_bytes"), (std::vector<double>{1000, 1000}));
+    EXPECT_EQ(most.samples.at("sm_active").size(), 2U);
+    EXPECT_TRUE(most.details.empty());
+    const SampledValues some = sampled(1000, 3940);
+    EXPECT_FALSE(some.samples.contains("pcie_bytes")) << "a 17th was not sampled";
+    EXPECT_EQ(some.samples.at("sm_active").size(), 2U);
+    EXPECT_NE(some.absent, "");
+    EXPECT_TRUE(sampled(1000, 3400).samples.empty()) << "one of two instances is not known";
+    const SampledValues late = sampled(1900, 4000);
+    EXPECT_EQ(late.samples.at("pcie_bytes"), std::vector<double>{1000});
+    EXPECT_EQ(late.details.at("pcie_bytes"),
+              "1 of 2 instances; the others began before the GPU was sampled");
+}
+
+TEST(SampledValues, BytesOfAProgramWhoseBeginWasNotSampledAreAbsent) {
+    activity::Program program;
+    program.kernel("a", 1000, {1000, 2000}).sample({1300, 2000}, {50, 10, 1, 2, 0, 1e9F, 0});
+    const SampledValues found = sampled_values_of(*recorded_of({program}), {});
+    EXPECT_FALSE(found.samples.contains("pcie_bytes"));
+    EXPECT_EQ(found.samples.at("sm_active"), std::vector<double>{50});
+}
+
+TEST(SampledValues, BytesAreOfAllDevicesThatWorked) {
+    activity::Program program;
+    program.range("step", {100, 300}).kernel("a", 110, {120, 300});
+    program.kernel("b", 115, {120, 300}).sample({0, 400}, {50, 10, 1, 2, 0, 1e9F, 0});
+    std::vector<activity::Recording> recordings(1, program.recording());
+    recordings[0].records.kernels[1].place.device = 1;
+    const SampledValues found = sampled_values_of(Recorded(std::move(recordings)), step);
+    EXPECT_FALSE(found.samples.contains("pcie_bytes"));
+    EXPECT_TRUE(found.samples.contains("sm_active"));
 }
 
 TEST(SampledValues, AreAbsentWithAReason) {

@@ -17,6 +17,7 @@
 
 #include "measure/batches.hpp"
 #include "measure/session.hpp"
+#include "model/host_time.hpp"
 #include "unit/temporary_folder.hpp"
 #include "util/file.hpp"
 
@@ -313,6 +314,42 @@ TEST_F(DeviceChainTest, AnInterruptionOfTheFirstProgramLeavesTheOthers) {
         EXPECT_EQ(result.status, CaseStatus::skipped);
         EXPECT_TRUE(result.metrics.empty());
     }
+}
+
+TEST_F(DeviceChainTest, WhatFailsWhileStacksAreSampledLeavesTheMeasuredValues) {
+    add_program("app", "program", 0);
+    add_program("app", "step", 0);
+    programs_.answer = [](const ProgramRequest& request, std::vector<CaseResult>& results) {
+        if (request.round != stacks_round) return true;
+        model::set_error(results[0], "memory ran out", "");
+        results[1].metrics["gpu_time"] = {"ns", 0, {}, {}};
+        results[1].metrics["gpu_time"].detail = model::with_host("", "reads");
+        return true;
+    };
+    const model::Run finished = run([](Session& session) {
+        session.measure_again({{0, 0}, {0, 1}}, stacks_round, 1);
+    });
+    EXPECT_EQ(programs_.requests.back().round, stacks_round);
+    EXPECT_FALSE(finished.interrupted);
+    for (std::size_t i = 0; i < 2; ++i) {
+        EXPECT_EQ(finished.suites[0].cases[i].status, CaseStatus::measured) << i;
+        EXPECT_EQ(processes_of(finished.suites[0].cases[i]), (Numbers{0, 1, 2})) << i;
+        EXPECT_EQ(journaled(i).status, CaseStatus::measured) << i;
+    }
+    EXPECT_EQ(model::host_in(finished.suites[0].cases[1].metrics.at("gpu_time").detail), "reads");
+}
+
+TEST_F(DeviceChainTest, AnInterruptionWhileStacksAreSampledLeavesAFinishedRun) {
+    add_program("app", "program", 0);
+    programs_.answer = [](const ProgramRequest& request, auto&) {
+        return request.round != stacks_round;
+    };
+    const model::Run finished = run([](Session& session) {
+        session.measure_again({{0, 0}}, stacks_round, 1);
+    });
+    EXPECT_EQ(programs_.requests.back().round, stacks_round);
+    EXPECT_FALSE(finished.interrupted);
+    EXPECT_EQ(processes_of(finished.suites[0].cases[0]), (Numbers{0, 1, 2}));
 }
 
 TEST_F(DeviceChainTest, VerifyingAloneRunsAProgramOnce) {

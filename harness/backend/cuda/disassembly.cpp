@@ -163,11 +163,13 @@ std::string add_counts(const std::vector<std::string>& symbols, const Instructio
     return any ? "" : fmt::format("none of {} counts is of the kernels", counts.size());
 }
 
-/// What `add` returns, or the error that it throws.
+/// What `add` returns, or the error that it throws; measure::DeviceLost is passed on.
 template <class Add>
 std::string problem_of(const Add& add) {
     try {
         return add();
+    } catch (const measure::DeviceLost&) {
+        throw;
     } catch (const util::Error& error) {
         return error.what();
     }

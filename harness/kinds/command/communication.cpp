@@ -102,14 +102,21 @@ std::string difference(const Process& one, const Process& other, std::size_t ins
     return {};
 }
 
+/// Whether each communication kernel of the instance was launched by one of its calls.
+bool is_told(const OwnInstance& own) {
+    std::uint64_t told = 0;
+    for (const Collective& call : own.calls) told += call.kernels;
+    return told == own.kernels.size();
+}
+
 /// Whether the calls tell of every communication kernel which communicator it is about.
 bool calls_tell(const Process& process) {
     return std::all_of(
         process.instances.begin(), process.instances.end(), [](const OwnInstance& own) {
-            const auto with_kernel = static_cast<std::size_t>(
-                std::count_if(own.calls.begin(), own.calls.end(),
-                              [](const Collective& call) { return call.time.length() != 0; }));
-            return with_kernel != 0 ? own.kernels.size() >= with_kernel : own.kernels.empty();
+            return is_told(own) &&
+                   std::none_of(own.calls.begin(), own.calls.end(), [](const Collective& call) {
+                       return call.kernels != 0 && call.time.length() == 0;
+                   });
         });
 }
 
@@ -126,7 +133,7 @@ void count_calls(const std::vector<Process>& processes, Communication& found) {
         }
         for (const OwnInstance& own : process.instances) {
             ++instances;
-            if (!own.kernels.empty() && own.calls.empty()) {
+            if (!is_told(own)) {
                 found.not_counted =
                     "communication kernels ran without a call of NCCL, as in a CUDA graph or with "
                     "NVSHMEM: what they communicate is not on record";

@@ -404,21 +404,15 @@ class BatchTaker {
 
     [[nodiscard]] bool samples_only() const { return request_.round == measure::stacks_round; }
 
-    /// A program that fails now says nothing of what was measured before.
     void sample() {
-        try {
-            double recorded_ns = 0;
-            const std::unique_ptr<Recorded> recorded = record(inject::Level::callbacks, recorded_ns);
-            for (std::size_t i = 0; i < results_.size(); ++i) {
-                const std::string host = host_of(*recorded, piece_of(i));
-                if (host.empty()) continue;
-                for (const std::string_view metric : model::host_metrics) {
-                    results_[i].metrics[std::string(metric)].detail = model::with_host("", host);
-                }
+        double recorded_ns = 0;
+        const std::unique_ptr<Recorded> recorded = record(inject::Level::callbacks, recorded_ns);
+        for (std::size_t i = 0; i < results_.size(); ++i) {
+            const std::string host = host_of(*recorded, piece_of(i));
+            if (host.empty()) continue;
+            for (const std::string_view metric : model::host_metrics) {
+                results_[i].metrics[std::string(metric)].detail = model::with_host("", host);
             }
-        } catch (const Failure&) {
-            // Then it is not known.
-        } catch (const util::Error&) {
         }
         conclude(true, results_);
     }
@@ -597,6 +591,11 @@ class BatchTaker {
                 model::Method method{model::counter_source, "samples"};
                 method.processes = std::max(static_cast<int>(recorded->working()), 1);
                 add(i, name, method, found->second);
+                const auto series = results_[i].metrics.find(name);
+                const auto detail = values.details.find(name);
+                if (series != results_[i].metrics.end() && detail != values.details.end()) {
+                    series->second.detail = detail->second;
+                }
             }
         }
     }

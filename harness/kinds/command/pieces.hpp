@@ -60,6 +60,7 @@ std::optional<double> recording_overhead(const Recorded& bare, const Recorded& r
 /// What the GPU measured about itself during the instances of a range or the program.
 struct SampledValues {
     std::map<std::string, std::vector<double>> samples;  ///< by metric, one for each instance
+    std::map<std::string, std::string> details;          ///< by metric, where instances have none
     std::string problem;  ///< why there are none at all; empty: there are some
     std::string absent;   ///< why a metric that is not among them is absent
 };

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string_view>
 
 #include "activity/analysis.hpp"
 #include "activity/samples.hpp"
@@ -15,6 +17,9 @@ namespace {
 
 using activity::DeviceSamples;
 using activity::Interval;
+
+/// A share is a mean, but bytes are a sum: time without samples has bytes that nobody counted.
+constexpr double least_covered_share = 0.5, least_covered_bytes = 0.95;
 
 /// The windows of each instance: one of a range, those that count of a process.
 using Windows = std::vector<std::pair<const activity::Timeline*, std::vector<Interval>>>;
@@ -45,16 +50,32 @@ SampledValues sampled_values_of(const Recorded& recorded, const Piece& piece) {
     if (!values.problem.empty()) return values;
     std::map<const activity::Timeline*, DeviceSamples> samples;
     const Windows windows = windows_of(recorded, piece);
+    std::size_t worked = 0;              // instances
+    std::set<std::string_view> unknown;  // rows without a value of an instance
     for (const auto& [timeline, own] : windows) {
         const DeviceSamples& device = samples.try_emplace(timeline, *timeline).first->second;
         double seconds = 0;
         for (const Interval& window : own) seconds += as_double(window.length()) / 1e9;
+        if (timeline->work().empty() || seconds == 0) continue;  // as of a process that loads data
+        ++worked;
+        const bool too_early =
+            piece.kind == Piece::Kind::range && own.front().begin < device.begin();
         for (const activity::SampledRow& row : activity::sampled_rows()) {
-            const auto mean = device.over(row, own);
-            if (!mean) continue;
+            const auto mean =
+                device.over(row, own, row.is_share ? least_covered_share : least_covered_bytes);
+            if (!mean) {
+                if (!too_early) unknown.insert(row.name);
+                continue;
+            }
             values.samples[std::string(row.name)].push_back(row.is_share ? mean->value
                                                                          : mean->value * seconds);
         }
+    }
+    std::erase_if(values.samples, [&](const auto& each) { return unknown.contains(each.first); });
+    for (const auto& [name, found] : values.samples) {
+        if (found.size() == worked) continue;
+        values.details[name] = fmt::format("{} of {}; the others began before the GPU was sampled",
+                                           found.size(), util::counted(worked, "instance"));
     }
     const bool any = std::any_of(samples.begin(), samples.end(),
                                  [](const auto& each) { return each.second.any(); });
@@ -65,8 +86,8 @@ SampledValues sampled_values_of(const Recorded& recorded, const Piece& piece) {
         values.problem = "the GPU was not sampled while the program used it";
     } else {
         values.absent =
-            "the GPU does not sample it together with the others, or sampled less than half of the "
-            "time";
+            "the GPU does not sample it together with the others, or did not sample enough of each "
+            "instance: half of its time, of bytes 95 %";
     }
     return values;
 }
