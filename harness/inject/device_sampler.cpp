@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inject/device_sampler.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <string>
@@ -13,6 +14,7 @@ using activity::SampledMetric;
 
 /// Reading must not take the program's time, nor keep it from ending.
 constexpr std::chrono::milliseconds of_a_step{10}, of_the_end{3000};
+constexpr std::uint64_t interval_ns = 100'000;
 /// Before this one a metric is in % of its peak, from it on in bytes of the interval.
 constexpr auto first_in_bytes = static_cast<std::size_t>(SampledMetric::pcie_read);
 
@@ -96,7 +98,7 @@ void DeviceSampler::step() {
         if ((wanted >> device & 1) == 0 || devices_.contains(device)) continue;
         try {
             devices_[device] = std::make_unique<cupti::DeviceSampling>(
-                api_, device, sampled_counters(), interval_ns_);
+                api_, device, sampled_counters(), interval_ns);
         } catch (const util::Error& error) {
             fail(device, error.what());
         }
@@ -112,19 +114,32 @@ void DeviceSampler::step() {
 }
 
 void DeviceSampler::finish() {
-    const std::lock_guard lock(mutex_);
     over_ = true;
-    for (auto& [device, sampling] : devices_) {
-        if (sampling == nullptr) continue;
-        try {
-            sampling->stop();
-            read(device, *sampling, of_the_end);
-        } catch (const util::Error& error) {
-            writer_.problem("samples of GPU " + std::to_string(device) +
-                            " are missing: " + error.what());
-        }
-        sampling.reset();
+    const std::unique_lock lock(mutex_, of_the_end);
+    if (!lock.owns_lock()) {
+        writer_.problem("samples are missing: the driver did not answer before the program ended");
+        return;
     }
+    const auto end = std::chrono::steady_clock::now() + of_the_end;
+    const auto for_each_sampling = [&](const auto& act) {
+        for (auto& [device, sampling] : devices_) {
+            if (sampling == nullptr) continue;
+            try {
+                act(device, *sampling);
+            } catch (const util::Error& error) {
+                writer_.problem("samples of GPU " + std::to_string(device) +
+                                " are missing: " + error.what());
+                sampling.reset();
+            }
+        }
+    };
+    for_each_sampling([](std::uint32_t, cupti::DeviceSampling& sampling) { sampling.stop(); });
+    for_each_sampling([&](std::uint32_t device, cupti::DeviceSampling& sampling) {
+        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+            end - std::chrono::steady_clock::now());
+        read(device, sampling, std::max(left, std::chrono::milliseconds(0)));
+    });
+    for (auto& [device, sampling] : devices_) sampling.reset();
     for (std::uint32_t device = 0; device < 64; ++device) {
         if ((wanted_ >> device & 1) != 0 && !devices_.contains(device)) {
             fail(device, "the program ended first");
