@@ -51,7 +51,7 @@ TEST_F(Injection, SchemasThatDoNotDeclareTheirEntriesAreNotRead) {
 }
 
 TEST_F(Injection, AForkWhileSchemasAreRegisteredLeavesNoLock) {
-    run({"forkschemas", "allreduce", "100"});
+    run({"allreduce", "100", "forkschemas"});
     EXPECT_EQ(recording().records.communication_calls.size(), 1u);
 }
 
