@@ -15,6 +15,7 @@ using activity::SampledMetric;
 /// Reading must not take the program's time, nor keep it from ending.
 constexpr std::chrono::milliseconds of_a_step{10}, of_the_end{3000};
 constexpr std::uint64_t interval_ns = 100'000;
+constexpr std::uint64_t longest_in_intervals = 10;
 /// Before this one a metric is in % of its peak, from it on in bytes of the interval.
 constexpr auto first_in_bytes = static_cast<std::size_t>(SampledMetric::pcie_read);
 
@@ -68,7 +69,10 @@ void DeviceSampler::read(std::uint32_t device, cupti::DeviceSampling& sampling,
     const auto& counters = sampling.counters();
     const cupti::Samples found = sampling.read(
         at_most, [&](std::uint64_t start, std::uint64_t end, std::span<const double> values) {
-            if (start == 0 || end <= start) return;
+            // The first one reaches back to the set-up, half a second (seen on an H100).
+            if (start == 0 || end <= start || end - start > longest_in_intervals * interval_ns) {
+                return;
+            }
             activity::DeviceSample& sample = records.device_samples.emplace_back();
             sample.start_ns = start;
             sample.end_ns = end;

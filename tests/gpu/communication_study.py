@@ -162,6 +162,7 @@ def part_steps():
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
         (root / "suite.yaml").write_text(DDP.format(python=sys.executable, program=PROGRAMS / "ddp_step.py"))
+        (root / "baselines").mkdir()
         done = tools.run([tools.PERFGATE, "run", root / "suite.yaml", "--baselines", root / "baselines", "--out",
                           root / "out", "--processes", os.environ.get("PERFGATE_GATE_RUN_PROCESSES", "3")],
                          codes=(0, 1, 3, 4))

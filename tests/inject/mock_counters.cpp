@@ -478,6 +478,9 @@ cuptiPmSamplingCounterDataGetSampleInfo(CUpti_PmSampling_CounterData_GetSampleIn
     if (params->sampleIndex >= image.samples) return CUPTI_ERROR_INVALID_PARAMETER;
     params->startTimestamp = image.start + params->sampleIndex * sample_ns;
     params->endTimestamp = params->startTimestamp + sample_ns;
+    // As the real one's, the first sample reaches back to the set-up.
+    static std::atomic<bool> first{true};
+    if (first.exchange(false)) params->startTimestamp -= 450 * sample_ns;
     return CUPTI_SUCCESS;
 }
 

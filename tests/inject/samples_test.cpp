@@ -65,6 +65,7 @@ TEST_F(Samples, OfTheGpuAreOnTheClockOfItsKernels) {
     for (std::size_t i = 1; i < samples.size(); ++i) {
         EXPECT_EQ(samples[i].start_ns, samples[i - 1].end_ns) << "none is missing, none is twice";
     }
+    EXPECT_EQ(samples.front().end_ns - samples.front().start_ns, 1'000'000u) << "not the set-up";
     // The mock counts two counters in one pass, and lacks the best name of the second.
     EXPECT_EQ(samples[0].value(SampledMetric::sm_active), 70);
     EXPECT_EQ(samples[0].value(SampledMetric::tensor_active), 30);
