@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inject/device_sampler.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <string>
@@ -13,6 +14,7 @@ using activity::SampledMetric;
 
 /// Reading must not take the program's time, nor keep it from ending.
 constexpr std::chrono::milliseconds of_a_step{10}, of_the_end{3000};
+constexpr std::uint64_t interval_ns = 100'000;
 constexpr std::uint64_t longest_in_intervals = 10;
 /// Before this one a metric is in % of its peak, from it on in bytes of the interval.
 constexpr auto first_in_bytes = static_cast<std::size_t>(SampledMetric::pcie_read);
@@ -68,7 +70,7 @@ void DeviceSampler::read(std::uint32_t device, cupti::DeviceSampling& sampling,
     const cupti::Samples found = sampling.read(
         at_most, [&](std::uint64_t start, std::uint64_t end, std::span<const double> values) {
             // The first one reaches back to the set-up, half a second (seen on an H100).
-            if (start == 0 || end <= start || end - start > longest_in_intervals * interval_ns_) {
+            if (start == 0 || end <= start || end - start > longest_in_intervals * interval_ns) {
                 return;
             }
             activity::DeviceSample& sample = records.device_samples.emplace_back();
@@ -100,7 +102,7 @@ void DeviceSampler::step() {
         if ((wanted >> device & 1) == 0 || devices_.contains(device)) continue;
         try {
             devices_[device] = std::make_unique<cupti::DeviceSampling>(
-                api_, device, sampled_counters(), interval_ns_);
+                api_, device, sampled_counters(), interval_ns);
         } catch (const util::Error& error) {
             fail(device, error.what());
         }
@@ -116,19 +118,32 @@ void DeviceSampler::step() {
 }
 
 void DeviceSampler::finish() {
-    const std::lock_guard lock(mutex_);
     over_ = true;
-    for (auto& [device, sampling] : devices_) {
-        if (sampling == nullptr) continue;
-        try {
-            sampling->stop();
-            read(device, *sampling, of_the_end);
-        } catch (const util::Error& error) {
-            writer_.problem("samples of GPU " + std::to_string(device) +
-                            " are missing: " + error.what());
-        }
-        sampling.reset();
+    const std::unique_lock lock(mutex_, of_the_end);
+    if (!lock.owns_lock()) {
+        writer_.problem("samples are missing: the driver did not answer before the program ended");
+        return;
     }
+    const auto end = std::chrono::steady_clock::now() + of_the_end;
+    const auto for_each_sampling = [&](const auto& act) {
+        for (auto& [device, sampling] : devices_) {
+            if (sampling == nullptr) continue;
+            try {
+                act(device, *sampling);
+            } catch (const util::Error& error) {
+                writer_.problem("samples of GPU " + std::to_string(device) +
+                                " are missing: " + error.what());
+                sampling.reset();
+            }
+        }
+    };
+    for_each_sampling([](std::uint32_t, cupti::DeviceSampling& sampling) { sampling.stop(); });
+    for_each_sampling([&](std::uint32_t device, cupti::DeviceSampling& sampling) {
+        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+            end - std::chrono::steady_clock::now());
+        read(device, sampling, std::max(left, std::chrono::milliseconds(0)));
+    });
+    for (auto& [device, sampling] : devices_) sampling.reset();
     for (std::uint32_t device = 0; device < 64; ++device) {
         if ((wanted_ >> device & 1) != 0 && !devices_.contains(device)) {
             fail(device, "the program ended first");

@@ -24,14 +24,14 @@ class DeviceSampler {
   public:
     static constexpr int step_ms = 20;
 
-    DeviceSampler(const cupti::Api& api, activity::Writer& writer, std::uint32_t interval_us)
-        : api_(api), writer_(writer), interval_ns_(std::uint64_t{1000} * interval_us) {}
+    DeviceSampler(const cupti::Api& api, activity::Writer& writer) : api_(api), writer_(writer) {}
 
     /// A context of the device exists: from the next step on it is sampled.
     void add(std::uint32_t device) noexcept { wanted_ |= std::uint64_t{1} << (device % 64); }
     /// Every step_ms or so: begins the samples of new devices, and writes what has come.
     void step();
-    /// Ends all samples and writes the rest. No step does anything from here on.
+    /// Ends all samples and writes the rest, as far as a few seconds allow. No step does anything
+    /// from here on.
     void finish();
 
   private:
@@ -41,12 +41,11 @@ class DeviceSampler {
 
     const cupti::Api& api_;
     activity::Writer& writer_;
-    const std::uint64_t interval_ns_;
     std::atomic<std::uint64_t> wanted_{0};
-    std::mutex mutex_;
+    std::timed_mutex mutex_;
     std::map<std::uint32_t, std::unique_ptr<cupti::DeviceSampling>> devices_;  ///< null: failed
     std::set<std::uint32_t> overflowed_;
-    bool over_ = false;
+    std::atomic<bool> over_{false};
 };
 
 }  // namespace perfgate::inject

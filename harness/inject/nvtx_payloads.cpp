@@ -31,8 +31,12 @@ constexpr std::string_view rank_name = "Rank";
 // Versions of the header call these differently.
 constexpr std::uint64_t first_own_schema = std::uint64_t{1} << 32;
 constexpr std::uint64_t schema_has_id = 1 << 8;
+constexpr std::uint64_t schema_has_entries = 1 << 4 | 1 << 5;  // and their number
 
-constexpr std::size_t most_layouts = 10'000, most_calls = 1'000'000;
+constexpr std::size_t most_layouts = 10'000, most_calls = 1'000'000, most_entries = 256;
+
+/// In a child after fork, where another thread may have held the lock.
+std::atomic<bool> abandoned{false};
 
 using Push = int (*)(nvtxDomainHandle_t, const nvtxEventAttributes_t*);
 
@@ -91,8 +95,8 @@ void add(nvtxDomainHandle_t domain, const nvtxPayloadData_t& data) {
 int note_and_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) noexcept {
     State& own = state();
     try {
-        if (own.any && event != nullptr && event->payloadType == NVTX_PAYLOAD_TYPE_EXT &&
-            event->reserved0 == 1) {
+        if (!abandoned && own.any && event != nullptr &&
+            event->payloadType == NVTX_PAYLOAD_TYPE_EXT && event->reserved0 == 1) {
             const auto* data = reinterpret_cast<const nvtxPayloadData_t*>(event->payload.ullValue);
             if (data != nullptr) add(domain, *data);
         }
@@ -124,13 +128,17 @@ Layout layout_of(const nvtxPayloadSchemaAttr_t& schema) {
 
 std::uint64_t register_schema(nvtxDomainHandle_t domain,
                               const nvtxPayloadSchemaAttr_t* schema) noexcept {
-    if (schema == nullptr) return 0;
+    if (schema == nullptr || abandoned) return 0;
     State& own = state();
     try {
         const std::lock_guard lock(own.mutex);
         const bool has_id = (schema->fieldMask & schema_has_id) != 0;
         const std::uint64_t id = has_id ? schema->schemaId : own.next_schema++;
-        if (schema->entries == nullptr || own.layouts.size() >= most_layouts) return id;
+        const bool has_entries = (schema->fieldMask & schema_has_entries) == schema_has_entries;
+        if (!has_entries || schema->entries == nullptr || schema->numEntries > most_entries ||
+            own.layouts.size() >= most_layouts) {
+            return id;
+        }
         if (const Layout layout = layout_of(*schema); layout.communicator) {
             own.layouts[{domain, id}] = layout;
             own.any = true;
@@ -185,7 +193,7 @@ void take_payloads(activity::Records& records) {
 }
 
 void abandon_payloads() noexcept {
-    state().any = false;
+    abandoned = true;
 }
 
 }  // namespace perfgate::inject

@@ -227,7 +227,7 @@ bool Recorder::load(std::string& why) {
         if (!cupti::load(settings_.cupti, api_, unusable_)) return;
         if (settings_.level == Level::samples) {
             if (!cupti::load_sampling(api_, unusable_)) return;
-            sampler_ = std::make_unique<DeviceSampler>(api_, writer_, settings_.samples_us);
+            sampler_ = std::make_unique<DeviceSampler>(api_, writer_);
         }
         callbacks_ = std::make_unique<Callbacks>(
             api_, writer_, launch_names_, [this](std::uint32_t device) { sampler_->add(device); },
@@ -408,11 +408,11 @@ void Recorder::flush(std::uint32_t flag) {
 void Recorder::finish(std::string_view how) {
     const std::unique_lock lock(flush_mutex_, flush_patience);
     if (!lock.owns_lock() || ending_.exchange(true)) return;
-    if (sampler_ != nullptr) sampler_->finish();
     // Launches that other threads make from here on are not in the records either.
     const activity::Counts launched = counts();
     if (stack_sampler_ != nullptr) stack_sampler_->stop();
     flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    if (sampler_ != nullptr) sampler_->finish();  // may take seconds
     activity::Counts last = counts();
     last.kernel_launches = launched.kernel_launches;
     last.captured_launches = launched.captured_launches;
@@ -499,13 +499,15 @@ void Recorder::start_thread() {
     }
 }
 
-void Recorder::start_sampler() {
+void Recorder::start_sampler() try {
     stack_sampler_ =
         std::make_unique<stacks::Sampler>(std::chrono::microseconds(settings_.stacks_us), [this] {
             std::uint64_t time = 0;
             return api_.cuptiGetTimestamp(&time) == CUPTI_SUCCESS ? time : now(CLOCK_REALTIME);
         });
     stack_sampler_->start();
+} catch (...) {
+    writer_.problem("no stacks were sampled: memory ran out");
 }
 
 void Recorder::run_flushes() noexcept {
@@ -525,13 +527,14 @@ void Recorder::run_flushes() noexcept {
                 ::kill(getpid(), signal);
                 return;
             }
+            since_flush_ms += step_ms;
+            if (since_flush_ms >= flush_ms) {
+                since_flush_ms = 0;
+                const std::unique_lock lock(flush_mutex_, std::try_to_lock);
+                if (lock.owns_lock() && !ending_) flush(0);
+            }
             // Not while the program makes its context, whose driver this would wait for.
             if (sampler_ != nullptr && callbacks_->launches().kernels != 0) sampler_->step();
-            since_flush_ms += step_ms;
-            if (since_flush_ms < flush_ms) continue;
-            since_flush_ms = 0;
-            const std::unique_lock lock(flush_mutex_, std::try_to_lock);
-            if (lock.owns_lock() && !ending_) flush(0);
         } catch (...) {
             ++losses_.unread;
         }

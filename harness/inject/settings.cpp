@@ -16,7 +16,6 @@ constexpr const char* flush_variable = "PERFGATE_RECORD_FLUSH_MS";
 constexpr const char* code_variable = "PERFGATE_RECORD_CODE";
 constexpr const char* waits_variable = "PERFGATE_RECORD_WAITS";
 constexpr const char* stacks_variable = "PERFGATE_RECORD_STACKS_US";
-constexpr const char* samples_variable = "PERFGATE_RECORD_SAMPLES_US";
 constexpr const char* counters_variable = "PERFGATE_RECORD_COUNTERS";
 constexpr const char* cupti_variable = "PERFGATE_RECORD_CUPTI";
 
@@ -62,7 +61,6 @@ Settings settings_from_environment() {
     settings.code = variable(code_variable) != "0";
     settings.waits = variable(waits_variable) == "1";
     read_number(stacks_variable, settings.stacks_us);
-    read_number(samples_variable, settings.samples_us);
     settings.counters = variable(counters_variable);
     settings.cupti = variable(cupti_variable);
     return settings;

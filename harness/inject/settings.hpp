@@ -37,9 +37,8 @@ struct Settings {
     bool waits = false;
     /// Mean time between two samples of the host's stacks; 0: none are taken.
     std::uint32_t stacks_us = 0;
-    std::uint32_t samples_us = 100;  ///< at level `samples`: between two samples of a device
-    std::string counters;            ///< a CounterRequest, for level `counters`
-    std::string cupti;               ///< libcupti for programs that bring none; empty: look for it
+    std::string counters;  ///< a CounterRequest, for level `counters`
+    std::string cupti;     ///< libcupti for programs that bring none; empty: look for it
 };
 
 /// From this process's environment. Values that do not parse have their default.

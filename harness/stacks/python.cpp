@@ -25,7 +25,8 @@ constexpr PythonLayout layouts[] = {
 };
 
 constexpr std::size_t most_text = 512, most_line_table = 16384, most_threads = 4096;
-constexpr std::size_t most_functions = 65536;
+constexpr std::size_t most_functions = 65536, most_bytes = std::size_t{64} << 20;
+constexpr std::uint32_t not_kept = ~std::uint32_t{0};
 constexpr Address type_of_object = 8, length_of_text = 16, state_of_text = 32;
 constexpr Address size_of_bytes = 16, data_of_bytes = 32;
 
@@ -327,8 +328,9 @@ std::optional<std::uint32_t> Python::function(const Memory& memory, pid_t proces
     const Code found{field(layout_.file), field(layout_.name), field(layout_.lines),
                      static_cast<std::uint32_t>(field(layout_.first_line))};
     // Addresses of user space have 47 bits.
-    Known& known = codes_[code ^ static_cast<std::uint64_t>(process) << 47];
-    if (known.function != 0 && known.code == found) return known.function - 1;
+    const std::uint64_t key = code ^ static_cast<std::uint64_t>(process) << 47;
+    const auto known = codes_.find(key);
+    if (known != codes_.end() && known->second.code == found) return known->second.function;
     Function function;
     if (!text(memory, found.name, distance, function.name) ||
         !text(memory, found.file, distance, function.file)) {
@@ -342,14 +344,32 @@ std::optional<std::uint32_t> Python::function(const Memory& memory, pid_t proces
         }
     }
     function.first_line = found.first_line;
-    if (functions_.size() == most_functions) return std::nullopt;
-    if (codes_.size() > 4 * most_functions) {
-        codes_.clear();  // of processes that have ended
-        return std::nullopt;
+    const std::uint32_t number = number_of(std::move(function));
+    if (number == not_kept) return number;
+    if (codes_.size() >= 4 * most_functions) codes_.clear();  // of processes that have ended
+    codes_[key] = {found, number};
+    return number;
+}
+
+std::uint32_t Python::number_of(Function function) {
+    const std::hash<std::string> hash;
+    const std::size_t key = hash(function.name) ^ 3 * hash(function.file) ^
+                            5 * hash(function.lines) ^ function.first_line;
+    const auto [first, last] = same_.equal_range(key);
+    for (auto each = first; each != last; ++each) {
+        const Function& other = functions_[each->second];
+        if (other.name == function.name && other.file == function.file &&
+            other.lines == function.lines && other.first_line == function.first_line) {
+            return each->second;
+        }
     }
+    const std::size_t bytes = function.name.size() + function.file.size() + function.lines.size();
+    if (functions_.size() == most_functions || bytes > most_bytes - bytes_) return not_kept;
+    const auto number = static_cast<std::uint32_t>(functions_.size());
     functions_.push_back(std::move(function));
-    known = {found, static_cast<std::uint32_t>(functions_.size())};
-    return known.function - 1;
+    bytes_ += bytes;
+    same_.emplace(key, number);
+    return number;
 }
 
 bool Python::stack(const Memory& memory, pid_t process, Address distance, Address frame,
@@ -366,6 +386,7 @@ bool Python::stack(const Memory& memory, pid_t process, Address distance, Addres
         };
         const Address code = field(layout_.code) & ~Address{7};
         const auto known = function(memory, process, distance, code);
+        if (known == not_kept) return false;
         if (known) {
             Function& own = functions_[*known];
             const Address at = field(layout_.instruction);

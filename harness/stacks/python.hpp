@@ -93,8 +93,10 @@ class Python {
     };
 
     bool text(const Memory& memory, Address at, Address distance, std::string& to) const;
+    /// Nothing if there is no code object; `not_kept` if too many functions are known.
     std::optional<std::uint32_t> function(const Memory& memory, pid_t process, Address distance,
                                           Address code);
+    std::uint32_t number_of(Function function);
 
     PythonLayout layout_;
     Address runtime_ = 0, code_type_ = 0, text_type_ = 0;
@@ -102,6 +104,9 @@ class Python {
     Address module_at_ = 0;  ///< its first mapping
     std::size_t thread_id_in_pthread_ = 0;
     std::vector<Function> functions_;
+    std::size_t bytes_ = 0;  ///< of their texts
+    /// By a hash of what a function is: processes have the same ones at other addresses.
+    std::unordered_multimap<std::size_t, std::uint32_t> same_;
     std::unordered_map<std::uint64_t, Known> codes_;  ///< by process and address
 };
 

@@ -57,6 +57,7 @@ struct Sampler::Thread {
     ThreadState state;
     Address frame = 0;  ///< of Python, at this look
     bool seen = true;   ///< when threads were listed last
+    bool ended = false;
     bool has_sample = false;
     HostSample sample;
     std::string name;
@@ -112,7 +113,7 @@ void Sampler::start() {
         this);
     pthread_attr_destroy(&attributes);
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    if (error != 0) about_python_ = "no stacks: no thread could be made";
+    if (error != 0) ended_ = "no stacks: no thread could be made";
 }
 
 void Sampler::stop() noexcept {
@@ -125,7 +126,7 @@ void Sampler::run() noexcept {
     const bool own_descriptors = leave_descriptors();
     std::unique_lock lock(mutex_);
     if (!own_descriptors) {
-        about_python_ = "no stacks: the system gives a thread no descriptors of its own";
+        ended_ = "no stacks: the system gives a thread no descriptors of its own";
         return;
     }
     random_.seed(static_cast<unsigned int>(sampling_.start_ns));
@@ -135,7 +136,7 @@ void Sampler::run() noexcept {
         try {
             look();
         } catch (...) {
-            about_python_ = "no more stacks: memory ran out";
+            ended_ = "no more stacks: memory ran out";  // a string might need some
             return;
         }
         sampling_.cpu_ns = processor_time();
@@ -159,7 +160,12 @@ void Sampler::look() {
     const bool list = sampling_.looks % looks_between_lists == 0;
     if (sampling_.looks % looks_between_children == 0) find_children();
     for (auto& [pid, process] : processes_) look_at(*process, now, list);
-    std::erase_if(processes_, [](const auto& each) { return each.second->threads.empty(); });
+    std::erase_if(processes_, [own = getpid()](const auto& each) {
+        const auto& threads = each.second->threads;
+        return each.first != own &&
+               std::all_of(threads.begin(), threads.end(),
+                           [](const auto& thread) { return thread.second.ended; });
+    });
     ++sampling_.looks;
     sampling_.end_ns = now;
     last_look_ns_ = now;
@@ -181,12 +187,18 @@ void Sampler::find_children() {
 }
 
 void Sampler::look_at(Process& process, std::uint64_t now, bool list_threads) {
-    if (list_threads || process.threads.empty()) {
+    const auto listed =
+        list_threads || process.threads.empty() ? threads_of(process.id) : std::nullopt;
+    if (listed) {
         for (auto& [tid, thread] : process.threads) thread.seen = false;
-        for (const pid_t tid : threads_of(process.id)) {
-            if (process.threads.size() == most_threads) break;
+        for (const pid_t tid : *listed) {
+            if (process.threads.size() == most_threads && !process.threads.contains(tid)) continue;
             const auto [known, added] = process.threads.try_emplace(tid, process.id, tid);
             known->second.seen = true;
+            // Another thread may have its number by now.
+            if (std::exchange(known->second.ended, false)) {
+                known->second.state = ThreadState(process.id, tid);
+            }
             if (!added && !known->second.name.empty() && sampling_.looks % 64 != 0) continue;
             std::string name = name_of(process.id, tid);
             if (name.starts_with("perfgate") && process.id != getpid()) {
@@ -194,7 +206,7 @@ void Sampler::look_at(Process& process, std::uint64_t now, bool list_threads) {
                 process.threads.clear();
                 return;
             }
-            if (name == known->second.name) continue;
+            if (name.empty() || name == known->second.name) continue;
             known->second.name = name;
             if (!name.starts_with("perfgate")) {
                 new_threads_.push_back(
@@ -223,9 +235,12 @@ void Sampler::look_at(Process& process, std::uint64_t now, bool list_threads) {
     for (auto each = process.threads.begin(); each != process.threads.end();) {
         Thread& thread = each->second;
         const bool own = thread.name.starts_with("perfgate");
-        const bool alive = own || (thread.seen && look_at(process, thread, now));
-        if (!alive) close(thread, now);
-        each = alive ? std::next(each) : process.threads.erase(each);
+        if (!own && !thread.ended && !(thread.seen && look_at(process, thread, now))) {
+            close(thread, now);
+            thread.ended = true;
+        }
+        // While it is listed, it is kept, so that it is not taken for a new one.
+        each = own || thread.seen ? std::next(each) : process.threads.erase(each);
     }
 }
 
@@ -317,7 +332,8 @@ void Sampler::take(activity::Writer& writer, activity::Records& records) {
         if (python_ && stacks_ > 100 && failed_stacks_ * 2 > stacks_) {
             about_python_ = "the stacks of Python could not be read";
         }
-        records.host_samplings.back().python = writer.string(about_python_);
+        records.host_samplings.back().python =
+            writer.string(ended_ != nullptr ? ended_ : about_python_.c_str());
     }
     for (std::size_t i = 0; i < frames.size(); ++i) {
         records.stack_frames.push_back({frames[i].caller, writer.string(names[i].first),

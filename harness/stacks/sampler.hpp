@@ -61,6 +61,7 @@ class Sampler {
     std::chrono::nanoseconds interval_;
     std::function<std::uint64_t()> clock_;
     std::string about_python_;
+    const char* ended_ = nullptr;  ///< why there are no more stacks
     std::optional<Python> python_;
 
     std::timed_mutex mutex_;  ///< held during a look

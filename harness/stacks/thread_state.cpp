@@ -3,10 +3,13 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -50,6 +53,9 @@ constexpr Call calls[] = {
 /// Faults that take about 0.5 µs each are the cause if they take this much of the time.
 constexpr std::uint64_t ns_of_fault = 500, faulting_parts = 4;
 
+/// Descriptors for what is opened briefly.
+constexpr rlim_t spare_descriptors = 16;
+
 util::Descriptor opened(const std::string& folder, const char* name) {
     return util::Descriptor(::open((folder + name).c_str(), O_RDONLY | O_CLOEXEC));
 }
@@ -84,26 +90,43 @@ HostState state_in_call(long call) {
     return HostState::other;
 }
 
-ThreadState::ThreadState(pid_t process, pid_t thread) {
-    const std::string folder = task_folder(process, thread);
-    schedule_ = opened(folder, "schedstat");
-    stat_ = opened(folder, "stat");
-    call_ = opened(folder, "syscall");
+ThreadState::ThreadState(pid_t process, pid_t thread) : folder_(task_folder(process, thread)) {
+    util::Descriptor schedule = opened(folder_, "schedstat"), stat = opened(folder_, "stat"),
+                     call = opened(folder_, "syscall");
+    rlimit limit{};
+    if (stat.get() < 0 || ::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    // Numbers are given from the lowest on.
+    const auto used = static_cast<rlim_t>(std::max({schedule.get(), stat.get(), call.get()}));
+    if (used >= limit.rlim_cur || limit.rlim_cur - used <= spare_descriptors) return;
+    keeps_files_ = true;
+    schedule_ = std::move(schedule);
+    stat_ = std::move(stat);
+    call_ = std::move(call);
 }
 
-bool ThreadState::look(std::uint64_t since_ns) noexcept {
+bool ThreadState::look(std::uint64_t since_ns) {
     std::array<char, 512> buffer{};
+    const auto text_now = [&](const util::Descriptor& kept, const char* name) {
+        return keeps_files_ ? text_of(kept, buffer) : text_of(opened(folder_, name), buffer);
+    };
     std::array<std::uint64_t, 2> schedule{};  // time for which it was ready, how often it ran
-    const std::string_view times = text_of(schedule_, buffer);
+    const std::string_view times = text_now(schedule_, "schedstat");
     numbers(times, 1, schedule);
-    // A thread that was blocked and has not been given a processor since is where it was.
-    unchanged_ = blocked_ && !times.empty() && schedule[1] == runs_;
+    // A thread that was blocked and has not been given a processor since is where it was. A kernel
+    // without these statistics says 0.
+    unchanged_ = blocked_ && schedule[1] != 0 && schedule[1] == runs_;
     const std::uint64_t was_ready_ns = schedule[0] - ready_ns_;
     ready_ns_ = schedule[0];
     runs_ = schedule[1];
     if (unchanged_) return true;
 
-    const std::string_view stat = text_of(stat_, buffer);
+    errno = 0;
+    const std::string_view stat = text_now(stat_, "stat");
+    if (stat.empty()) {
+        state_ = HostState::other;
+        blocked_ = false;
+        return errno == EMFILE || errno == ENFILE || errno == ENOMEM;
+    }
     const std::size_t name_end = stat.rfind(')');
     if (name_end == std::string_view::npos || name_end + 2 >= stat.size()) return false;
     const std::string_view fields = stat.substr(name_end + 2);
@@ -123,7 +146,7 @@ bool ThreadState::look(std::uint64_t since_ns) noexcept {
                                : HostState::running;
         return true;
     }
-    const std::string_view call = text_of(call_, buffer);
+    const std::string_view call = text_now(call_, "syscall");
     long number = 0;
     const auto [end, error] = std::from_chars(call.data(), call.data() + call.size(), number);
     // It may say "running" by now, or nothing where that is not allowed.
@@ -133,11 +156,13 @@ bool ThreadState::look(std::uint64_t since_ns) noexcept {
     return true;
 }
 
-std::vector<pid_t> threads_of(pid_t process) {
+std::optional<std::vector<pid_t>> threads_of(pid_t process) {
     std::vector<pid_t> threads;
     const std::string folder = "/proc/" + std::to_string(process) + "/task";
     const std::unique_ptr<DIR, int (*)(DIR*)> listing(::opendir(folder.c_str()), &::closedir);
-    if (listing == nullptr) return threads;
+    if (listing == nullptr) {
+        return errno == ENOENT || errno == ESRCH ? std::optional(threads) : std::nullopt;
+    }
     while (const dirent* entry = ::readdir(listing.get())) {
         const pid_t thread = std::atoi(entry->d_name);
         if (thread > 0) threads.push_back(thread);

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,18 +17,23 @@ namespace perfgate::stacks {
 /// Of the calls that may wait, what they wait for.
 activity::HostState state_in_call(long call);
 
+/// Keeps files open while the limit of descriptors leaves enough of them, and opens them at each
+/// look from then on.
 class ThreadState {
   public:
     ThreadState(pid_t process, pid_t thread);
 
-    /// False if the thread has ended. `since_ns` is the time since the last look.
-    bool look(std::uint64_t since_ns) noexcept;
+    /// False if the thread has ended. `since_ns` is the time since the last look. Throws where
+    /// memory runs out.
+    bool look(std::uint64_t since_ns);
 
     [[nodiscard]] activity::HostState state() const { return state_; }
     /// It has not run since the look before: its stack is the same.
     [[nodiscard]] bool unchanged() const { return unchanged_; }
 
   private:
+    std::string folder_;
+    bool keeps_files_ = false;
     util::Descriptor schedule_, stat_, call_;
     activity::HostState state_ = activity::HostState::other;
     bool unchanged_ = false;
@@ -35,8 +41,9 @@ class ThreadState {
     std::uint64_t ready_ns_ = 0, runs_ = 0, faults_ = 0;
 };
 
-/// The threads of a process, or the processes that one of its threads started.
-std::vector<pid_t> threads_of(pid_t process);
+/// The threads of a process, none if it has ended; nothing if they cannot be listed.
+std::optional<std::vector<pid_t>> threads_of(pid_t process);
+/// The processes that a thread started.
 std::vector<pid_t> children_of(pid_t process, pid_t thread);
 /// The name that the program gave it.
 std::string name_of(pid_t process, pid_t thread);

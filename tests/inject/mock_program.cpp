@@ -10,7 +10,8 @@
 //     ranges come and go), handler (its own for SIGTERM), start and stop (the profiler, by the
 //     driver), cudastart and cudastop (by the runtime), forever (kernels, and their number on
 //     stdout), noinit (first: without CUDA), newcontext, samples N (waits for so many), allreduce
-//     BYTES (as NCCL's ranges have it)
+//     BYTES (as NCCL's ranges have it), oddschemas (of NVTX payloads), forkschemas (forks while
+//     some are registered)
 #include <cuda.h>
 #include <cudaProfiler.h>
 #include <dlfcn.h>
@@ -65,14 +66,19 @@ nvtxPayloadSchemaEntry_t entry(std::uint64_t type, const char* name, std::size_t
     return made;
 }
 
-template <class Payload>
-void push_with(nvtxDomainHandle_t domain, const char* name, const Payload& payload,
-               const std::vector<nvtxPayloadSchemaEntry_t>& entries) {
+nvtxPayloadSchemaAttr_t schema_of(const std::vector<nvtxPayloadSchemaEntry_t>& entries) {
     nvtxPayloadSchemaAttr_t schema{};
     schema.fieldMask = 1 << 2 | 1 << 4 | 1 << 5 | 1 << 6;  // without an id
     schema.type = 1;
     schema.entries = entries.data();
     schema.numEntries = entries.size();
+    return schema;
+}
+
+template <class Payload>
+void push_with(nvtxDomainHandle_t domain, const char* name, const Payload& payload,
+               const std::vector<nvtxPayloadSchemaEntry_t>& entries) {
+    nvtxPayloadSchemaAttr_t schema = schema_of(entries);
     schema.payloadStaticSize = sizeof(payload);
     const nvtxPayloadData_t data{nvtxPayloadSchemaRegister(domain, &schema), sizeof(payload),
                                  &payload};
@@ -104,6 +110,30 @@ void all_reduce(std::size_t bytes) {
     nvtxDomainRangePop(domain);
 }
 
+void register_schema() {
+    static const nvtxDomainHandle_t domain = nvtxDomainCreateA("NCCL");
+    static const std::vector entries{
+        entry(NVTX_PAYLOAD_ENTRY_TYPE_UINT64, "NCCL communicator ID", 0)};
+    const nvtxPayloadSchemaAttr_t schema = schema_of(entries);
+    nvtxPayloadSchemaRegister(domain, &schema);
+}
+
+/// Schemas that do not declare their entries, which are not set, or declare far too many.
+void odd_schemas() {
+    const nvtxDomainHandle_t domain = nvtxDomainCreateA("odd");
+    for (const std::uint64_t mask : {0, 1 << 4, 1 << 5}) {
+        nvtxPayloadSchemaAttr_t schema{};
+        schema.fieldMask = mask | 1 << 2;
+        schema.entries = reinterpret_cast<const nvtxPayloadSchemaEntry_t*>(std::uintptr_t{64});
+        schema.numEntries = 3;
+        nvtxPayloadSchemaRegister(domain, &schema);
+    }
+    const std::vector<nvtxPayloadSchemaEntry_t> none(1);
+    nvtxPayloadSchemaAttr_t schema = schema_of(none);
+    schema.numEntries = SIZE_MAX / sizeof(none[0]);
+    nvtxPayloadSchemaRegister(domain, &schema);
+}
+
 /// Until so many samples of the GPU were read.
 void wait_for_samples(std::uint64_t count) {
     void* cupti = dlopen("libcupti.so.13", RTLD_NOW | RTLD_NOLOAD);
@@ -117,22 +147,18 @@ void wait_for(pid_t child) {
     if (status != 0) std::exit(9);
 }
 
-/// Children that open a range, forked while another thread opens and closes some. In a child, what
-/// that thread had locked would stay so.
-void fork_between_ranges() {
+/// Children that do what another thread does meanwhile. In a child, what that thread had locked
+/// would stay so.
+void fork_while(void (*act)()) {
     std::atomic<bool> over{false};
     std::thread other([&] {
-        while (!over) {
-            nvtxRangePushA("busy");
-            nvtxRangePop();
-        }
+        while (!over) act();
     });
     for (int i = 0; i < 200; ++i) {
         const pid_t child = fork();
         if (child == 0) {
             alarm(5);
-            nvtxRangePushA("child");
-            nvtxRangePop();
+            act();
             _exit(0);
         }
         int status = 0;
@@ -245,7 +271,15 @@ int main(int argc, char** argv) {
             }
             wait_for(child);
         } else if (what == "forkbusy") {
-            fork_between_ranges();
+            fork_while([] {
+                nvtxRangePushA("busy");
+                nvtxRangePop();
+            });
+        } else if (what == "forkschemas") {
+            register_schema();
+            fork_while(&register_schema);
+        } else if (what == "oddschemas") {
+            odd_schemas();
         } else if (what == "forkexec") {
             char* verb = word();
             const pid_t child = fork();

@@ -42,6 +42,19 @@ TEST_F(Injection, CallsOfNcclSayWhatTheyCommunicate) {
     EXPECT_EQ(collectives[0].time.begin, found.records.kernels.at(0).start_ns);
 }
 
+TEST_F(Injection, SchemasThatDoNotDeclareTheirEntriesAreNotRead) {
+    run({"oddschemas", "allreduce", "100"});
+    const activity::Recording found = recording();
+    EXPECT_TRUE(found.incomplete.empty()) << found.incomplete.front();
+    ASSERT_EQ(found.records.communication_calls.size(), 1u);
+    EXPECT_EQ(found.records.communication_calls[0].bytes, 100u);
+}
+
+TEST_F(Injection, AForkWhileSchemasAreRegisteredLeavesNoLock) {
+    run({"allreduce", "100", "forkschemas"});
+    EXPECT_EQ(recording().records.communication_calls.size(), 1u);
+}
+
 TEST_F(Samples, OfTheGpuAreOnTheClockOfItsKernels) {
     const activity::Recording found = sampled();
     EXPECT_TRUE(found.incomplete.empty()) << found.incomplete.front();

@@ -13,8 +13,10 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "activity/recording.hpp"
@@ -205,6 +207,60 @@ open(stop, 'w').close()
 child.wait()
 )");
     EXPECT_FALSE(samples_in(started, "<module> > work").empty());
+}
+
+TEST_F(Stacks, a_function_of_several_processes_is_one) {
+    if (interpreters().empty()) GTEST_SKIP() << "no Python 3.10 to 3.19";
+    const Recording forked = run_python(interpreters().back(), R"(
+def work():
+    look(300)
+children = []
+for i in range(2):
+    child = os.fork()
+    if child == 0:
+        work()
+        os._exit(0)
+    children.append(child)
+for child in children: os.waitpid(child, 0)
+)");
+    std::set<std::uint32_t> processes;
+    for (const HostSample& each : samples_in(forked, "<module> > work > look")) {
+        processes.insert(each.process);
+    }
+    EXPECT_EQ(2u, processes.size());
+    std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>> frames;
+    for (const activity::StackFrame& each : forked.records.stack_frames) {
+        EXPECT_TRUE(frames.emplace(each.caller, each.function, each.file, each.line).second)
+            << forked.text(each.function) << ":" << each.line;
+    }
+}
+
+TEST_F(Stacks, more_threads_than_descriptors_are_sampled_and_named_once) {
+    if (interpreters().empty()) GTEST_SKIP() << "no Python 3.10 to 3.19";
+    program_ = interpreters().back();
+    const Ended ended = wait(start(words_of(R"(
+import resource
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+over = threading.Event()
+def stay(): over.wait()
+threads = [threading.Thread(target=stay) for i in range(100)]
+for thread in threads: thread.start()
+look(300)
+over.set()
+for thread in threads: thread.join()
+print('many')
+)")));
+    EXPECT_EQ(0, ended.status);
+    EXPECT_EQ("many\n", ended.output);
+    const Recording found = recording();
+    std::set<std::uint32_t> stays;
+    for (const HostSample& each : found.records.host_samples) {
+        if (stack_of(found, each).find("stay > ") != std::string::npos) stays.insert(each.thread);
+    }
+    EXPECT_EQ(100u, stays.size());
+    std::map<std::uint32_t, int> named;
+    for (const auto& each : found.records.host_threads) ++named[each.thread];
+    for (const auto& [thread, times] : named) EXPECT_GE(2, times) << thread;
 }
 
 TEST_F(Stacks, a_killed_program_leaves_a_readable_recording) {
