@@ -27,8 +27,7 @@ export interface Copies {
 export interface Collective {
   name: string; communicator: string; ranks: number; calls: number; bytes: number; bus_bytes: number; count: number;
   total_ns: number; median_ns: number; min_ns: number; max_ns: number; transfer_ns?: number;
-  algorithm_bytes_per_s: number; bus_bytes_per_s: number; compared?: number; last?: number;
-  wait_ns?: number;
+  algorithm_bytes_per_s: number; bus_bytes_per_s: number; compared?: number; last?: number; wait_ns?: number;
 }
 
 export interface Sampled {
