@@ -59,7 +59,7 @@ std::vector<std::string> advice(const Profile& profile, std::size_t count) {
                          util::counted(range.instances, "instance"), percent(share(range.idle_ns)),
                          time_text(range.unsubmitted_ns),
                          host.empty() ? "look at what the program does there on the CPU"
-                                      : "it was " + host)});
+                                      : "while the GPU was idle there, the host was " + host)});
     }
 
     std::uint64_t idle_after_waits = 0;
@@ -68,12 +68,13 @@ std::vector<std::string> advice(const Profile& profile, std::size_t count) {
         const CallSummary& worst = profile.waits.front();
         all.push_back(
             {share(worst.idle_ns),
-             fmt::format("{} left the GPU idle for {} ({} of the time, {} calls): the "
-                         "next work was submitted after it returned; wait less often, or "
-                         "submit work before waiting{}.",
-                         util::printable(worst.name, 80), time_text(worst.idle_ns),
-                         percent(share(worst.idle_ns)), worst.time.count,
-                         worst.caller.empty() ? "" : "; it was called: " + worst.caller)});
+             fmt::format(
+                 "{} left the GPU idle for {} ({} of the time, {} calls): the "
+                 "next work was submitted after it returned; wait less often, or "
+                 "submit work before waiting{}.",
+                 util::printable(worst.name, 80), time_text(worst.idle_ns),
+                 percent(share(worst.idle_ns)), worst.time.count,
+                 worst.caller.empty() ? "" : "; in these waits the host was " + worst.caller)});
     }
     const std::uint64_t other_idle = program.idle_ns - std::min(program.idle_ns, idle_after_waits);
     const std::string host = host_text(profile.host);

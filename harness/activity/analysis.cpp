@@ -178,9 +178,9 @@ void add_host(const Timeline& timeline, const HostSamples& samples, Profile& pro
     if (profile.waits.empty()) return;
     CallSummary& worst = profile.waits.front();
     std::vector<HostPiece> calls;
-    for (const ApiCall& call : timeline.api_calls()) {
-        if (call_name(recording.text(call.name)) == worst.name) {
-            calls.push_back({{call.start_ns, call.end_ns}, call.thread});
+    for (const ApiCall* call : waits_before_gaps(timeline, profile.windows)) {
+        if (call_name(recording.text(call->name)) == worst.name) {
+            calls.push_back({{call->start_ns, call->end_ns}, call->thread});
         }
     }
     worst.caller = host_text(samples.in(calls), 1);

@@ -308,10 +308,15 @@ void add_communication(std::span<const Timeline> timelines, std::span<Profile> p
     all.reserve(timelines.size());
     for (std::size_t i = 0; i < timelines.size(); ++i) {
         std::vector<Collective>& own = all.emplace_back(collectives_of(timelines[i]));
+        // A graph is captured before the device's first work.
+        if (profiles[i].window == timelines[i].device_span()) continue;
         std::erase_if(own, [&](const Collective& each) {
+            const Interval time = each.time.length() != 0
+                                      ? each.time
+                                      : Interval{each.launched_ns, each.launched_ns + 1};
             const std::vector<Interval>& windows = profiles[i].windows;
             return std::none_of(windows.begin(), windows.end(), [&](const Interval& window) {
-                return intersection(each.time, window).length() != 0;
+                return intersection(time, window).length() != 0;
             });
         });
     }
@@ -351,15 +356,26 @@ void add_communication(std::span<const Timeline> timelines, std::span<Profile> p
             if (each.parts.size() < 2) continue;
             const std::uint64_t wait = last - part.collective->time.begin;
             found.waits.push_back(wait);
-            if (wait == 0) ++found.row.last;
+            found.row.last = found.row.last.value_or(0) + (wait == 0 ? 1 : 0);
         }
     }
+    std::string why = "ranks or kernels of it are not on record";
+    if (!one_clock) why = "CUPTI's clock is not the host's real time in all processes";
+    if (!problem.empty()) why = problem;
     for (std::size_t i = 0; i < profiles.size(); ++i) {
+        bool unknown = false;
         for (auto& [key, found] : rows[i]) {
             found.row.transfer_ns = median(std::move(found.transfers));
-            found.row.wait_ns = median(std::move(found.waits));
+            found.row.compared = found.waits.size();
+            if (found.row.compared != 0) found.row.wait_ns = median(std::move(found.waits));
             found.row.time = durations(std::move(found.lengths));
+            unknown = unknown || (found.row.compared == 0 && found.row.ranks != 1);
             profiles[i].communication.push_back(std::move(found.row));
+        }
+        if (unknown) {
+            std::string& note = profiles[i].note;
+            note += fmt::format("{}Not all communication was compared between processes: {}.",
+                                note.empty() ? "" : " ", why);
         }
         std::stable_sort(
             profiles[i].communication.begin(), profiles[i].communication.end(),

@@ -68,6 +68,7 @@ struct Group {
     HostActivity activity;
     std::map<std::uint32_t, std::uint64_t> doings, lines;
     std::set<std::pair<std::uint32_t, std::uint32_t>> threads;
+    std::vector<Interval> times;  ///< of several threads
 
     void add(std::uint32_t doing, std::uint32_t line, std::uint64_t time) {
         activity.time_ns += time;
@@ -216,15 +217,16 @@ HostActivity HostSamples::activity_of(std::uint32_t frame) const {
 
 HostStacks HostSamples::in(std::span<const HostPiece> pieces) const {
     HostStacks stacks;
-    std::map<std::string, Group> groups, others;
+    using Groups = std::map<std::pair<std::string, std::string>, Group>;  // by name and file
+    Groups groups, others;
     std::unordered_map<std::uint32_t, HostActivity> known;
-    const auto add = [&](std::map<std::string, Group>& to, std::uint32_t frame, std::uint32_t doing,
+    const auto add = [&](Groups& to, std::uint32_t frame, std::uint32_t doing,
                          std::uint64_t time) -> Group& {
         const auto [activity, added] = known.try_emplace(frame);
         if (added) activity->second = activity_of(frame);
         std::string name = activity->second.name;
         if (frame == 0) name = doing_text(doing);  // nothing else tells one from another
-        Group& group = to[name];
+        Group& group = to[{name, activity->second.file}];
         if (group.activity.name.empty()) {
             group.activity.name = name;
             group.activity.file = activity->second.file;
@@ -250,16 +252,22 @@ HostStacks HostSamples::in(std::span<const HostPiece> pieces) const {
             const auto doing = static_cast<std::uint32_t>(sample->state);
             if (sample->frame == 0 || !works(doing)) continue;
             const std::uint64_t time = set.length({sample->start_ns, sample->end_ns});
-            if (time != 0) add(others, sample->frame, doing, time).threads.insert(thread);
+            if (time == 0) continue;
+            Group& group = add(others, sample->frame, doing, time);
+            group.threads.insert(thread);
+            group.times.push_back({sample->start_ns, sample->end_ns});
         }
     }
-    const auto finish = [&](std::map<std::string, Group>& from, std::vector<HostActivity>& to) {
-        for (auto& [name, group] : from) {
+    const auto finish = [&](Groups& from, std::vector<HostActivity>& to) {
+        for (auto& [key, group] : from) {
             if (const auto doing = group.most_of(group.doings); doing) {
                 group.activity.state = doing_text(*doing);
             }
             group.activity.line = group.most_of(group.lines).value_or(0);
             group.activity.threads = group.threads.size();
+            if (!group.times.empty()) {
+                group.activity.time_ns = IntervalSet(std::move(group.times)).overlap(set);
+            }
             to.push_back(std::move(group.activity));
         }
         std::stable_sort(to.begin(), to.end(), [](const HostActivity& a, const HostActivity& b) {

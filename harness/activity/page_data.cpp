@@ -205,6 +205,7 @@ Profile ProcessMaker::shown_profile() {
                                 range.sampled});
     }
     shown.host.waiting = first_rows(profile_.host.waiting, limits_.rows);
+    shown.host.sampled_ns = profile_.host.sampled_ns;
     shown.gaps = first_rows(profile_.gaps, limits_.rows);
     for (Gap& gap : shown.gaps) {
         gap.time = {since_origin(gap.time.begin), since_origin(gap.time.begin) + gap.time.length()};
@@ -246,16 +247,17 @@ std::vector<PageSamples> ProcessMaker::samples(Interval time) const {
         for (const Interval& piece : pieces_of(time)) {
             const auto mean = all.over(row, {&piece, 1});
             any = any || mean;
-            means.push_back(mean ? mean->value : 0);
+            means.push_back(mean ? mean->value : -1);
         }
         if (!any) continue;
         PageSamples& made = rows.emplace_back();
+        made.name = row.mean_name();
         made.label = row.label;
         made.unit = row.is_share ? "%" : "bytes/s";
         if (!row.is_share) made.most = *std::max_element(means.begin(), means.end());
         for (const double mean : means) {
             const double share = made.most > 0 ? std::min(mean / made.most, 1.0) : 0;
-            made.values.push_back(static_cast<std::uint64_t>(std::lround(1000 * share)));
+            made.values.push_back(mean < 0 ? -1 : std::lround(1000 * share));
         }
     }
     return rows;

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -121,11 +122,11 @@ struct OverheadSummary {
 
 /// What threads of the host did, by samples.
 struct HostActivity {
-    std::string name;        ///< "train → Loader.__next__ → Queue.get"; printable
-    std::string state;       ///< "waiting for a lock", "in cudaMalloc"; empty: mixed
-    std::string file;        ///< of the first function
-    std::uint32_t line = 0;  ///< in it; 0: several, or not known
-    std::uint64_t time_ns = 0;
+    std::string name;           ///< "train → Loader.__next__ → Queue.get"; printable
+    std::string state;          ///< "waiting for a lock", "in cudaMalloc"; empty: mixed
+    std::string file;           ///< of the first function
+    std::uint32_t line = 0;     ///< in it; 0: several, or not known
+    std::uint64_t time_ns = 0;  ///< of several threads at once it counts once
     std::uint64_t threads = 0;  ///< of other threads and processes: how many
 };
 
@@ -150,12 +151,13 @@ struct CollectiveSummary {
     std::string communicator;  ///< NCCL's id, the same in all processes
     std::uint32_t ranks = 0;   ///< 0: not on record
     std::uint64_t calls = 0;
-    std::uint64_t bytes = 0;        ///< of one, as nccl-tests count it
-    double bus_bytes = 0;           ///< of it, what crosses a link; 0: not known
-    Durations time;                 ///< of the process's own kernels, waiting included
-    std::uint64_t transfer_ns = 0;  ///< from the last process's begin; median. 0: not known
-    std::uint64_t last = 0;         ///< how often this process was the last to begin
-    std::uint64_t wait_ns = 0;      ///< how long it waited for the last one, median
+    std::uint64_t bytes = 0;              ///< of one, as nccl-tests count it
+    double bus_bytes = 0;                 ///< of it, what crosses a link; 0: not known
+    Durations time;                       ///< of the process's own kernels, waiting included
+    std::uint64_t transfer_ns = 0;        ///< from the last process's begin; median. 0: not known
+    std::uint64_t compared = 0;           ///< those whose begin in other processes is known
+    std::optional<std::uint64_t> last{};  ///< of these, how often this process began last
+    std::optional<std::uint64_t> wait_ns{};  ///< how long it waited for the last one, median
 
     /// 0: not known, as some processes are not on record.
     [[nodiscard]] double algorithm_bytes_per_s() const { return per_s(static_cast<double>(bytes)); }
@@ -173,7 +175,7 @@ struct CallSummary {
     /// Of calls that wait for the device: GPU idle time that began while the host waited in
     /// one.
     std::uint64_t idle_ns = 0;
-    /// Of the calls that wait, where most of those that left the GPU idle were made; printable.
+    /// Of those that wait and left the GPU idle, where the host was in them; printable.
     std::string caller{};
 };
 
@@ -250,7 +252,7 @@ struct IdleRange {
     std::uint64_t length_ns = 0;       ///< of all instances
     std::uint64_t idle_ns = 0;         ///< of that, with no work on any device
     std::uint64_t unsubmitted_ns = 0;  ///< of that, while the host made no CUDA call on record
-    HostStacks host{};                 ///< what it did then
+    HostStacks host{};                 ///< what it did in all of the idle time
 };
 
 struct DeviceSummary {
@@ -269,7 +271,7 @@ struct Profile {
     Counts counts;
     Interval window;  ///< from the begin to the end of what the program's summary covers
     std::vector<Interval> windows;  ///< what it covers of that; in no document
-    std::string note;               ///< on what it covers; empty: none
+    std::string note;               ///< on what it covers and lacks; empty: none
     bool by_launch = false;  ///< work belongs to a range by the time of its launch; else by the
                              ///< device's time, which is later
     std::uint64_t without_launch = 0;

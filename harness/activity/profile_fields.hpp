@@ -68,7 +68,7 @@ PERFGATE_FIELDS(CollectiveSummary, required(name, communicator, ranks, calls, by
                 also(archive.derived("algorithm_bytes_per_s",
                                      [&] { return of.algorithm_bytes_per_s(); })),
                 also(archive.derived("bus_bytes_per_s", [&] { return of.bus_bytes_per_s(); })),
-                required(last, wait_ns))
+                optional(compared, last, wait_ns))
 
 PERFGATE_FIELDS(SampledMean, named(required, "mean", value), required(low_share))
 
@@ -123,8 +123,8 @@ void describe(Archive& archive, Described<Archive, Profile>& of) {
         }
     });
     PERFGATE_GROUPS(with(required, gaps, lines), named(optional, "host", host.waiting, lines),
-                    required(overhead_ns), optional(compiling_ns, loading_ns),
-                    with(required, overheads, lines));
+                    named(optional, "host_sampled_ns", host.sampled_ns), required(overhead_ns),
+                    optional(compiling_ns, loading_ns), with(required, overheads, lines));
 }
 
 PERFGATE_FIELDS(ProfileDocument, with(required, processes, lines))
@@ -157,10 +157,11 @@ struct PageKind {
 
 /// What the GPU measured, in equal pieces of the time.
 struct PageSamples {
+    std::string name;  ///< as in Profile::sampled
     std::string label;
-    double most = 100;                  ///< of the values: 100 %, or the largest in bytes/s
-    std::string unit;                   ///< "%", "bytes/s"
-    std::vector<std::uint64_t> values;  ///< in per mille of `most`
+    double most = 100;                 ///< of the values: 100 %, or the largest in bytes/s
+    std::string unit;                  ///< "%", "bytes/s"
+    std::vector<std::int64_t> values;  ///< in per mille of `most`; -1: not sampled
 };
 
 struct PageProcess {
@@ -189,7 +190,7 @@ PERFGATE_FIELDS(PageTrack, required(kind), optional(device, context, stream, thr
 PERFGATE_FIELDS(PageKind, required(kind, name),
                 optional(merged, grid, block, registers, shared_bytes, from, to))
 
-PERFGATE_FIELDS(PageSamples, required(label, most, unit, values))
+PERFGATE_FIELDS(PageSamples, required(name, label, most, unit, values))
 
 PERFGATE_FIELDS(PageProcess, required(profile, all, advice, notes, length_ns),
                 optional(tracks_left_out), required(busy), optional(samples), required(tracks),

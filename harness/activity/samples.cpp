@@ -91,7 +91,7 @@ void add_samples(const Timeline& timeline, Profile& profile) {
     const auto means = [&](std::span<const Interval> windows) {
         SampledMeans found;
         for (const SampledRow& row : rows) {
-            if (const auto mean = samples.over(row, windows)) found[std::string(row.name)] = *mean;
+            if (const auto mean = samples.over(row, windows)) found[row.mean_name()] = *mean;
         }
         return found;
     };

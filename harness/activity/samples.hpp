@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,6 +23,11 @@ struct SampledRow {
     bool is_share = true;  ///< in % of the peak; else in bytes/s
     SampledMetric first = SampledMetric::sm_active;
     std::optional<SampledMetric> second{};
+
+    /// "pcie_bytes_per_s": its mean over time; a metric of this name has the bytes of an instance.
+    [[nodiscard]] std::string mean_name() const {
+        return std::string(name) + (is_share ? "" : "_per_s");
+    }
 };
 
 std::span<const SampledRow> sampled_rows();

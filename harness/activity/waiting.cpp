@@ -274,6 +274,16 @@ std::vector<CallSummary> calls_by_name(const Timeline& timeline,
     return calls;
 }
 
+std::vector<const ApiCall*> waits_before_gaps(const Timeline& timeline,
+                                              std::span<const Interval> windows) {
+    const Waits waits(timeline);
+    std::vector<const ApiCall*> calls;
+    for (const Interval& gap : gaps_in(timeline, windows)) {
+        if (const ApiCall* wait = waits.at(gap.begin); wait != nullptr) calls.push_back(wait);
+    }
+    return calls;
+}
+
 std::vector<CallSummary> waits_by_name(const Timeline& timeline,
                                        std::span<const Interval> windows) {
     const Waits waits(timeline);

@@ -47,6 +47,10 @@ std::vector<IdleCause> idle_causes(const Timeline& timeline, std::vector<Interva
 /// All calls of the windows by name, longest total first.
 std::vector<CallSummary> calls_by_name(const Timeline& timeline, std::span<const Interval> windows);
 
+/// For each gap of the windows that began while the host waited in a call, that call.
+std::vector<const ApiCall*> waits_before_gaps(const Timeline& timeline,
+                                              std::span<const Interval> windows);
+
 /// Those that wait for the device, most idle time first.
 std::vector<CallSummary> waits_by_name(const Timeline& timeline, std::span<const Interval> windows);
 

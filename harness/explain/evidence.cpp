@@ -137,9 +137,12 @@ Evidence gather(const model::CaseVerdict& verdict, const model::CaseResult& resu
         const auto figure = evidence.find(name);
         const auto series = result.metrics.find(name);
         if (figure == evidence.end() || series == result.metrics.end()) continue;
-        const std::string_view after = model::without_host(series->second.detail);
+        std::string_view after = series->second.detail, own = before;
+        if (model::contains_host_time(name)) {
+            after = model::without_host(after);
+            own = model::without_host(own);
+        }
         // Nothing consists of nothing; of any other value the parts are not known.
-        const std::string_view own = model::without_host(before);
         if (own.empty() && figure->second.before != 0) continue;
         if (after.empty() && figure->second.after != 0) continue;
         figure->second.detail = difference_of_details(own, after);

@@ -44,7 +44,8 @@ void join_batches(model::CaseResult& result, model::CaseResult more) {
             continue;
         }
         model::MetricSeries& series = found->second;
-        if (const auto host = model::host_in(from.detail); !host.empty()) {
+        if (const auto host = model::host_in(from.detail);
+            !host.empty() && model::contains_host_time(name)) {
             series.detail = model::with_host(series.detail, host);
         }
         for (model::Batch& batch : from.batches) {

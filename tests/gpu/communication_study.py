@@ -153,7 +153,7 @@ def part_collectives():
     for row in sorted(first.get("communication", []), key=lambda row: (row["name"], row["bytes"])):
         tools.say(f"  perfgate: {row['name']} {row['bytes'] >> 20} MiB x {row['calls']} bus "
                   f"{row['bus_bytes_per_s'] / 1e9:.1f} GB/s own median {row['median_ns']} transfer "
-                  f"{row.get('transfer_ns')} last {row['last']} waited {row['wait_ns']} ranks {row['ranks']} comm "
+                  f"{row.get('transfer_ns')} last {row.get('last')} waited {row.get('wait_ns')} ranks {row['ranks']} comm "
                   f"{row['communicator'][:6]}")
 
 

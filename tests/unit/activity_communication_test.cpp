@@ -158,6 +158,64 @@ TEST(Communication, AProfileHasARowForEachSizeWithTheRateWithoutWaiting) {
     EXPECT_EQ(read[0].communication[0].transfer_ns, 50u);
 }
 
+/// Profiles of the processes with what they communicated.
+std::vector<Profile> profiles_of(const std::vector<Program>& programs) {
+    std::vector<Timeline> timelines;
+    std::vector<Profile> profiles;
+    for (const Program& each : programs) {
+        timelines.emplace_back(each.recording());
+        profiles.push_back(profile_of(timelines.back()));
+    }
+    add_communication(timelines, profiles);
+    return profiles;
+}
+
+TEST(Communication, CallsWhoseKernelsAreNotKnownAreInTheProfile) {
+    Program program;
+    program.communicator(0xabc, 2, 0).nccl("ncclAllReduce", {10, 20}, 0xabc, 4096);
+    program.kernel("gemm", 500, {510, 600});  // the call before it was captured by a graph
+    program.nccl("ncclAllReduce", {520, 530}, 0xabc, 4096);
+    std::vector<Timeline> timelines;
+    timelines.emplace_back(program.recording());
+    std::vector<Profile> profiles{profile_of(timelines[0])};
+    add_communication(timelines, profiles);
+    ASSERT_EQ(profiles[0].communication.size(), 1u);
+    EXPECT_EQ(profiles[0].communication[0].calls, 2u);
+    EXPECT_EQ(profiles[0].communication[0].time.count, 0u);
+    // Of a part those that were made in it.
+    Profile part = profile_of(timelines[0]);
+    part.window = {515, 600};
+    part.windows = {part.window};
+    add_communication(timelines, {&part, 1});
+    ASSERT_EQ(part.communication.size(), 1u);
+    EXPECT_EQ(part.communication[0].calls, 1u);
+}
+
+TEST(Communication, WhatWasNotComparedIsNotZeroAndTheProfileSaysWhy) {
+    const auto lacks = [](const Profile& profile, const std::string& why) {
+        const CollectiveSummary& row = profile.communication.at(0);
+        EXPECT_EQ(row.compared, 0u);
+        EXPECT_FALSE(row.last);
+        EXPECT_FALSE(row.wait_ns);
+        EXPECT_NE(profile.note.find(why), std::string::npos) << profile.note;
+        const std::string json = write_profiles({profile});
+        EXPECT_EQ(json.find("wait_ns"), std::string::npos);
+        EXPECT_FALSE(parse_profiles(json, "test").at(0).communication.at(0).wait_ns);
+    };
+    const Program one = rank(0, {{100, {30, 40}}}), two = rank(1, {{100, {30, 40}}});
+    lacks(profiles_of({one}).at(0), "ranks or kernels of it are not on record");
+    lacks(profiles_of({one, rank(1, {{100, {30, 40}}, {100, {50, 60}}})}).at(0),
+          "one made 1 and another 2");
+    Program other_clock;
+    other_clock.communicator(0xabc, 2, 1).nccl("ncclAllReduce", {10, 20}, 0xabc, 100);
+    other_clock.kernel(all_reduce, 15, {30, 40});
+    lacks(profiles_of({one, other_clock}).at(1), "CUPTI's clock");
+    const std::vector<Profile> known = profiles_of({one, two});
+    EXPECT_EQ(known[0].note, "");
+    EXPECT_EQ(known[0].communication.at(0).compared, 1u);
+    EXPECT_EQ(known[0].communication.at(0).last, 1u);
+}
+
 TEST(Communication, ARateWithARankThatIsNotOnRecordIsNotKnown) {
     Program one = rank(0, {{4000, {100, 200}}});
     std::vector<Timeline> timelines;

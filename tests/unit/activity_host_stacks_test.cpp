@@ -111,10 +111,62 @@ TEST(HostStacks, other_threads_and_processes_are_named_if_they_work_meanwhile) {
     const HostStacks stacks = HostSamples(timeline).in(piece({0, 100}));
     ASSERT_EQ(1u, stacks.meanwhile.size());
     EXPECT_EQ("Images.__getitem__", stacks.meanwhile[0].name);
-    EXPECT_EQ(170u, stacks.meanwhile[0].time_ns);
+    EXPECT_EQ(90u, stacks.meanwhile[0].time_ns) << "of both at once";
     EXPECT_EQ(2u, stacks.meanwhile[0].threads);
     EXPECT_NE(std::string::npos,
               host_text(stacks).find("; meanwhile 2 other threads were in Images.__getitem__"));
+}
+
+TEST(HostStacks, time_of_several_threads_counts_once_meanwhile) {
+    Sampled program;
+    const auto get = program.stack(queue_get), item = program.stack(getitem);
+    program.sample({0, 100}, get, HostState::data);
+    for (std::uint32_t thread = 10; thread < 42; ++thread) {
+        program.sample({40, 41}, item, HostState::running, thread);
+    }
+    const Recording recording = program.recording();
+    const Timeline timeline(recording);
+    const HostStacks stacks = HostSamples(timeline).in(piece({0, 100}));
+    ASSERT_EQ(1u, stacks.meanwhile.size());
+    EXPECT_EQ(1u, stacks.meanwhile[0].time_ns);
+    EXPECT_EQ(32u, stacks.meanwhile[0].threads);
+    EXPECT_EQ(std::string::npos, host_text(stacks).find("meanwhile"));
+}
+
+TEST(HostStacks, functions_of_one_name_in_two_files_are_two) {
+    Sampled program;
+    const auto a = program.stack({"/app/a.py:step:7"}), b = program.stack({"/app/b.py:step:30"});
+    program.sample({0, 20}, a).sample({20, 100}, b);
+    const Recording recording = program.recording();
+    const Timeline timeline(recording);
+    const HostStacks stacks = HostSamples(timeline).in(piece({0, 100}));
+    ASSERT_EQ(2u, stacks.waiting.size());
+    EXPECT_EQ("80 % in step (b.py:30); 20 % in step (a.py:7)", host_text(stacks));
+}
+
+TEST(HostStacks, the_caller_of_a_wait_is_of_those_that_left_the_gpu_idle_in_the_profiled_part) {
+    Sampled program;
+    const auto busy = program.stack({"/app/a.py:behind_other_work:1"}),
+               idle = program.stack({"/app/a.py:before_submitting:2"}),
+               outside = program.stack({"/app/a.py:outside:3"});
+    const auto wait = [&](Interval time, std::uint32_t frame) {
+        program.call("cudaStreamSynchronize", time);
+        program.sample(time, frame);
+    };
+    program.kernel("k", 5, {10, 900});
+    wait({20, 800}, busy);  // the kernel goes on
+    wait({810, 910}, idle);
+    program.kernel("k", 990, {1000, 1100}).range("part", {1, 2000});
+    program.kernel("k", 3000, {3000, 3500});
+    wait({3010, 3510}, outside);
+    program.kernel("k", 3900, {4000, 4010});
+    ProfileOptions options;
+    options.capture.range = "part";
+    const Recording recording = program.recording();
+    const Profile profile = profile_of(Timeline(recording), options);
+    ASSERT_EQ(1u, profile.waits.size());
+    EXPECT_EQ("100 % in before_submitting (a.py:2), in cudaStreamSynchronize",
+              profile.waits[0].caller);
 }
 
 TEST(HostStacks, a_gap_belongs_to_the_thread_that_launched_what_ended_it) {

@@ -81,6 +81,24 @@ TEST(Samples, AProfileHasThemForTheProgramAndForEachRange) {
     EXPECT_TRUE(Program().kernel("a", 1, {2, 3}).profile().sampled.empty());
 }
 
+TEST(Samples, APageTellsWhatWasNotSampledFromAnIdleGpu) {
+    Program program;
+    program.range("first", {0, 100'000}).kernel("a", 0, {0, 600'000});
+    program.sample({0, 50'000}, {80, 0, 0, 0, 0, 1000, 500})
+        .sample({50'000, 100'000}, {0, 0, 0, 0, 0, 0, 0});
+    std::vector<Timeline> timelines;
+    timelines.emplace_back(program.recording());
+    const Profile profile = profile_of(timelines[0]);
+    EXPECT_TRUE(profile.sampled.empty()) << "a sixth of it was sampled";
+    const auto page = nlohmann::json::parse(page_data(timelines, {profile}));
+    const auto& process = page["processes"][0];
+    const auto& values = process["samples"][0]["values"];
+    EXPECT_EQ(values.front(), 800);
+    EXPECT_EQ(values[60], 0);
+    EXPECT_EQ(values.back(), -1);
+    EXPECT_EQ(process["samples"].back()["name"], "pcie_bytes_per_s");
+}
+
 TEST(Samples, ATraceHasACounterTrackForEachRow) {
     const Program program = sampled();
     std::vector<Timeline> timelines;

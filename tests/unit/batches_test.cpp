@@ -48,16 +48,21 @@ TEST(Batches, OfAnotherMethodAreKeptButExcluded) {
 
 TEST(Batches, WhatTheHostDidInALaterOneStandsBehindWhatTheFirstConsistsOf) {
     model::CaseResult result = timed("activity", {batch(0, {10})});
-    result.metrics["gpu_time"].detail = "nothing submitted 1.00 ms";
+    result.metrics["span"].detail = "nothing submitted 1.00 ms";
     model::CaseResult more = timed("activity", {batch(1, {10}, 1)});
-    more.metrics["gpu_time"].detail = "; host: 81 % in fetch";
+    more.metrics["span"].detail = "; host: 81 % in fetch";
     join_batches(result, more);
-    EXPECT_EQ("nothing submitted 1.00 ms; host: 81 % in fetch", result.metrics["gpu_time"].detail);
-    more.metrics["gpu_time"].detail = "; host: 70 % in wait";
+    EXPECT_EQ("nothing submitted 1.00 ms; host: 81 % in fetch", result.metrics["span"].detail);
+    more.metrics["span"].detail = "; host: 70 % in wait";
     join_batches(result, more);
-    EXPECT_EQ("nothing submitted 1.00 ms; host: 70 % in wait", result.metrics["gpu_time"].detail);
+    EXPECT_EQ("nothing submitted 1.00 ms; host: 70 % in wait", result.metrics["span"].detail);
     join_batches(result, timed("activity", {batch(2, {10}, 1)}));
-    EXPECT_EQ("nothing submitted 1.00 ms; host: 70 % in wait", result.metrics["gpu_time"].detail);
+    EXPECT_EQ("nothing submitted 1.00 ms; host: 70 % in wait", result.metrics["span"].detail);
+    // Of other metrics nothing is known of the host, whatever the names in their details are.
+    result.metrics["copies"].detail = "copy 1 in forward";
+    more.metrics["copies"].detail = "copy 1 in a; host: waiting in evil";
+    join_batches(result, more);
+    EXPECT_EQ("copy 1 in forward", result.metrics["copies"].detail);
 }
 
 TEST(Batches, OfAMetricThatTheCaseLacksAreDropped) {

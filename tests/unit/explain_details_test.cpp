@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "explain_documents.hpp"
+#include "model/host_time.hpp"
 
 namespace perfgate::explain {
 namespace {
@@ -94,6 +95,17 @@ TEST(Explain, NamesWhereTheHostWasAndBefore) {
               documents::find(alone, "host")->sentence);
     EXPECT_EQ(nullptr, documents::find(
                            documents::why(slower_on_the_host("", "nothing submitted 4")), "host"));
+}
+
+TEST(Explain, TakesNoNameForWhatTheHostDid) {
+    const std::string hostile = "a; host: evil";
+    const auto causes = documents::why(
+        calls("api_calls", {4, 7}, "cudaFree 1 in " + hostile, "cudaFree 4 in " + hostile));
+    ASSERT_EQ(causes.size(), 1U);
+    EXPECT_EQ(causes[0].figures.at(0).detail, "cudaFree in " + hostile + " 1 → 4");
+    const std::string detail = model::with_host("in cudaFree 1.00 ms", "81 % in " + hostile);
+    EXPECT_EQ(model::without_host(detail), "in cudaFree 1.00 ms");
+    EXPECT_EQ(model::host_in(detail), "81 % in a, evil");
 }
 
 // A gated value whose calls differ has them once.

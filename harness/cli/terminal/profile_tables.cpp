@@ -174,15 +174,16 @@ void add_program(Text& text, const Profile& profile) {
 
 /// What the GPU measured about itself: means, and of shares the part of the time below 50 %.
 void add_samples(Text& text, const Profile& profile) {
-    if (profile.sampled.empty()) return;
     struct Row {
         const activity::SampledMeans* means;
         std::string name;
     };
-    std::vector<Row> rows{{&profile.sampled, "the program"}};
+    std::vector<Row> rows;
+    if (!profile.sampled.empty()) rows.push_back({&profile.sampled, "the program"});
     for (const activity::RangeSummary& range : profile.ranges) {
         if (!range.sampled.empty()) rows.push_back({&range.sampled, range.name});
     }
+    if (rows.empty()) return;
     std::vector<std::string> heads;
     for (const activity::SampledRow& row : activity::sampled_rows()) heads.emplace_back(row.label);
     heads.emplace_back("name");
@@ -190,7 +191,7 @@ void add_samples(Text& text, const Profile& profile) {
              [&](const Row& row) {
                  std::vector<std::string> cells;
                  for (const activity::SampledRow& column : activity::sampled_rows()) {
-                     const auto mean = row.means->find(std::string(column.name));
+                     const auto mean = row.means->find(column.mean_name());
                      if (mean == row.means->end()) {
                          cells.emplace_back("-");
                      } else if (!column.is_share) {
@@ -239,15 +240,16 @@ void add_tables(Text& text, const Profile& profile) {
         "communication (NCCL)", profile.communication,
         {"time", "calls", "size", "median", "bus rate", "last", "waited", "communicator", "name"},
         [&](const activity::CollectiveSummary& each) -> std::vector<std::string> {
-            return {time(each.time.total_ns),
+            const bool ran = each.time.count != 0;
+            return {ran ? time(each.time.total_ns) : "-",
                     number(each.calls),
                     bytes(each.bytes),
-                    time(each.time.median_ns),
+                    ran ? time(each.time.median_ns) : "-",
                     each.bus_bytes_per_s() == 0
                         ? "-"
                         : model::quantity_text(each.bus_bytes_per_s(), "bytes/s"),
-                    fmt::format("{} of {}", each.last, each.time.count),
-                    time(each.wait_ns),
+                    each.last ? fmt::format("{} of {}", *each.last, each.compared) : "-",
+                    each.wait_ns ? time(*each.wait_ns) : "-",
                     fmt::format("{}:{}", util::printable(each.communicator), each.ranks),
                     text.name(each.name)};
         });

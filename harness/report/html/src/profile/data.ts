@@ -27,7 +27,7 @@ export interface Copies {
 export interface Collective {
   name: string; communicator: string; ranks: number; calls: number; bytes: number; bus_bytes: number; count: number;
   total_ns: number; median_ns: number; min_ns: number; max_ns: number; transfer_ns?: number;
-  algorithm_bytes_per_s: number; bus_bytes_per_s: number; last: number; wait_ns: number;
+  algorithm_bytes_per_s: number; bus_bytes_per_s: number; compared?: number; last?: number; wait_ns?: number;
 }
 
 export interface Sampled {
@@ -91,8 +91,8 @@ export interface Profile {
   begin_ns: number; end_ns: number; note?: string; program: Work; sampled?: Record<string, Sampled>; counts: Counts;
   devices: Device[]; kernels: Kernel[]; copies: Copies[]; communication?: Collective[]; memsets: Durations;
   memset_bytes: number; calls: Calls[]; waits: Calls[]; uncapturable?: UncapturableCall[]; ranges: Ranges[];
-  gaps: Gap[]; host?: HostActivity[]; overhead_ns: number; compiling_ns?: number; loading_ns?: number;
-  overheads: Overhead[];
+  gaps: Gap[]; host?: HostActivity[]; host_sampled_ns?: number; overhead_ns: number; compiling_ns?: number;
+  loading_ns?: number; overheads: Overhead[];
 }
 
 export interface TrackData {
@@ -106,7 +106,7 @@ export interface KindData {
 }
 
 export interface SamplesData {
-  label: string; most: number; unit: string; values: number[];
+  name: string; label: string; most: number; unit: string; values: number[];
 }
 
 export interface Process {

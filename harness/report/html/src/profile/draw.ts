@@ -253,6 +253,7 @@ export function drawOverview(canvas: HTMLCanvasElement, width: number, height: n
   context.fillStyle = colours.accent;
   context.globalAlpha = 0.55;
   busy.forEach((share, i) => {
+    if (share < 0) return; // not known
     const tall = (share / 1000) * (height - 4);
     const [left, right] = [Math.round(i * piece), Math.round((i + 1) * piece)];
     context.fillRect(left, height - tall, right - left, tall);

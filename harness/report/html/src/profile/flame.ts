@@ -35,7 +35,7 @@ export class FlameGraph {
 
   private list(places: readonly number[], own: number, whole: number): HTMLElement {
     const items = places.filter((place) => this.time(place) >= least * whole).map((place) => this.item(place, whole));
-    const rest = el("li", { "aria-hidden": true });
+    const rest = el("li", { "aria-hidden": "true" });
     rest.style.flexGrow = String(own - places.reduce((sum, place) => sum + (this.time(place) >= least * whole ? this.time(place) : 0), 0));
     return el("ul", {}, ...items, rest);
   }

@@ -33,6 +33,7 @@ interface Table {
 const shownAtFirst = 25;
 
 const time = (ns: number): Cell => ({ text: timeText(ns), value: ns });
+const unknown: Cell = { text: "–", value: -1 };
 const count = (value: number): Cell => ({ text: value.toLocaleString("en"), value });
 const shareOf = (part: number, whole: number): number => (whole > 0 ? part / whole : 0);
 const percent = (share: number): Cell => ({ text: `${(share * 100).toFixed(1)} %`, value: share });
@@ -66,7 +67,8 @@ export function tablesOf(process: Process, rankOf: TableEvents["rankOf"]): Table
   const { program, kernels, ranges, copies, communication = [], calls, waits, gaps } = process.profile;
   const copied = copies.reduce((sum, copy) => sum + copy.total_ns, 0);
   const ranged = Math.max(...ranges.map((range) => range.total_ns), 0);
-  const sampled = Object.keys(process.profile.sampled ?? {});
+  const sampled = [...new Set([process.profile, ...ranges].flatMap((each) => Object.keys(each.sampled ?? {})))];
+  const sampledLabels = sampled.map((metric) => process.samples?.find((row) => row.name === metric)?.label ?? metric);
   const extent = (sizes: readonly number[], several: boolean) => ({ text: sizes.join("×") + (several ? " …" : "") });
   const tables = [
     table("kernels", "Kernels", kernels, ["Name", "Time", "Share", "Launches", "Median", "Min", "Max", "Registers", "Grid", "Block"], (kernel: Kernel) => {
@@ -86,7 +88,7 @@ export function tablesOf(process: Process, rankOf: TableEvents["rankOf"]): Table
         extent(kernel.block, several),
       ];
     }),
-    table("ranges", "NVTX ranges", ranges, ["Name", "Host time", "Instances", "Median", "GPU time", "GPU idle", "Kernels", "Copies", "Synchronisations", ...sampled], (range: Ranges) => [
+    table("ranges", "NVTX ranges", ranges, ["Name", "Host time", "Instances", "Median", "GPU time", "GPU idle", "Kernels", "Copies", "Synchronisations", ...sampledLabels], (range: Ranges) => [
       { text: range.name, find: range.name },
       { ...time(range.total_ns), share: shareOf(range.total_ns, ranged) },
       count(range.count),
@@ -98,8 +100,8 @@ export function tablesOf(process: Process, rankOf: TableEvents["rankOf"]): Table
       calls.length > 0 ? count(range.work.synchronisations) : { text: "–", value: 0 },
       ...sampled.map((metric) => {
         const mean = range.sampled?.[metric]?.mean ?? -1;
-        if (mean < 0) return { text: "–", value: -1 };
-        return { text: metric.endsWith("_bytes") ? quantityText(mean, "bytes/s") : `${mean.toFixed(1)} %`, value: mean };
+        if (mean < 0) return unknown;
+        return { text: metric.endsWith("_per_s") ? quantityText(mean, "bytes/s") : `${mean.toFixed(1)} %`, value: mean };
       }),
     ]),
     table("copies", "Copies", copies, ["Kind", "Host memory", "Time", "Copies", "Bytes", "Rate", "Median"], (copy: Copies) => [
@@ -113,13 +115,13 @@ export function tablesOf(process: Process, rankOf: TableEvents["rankOf"]): Table
     ]),
     table("communication", "Communication", communication, ["Name", "Time", "Calls", "Size", "Median", "Bus rate", "Last", "Waited", "Communicator", "Ranks"], (each: Collective) => [
       { text: each.name, find: `NCCL:nccl${each.name}` },
-      time(each.total_ns),
+      each.count > 0 ? time(each.total_ns) : unknown,
       count(each.calls),
       { text: quantityText(each.bytes, "bytes"), value: each.bytes },
-      time(each.median_ns),
+      each.count > 0 ? time(each.median_ns) : unknown,
       { text: each.bus_bytes_per_s > 0 ? quantityText(each.bus_bytes_per_s, "bytes/s") : "–", value: each.bus_bytes_per_s },
-      count(each.last),
-      time(each.wait_ns),
+      each.last === undefined ? unknown : { text: `${each.last} of ${each.compared ?? 0}`, value: each.last },
+      each.wait_ns === undefined ? unknown : time(each.wait_ns),
       { text: each.communicator },
       count(each.ranks),
     ]),
@@ -127,8 +129,8 @@ export function tablesOf(process: Process, rankOf: TableEvents["rankOf"]): Table
     callTable("waits", "Waits", waits, true),
     table("host", "Host while idle", process.profile.host ?? [], ["Function", "Time", "Share", "State", "Place"], (host: HostActivity) => [
       { text: host.name },
-      { ...time(host.time_ns), share: shareOf(host.time_ns, program.idle_ns) },
-      percent(shareOf(host.time_ns, program.idle_ns)),
+      { ...time(host.time_ns), share: shareOf(host.time_ns, process.profile.host_sampled_ns ?? 0) },
+      percent(shareOf(host.time_ns, process.profile.host_sampled_ns ?? 0)),
       { text: host.state ?? "–" },
       { text: (host.file ?? "") + (host.line ? `:${host.line}` : "") },
     ]),
