@@ -83,8 +83,9 @@ std::vector<Example> examples() {
          {{"launches", {1, 2}}},
          {{{"launches", {2, 2}}}, {{"launches", {1, 2}}, {"dram_bytes", {10 * mib, 20 * mib}}}}},
         {"launch_gap",
-         {{"gpu_span", {104000, 126000}}},  // 4 µs beyond gpu_time, then 6 µs
-         {{{"gpu_span", {104000, 125900}}}, {{"gpu_span", {110000, 132400}}}}},
+         {{"gpu_span", {104000, 126300}}},   // 4 µs beyond gpu_time, then 6.3 µs
+         {{{"gpu_span", {104000, 126000}}},  // 9 % of the span's change
+          {{"gpu_span", {110000, 132480}}}}},
         // 110 % of a gpu_time of 100 µs, then 115 % of 120 µs.
         {"submission",
          {{"submit_time", {110000, 138000}}},
@@ -471,8 +472,8 @@ TEST(Rules, OfTheStallReasonsTheOneThatGrewMostIsTold) {
 
 TEST(Rules, EveryRowHasItsMetricsInTheCatalogue) {
     const std::set<std::string_view> derived = {
-        timed_sm_clock,   launch_gap,      conflicts_per_instruction,
-        rounds_of_blocks, capped_sm_clock, submission_share};
+        timed_sm_clock,  launch_gap,       conflicts_per_instruction, rounds_of_blocks,
+        capped_sm_clock, submission_share, threads_per_block,         blocks_per_grid};
     for (const Rule& rule : rules()) {
         ASSERT_FALSE(rule.when.empty()) << rule.name;
         EXPECT_FALSE(rule.worse.empty()) << rule.name;
