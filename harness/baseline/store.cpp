@@ -55,9 +55,10 @@ fs::path baseline_path(const fs::path& folder, std::string_view device_key,
 }
 
 gate::StoredBaseline read_baseline(const fs::path& file) {
-    return {file.string(),
-            document::parse_baseline(util::read_file(file, baseline_limit_bytes, "baseline"),
-                                     file.string())};
+    gate::StoredBaseline stored{file.string(), {}};
+    stored.baseline = document::parse_baseline(
+        util::read_file(file, baseline_limit_bytes, "baseline"), stored.file, &stored.older);
+    return stored;
 }
 
 static model::Ledger parse_ledger(const fs::path& path, std::string_view text,

@@ -78,6 +78,24 @@ class Checking {
             }
             agreement(id, told_[id], expected);
         }
+        if (without_digest_ > 0) {
+            check_.faults.push_back(fmt::format(
+                "{}: the ledger is of an older perfgate and cannot show edits of {}: {}",
+                util::printable(file_), util::counted(without_digest_, "case"),
+                remedy(ledger.suite)));
+        }
+    }
+
+    /// `text` is the file's.
+    void text(const std::string& text, const gate::StoredBaseline& stored) {
+        if (document::is_as_written(text, stored.baseline)) return;
+        check_.faults.push_back(
+            stored.older
+                ? fmt::format("{}: of an older format version, in which edits cannot be found: {}",
+                              util::printable(file_), remedy(stored.baseline.suite))
+                : fmt::format("{}: not as perfgate writes it: edited by hand, or merged without "
+                              "care",
+                              util::printable(file_)));
     }
 
     /// Only `accept` writes acknowledgements, and it records them in the ledger.
@@ -98,6 +116,11 @@ class Checking {
     }
 
   private:
+    static std::string remedy(const std::string& suite) {
+        return fmt::format("renew it with 'perfgate baseline refresh' and the file of suite {}",
+                           util::printable(suite));
+    }
+
     template <typename... Args>
     void fault(const std::string& id, fmt::format_string<Args...> text, Args&&... args) {
         check_.faults.push_back(fmt::format("{}: {}: {}", util::printable(file_),
@@ -134,6 +157,9 @@ class Checking {
             for (const auto& [id, digest] : entry.digests) {
                 tell(id, [&](Told& told) { told.digests.insert(digest); });
             }
+            // Of before ledgers had digests: it does not even name its cases.
+            lacks_digests_ = lacks_digests_ || (entry.action == LedgerAction::refresh &&
+                                                entry.cases > 0 && entry.digests.empty());
             for (const std::string& id : entry.removed) {
                 tell(id, [](Told& told) { told.removed = true; });
             }
@@ -151,6 +177,8 @@ class Checking {
         if (expected == nullptr) {
             if (told.removed) return;
             fault(id, "the ledger says that it was accepted, and the baseline does not have it");
+        } else if (told.at.empty() && lacks_digests_) {
+            ++without_digest_;
         } else if (told.at.empty()) {
             fault(id, "it is not in the ledger: it was never accepted");
         } else if (told.digests.empty()) {
@@ -165,6 +193,8 @@ class Checking {
     std::string file_;
     StoreCheck& check_;
     std::map<std::string, Told> told_;  ///< by case
+    bool lacks_digests_ = false;        ///< an entry of a refresh
+    std::size_t without_digest_ = 0;    ///< cases that only such an entry can be about
 };
 
 /// The document; nothing after adding a fault.
@@ -176,14 +206,6 @@ auto attempt(StoreCheck& check, const Load& load) -> decltype(load()) {
         check.faults.emplace_back(error.what());
         return std::nullopt;
     }
-}
-
-void check_text(const fs::path& file, const model::Baseline& baseline, StoreCheck& check) {
-    const std::string text = util::read_file(file, baseline_limit_bytes, "baseline");
-    if (document::is_as_written(text, baseline)) return;
-    check.faults.push_back(
-        fmt::format("{}: not as perfgate writes it: edited by hand, or merged without care",
-                    util::printable(file.string())));
 }
 
 }  // namespace
@@ -206,7 +228,7 @@ StoreCheck verify_store(const fs::path& folder, const std::string& today) {
         if (check.faults.size() > faults) continue;
         Checking checking(file.string(), check);
         if (baseline) {
-            check_text(file, baseline->baseline, check);
+            checking.text(util::read_file(file, baseline_limit_bytes, "baseline"), *baseline);
             checking.baseline(baseline->baseline, today);
             checking.acknowledgements(baseline->baseline, ledger ? &*ledger : nullptr);
         }

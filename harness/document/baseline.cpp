@@ -218,10 +218,11 @@ bool is_as_written(std::string_view text, const model::Baseline& baseline) {
            text == write_document(before, baseline);
 }
 
-model::Baseline parse_baseline(std::string json, std::string_view source) {
+model::Baseline parse_baseline(std::string json, std::string_view source, bool* older) {
     JsonDocument document(std::move(json), source);
     model::Baseline baseline;
     read_document(document, baseline_schema, baseline);
+    if (older != nullptr) *older = document.version() < baseline_schema.version;
     return baseline;
 }
 

@@ -41,7 +41,8 @@ bool is_as_written(std::string_view text, const model::Baseline& baseline);
 /// digests of cases that do not have it. What changes the text of existing cases makes their
 /// digests others, and so raises the ledger's version.
 std::string digest_of_case(std::string_view id, const model::BaselineCase& expected);
-model::Baseline parse_baseline(std::string json, std::string_view source);
+/// `older`, if given: whether it is of an older version than write_baseline() writes.
+model::Baseline parse_baseline(std::string json, std::string_view source, bool* older = nullptr);
 
 // The ledger of a baseline as a document.
 

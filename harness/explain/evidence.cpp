@@ -2,10 +2,13 @@
 #include "explain/evidence.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 
 #include "model/host_time.hpp"
 #include "util/number.hpp"
@@ -85,6 +88,8 @@ void add_launch_gap(Evidence& evidence) {
     const double after = span->after - time->after;
     // Tracing lengthens kernels with very many short blocks, which affects only gpu_time.
     if (before < 0 || after < 0) return;
+    constexpr double least_share = 0.1;
+    if (std::fabs(after - before) < least_share * std::fabs(span->after - span->before)) return;
     add(evidence, launch_gap, span->unit, before, after);
 }
 
@@ -102,6 +107,39 @@ void add_rounds(Evidence& evidence) {
     const Figure* waves = find(evidence, "waves");
     if (waves == nullptr) return;
     add(evidence, rounds_of_blocks, "count", std::ceil(waves->before), std::ceil(waves->after));
+}
+
+/// 64 for {64, 1, 1}.
+double count_of(const std::array<std::int64_t, 3>& size) {
+    return static_cast<double>(size[0]) * static_cast<double>(size[1]) *
+           static_cast<double>(size[2]);
+}
+
+/// "32x8x1 → 8x8x1"; empty if both are of one dimension.
+std::string shapes_text(const std::array<std::int64_t, 3>& before,
+                        const std::array<std::int64_t, 3>& after) {
+    const auto is_line = [](const auto& size) { return size[1] == 1 && size[2] == 1; };
+    if (is_line(before) && is_line(after)) return {};
+    return fmt::format("{} → {}", fmt::join(before, "x"), fmt::join(after, "x"));
+}
+
+void add_launch_size(const std::vector<model::Kernel>& before,
+                     const std::vector<model::Kernel>& after, Evidence& evidence) {
+    if (before.size() != after.size()) return;
+    std::optional<std::size_t> longest;
+    for (std::size_t i = 0; i < after.size(); ++i) {
+        if (before[i].grid == after[i].grid && before[i].block == after[i].block) continue;
+        if (!longest || after[i].duration_ns > after[*longest].duration_ns) longest = i;
+    }
+    if (!longest) return;
+    const model::Kernel &was = before[*longest], &is = after[*longest];
+    const auto add_size = [&](std::string_view name, const auto& left, const auto& right) {
+        add(evidence, name, "count", count_of(left), count_of(right));
+        const auto added = evidence.find(name);
+        if (added != evidence.end()) added->second.detail = shapes_text(left, right);
+    };
+    add_size(threads_per_block, was.block, is.block);
+    add_size(blocks_per_grid, was.grid, is.grid);
 }
 
 bool may_have_moved(const MetricVerdict& metric) {
@@ -153,6 +191,7 @@ Evidence gather(const model::CaseVerdict& verdict, const model::CaseResult& resu
     }
     add_submission_share(evidence);
     add_launch_gap(evidence);
+    add_launch_size(verdict.baseline_kernels, result.kernels, evidence);
     add_conflicts(evidence);
     add_rounds(evidence);
     return evidence;

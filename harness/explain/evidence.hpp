@@ -23,7 +23,8 @@ using Evidence = std::map<std::string, model::Figure, std::less<>>;
 
 /// SM clock during timing (`sm_clock` is the clock during counter collection).
 inline constexpr std::string_view timed_sm_clock = "timed_sm_clock";
-/// gpu_span minus gpu_time: the part of a launch in which no kernel runs.
+/// gpu_span minus gpu_time: the part of a launch in which no kernel runs. Absent if it makes up
+/// less than a tenth of gpu_span's change.
 inline constexpr std::string_view launch_gap = "launch_gap";
 /// `waves` rounded up: how many rounds of blocks the kernel with the most takes.
 inline constexpr std::string_view rounds_of_blocks = "rounds_of_blocks";
@@ -32,6 +33,9 @@ inline constexpr std::string_view rounds_of_blocks = "rounds_of_blocks";
 inline constexpr std::string_view capped_sm_clock = "capped_sm_clock";
 /// `submit_time` of gpu_time, %: above 100 % the device waits for the host.
 inline constexpr std::string_view submission_share = "submission_share";
+/// Of the longest of the kernels whose launch differs; absent if none does.
+inline constexpr std::string_view threads_per_block = "threads_per_block";
+inline constexpr std::string_view blocks_per_grid = "blocks_per_grid";
 /// Loads and stores together.
 inline constexpr std::string_view conflicts_per_instruction = "bank_conflicts_per_instruction";
 

@@ -219,8 +219,9 @@ bool is_counter(std::string_view name) {
     return std::find(std::begin(model::time_metrics), std::end(model::time_metrics), name) ==
                std::end(model::time_metrics) &&
            name != timed_sm_clock && name != launch_gap && name != conflicts_per_instruction &&
-           name != rounds_of_blocks && name != capped_sm_clock && name != submission_share &&
-           name != "ceiling_share" && name != model::prepare_time;
+           name != rounds_of_blocks && name != threads_per_block && name != blocks_per_grid &&
+           name != capped_sm_clock && name != submission_share && name != "ceiling_share" &&
+           name != model::prepare_time;
 }
 
 std::size_t counters_in(const Evidence& evidence) {
@@ -499,7 +500,10 @@ std::vector<Cause> explain_case(const CaseVerdict& verdict, const CaseResult& re
     if (auto chosen = choice_cause(verdict, result, time)) found.push_back(*std::move(chosen));
     if (auto host = host_cause(verdict, result)) found.push_back(*std::move(host));
     for (Finding& finding : Matching(evidence, time).findings()) {
-        const bool of_time = finding.rule->of_time;
+        // gpu_time leaves the gaps out.
+        const bool of_time =
+            finding.rule->of_time &&
+            !(finding.rule->name == launch_gap && time != nullptr && time->metric == "gpu_time");
         found.push_back({cause_of(finding), finding.side, of_time});
     }
 

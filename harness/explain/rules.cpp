@@ -67,6 +67,15 @@ Rule stall_rule(const StallReason& reason) {
     return rule;
 }
 
+/// Cites the sizes of block and grid as well where they differ, whichever way.
+std::vector<Condition> with_launch_size(std::vector<Condition> also) {
+    for (const std::string_view size : {threads_per_block, blocks_per_grid}) {
+        also.push_back({size, falls, 0, 1});
+        also.push_back({size, rises, 0, 1});
+    }
+    return also;
+}
+
 std::vector<Rule> make_rules() {
     std::vector<Rule> table = {
         // --- the machine, not the code
@@ -136,25 +145,25 @@ std::vector<Rule> make_rules() {
          "more registers, so that fewer warps fit",
          "fewer registers, so that more warps fit",
          "fewer warps hide less latency",
-         {{"occupancy", falls, 0.05, 4 * point}}},
+         with_launch_size({{"occupancy", falls, 0.05, 4 * point}})},
         {"shared_memory",
          {{"dynamic_smem", rises, 0, 1}, {"theoretical_occupancy", falls, 0, 1 * point}},
          "more shared memory per block, so that fewer warps fit",
          "less shared memory per block, so that more warps fit",
          "fewer warps hide less latency",
-         {{"occupancy", falls, 0.05, 4 * point}}},
+         with_launch_size({{"occupancy", falls, 0.05, 4 * point}})},
         {"shared_memory",
          {{"static_smem", rises, 0, 1}, {"theoretical_occupancy", falls, 0, 1 * point}},
          "more shared memory per block, so that fewer warps fit",
          "less shared memory per block, so that more warps fit",
          "fewer warps hide less latency",
-         {{"occupancy", falls, 0.05, 4 * point}}},
+         with_launch_size({{"occupancy", falls, 0.05, 4 * point}})},
         {"occupancy",
          {{"theoretical_occupancy", falls, 0, 1 * point}},
          "fewer warps fit on an SM",
          "more warps fit on an SM",
          "neither registers nor shared memory grew: look at the threads per block",
-         {{"occupancy", falls, 0.05, 4 * point}},
+         with_launch_size({{"occupancy", falls, 0.05, 4 * point}}),
          {"registers", "shared_memory"}},
         {"tail",
          {{rounds_of_blocks, rises, 0, 1}, {"sm_active", falls, 0, 5 * point}},
@@ -163,12 +172,13 @@ std::vector<Rule> make_rules() {
          "SMs idle during the last wave: choose a grid or tile size that fills it, or use "
          "persistent "
          "blocks",
-         {{"waves", rises, 0, 1e-6}, {"sm_active_least", falls, 0, 5 * point}}},
+         with_launch_size({{"waves", rises, 0, 1e-6}, {"sm_active_least", falls, 0, 5 * point}})},
         {"residency",
          {{"occupancy", falls, 0.1, 5 * point}, {"theoretical_occupancy", no_fall, 0, 1 * point}},
          "fewer warps are resident than before, though as many fit",
          "more warps are resident than before, though no more fit",
-         "the grid has become too small, or its blocks end at different times"},
+         "the grid has become too small, or its blocks end at different times",
+         with_launch_size({})},
 
         // --- launches
         {"fusion",
@@ -195,7 +205,7 @@ std::vector<Rule> make_rules() {
          {{launch_gap, rises, 0.25, 2 * microsecond}},
          "more time in which no kernel runs",
          "less time in which no kernel runs",
-         "the host submits too slowly, or waits between kernels",
+         "the GPU waits for the next kernel, or for the host where the launch waits for it",
          {{"launches", rises, 0, 1}, {"api_calls", rises, 0, 1}},
          {"submission"}},
         {"submit_time",

@@ -38,6 +38,7 @@ struct StoredBaseline {
     std::map<std::string, std::string> renamed = {};  ///< by id: the one in the file
     /// By case and metric: when a run first saw the improvement that nobody has accepted since.
     std::map<std::string, std::map<std::string, std::string>> improved = {};
+    bool older = false;  ///< the file is of an older version than is written now
 
     bool operator==(const StoredBaseline&) const = default;
 };

@@ -358,6 +358,19 @@ void CaseVerdicts::begin(std::size_t suite, std::size_t index, const StoredBasel
     compare(compared, verdict);
 }
 
+namespace {
+
+/// Whether a kernel of a case has another grid or block.
+bool is_launched_otherwise(const std::vector<model::Kernel>& measured,
+                           const std::vector<model::Kernel>& expected) {
+    return !std::equal(measured.begin(), measured.end(), expected.begin(), expected.end(),
+                       [](const model::Kernel& left, const model::Kernel& right) {
+                           return left.grid == right.grid && left.block == right.block;
+                       });
+}
+
+}  // namespace
+
 void CaseVerdicts::compare(const ComparedCase& compared, CaseVerdict& verdict) {
     const CaseResult& result = *compared.result;
     const BaselineCase* expected = compared.expected;
@@ -374,7 +387,8 @@ void CaseVerdicts::compare(const ComparedCase& compared, CaseVerdict& verdict) {
         }
         add_baseline_values(run_, policy_, compared, verdict);
         add_baseline_details(compared, verdict);
-        if (!result.command.empty() || result.code) {
+        if (!result.command.empty() || result.code ||
+            is_launched_otherwise(result.kernels, expected->kernels)) {
             verdict.baseline_kernels = expected->kernels;
         }
     }

@@ -239,8 +239,8 @@ struct CaseVerdict {
     /// What the baseline's values consist of (MetricSeries::detail), of metrics whose value
     /// consists of something else in the run. Used to explain a change.
     std::map<std::string, std::string> baseline_details = {};
-    /// The baseline's kernels of a program's case and of one whose code was compared, for
-    /// explanations.
+    /// The baseline's kernels of a program's case, of one whose code was compared and of one that
+    /// is launched otherwise, for explanations.
     std::vector<Kernel> baseline_kernels = {};
     std::vector<Cause> why = {};  ///< the causes that explain/ found, most important first
     CodeChange code = CodeChange::unknown;

@@ -49,9 +49,7 @@ std::string value_title(const std::vector<JoinedCase>& listed, bool list_all) {
     for (const JoinedCase& joined : listed) {
         const std::optional<Value> value = row_value(joined, list_all);
         if (!value) continue;
-        if (!title.empty() && title != value->metric) {
-            return std::string(list_all ? "time" : several_metrics);
-        }
+        if (!title.empty() && title != value->metric) return std::string(several_metrics);
         title = value->metric;
     }
     return title.empty() ? "time" : log_line(title);

@@ -23,7 +23,7 @@ namespace {
 std::string time_text(const model::CaseVerdict& verdict) {
     const std::optional<Value> time = find_time({&verdict, nullptr});
     if (!time || !time->baseline || !time->measured) return {};
-    return ", " + values_text(*time, true);
+    return ", " + log_line(values_text(*time, true));
 }
 
 }  // namespace

@@ -273,6 +273,9 @@ std::optional<Value> find_time(const JoinedCase& joined) {
     for (const std::string_view metric : model::time_metrics) {
         if (std::optional<Value> value = find_value(joined, metric)) return value;
     }
+    for (const model::MetricVerdict& gated : joined.verdict->metrics) {
+        if (gated.measured) return find_value(joined, gated.metric);
+    }
     return std::nullopt;
 }
 

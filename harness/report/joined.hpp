@@ -104,7 +104,7 @@ std::string changed_source(const JoinedCase& joined);
 /// What it took to compile and tune the case, and what was chosen; empty: nothing. Untrusted.
 std::string preparation_of(const JoinedCase& joined);
 
-/// The case's time: the first of model::time_metrics that it has.
+/// The case's time: the first of model::time_metrics that it has, or else its first gated metric.
 std::optional<Value> find_time(const JoinedCase& joined);
 
 }  // namespace perfgate::report

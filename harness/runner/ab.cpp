@@ -202,6 +202,18 @@ class NamedCheckouts {
 
 }  // namespace
 
+/// A revision has no file that only a build makes.
+void name_missing_build(model::Run& base) {
+    for (model::SuiteResult& suite : base.suites) {
+        for (model::CaseResult& result : suite.cases) {
+            if (result.status == model::CaseStatus::error &&
+                result.reason.starts_with("cannot run ")) {
+                result.reason += "; if a build makes it, name the build: --set 'build=make'";
+            }
+        }
+    }
+}
+
 BothRuns measure_sides(const AbRequest& request, const Checkouts& checkouts,
                        const SidesMeasure& measure) {
     const model::SideDifferences sides = checked_sides(request);
@@ -256,6 +268,7 @@ BothRuns measure_sides(const AbRequest& request, const Checkouts& checkouts,
     keep_code(code, of_head.out, runs.head);
     runs.base = base_execution.finish_beside(runs.head);
     if (!request.base.revision.empty()) {
+        if (request.measuring.build.empty()) name_missing_build(runs.base);
         runs.base.git_revision = git_revision(checkouts.base.root);
         runs.head.git_revision = git_revision(checkouts.head.root);
         const bool same =

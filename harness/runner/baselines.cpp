@@ -273,7 +273,10 @@ std::vector<AcceptedSuite> accept_changes(const std::string& run_file, const std
         const model::Baseline& baseline = result.baseline;
         const fs::path file =
             baseline::baseline_path(baselines, baseline.device.key, baseline.suite);
-        accepted.push_back({std::move(result), file});
+        const auto before = stored.find(baseline.suite);
+        const bool renewed =
+            before != stored.end() && before->second.older && !result.entries.empty();
+        accepted.push_back({std::move(result), file, renewed});
     }
     return accepted;
 }

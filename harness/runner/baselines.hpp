@@ -55,6 +55,7 @@ std::optional<std::vector<RefreshedSuite>> refresh_baselines(const RefreshReques
 struct AcceptedSuite {
     baseline::Accepted result;
     std::filesystem::path file;
+    bool renewed = false;  ///< the file was of an older version, so that all of it changed
 };
 
 /// Accepts as baseline::accept does, for a run document; writes what changed.

@@ -116,7 +116,9 @@ class Revisions(tool.Case):
         self.assertIn("No module named 'helper'", done.stdout)
         self.commit("without", "suites")
         self.ab("--base", "rev:without", code=3)
-        self.assertIn("in the base this case is error", str(self.read_json("repo/perfgate-out/verdict.json")))
+        said = str(self.read_json("repo/perfgate-out/verdict.json"))
+        self.assertIn("in the base this case is error", said)
+        self.assertIn("--set 'build=make'", said.replace("\\'", "'"))
         self.assert_as_it_was("?? suites/\n")
 
     def test_a_revision_is_built_and_the_working_tree_is_not(self):

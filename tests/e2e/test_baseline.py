@@ -319,7 +319,7 @@ class Baselines(tool.Case):
         head, *entries = map(json.loads, self.ledger.read_text().splitlines())
         entries[-1].pop("digests")
         self.ledger.write_text("".join(json.dumps(line) + "\n" for line in [head, *entries]))
-        self.assertIn("never accepted", self.run_tool("baseline", "verify", code=2).stderr)
+        self.assertIn("cannot show edits of", self.run_tool("baseline", "verify", code=2).stderr)
         self.run_tool("baseline", "refresh", "base.json", "--reason", "again")
         self.run_tool("baseline", "verify")
 

@@ -57,6 +57,19 @@ class PullRequest(tool.Case):
                     self.assertEqual(2, len(stage), stage)
                     self.assertTrue(stage[1].startswith("nothing moved"), stage)
 
+    def test_a_baseline_of_an_older_version_is_called_that_and_renewed(self):
+        for folder in DEVICES:
+            shutil.copytree(folder, self.folder, dirs_exist_ok=True)
+            said = self.run_tool("baseline", "verify", code=2).stderr
+            self.assertIn("camera.json: of an older format version", said)
+            self.assertIn("'perfgate baseline refresh'", said)
+            self.assertNotIn("by hand", said)
+            self.assertNotIn("never accepted", said)
+            done = self.run_tool("baseline", "accept", "head.run.json", "--filter", "tone_curve/*", "--reason", "meant")
+            self.assertIn("older format version", done.stdout)
+            done = self.run_tool("baseline", "accept", "head.run.json", "--filter", "blend/*", "--reason", "meant")
+            self.assertNotIn("older format version", done.stdout)
+
     def test_the_texts_kept_are_what_is_said_today(self):
         for folder in DEVICES:
             done = subprocess.run([RECORD / "tell", folder, self.folder], text=True, timeout=tool.PATIENCE_S,

@@ -153,11 +153,42 @@ TEST(Explain, TheFirstTimeThatMovedIsTheOneToExplain) {
     ASSERT_NE(gap, nullptr);
     EXPECT_EQ(why(made)[0].sentence,
               "more time in which no kernel runs: launch_gap 10.00 µs → 40.00 µs (+300.0 %); the "
-              "host submits too slowly, or waits between kernels");
+              "GPU waits for the next kernel, or for the host where the launch waits for it");
+
+    // A gap that makes up less than a tenth of the change is not why.
+    made.result.metrics["gpu_time"].value = 128000;
+    made.verdict.metrics[0].measured = 128000;
+    ASSERT_EQ(made.verdict.metrics[0].metric, "gpu_time");
+    EXPECT_EQ(find(why(made), "launch_gap"), nullptr);
+    made.result.metrics["gpu_time"].value = 100000;
+    made.verdict.metrics[0].measured = 100000;
 
     // A span that is shorter than the time in it says nothing of gaps.
     span.measured = 90000;
     EXPECT_EQ(find(why(made), "launch_gap"), nullptr);
+}
+
+// The gaps are in gpu_span alone.
+TEST(Explain, AGapDoesNotExplainGpuTime) {
+    const auto causes = why(slower({{"gpu_span", {104000, 134000}}}));
+    EXPECT_EQ(causes.front().rule, "unexplained");
+    EXPECT_NE(find(causes, "launch_gap"), nullptr);
+}
+
+TEST(Explain, TheSizesOfALaunchAreToldWhereFewerWarpsFit) {
+    Case made = slower({{"theoretical_occupancy", {100, 12.5}}});
+    made.verdict.baseline_kernels.resize(1);
+    made.result.kernels.resize(1);
+    made.verdict.baseline_kernels[0].grid = {17280, 1, 1};
+    made.verdict.baseline_kernels[0].block = {512, 1, 1};
+    made.result.kernels[0].grid = {138240, 1, 1};
+    made.result.kernels[0].block = {8, 8, 1};
+    const std::string said = why(made)[0].sentence;
+    EXPECT_NE(said.find("threads_per_block 512 → 64 (-87.5 %; 512x1x1 → 8x8x1)"), std::string::npos)
+        << said;
+    EXPECT_NE(said.find("blocks_per_grid 17280 → 138240"), std::string::npos) << said;
+    made.result.kernels = made.verdict.baseline_kernels;
+    EXPECT_EQ(why(made)[0].sentence.find("threads_per_block"), std::string::npos);
 }
 
 TEST(Explain, NothingIsSaidWhereNothingWasCompared) {

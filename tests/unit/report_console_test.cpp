@@ -54,6 +54,26 @@ TEST(Console, NamesEveryFailedMetricUnderItsCaseIfAsked) {
     EXPECT_NE(lines[row + 2].find("registers regressed: 96 → 128"), std::string::npos);
 }
 
+// A benchmark has none of the kernels' times.
+TEST(Console, WhatPassedShowsItsGatedMetricIfAsked) {
+    Documents documents;
+    model::CaseVerdict& verdict = documents.verdict.suites.emplace_back().cases.emplace_back();
+    verdict.id = "bench/sum";
+    model::MetricVerdict& gated = verdict.metrics.emplace_back();
+    gated.metric = "cpu_time";
+    gated.unit = "ns";
+    gated.baseline = 82500;
+    gated.measured = 82180;
+    Options options;
+    options.list_all = true;
+    const std::vector<std::string> lines = console_lines(documents, options);
+    const std::size_t row = line_with(lines, "bench/sum");
+    ASSERT_LT(row, lines.size());
+    EXPECT_NE(lines[row].find("82.50 µs"), std::string::npos) << lines[row];
+    EXPECT_NE(lines[row].find("82.18 µs"), std::string::npos) << lines[row];
+    EXPECT_LT(line_with(lines, "cpu_time"), row);
+}
+
 TEST(Console, SaysWhereTheChangedKernelIsIfAsked) {
     Options options;
     options.list_all = true;

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -105,6 +106,38 @@ TEST_F(VerifyStore, TheSameContentInOtherTextIsAFault) {
     EXPECT_TRUE(
         found[0].ends_with("not as perfgate writes it: edited by hand, or merged without care"))
         << found[0];
+}
+
+TEST_F(VerifyStore, AnOlderVersionIsNamedAndAccusesNobodyOfAnEdit) {
+    refresh_both();
+    checked();
+    const fs::path file = baseline_path(folder_, key, "s");
+    std::ifstream in(file);
+    std::string text{std::istreambuf_iterator<char>(in), {}};
+    const std::string newest = "\"version\": 3";
+    ASSERT_NE(text.find(newest), std::string::npos);
+    text.replace(text.find(newest), newest.size(), "\"version\": 1");
+    std::ofstream(file) << text;
+    const Lines found = verify_store(folder_, today).faults;
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_NE(found[0].find("of an older format version"), std::string::npos) << found[0];
+    EXPECT_NE(found[0].find("perfgate baseline refresh"), std::string::npos) << found[0];
+    EXPECT_EQ(found[0].find("by hand"), std::string::npos) << found[0];
+}
+
+TEST_F(VerifyStore, CasesOfARefreshWithoutDigestsAreOneFault) {
+    entry(LedgerAction::refresh, 1, {id, other}).digests.clear();
+    Lines found = faults();
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_NE(found[0].find("cannot show edits of 2 cases"), std::string::npos) << found[0];
+    EXPECT_NE(found[0].find("perfgate baseline refresh"), std::string::npos) << found[0];
+    // What was accepted since then is checked as ever.
+    entry(LedgerAction::accept, 2, {id});
+    found = faults();
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_NE(found[0].find("1 case"), std::string::npos) << found[0];
+    expected().metrics["gpu_time"].value = 990;
+    EXPECT_EQ(faults().size(), 3U);
 }
 
 TEST_F(VerifyStore, AFileThatCannotBeReadIsOneFaultAndNotCounted) {

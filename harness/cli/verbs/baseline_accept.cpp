@@ -69,6 +69,9 @@ int accept(const CLI::App& verb, const AcceptOptions& options) {
          runner::accept_changes(options.run, folder, profile.policy, options.choice,
                                 acceptance_of(options.acceptance, profile))) {
         text += accepted_text(suite.result, suite.file.string(), !options.choice.until.empty());
+        if (suite.renewed) {
+            text += "note: the file was of an older format version; all of it is written anew\n";
+        }
     }
     util::write_file_atomically("-", text);
     return 0;

@@ -43,9 +43,15 @@ function metricRow(value: Value, tolerance: string): HTMLElement {
   );
 }
 
-function metricTable(values: readonly Value[], report: Report): HTMLElement {
+/** What was judged comes first, then what `why` names, then what changed most. */
+function metricTable(values: readonly Value[], why: readonly string[], report: Report): HTMLElement {
+  const words = new Set(why.flatMap((line) => line.split(/\W+/)));
+  const named = (value: Value) => Number(words.has(value.metric.name));
   const sorted = [...values].sort(
-    (left, right) => rank(right) - rank(left) || Math.abs(right.change ?? 0) - Math.abs(left.change ?? 0),
+    (left, right) =>
+      rank(right) - rank(left) ||
+      named(right) - named(left) ||
+      Math.abs(right.change ?? 0) - Math.abs(left.change ?? 0),
   );
   const heads = ["Metric", "Baseline", "This run", "Change", "Verdict"];
   return el(
@@ -206,7 +212,7 @@ export class CasePanel {
       log !== "" ? section("Last lines of standard error", el("pre", { tabindex: 0 }, log)) : null,
       ...charts,
       point ? caseRoofline(this.report, this.points(), point, width) : null,
-      values.length > 0 ? section("Metrics, before and after", metricTable(values, this.report)) : null,
+      values.length > 0 ? section("Metrics, before and after", metricTable(values, why, this.report)) : null,
       told.length > 0 ? section("By metric", lines(told)) : null,
       kernels.length > 0 ? section("Kernels", kernelTable(kernels)) : null,
       notes.length > 0 ? section("Notes", lines(notes)) : null,
