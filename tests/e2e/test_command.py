@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import time
 import unittest
+import unittest.mock
 import xml.etree.ElementTree as xml
 
 import tool
@@ -1067,8 +1068,9 @@ workloads:
     params: {n: 20000, iterations: 10}
     metrics: [host_time]
     tolerances: {host_time: 300%}"""))
-        self.run_tool("baseline", "refresh", "suite.yaml", *HOST, *self.plugin("probe_base"))
-        self.run_suite(*self.plugin("probe_base"))
+        with unittest.mock.patch.dict(os.environ, tool.with_clock("stated")):
+            self.run_tool("baseline", "refresh", "suite.yaml", *HOST, *self.plugin("probe_base"))
+            self.run_suite(*self.plugin("probe_base"))
         self.assertEqual(["host", "step", "flash", "program"], list(self.cases()))
         self.run_suite(*self.plugin("probe_base"), "--filter", "train/flash*")
         self.assertEqual(["flash"], list(self.cases()))
