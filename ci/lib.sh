@@ -124,8 +124,10 @@ gpu_architectures() {
 }
 
 # What ci/test and ci/dev build. -O1 takes a quarter less time to compile than -O2, and has its warnings but those that need
-# more inlining, which ci/test-long shows. A compiler that does not collect its garbage takes a twelfth less.
-test_options=(-DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE='-O1 -DNDEBUG --param=ggc-min-heapsize=1000000'
+# more inlining, which ci/test-long shows; that a variable may be uninitialised is often wrong there, and only warned of. A
+# compiler that does not collect its garbage takes a twelfth less.
+test_options=(-DCMAKE_BUILD_TYPE=Release
+              -DCMAKE_CXX_FLAGS_RELEASE='-O1 -DNDEBUG --param=ggc-min-heapsize=1000000 -Wno-error=maybe-uninitialized'
               -DPERFGATE_TESTS=ON -DPERFGATE_WERROR=ON)
 
 # configure DIR CMAKE_ARGUMENT...: configures with the arguments if DIR is not yet a build folder.
