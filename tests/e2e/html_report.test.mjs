@@ -227,8 +227,11 @@ describe("a pull request with a regression", () => {
       await page.keyboard.press("ArrowDown");
       await page.keyboard.press("ArrowUp");
       const active = await grid(page).getAttribute("aria-activedescendant");
-      const outline = await page.locator(`#${active}`).evaluate((row) => getComputedStyle(row).outlineStyle);
-      assert.equal(outline, "solid", "the row with the focus shows it");
+      // The row with the focus shows it; rows may be drawn anew meanwhile.
+      await page.waitForFunction((id) => {
+        const row = document.getElementById(id);
+        return row !== null && getComputedStyle(row).outlineStyle === "solid";
+      }, active);
       const id = await page.locator(`#${active} .id`).textContent();
       await page.keyboard.press("Enter");
       assert.equal(await focused(page), "case-name");
