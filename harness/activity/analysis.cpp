@@ -161,7 +161,7 @@ IdleRange idle_range_of(const Timeline& timeline, const HostSamples& samples,
     return worst;
 }
 
-/// What samples say of the gaps, of calls that wait, and of sampling itself.
+/// Adds what the host's samples say about the gaps, the calls that wait, and sampling itself.
 void add_host(const Timeline& timeline, const HostSamples& samples, Profile& profile) {
     const Recording& recording = timeline.recording();
     if (recording.records.host_samplings.empty()) return;

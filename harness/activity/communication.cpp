@@ -143,7 +143,7 @@ class Submission {
         one.time = time;
         std::set<std::string_view> names;
         std::uint64_t sent = 0, received = 0;
-        double bus_bytes = 0, sent_bus = 0;
+        double bus_bytes = 0;
         bool known_bus = one.ranks > 1;
         for (const Call& call : calls) {
             names.insert(call.name);
@@ -164,9 +164,9 @@ class Submission {
             if (known_bus) bus_bytes += static_cast<double>(data) * how->share(one.ranks);
         }
         // Both directions of a link work at once.
-        one.bytes += std::max(sent, received);
-        sent_bus = static_cast<double>(std::max(sent, received));
-        if (known_bus) one.bus_bytes = bus_bytes + sent_bus;
+        const std::uint64_t direction = std::max(sent, received);
+        one.bytes += direction;
+        if (known_bus) one.bus_bytes = bus_bytes + static_cast<double>(direction);
         for (const std::string_view name : names) {
             one.name += (one.name.empty() ? "" : "+") + std::string(name);
         }
@@ -280,8 +280,7 @@ std::vector<SharedCollective> matched(std::span<const std::vector<Collective>* c
                 }
                 problem = fmt::format(
                     "the processes' calls of NCCL differ: {} {} of communicator {:x} has {} bytes "
-                    "in "
-                    "one and {} in another",
+                    "in one and {} in another",
                     first[k]->name, k + 1, communicator, first[k]->bytes, own[k]->bytes);
                 return {};
             }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a process's calls of NCCL communicated: the payloads of NCCL's NVTX ranges and the kernels
-// that the calls launched, brought together. Pure functions.
+// Brings together the payloads of NCCL's NVTX ranges and the kernels that NCCL's calls launched:
+// what a process communicated. Pure functions.
 #pragma once
 
 #include <cstddef>
@@ -37,11 +37,11 @@ struct Collective {
 /// In the order of launches.
 std::vector<Collective> collectives_of(const Timeline& timeline);
 
-/// Whether kernels of NCCL ran and none of its calls are on record: an NCCL older than 2.24, one
+/// True if kernels of NCCL ran and none of its calls are on record: an NCCL older than 2.24, one
 /// with NCCL_NVTX_DISABLE, or a recording of another tool.
 bool lacks_calls(const Timeline& timeline);
 
-/// The same collective in each process that took part.
+/// One collective, as each process that took part recorded it.
 struct SharedCollective {
     struct Part {
         std::size_t process = 0;
@@ -54,7 +54,7 @@ struct SharedCollective {
     [[nodiscard]] std::uint64_t last_begin() const;
     /// From then to the last end: without the others' waiting.
     [[nodiscard]] std::uint64_t transfer_ns() const;
-    /// Whether all ranks of its communicator are parts, so that nobody else was waited for.
+    /// True if all ranks of its communicator are parts, so that nobody else was waited for.
     [[nodiscard]] bool whole() const { return first().ranks == parts.size(); }
 };
 
@@ -69,7 +69,7 @@ std::vector<SharedCollective> matched(std::span<const std::vector<Collective>* c
 /// host's.
 void add_communication(std::span<const Timeline> timelines, std::span<Profile> profiles);
 
-/// Whether times of different processes can be compared: CUPTI's clock on Linux is the host's real
+/// True if times of different processes can be compared: CUPTI's clock on Linux is the host's real
 /// time, unless the program has given CUPTI another.
 bool has_the_hosts_clock(const Timeline& timeline);
 

@@ -18,11 +18,11 @@ namespace perfgate::activity {
 namespace {
 
 constexpr std::uint32_t states = static_cast<std::uint32_t>(HostState::other) + 1;
-/// Of a stack in a text; the others are between them.
+/// A name in a sentence is cut to so many characters.
 constexpr std::size_t most_name = 60;
 /// Smaller shares are no cause.
 constexpr double least_named_share = 0.05, least_meanwhile = 0.25;
-/// What most of the time of a group has is said of it.
+/// A group has the state or place that this share of its time has.
 constexpr double mostly = 0.75;
 /// A page holds so many frames of a flame graph, each of this part of the time or more.
 constexpr std::size_t most_flames = 4000;

@@ -4,7 +4,6 @@
 #include <string_view>
 
 namespace perfgate::cupti {
-namespace {
 
 std::vector<const char*> pointers(const std::vector<std::string>& names) {
     std::vector<const char*> all;
@@ -12,8 +11,6 @@ std::vector<const char*> pointers(const std::vector<std::string>& names) {
     for (const std::string& name : names) all.push_back(name.c_str());
     return all;
 }
-
-}  // namespace
 
 HostObject::HostObject(const Api& api, const std::string& chip,
                        const std::vector<std::uint8_t>& availability, CUpti_ProfilerType type)

@@ -15,6 +15,9 @@
 
 namespace perfgate::cupti {
 
+/// As CUPTI takes names. They must outlive the pointers.
+std::vector<const char*> pointers(const std::vector<std::string>& names);
+
 /// Counters of one chip that are configured together. Adding a name that is refused makes the
 /// object unusable. All functions throw Error; the Api outlives it.
 class HostObject {

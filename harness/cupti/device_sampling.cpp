@@ -24,13 +24,6 @@ std::vector<std::uint8_t> availability_of(const Api& api, std::size_t device) {
     return image;
 }
 
-std::vector<const char*> pointers(const std::vector<std::string>& names) {
-    std::vector<const char*> all;
-    all.reserve(names.size());
-    for (const std::string& name : names) all.push_back(name.c_str());
-    return all;
-}
-
 std::vector<std::string> without_empty(const std::vector<std::string>& names) {
     std::vector<std::string> all;
     std::copy_if(names.begin(), names.end(), std::back_inserter(all),

@@ -30,6 +30,7 @@
 #include "inject/nvtx_payloads.hpp"
 #include "inject/process.hpp"
 #include "inject/settings.hpp"
+#include "stacks/background_thread.hpp"
 #include "stacks/sampler.hpp"
 
 namespace perfgate::inject {
@@ -475,24 +476,11 @@ void Recorder::catch_signals() {
 
 void Recorder::start_thread() {
     if (pipe2(wake_.data(), O_CLOEXEC) != 0) wake_ = {-1, -1};
-    // The program's signals must go to its own threads.
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_t thread{};
-    const int error = pthread_create(
-        &thread, &attributes,
-        [](void*) -> void* {
-            recorder()->run_flushes();
-            return nullptr;
-        },
-        nullptr);
-    pthread_attr_destroy(&attributes);
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    if (error == 0) {
+    const auto run = [](void*) -> void* {
+        recorder()->run_flushes();
+        return nullptr;
+    };
+    if (stacks::start_background_thread(run, nullptr)) {
         catch_signals();
     } else {
         problem("nothing is flushed before the program ends: no thread could be made");

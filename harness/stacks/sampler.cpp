@@ -3,7 +3,6 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -11,15 +10,17 @@
 #include <ctime>
 #include <utility>
 
+#include "stacks/background_thread.hpp"
+
 namespace perfgate::stacks {
 namespace {
 
 using activity::HostSample;
 using activity::HostState;
 
-/// Of threads, processes and frames, more are not kept.
+/// The sampler keeps no more threads, processes and frames.
 constexpr std::size_t most_threads = 1024, most_processes = 64, most_frames = std::size_t{1} << 18;
-/// Samples that nobody takes.
+/// It keeps no more samples that nobody takes.
 constexpr std::size_t most_samples = std::size_t{1} << 20;
 /// Listing threads, and the children of each, costs more than a look: each so many looks.
 constexpr std::uint64_t looks_between_lists = 16, looks_between_children = 64;
@@ -97,23 +98,11 @@ Sampler::Sampler(std::chrono::nanoseconds interval, std::function<std::uint64_t(
 Sampler::~Sampler() = default;
 
 void Sampler::start() {
-    sigset_t all, before;
-    sigfillset(&all);  // the program's signals must go to its own threads
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_t thread{};
-    const int error = pthread_create(
-        &thread, &attributes,
-        [](void* self) -> void* {
-            static_cast<Sampler*>(self)->run();
-            return nullptr;
-        },
-        this);
-    pthread_attr_destroy(&attributes);
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    if (error != 0) ended_ = "no stacks: no thread could be made";
+    const auto run = [](void* self) -> void* {
+        static_cast<Sampler*>(self)->run();
+        return nullptr;
+    };
+    if (!start_background_thread(run, this)) ended_ = "no stacks: no thread could be made";
 }
 
 void Sampler::stop() noexcept {

@@ -192,11 +192,8 @@ class BatchTaker {
         observe_(kind);
         const RecordingFolder folder("");
         DeviceWatch watch;
-        const bool callbacks = level == inject::Level::callbacks;
-        wall_ns = run(kind,
-                      environment_of(level, folder, callbacks && (request_.first || samples_only()),
-                                     callbacks && samples_only()),
-                      &watch);
+        const bool waits = samples_only() || (request_.first && level == inject::Level::callbacks);
+        wall_ns = run(kind, environment_of(level, folder, waits, samples_only()), &watch);
         std::vector<activity::Recording> recordings = recordings_of(folder);
         for (const activity::Recording& recording : recordings) {
             const std::vector<std::string>& why = recording.incomplete;
