@@ -15,7 +15,7 @@
 namespace perfgate::elf {
 namespace {
 
-constexpr std::uint64_t largest_table = std::uint64_t{64} << 20;
+constexpr std::uint64_t largest_table = std::uint64_t{32} << 20;
 constexpr std::size_t longest_name = 512;
 
 void read(const util::Descriptor& file, std::uint64_t from, void* to, std::size_t size) {

@@ -13,7 +13,8 @@
 namespace perfgate::stacks {
 namespace {
 
-constexpr std::size_t most_frames = 64, most_known = 1U << 16, most_modules = 1024;
+constexpr std::size_t most_frames = 64, most_known = 1U << 16, most_modules = 1024,
+                      most_named_modules = 64;
 constexpr Address largest_frame = Address{1} << 24;
 /// Reading the mappings takes longest: each so many looks if an address is in none of them, and in
 /// any case, because others may have taken their places.
@@ -61,6 +62,8 @@ struct Native::Known {
 
 struct Native::Module {
     std::string file;
+    std::uint64_t inode = 0;
+    bool asked = false;  ///< for its names
     std::optional<elf::FunctionNames> names;
     Address table = 0;
     std::unordered_map<Address, Known> known;  ///< by addresses of the file
@@ -86,12 +89,8 @@ void Native::read(Places& places) {
             if (module == modules_.end() && modules_.size() < most_modules) {
                 module = modules_.emplace(key, std::make_unique<Module>()).first;
                 module->second->file = each->file;
+                module->second->inode = each->inode;
                 module->second->table = headers->table;
-                try {
-                    module->second->names.emplace(opened(each->file, each->inode));
-                } catch (const util::InputError&) {
-                    // Its functions have no names.
-                }
             }
             if (module != modules_.end()) {
                 places.places_.push_back({each->begin, std::prev(end)->end, headers->distance,
@@ -102,7 +101,16 @@ void Native::read(Places& places) {
     }
 }
 
-std::optional<std::uint32_t> Native::function(const Module& module, Address address) {
+std::optional<std::uint32_t> Native::function(Module& module, Address address) {
+    // Large libraries have many symbols, and no thread is in most of them.
+    if (!std::exchange(module.asked, true) && named_modules_ < most_named_modules) {
+        ++named_modules_;
+        try {
+            module.names.emplace(opened(module.file, module.inode));
+        } catch (const util::InputError&) {
+            // Its functions have no names.
+        }
+    }
     std::string name = module.names ? module.names->at(address) : std::string();
     if (name.empty()) return std::nullopt;
     const auto next = static_cast<std::uint32_t>(functions_.size());
