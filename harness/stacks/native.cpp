@@ -93,8 +93,8 @@ void Native::read(Places& places) {
                 module->second->table = headers->table;
             }
             if (module != modules_.end()) {
-                places.places_.push_back({each->begin, std::prev(end)->end, headers->distance,
-                                          module->second.get()});
+                places.places_.push_back(
+                    {each->begin, std::prev(end)->end, headers->distance, module->second.get()});
             }
         }
         each = end;
@@ -149,10 +149,10 @@ void Native::stack(RepeatedReads& memory, Places& places, std::uint64_t look, Re
         // The call may be the last instruction of its function.
         const Address address = registers.instruction - (depth == 0 ? 0 : 1);
         const auto find = [&]() -> const Places::Place* {
-            const auto found = std::find_if(
-                places.places_.begin(), places.places_.end(), [&](const Places::Place& each) {
-                    return each.begin <= address && address < each.end;
-                });
+            const auto found = std::find_if(places.places_.begin(), places.places_.end(),
+                                            [&](const Places::Place& each) {
+                                                return each.begin <= address && address < each.end;
+                                            });
             return found == places.places_.end() ? nullptr : &*found;
         };
         if (look >= places.next_read_ + looks_between_checks) places.places_.clear();
@@ -179,8 +179,9 @@ void Native::stack(RepeatedReads& memory, Places& places, std::uint64_t look, Re
         }
         if (rule.saves_frame_pointer) {
             Address frame = 0;
-            const bool read = rule.frame_pointer &&
-                              memory.read(caller + static_cast<Address>(*rule.frame_pointer), frame);
+            const bool read =
+                rule.frame_pointer &&
+                memory.read(caller + static_cast<Address>(*rule.frame_pointer), frame);
             registers.frame = read ? std::optional(frame) : std::nullopt;
         }
         registers.stack = caller;

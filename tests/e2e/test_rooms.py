@@ -36,7 +36,7 @@ ALLOWED = {  # and util, which all may use
     "history": {"gate", "document", "stats", "model"},
     "activity": {"model", "document"},
     "traces": {"activity"},
-    "stacks": {"activity"},
+    "stacks": {"activity", "elf"},
     "inject": {"activity", "elf", "cupti", "stacks", "model"},
     "program": {"model"},
     "explain": {"model"},

@@ -45,10 +45,10 @@ class FrameTable {
         word(static_cast<std::uint32_t>(code - (begin + bytes_.size())));
         word(64);
         bytes({0});
-        bytes({0x41, 0x0e, 16, 0x86, 2});           // push %rbp
-        bytes({0x43, 0x0d, 6});                     // mov %rsp,%rbp
-        bytes({0x0a, 0x60, 0xc6, 0x0c, 7, 8});      // leave
-        bytes({0x41, 0x0b, 0, 0, 0});               // code behind the return
+        bytes({0x41, 0x0e, 16, 0x86, 2});       // push %rbp
+        bytes({0x43, 0x0d, 6});                 // mov %rsp,%rbp
+        bytes({0x0a, 0x60, 0xc6, 0x0c, 7, 8});  // leave
+        bytes({0x41, 0x0b, 0, 0, 0});           // code behind the return
         put(pair, static_cast<std::uint32_t>(code - begin));
         put(pair + 4, static_cast<std::uint32_t>(entry));
     }
@@ -119,7 +119,9 @@ TEST(CallFrames, damaged_tables_do_no_harm) {
     EXPECT_LT(5000, refused);
 }
 
-__attribute__((noinline)) void named_function() { asm volatile(""); }
+__attribute__((noinline)) void named_function() {
+    asm volatile("");
+}
 
 /// Its address in the file of this program.
 std::uint64_t named_address() {

@@ -161,7 +161,7 @@ TEST_F(PythonStacks, a_thread_that_runs_is_told_from_one_that_waits) {
 def spin():
     while not over: pass
 def nap():
-    look()
+    look(pause=0.03)  # longer than the other thread keeps the interpreter's lock
 over = False
 threading.Thread(target=spin).start()
 nap()
