@@ -42,15 +42,16 @@ class Native {
         };
         pid_t process_;
         std::vector<Place> places_;
-        std::uint64_t next_read_ = 0;  ///< look
+        std::uint64_t next_read_ = 0, pause_ = 1;  ///< looks
     };
 
     Native();
     ~Native();
     Native& operator=(Native&&) = delete;  // nor copied
 
-    /// The functions with names, from the innermost on, up to where the caller is not known: no
-    /// frame is guessed. `look` is the number of the look.
+    /// The functions with names, from the innermost on, up to where the caller is not known. Where
+    /// the frame pointer would be needed and is not known, it follows from the function's prologue
+    /// if the caller that it gives is at a call. `look` is the number of the look.
     void stack(RepeatedReads& memory, Places& places, std::uint64_t look, Registers registers,
                std::vector<std::uint32_t>& to);
 
@@ -65,6 +66,7 @@ class Native {
     struct Known;
 
     void read(Places& places);
+    const Places::Place* place(Places& places, Address address, std::uint64_t look);
     const Known& known(pid_t process, const Places::Place& place, Address address);
     std::optional<std::uint32_t> function(Module& module, Address address);
 

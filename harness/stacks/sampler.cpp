@@ -24,8 +24,8 @@ constexpr std::size_t most_threads = 1024, most_processes = 64, most_frames = st
 constexpr std::size_t most_samples = std::size_t{1} << 20;
 /// Listing threads, and the children of each, costs more than a look: each so many looks.
 constexpr std::uint64_t looks_between_lists = 16, looks_between_children = 64;
-/// Another thread than the main one that is without Python and stays blocked is looked at less
-/// often, down to each so many looks.
+/// Threads other than the main one that stay blocked are looked at less often, by an eighth of the
+/// time that they have been, down to each so many looks.
 constexpr std::uint64_t most_skipped = 16;
 /// A look later than this many intervals says nothing of the time before.
 constexpr std::uint64_t late_intervals = 5;
@@ -79,9 +79,9 @@ struct Sampler::Process {
     pid_t id;
     RepeatedReads memory;  ///< of its interpreter's threads
     Native::Places places;
-    std::optional<Address> python;  ///< its distance
-    /// How often it is looked for once more: a process is seen before it runs another program, and
-    /// before that has loaded its interpreter.
+    std::optional<Address> python;  ///< its distance; nothing: there is no interpreter
+    /// How often it is looked for: a process is seen before it runs another program, and before
+    /// that has loaded its interpreter.
     int python_searches = 16;
     std::map<pid_t, Thread> threads;
 };
@@ -186,7 +186,7 @@ void Sampler::find_children() {
     for (const pid_t child : found) {
         if (processes_.contains(child) || processes_.size() == most_processes) continue;
         auto process = std::make_unique<Process>(child);
-        if (python_) process->python = python_->distance_in(child);
+        if (python_) process->python = 0;  // as after fork
         processes_.emplace(child, std::move(process));
     }
 }
@@ -220,40 +220,25 @@ void Sampler::look_at(Process& process, std::uint64_t now, bool list_threads) {
             }
         }
     }
-    for (auto& [tid, thread] : process.threads) thread.frame = 0;
-    process.memory.repeat();
-    const bool known =
-        process.python && python_->threads(process.memory, *process.python, python_threads_);
-    if (!known && python_ && list_threads && process.id != getpid() &&
-        process.python_searches-- > 0) {
-        process.python = python_->distance_in(process.id);
-    }
-    if (known) {
-        for (const Python::Thread& each : python_threads_) {
-            auto thread = process.threads.find(static_cast<pid_t>(each.id));
-            // After fork the interpreter may keep the parent's number of its only thread.
-            if (thread == process.threads.end() && python_threads_.size() == 1) {
-                thread = process.threads.find(process.id);
-            }
-            if (thread != process.threads.end()) thread->second.frame = each.frame;
-        }
-    }
+    std::vector<Thread*> changed;
     for (auto each = process.threads.begin(); each != process.threads.end();) {
         Thread& thread = each->second;
         const bool own = thread.name.starts_with("perfgate");
-        if (!own && !thread.ended && !(thread.seen && look_at(process, thread, now))) {
+        if (!own && !thread.ended && !(thread.seen && look_at(process, thread, now, changed))) {
             close(thread, now);
             thread.ended = true;
         }
         // While it is listed, it is kept, so that it is not taken for a new one.
         each = own || thread.seen ? std::next(each) : process.threads.erase(each);
     }
+    if (changed.empty()) return;
+    find_python_frames(process, list_threads);
+    for (Thread* thread : changed) sample(process, *thread, now);
 }
 
-bool Sampler::look_at(Process& process, Thread& thread, std::uint64_t now) {
-    if (thread.frame == 0 && thread.id != process.id && thread.next_look > sampling_.looks) {
-        return true;
-    }
+bool Sampler::look_at(const Process& process, Thread& thread, std::uint64_t now,
+                      std::vector<Thread*>& changed) {
+    if (thread.id != process.id && thread.next_look > sampling_.looks) return true;
     const bool first = thread.looked_ns == 0;
     if (!thread.state.look(first ? 0 : now - thread.looked_ns)) return false;
     thread.looked_ns = now;
@@ -263,6 +248,31 @@ bool Sampler::look_at(Process& process, Thread& thread, std::uint64_t now) {
         return true;
     }
     thread.unchanged = 0;
+    changed.push_back(&thread);
+    return true;
+}
+
+void Sampler::find_python_frames(Process& process, bool search) {
+    for (auto& [tid, thread] : process.threads) thread.frame = 0;
+    if (!process.python) return;
+    process.memory.repeat();
+    if (!python_->threads(process.memory, *process.python, python_threads_)) {
+        if (search && process.id != getpid() && process.python_searches-- > 0) {
+            process.python = python_->distance_in(process.id).value_or(0);
+        }
+        return;
+    }
+    for (const Python::Thread& each : python_threads_) {
+        auto thread = process.threads.find(static_cast<pid_t>(each.id));
+        // After fork the interpreter may keep the parent's number of its only thread.
+        if (thread == process.threads.end() && python_threads_.size() == 1) {
+            thread = process.threads.find(process.id);
+        }
+        if (thread != process.threads.end()) thread->second.frame = each.frame;
+    }
+}
+
+void Sampler::sample(Process& process, Thread& thread, std::uint64_t now) {
     std::uint32_t frame = 0;
     if (thread.frame != 0) {
         ++stacks_;
@@ -287,15 +297,12 @@ bool Sampler::look_at(Process& process, Thread& thread, std::uint64_t now) {
         frame = number_of(stack_);
     }
     const HostState state = thread.state.state();
-    if (thread.has_sample && thread.sample.frame == frame && thread.sample.state == state) {
-        return true;
-    }
+    if (thread.has_sample && thread.sample.frame == frame && thread.sample.state == state) return;
     close(thread, now);
     thread.has_sample = true;
     thread.sample = {
         now,   now,  static_cast<std::uint32_t>(process.id), static_cast<std::uint32_t>(thread.id),
         frame, state};
-    return true;
 }
 
 void Sampler::close(Thread& thread, std::uint64_t now) {

@@ -54,7 +54,11 @@ class Sampler {
     void run() noexcept;
     void look();
     void look_at(Process& process, std::uint64_t now, bool list_threads);
-    bool look_at(Process& process, Thread& thread, std::uint64_t now);
+    /// False if it has ended. Adds it to `changed` if its sample may be another one now.
+    bool look_at(const Process& process, Thread& thread, std::uint64_t now,
+                 std::vector<Thread*>& changed);
+    void find_python_frames(Process& process, bool search);
+    void sample(Process& process, Thread& thread, std::uint64_t now);
     void find_children();
     void close(Thread& thread, std::uint64_t now);
     std::uint32_t number_of(const std::vector<Python::Frame>& innermost_first);

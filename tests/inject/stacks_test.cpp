@@ -300,25 +300,26 @@ TEST_F(Stacks, what_a_native_program_waits_in_is_named) {
 #ifndef __x86_64__
     GTEST_SKIP() << "native functions are named on x86-64 only";
 #endif
-    program_ = PERFGATE_WAITING_PROGRAM;
-    const std::pair<const char*, HostState> waits[] = {{"lock", HostState::lock},
-                                                       {"condition", HostState::lock},
-                                                       {"read", HostState::io},
-                                                       {"poll", HostState::data},
-                                                       {"sleep", HostState::sleep}};
-    for (const auto& [word, state] : waits) {
-        SCOPED_TRACE(word);
-        for (const auto& file : files()) std::filesystem::remove(file);
-        run({word});
-        const Recording found = recording();
-        const auto& samples = found.records.host_samples;
-        std::set<std::string> stacks;
-        EXPECT_TRUE(std::any_of(samples.begin(), samples.end(), [&](const HostSample& each) {
-            const std::string stack = stack_of(found, each);
-            stacks.insert(stack);
-            return each.process == each.thread && each.state == state &&
-                   stack.find("Loader4next") != std::string::npos;
-        })) << testing::PrintToString(stacks);
+    const std::pair<const char*, HostState> waits[] = {
+        {"lock", HostState::lock}, {"condition", HostState::lock}, {"read", HostState::io},
+        {"poll", HostState::data}, {"sleep", HostState::sleep},    {"frame", HostState::sleep}};
+    for (const char* program : {PERFGATE_WAITING_PROGRAMS}) {
+        for (const auto& [word, state] : waits) {
+            SCOPED_TRACE(program + std::string(" ") + word);
+            for (const auto& file : files()) std::filesystem::remove(file);
+            program_ = program;
+            run({word});
+            const Recording found = recording();
+            std::set<std::string> stacks;
+            bool named = false;
+            for (const HostSample& each : found.records.host_samples) {
+                const std::string stack = stack_of(found, each);
+                stacks.insert(stack);
+                named = named || (each.process == each.thread && each.state == state &&
+                                  stack.find("Loader4next") != std::string::npos);
+            }
+            EXPECT_TRUE(named) << testing::PrintToString(stacks);
+        }
     }
 }
 
