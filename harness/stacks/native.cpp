@@ -207,8 +207,8 @@ const Native::Known& Native::known(pid_t process, const Places::Place& place, Ad
     return module.known.emplace(address - place.distance, known).first->second;
 }
 
-void Native::stack(RepeatedReads& memory, Places& places, std::uint64_t look, Registers registers,
-                   std::vector<std::uint32_t>& to) {
+void Native::stack(const elf::ModuleMemory& memory, Places& places, std::uint64_t look,
+                   Registers registers, std::vector<std::uint32_t>& to) {
     to.clear();
 #ifdef __x86_64__
     if (look >= places.next_read_ + looks_between_checks) places.places_.clear();
@@ -242,15 +242,13 @@ void Native::stack(RepeatedReads& memory, Places& places, std::uint64_t look, Re
         const Address base = by_stack ? registers.stack : *registers.frame;
         const Address caller = base + static_cast<Address>(rule.cfa_offset);
         if (caller <= registers.stack || caller - registers.stack > largest_frame) return;
-        if (!memory.read(caller + static_cast<Address>(*rule.return_address),
-                         registers.instruction)) {
-            return;
-        }
+        const auto read_at = [&](std::int64_t offset, Address& value) {
+            return memory(caller + static_cast<Address>(offset), &value, sizeof value);
+        };
+        if (!read_at(*rule.return_address, registers.instruction)) return;
         if (rule.saves_frame_pointer) {
             Address frame = 0;
-            const bool read =
-                rule.frame_pointer &&
-                memory.read(caller + static_cast<Address>(*rule.frame_pointer), frame);
+            const bool read = rule.frame_pointer && read_at(*rule.frame_pointer, frame);
             registers.frame = read ? std::optional(frame) : std::nullopt;
         }
         registers.stack = caller;

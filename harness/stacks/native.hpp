@@ -51,9 +51,10 @@ class Native {
 
     /// The functions with names, from the innermost on, up to where the caller is not known. Where
     /// the frame pointer would be needed and is not known, it follows from the function's prologue
-    /// if the caller that it gives is at a call. `look` is the number of the look.
-    void stack(RepeatedReads& memory, Places& places, std::uint64_t look, Registers registers,
-               std::vector<std::uint32_t>& to);
+    /// if the caller that it gives is at a call. `memory` has the stack, `look` is the number of
+    /// the look.
+    void stack(const elf::ModuleMemory& memory, Places& places, std::uint64_t look,
+               Registers registers, std::vector<std::uint32_t>& to);
 
     [[nodiscard]] const std::string& name(std::uint32_t function) const {
         return functions_[function].first;

@@ -33,12 +33,13 @@ constexpr std::uint64_t late_intervals = 5;
 /// one in so many intervals.
 constexpr int least_pauses_of_look = 100, most_intervals = 16;
 constexpr std::chrono::milliseconds patience{500};
+constexpr std::size_t most_interrupted_threads = 64;
 /// Functions of machine code are numbered from here.
 constexpr std::uint32_t first_native = 1U << 31;
 
-std::uint64_t processor_time() {
+std::uint64_t time_of(clockid_t clock) {
     timespec time{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    clock_gettime(clock, &time);
     return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 +
            static_cast<std::uint64_t>(time.tv_nsec);
 }
@@ -64,8 +65,10 @@ struct Sampler::Thread {
     pid_t id;
     ThreadState state;
     RepeatedReads memory;  ///< of its stack
-    Address frame = 0;     ///< of Python, at this look
-    bool seen = true;      ///< when threads were listed last
+    Interruptions interruptions;
+    bool asked = false;  ///< for them
+    Address frame = 0;   ///< of Python, at this look
+    bool seen = true;    ///< when threads were listed last
     bool ended = false;
     bool has_sample = false;
     HostSample sample;
@@ -140,7 +143,8 @@ void Sampler::run() noexcept {
             ended_ = "no more stacks: memory ran out";  // a string might need some
             return;
         }
-        const std::uint64_t before = std::exchange(sampling_.cpu_ns, processor_time());
+        const std::uint64_t before =
+            std::exchange(sampling_.cpu_ns, time_of(CLOCK_THREAD_CPUTIME_ID));
         const std::chrono::nanoseconds own(least_pauses_of_look * (sampling_.cpu_ns - before));
         // Functions that are new make single looks long.
         pause_ = std::max(interval_, (7 * pause_ + std::min(own, most_intervals * interval_)) / 8);
@@ -152,6 +156,7 @@ void Sampler::run() noexcept {
 
 void Sampler::look() {
     const std::uint64_t now = clock_();
+    look_monotonic_ns_ = time_of(CLOCK_MONOTONIC);
     const std::uint64_t since = last_look_ns_ == 0 || now < last_look_ns_ ? 0 : now - last_look_ns_;
     const auto interval_ns = static_cast<std::uint64_t>(pause_.count());
     if (since > late_intervals * interval_ns) {
@@ -272,7 +277,52 @@ void Sampler::find_python_frames(Process& process, bool search) {
     }
 }
 
+std::uint32_t Sampler::native_frame(Process& process, const Registers& registers,
+                                    const elf::ModuleMemory& stack) {
+    native_.stack(stack, process.places, sampling_.looks, registers, native_stack_);
+    stack_.clear();
+    for (const std::uint32_t each : native_stack_) stack_.push_back({first_native + each, 0});
+    return number_of(stack_);
+}
+
+/// Samples of a thread while it ran, each at its own time; false if there are none.
+bool Sampler::take_interruptions(Process& process, Thread& thread, std::uint64_t now) {
+    bool any = false;
+    thread.interruptions.take([&](const Interruptions::Stack& stack) {
+        const std::uint32_t frame = native_frame(process, stack.registers,
+                                                 [&](auto... part) { return stack.read(part...); });
+        const std::uint64_t ago = look_monotonic_ns_ - std::min(look_monotonic_ns_, stack.time_ns);
+        const std::uint64_t then = std::max(now - std::min(now, ago), thread.sample.start_ns);
+        any = true;
+        if (thread.has_sample && thread.sample.frame == frame &&
+            thread.sample.state == HostState::running) {
+            return;
+        }
+        close(thread, then);
+        begin(process, thread, then, frame, HostState::running);
+    });
+    return any;
+}
+
+void Sampler::begin(const Process& process, Thread& thread, std::uint64_t now, std::uint32_t frame,
+                    HostState state) {
+    thread.has_sample = true;
+    thread.sample = {
+        now,   now,  static_cast<std::uint32_t>(process.id), static_cast<std::uint32_t>(thread.id),
+        frame, state};
+}
+
 void Sampler::sample(Process& process, Thread& thread, std::uint64_t now) {
+    const HostState state = thread.state.state();
+    if (thread.frame == 0 && process.id == getpid()) {
+        const bool runs = state == HostState::running || state == HostState::ready;
+        if (take_interruptions(process, thread, now) && runs) return;
+        if (runs && !thread.asked && interrupted_threads_ < most_interrupted_threads) {
+            thread.asked = true;
+            ++interrupted_threads_;
+            thread.interruptions = Interruptions(thread.id, interval_);
+        }
+    }
     std::uint32_t frame = 0;
     if (thread.frame != 0) {
         ++stacks_;
@@ -290,19 +340,12 @@ void Sampler::sample(Process& process, Thread& thread, std::uint64_t now) {
         }
     } else if (thread.state.registers()) {
         thread.memory.repeat();
-        native_.stack(thread.memory, process.places, sampling_.looks, *thread.state.registers(),
-                      native_stack_);
-        stack_.clear();
-        for (const std::uint32_t each : native_stack_) stack_.push_back({first_native + each, 0});
-        frame = number_of(stack_);
+        frame = native_frame(process, *thread.state.registers(),
+                             [&](auto... part) { return thread.memory.read(part...); });
     }
-    const HostState state = thread.state.state();
     if (thread.has_sample && thread.sample.frame == frame && thread.sample.state == state) return;
     close(thread, now);
-    thread.has_sample = true;
-    thread.sample = {
-        now,   now,  static_cast<std::uint32_t>(process.id), static_cast<std::uint32_t>(thread.id),
-        frame, state};
+    begin(process, thread, now, frame, state);
 }
 
 void Sampler::close(Thread& thread, std::uint64_t now) {

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "activity/writer.hpp"
+#include "stacks/interruptions.hpp"
 #include "stacks/native.hpp"
 #include "stacks/python.hpp"
 #include "stacks/thread_state.hpp"
@@ -59,6 +60,11 @@ class Sampler {
                  std::vector<Thread*>& changed);
     void find_python_frames(Process& process, bool search);
     void sample(Process& process, Thread& thread, std::uint64_t now);
+    bool take_interruptions(Process& process, Thread& thread, std::uint64_t now);
+    std::uint32_t native_frame(Process& process, const Registers& registers,
+                               const elf::ModuleMemory& stack);
+    static void begin(const Process& process, Thread& thread, std::uint64_t now,
+                      std::uint32_t frame, activity::HostState state);
     void find_children();
     void close(Thread& thread, std::uint64_t now);
     std::uint32_t number_of(const std::vector<Python::Frame>& innermost_first);
@@ -75,7 +81,8 @@ class Sampler {
     std::atomic<bool> stopping_{false};
 
     std::map<pid_t, std::unique_ptr<Process>> processes_;
-    std::uint64_t last_look_ns_ = 0;
+    std::uint64_t last_look_ns_ = 0, look_monotonic_ns_ = 0;
+    std::size_t interrupted_threads_ = 0;
     std::size_t failed_stacks_ = 0, stacks_ = 0;
     std::unordered_map<Frame, std::uint32_t, FrameHash> numbers_;
     std::vector<Frame> new_frames_;

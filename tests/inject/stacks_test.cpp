@@ -3,6 +3,8 @@
 // mocks: Python programs of each interpreter that is installed, and native ones.
 #include <glob.h>
 #include <gtest/gtest.h>
+#include <linux/perf_event.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -296,15 +298,28 @@ TEST_F(Stacks, a_program_without_python_has_states) {
     EXPECT_EQ("", recording.text(recording.records.host_samplings.back().python));
 }
 
-TEST_F(Stacks, what_a_native_program_waits_in_is_named) {
+/// Whether perf events are permitted here.
+bool may_interrupt() {
+    perf_event_attr attributes{};
+    attributes.size = sizeof attributes;
+    attributes.type = PERF_TYPE_SOFTWARE;
+    attributes.config = PERF_COUNT_SW_CPU_CLOCK;
+    attributes.exclude_kernel = 1;
+    const long event = syscall(SYS_perf_event_open, &attributes, 0, -1, -1, 0);
+    if (event >= 0) close(static_cast<int>(event));
+    return event >= 0;
+}
+
+TEST_F(Stacks, what_a_native_program_waits_or_runs_in_is_named) {
 #ifndef __x86_64__
     GTEST_SKIP() << "native functions are named on x86-64 only";
 #endif
-    const std::pair<const char*, HostState> waits[] = {
+    std::vector<std::pair<const char*, HostState>> doings = {
         {"lock", HostState::lock}, {"condition", HostState::lock}, {"read", HostState::io},
         {"poll", HostState::data}, {"sleep", HostState::sleep},    {"frame", HostState::sleep}};
+    if (may_interrupt()) doings.emplace_back("run", HostState::running);
     for (const char* program : {PERFGATE_WAITING_PROGRAMS}) {
-        for (const auto& [word, state] : waits) {
+        for (const auto& [word, state] : doings) {
             SCOPED_TRACE(program + std::string(" ") + word);
             for (const auto& file : files()) std::filesystem::remove(file);
             program_ = program;

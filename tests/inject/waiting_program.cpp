@@ -63,6 +63,8 @@ struct Loader {
             byte = static_cast<char>(poll(&end, 1, -1));
         } else if (what == "sleep") {
             while (!ready) usleep(20000);
+        } else if (what == "run") {
+            while (!ready) byte = 1;
         } else if (what == "frame") {
             while (!ready) sleep_with_frame();
         }
