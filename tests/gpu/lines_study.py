@@ -3,10 +3,11 @@
 
     edits   15 edits in CUDA C++, each with three changed places or more: which line is named
     triton  two edits in kernels of Triton
+    programs  three of the edits in programs of nvcc's, and one in a program with Triton
     equal   ten pairs that differ in their text alone: no difference may be reported
     ncu     shares of samples and executions per instruction of the kernels of `edits`, beside ncu's of the same machine code
 
-Ends with 1 if a wrong line is named, less than 12 of 15 right ones, an equal pair differs, or ncu has other executions or shares (by more than
+Ends with 1 if a wrong line is named, less than 12 of 15 right ones, of programs less than 3 of 4, an equal pair differs, or ncu has other executions or shares (by more than
 3 points). Environment: PERFGATE, NCU, CUDA_HOME."""
 
 import argparse
@@ -52,10 +53,10 @@ def source(name, kernel):
             f"    arguments: {kernel.arguments}\n    matrix: {{n: [{kernels.N}]}}\n")
 
 
-def compared(name, suite):
+def compared(name, suite, head=HEAD):
     """The run's cases with their verdicts, and code.json, of two processes a side, which say that they are too few to decide."""
     for side in ("base", "head"):
-        write(pathlib.Path(side, name + ".yaml"), HEAD.format(name) + suite)
+        write(pathlib.Path(side, name + ".yaml"), head.format(name) + suite)
     out = pathlib.Path("out", name).resolve()
     words = [PERFGATE, "ab", name + ".yaml", "--backend", "cuda", "--base", f"dir:{pathlib.Path('base').resolve()}",
              "--processes", "2", "--set", "rounds=0", "--out", out]
@@ -136,6 +137,54 @@ def part_triton():
     return judged(cases, ".py")["WRONG"] == 0
 
 
+def program_of(name, kernel, text):
+    """The kernel with a main function behind it that launches it 300 times."""
+    launch = launch_of(name, kernel, "")
+    lines = [text, "#include <cstdlib>", "#include <vector>", "int main() {"]
+    for i, each in enumerate(launch["arguments"]):
+        kind = C_TYPES[each["type"]]
+        if "size" not in each:
+            lines.append(f"{kind} a{i} = {each['value']};")
+            continue
+        value = "k" if each["iota"] else "(rand() % 2001 - 1000) / 1000.0"
+        lines += [f"std::vector<{kind}> h{i}({each['size']});", f"for (size_t k = 0; k < h{i}.size(); ++k) h{i}[k] = {kind}({value});",
+                  f"{kind}* a{i};", f"cudaMalloc(&a{i}, h{i}.size() * sizeof({kind}));",
+                  f"cudaMemcpy(a{i}, h{i}.data(), h{i}.size() * sizeof({kind}), cudaMemcpyHostToDevice);"]
+    arguments = ", ".join(f"a{i}" for i in range(len(launch["arguments"])))
+    lines += [f"for (int k = 0; k < 300; ++k) {name}<<<{launch['grid']}, {launch['block']}>>>({arguments});",
+              "return cudaDeviceSynchronize() != cudaSuccess;", "}"]
+    return "\n".join(lines) + "\n"
+
+
+TRITON_MAIN = """
+n = 2**22
+x, out = (torch.rand(n, device="cuda") for _ in range(2))
+for _ in range(200):
+    triton_gather_kernel[(n // 1024,)](x, out, n, BLOCK=1024)
+torch.cuda.synchronize()
+"""
+
+
+def part_programs():
+    suite = ""
+    for name in ("moved", "constant", "bank"):
+        kernel, program = kernels.EDITS[name], name + "_app"
+        write_sides(program, ".cu", *(program_of(name, kernel, kernels.side(kernel.text, mark)) for mark in "-+"))
+        for side in ("base", "head"):
+            file = pathlib.Path(side, program).resolve()
+            subprocess.run([CUDA / "bin/nvcc", "-arch=native", "-lineinfo", "-o", file, f"{file}.cu"], check=True)
+        suite += f"  - {{command: [./{program}], name: {program}, measure: {{k: {{kernel: {name}}}}}, tolerances: {{k.gpu_time: 3%}}}}\n"
+    text = kernels.TRITON["triton_gather"].replace("import perfgate, ", "import ").split(" @perfgate.workload")[0]
+    write_sides("triton_app", ".py", *(kernels.side(text, mark) + TRITON_MAIN for mark in "-+"))
+    suite += (f"  - {{command: [{sys.executable}, triton_app.py], name: triton_app, measure: {{k: {{kernel: triton_gather_kernel}}}},"
+              " tolerances: {k.gpu_time: 3%}}\n")
+    cases, code = compared("programs", suite, "name: {}\nworkloads:\n")
+    problems_of(code)
+    marks = judged([case for case in cases if "triton" not in case["id"]], ".cu")
+    marks += judged([case for case in cases if "triton" in case["id"]], ".py")
+    return marks["WRONG"] == 0 and marks["right"] >= 3
+
+
 def part_equal():
     base = kernels.side(kernels.EQUAL, "-")
     suite = ""
@@ -176,6 +225,7 @@ for kernel in kernels:
     launch(launches)
     runtime.profilerStop()
 """
+C_TYPES = {"float32": "float", "int32": "int", "uint32": "unsigned", "uint8": "unsigned char"}
 NUMPY = {"f32": "float32", "i32": "int32", "u32": "uint32", "u8": "uint8"}
 # perfgate samples launches with a cold L2 as they are. ncu replays a kernel with the state of the pass before, or the whole program.
 NCU_RUNS = {"ncu": ["--replay-mode", "application", "--cache-control", "none"],
