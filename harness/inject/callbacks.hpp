@@ -17,6 +17,7 @@
 #include "activity/writer.hpp"
 #include "cupti/api.hpp"
 #include "cupti/launch_calls.hpp"
+#include "inject/code_sampler.hpp"
 #include "inject/launch_names.hpp"
 #include "inject/settings.hpp"
 
@@ -30,13 +31,14 @@ struct LaunchCounts {
 class Callbacks {
   public:
     /// `context_begins` is called when there is a context of the device (level `samples`), and
-    /// `context_ends` before one is destroyed.
+    /// `context_ends` before one is destroyed. `code` is null but at level `code`.
     Callbacks(const cupti::Api& api, activity::Writer& writer, LaunchNames& names,
-              std::function<void(std::uint32_t device)> context_begins,
+              CodeSampler* code, std::function<void(std::uint32_t device)> context_begins,
               std::function<void()> context_ends)
         : api_(api),
           writer_(writer),
           launch_names_(names),
+          code_(code),
           context_begins_(std::move(context_begins)),
           context_ends_(std::move(context_ends)) {}
 
@@ -60,11 +62,12 @@ class Callbacks {
     void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data);
     void add_profiler_call(activity::ProfilerCallKind kind);
     void on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData& data);
-    void on_module(const CUpti_ModuleResourceData& module);
+    void on_module(CUcontext context, const CUpti_ModuleResourceData& module);
 
     const cupti::Api& api_;
     activity::Writer& writer_;
     LaunchNames& launch_names_;
+    CodeSampler* code_;
     std::function<void(std::uint32_t)> context_begins_;
     std::function<void()> context_ends_;
     bool keep_calls_ = false;
