@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Workloads in Python: host variants with the standard library's arrays, in a worker that Python hosts."""
 
+import importlib.util
 import json
+import os
 import re
 import subprocess
 import sys
+import unittest
 
 import tool
 from test_python_module import interpreters
@@ -318,6 +321,24 @@ class Python(tool.Case):
                     "import perfgate\n", "import perfgate\nSIZES = [10, 20]\n", 1))
                 failed = self.run_suite(code=(2, 3))
                 self.assertIn("double", failed.stdout + failed.stderr)
+
+    @unittest.skipUnless(importlib.util.find_spec("pytest"), "needs pytest")
+    def test_pytest_warns_of_cases_that_were_not_decided(self):
+        def pytest(*words, arguments=""):
+            done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "perfgate.pytest_plugin", "-p", "no:cacheprovider", "--perfgate",
+                                   f"--perfgate-args=--backend host --processes 3 --filter double/copy* {arguments}", *words, "suites"],
+                                  cwd=self.folder, capture_output=True, text=True, timeout=tool.PATIENCE_S,
+                                  env={**os.environ, "PYTHONPATH": str(tool.PERFGATE.parent.parent / "lib/perfgate/python")})
+            return done.returncode, done.stdout
+        code, said = pytest()
+        self.assertEqual(0, code, said)
+        self.assertIn("2 skipped, 2 warnings", said)
+        self.assertIn("not decided, so neither passed nor failed", said)
+        self.assertEqual(1, pytest(arguments="--set no_baseline=fail")[0])
+        self.assertEqual(1, pytest("-W", "error")[0])
+        self.run_tool("baseline", "refresh", "suites/python.yaml", "--backend", "host", "--processes", "3")
+        code, said = pytest()
+        self.assertEqual((0, True), (code, "2 passed" in said and "warning" not in said), said)
 
     # --- review
 
