@@ -71,7 +71,7 @@ class Wheel(tool.Case):
         self.assertIn(str(venv), self.command(venv / "bin/python", "-c", "import perfgate; print(perfgate.__file__)", env=environment))
 
         said = self.command(venv / "bin/perfgate", "init", "--from", "torch", "project", env=environment)
-        self.assertEqual([".gitattributes", "kernels.py", "suites/kernels.yaml"], sorted(
+        self.assertEqual([".gitignore", "kernels.py", "suites/kernels.yaml"], sorted(
             str(file.relative_to(self.folder / "project")) for file in (self.folder / "project").rglob("*") if file.is_file()))
         self.assertIn("  perfgate run suites/kernels.yaml", said)
 
