@@ -15,7 +15,7 @@ ALLOWED = {  # and util, which all may use
     "sdk": set(),
     "kinds/plugin": {"model"},
     "kinds/python": {"model", "kinds"},
-    "kinds/source": {"model", "program", "sdk", "kinds", "measure"},
+    "kinds/source": {"model", "program", "sdk", "elf", "kinds", "measure"},
     "kinds/command": {"measure", "activity", "traces", "inject", "program", "metrics", "stats", "model", "kinds"},
     "kinds/benchmark": {"model", "document", "metrics", "stats", "measure", "program", "kinds",
                         "kinds/command"},
