@@ -245,7 +245,7 @@ over = threading.Event()
 def stay(): over.wait()
 threads = [threading.Thread(target=stay) for i in range(100)]
 for thread in threads: thread.start()
-look(300)
+look(100)
 over.set()
 for thread in threads: thread.join()
 print('many')
@@ -291,9 +291,35 @@ TEST_F(Stacks, a_program_without_python_has_states) {
     const Recording recording = this->recording();
     const auto& samples = recording.records.host_samples;
     EXPECT_TRUE(std::any_of(samples.begin(), samples.end(), [](const HostSample& each) {
-        return each.state == HostState::sleep && each.process == each.thread && each.frame == 0;
+        return each.state == HostState::sleep && each.process == each.thread;
     }));
     EXPECT_EQ("", recording.text(recording.records.host_samplings.back().python));
+}
+
+TEST_F(Stacks, what_a_native_program_waits_in_is_named) {
+#ifndef __x86_64__
+    GTEST_SKIP() << "native functions are named on x86-64 only";
+#endif
+    program_ = PERFGATE_WAITING_PROGRAM;
+    const std::pair<const char*, HostState> waits[] = {{"lock", HostState::lock},
+                                                       {"condition", HostState::lock},
+                                                       {"read", HostState::io},
+                                                       {"poll", HostState::data},
+                                                       {"sleep", HostState::sleep}};
+    for (const auto& [word, state] : waits) {
+        SCOPED_TRACE(word);
+        for (const auto& file : files()) std::filesystem::remove(file);
+        run({word});
+        const Recording found = recording();
+        const auto& samples = found.records.host_samples;
+        std::set<std::string> stacks;
+        EXPECT_TRUE(std::any_of(samples.begin(), samples.end(), [&](const HostSample& each) {
+            const std::string stack = stack_of(found, each);
+            stacks.insert(stack);
+            return each.process == each.thread && each.state == state &&
+                   stack.find("Loader4next") != std::string::npos;
+        })) << testing::PrintToString(stacks);
+    }
 }
 
 // --- programs do what they do without a sampler
