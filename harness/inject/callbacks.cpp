@@ -118,9 +118,7 @@ bool Callbacks::enable(const Settings& settings, std::string& why) {
         if (code == CUPTI_SUCCESS) code = result;
     };
     enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
-    if (settings.level == Level::samples) {
-        enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
-    }
+    if (sampler_ != nullptr) enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
     enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING);
     if (settings.code) enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED);
     if (settings.level != Level::records) {
@@ -197,7 +195,7 @@ void Callbacks::on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data)
         context_ends_();
     } else if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
         std::uint32_t device = 0;
-        if (api_.cuptiGetDeviceId(data.context, &device) == CUPTI_SUCCESS) context_begins_(device);
+        if (api_.cuptiGetDeviceId(data.context, &device) == CUPTI_SUCCESS) sampler_->add(device);
     } else if (id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING) {
         std::uint64_t time_ns = 0;
         api_.cuptiGetTimestamp(&time_ns);
@@ -236,6 +234,7 @@ void Callbacks::on_module(const CUpti_ModuleResourceData& module) {
 void Callbacks::on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData& data) {
     const bool launches_kernel = cupti::contains(cupti::kernel_launches, id);
     if (data.callbackSite != CUPTI_API_EXIT) {
+        if (sampler_ != nullptr) sampler_->hold();
         // Before the launch, because its record may come before the call returns.
         if (launches_kernel) launch_names_.launch(data.correlationId, data.symbolName);
         return;

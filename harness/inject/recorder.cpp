@@ -230,9 +230,8 @@ bool Recorder::load(std::string& why) {
             if (!cupti::load_sampling(api_, unusable_)) return;
             sampler_ = std::make_unique<DeviceSampler>(api_, writer_);
         }
-        callbacks_ = std::make_unique<Callbacks>(
-            api_, writer_, launch_names_, [this](std::uint32_t device) { sampler_->add(device); },
-            [this] {
+        callbacks_ =
+            std::make_unique<Callbacks>(api_, writer_, launch_names_, sampler_.get(), [this] {
                 const std::unique_lock lock(flush_mutex_, std::try_to_lock);
                 if (lock.owns_lock() && !ending_) flush(0);
             });
@@ -521,8 +520,7 @@ void Recorder::run_flushes() noexcept {
                 const std::unique_lock lock(flush_mutex_, std::try_to_lock);
                 if (lock.owns_lock() && !ending_) flush(0);
             }
-            // Not while the program makes its context, whose driver this would wait for.
-            if (sampler_ != nullptr && callbacks_->launches().kernels != 0) sampler_->step();
+            if (sampler_ != nullptr) sampler_->step();
         } catch (...) {
             ++losses_.unread;
         }
