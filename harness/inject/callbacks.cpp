@@ -118,7 +118,7 @@ bool Callbacks::enable(const Settings& settings, std::string& why) {
         if (code == CUPTI_SUCCESS) code = result;
     };
     enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
-    if (settings.level == Level::samples || settings.level == Level::code) {
+    if (sampler_ != nullptr || code_ != nullptr) {
         enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
     }
     enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING);
@@ -199,7 +199,7 @@ void Callbacks::on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data)
     } else if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
         if (code_ != nullptr) return code_->begin(data.context);
         std::uint32_t device = 0;
-        if (api_.cuptiGetDeviceId(data.context, &device) == CUPTI_SUCCESS) context_begins_(device);
+        if (api_.cuptiGetDeviceId(data.context, &device) == CUPTI_SUCCESS) sampler_->add(device);
     } else if (id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING) {
         std::uint64_t time_ns = 0;
         api_.cuptiGetTimestamp(&time_ns);
@@ -242,6 +242,7 @@ void Callbacks::on_module(CUcontext context, const CUpti_ModuleResourceData& mod
 void Callbacks::on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData& data) {
     const bool launches_kernel = cupti::contains(cupti::kernel_launches, id);
     if (data.callbackSite != CUPTI_API_EXIT) {
+        if (sampler_ != nullptr) sampler_->hold();
         // Before the launch, because its record may come before the call returns.
         if (launches_kernel) launch_names_.launch(data.correlationId, data.symbolName);
         return;

@@ -237,9 +237,7 @@ bool Recorder::load(std::string& why) {
             code_sampler_ = std::make_unique<CodeSampler>(api_, writer_, settings_.functions);
         }
         callbacks_ = std::make_unique<Callbacks>(
-            api_, writer_, launch_names_, code_sampler_.get(),
-            [this](std::uint32_t device) { sampler_->add(device); },
-            [this] {
+            api_, writer_, launch_names_, sampler_.get(), code_sampler_.get(), [this] {
                 const std::unique_lock lock(flush_mutex_, std::try_to_lock);
                 if (lock.owns_lock() && !ending_) flush(0);
             });
@@ -534,8 +532,7 @@ void Recorder::run_flushes() noexcept {
                 const std::unique_lock lock(flush_mutex_, std::try_to_lock);
                 if (lock.owns_lock() && !ending_) flush(0);
             }
-            // Not while the program makes its context, whose driver this would wait for.
-            if (sampler_ != nullptr && callbacks_->launches().kernels != 0) sampler_->step();
+            if (sampler_ != nullptr) sampler_->step();
         } catch (...) {
             ++losses_.unread;
         }
