@@ -110,7 +110,8 @@ Common common_of(const Entry& entry) {
     std::string_view letters = from.text();
     common.code_factor = from.uleb();
     common.data_factor = from.sleb();
-    const std::uint64_t register_of_return = version == 1 ? from.number<std::uint8_t>() : from.uleb();
+    const std::uint64_t register_of_return =
+        version == 1 ? from.number<std::uint8_t>() : from.uleb();
     if (register_of_return != return_address) damaged_cubin("a table is of another machine");
     if (letters.starts_with('z')) {
         common.sized = true;

@@ -15,7 +15,7 @@
 namespace perfgate::elf {
 namespace {
 
-constexpr std::uint64_t largest_table = std::uint64_t{64} << 20;
+constexpr std::uint64_t largest_table = std::uint64_t{32} << 20;
 constexpr std::size_t longest_name = 512;
 
 void read(const util::Descriptor& file, std::uint64_t from, void* to, std::size_t size) {
@@ -51,7 +51,8 @@ FunctionNames::FunctionNames(util::Descriptor file) : file_(std::move(file)) {
     names_at_ = sections[table->sh_link].sh_offset;
     names_size_ = sections[table->sh_link].sh_size;
     std::array<Elf64_Sym, 1024> symbols{};
-    for (std::uint64_t left = table->sh_size / sizeof(Elf64_Sym), at = table->sh_offset; left != 0;) {
+    for (std::uint64_t left = table->sh_size / sizeof(Elf64_Sym), at = table->sh_offset;
+         left != 0;) {
         const std::size_t count = std::min<std::uint64_t>(left, symbols.size());
         read(file_, at, symbols.data(), count * sizeof(Elf64_Sym));
         for (const Elf64_Sym& each : std::span(symbols).first(count)) {
@@ -71,8 +72,9 @@ FunctionNames::FunctionNames(util::Descriptor file) : file_(std::move(file)) {
 }
 
 std::string FunctionNames::at(std::uint64_t address) const {
-    const auto after = std::partition_point(functions_.begin(), functions_.end(),
-                                            [&](const Function& each) { return each.begin <= address; });
+    const auto after =
+        std::partition_point(functions_.begin(), functions_.end(),
+                             [&](const Function& each) { return each.begin <= address; });
     if (after == functions_.begin()) return {};
     const Function& found = *std::prev(after);
     if (address - found.begin >= found.size || found.name >= names_size_ ||
@@ -80,9 +82,9 @@ std::string FunctionNames::at(std::uint64_t address) const {
         return {};
     }
     std::array<char, longest_name> name{};
-    const ssize_t size =
-        ::pread(file_.get(), name.data(), std::min<std::uint64_t>(name.size(), names_size_ - found.name),
-                static_cast<off_t>(names_at_ + found.name));
+    const ssize_t size = ::pread(file_.get(), name.data(),
+                                 std::min<std::uint64_t>(name.size(), names_size_ - found.name),
+                                 static_cast<off_t>(names_at_ + found.name));
     const std::string_view text(name.data(), size < 0 ? 0 : static_cast<std::size_t>(size));
     // A name that is cut would not be one.
     const std::size_t end = text.find('\0');

@@ -33,8 +33,7 @@ class Memory {
     /// How many bytes of `parts`, read one behind the other, could be read until one could not.
     std::size_t read(const std::vector<iovec>& parts, void* to, std::size_t size) const noexcept {
         const iovec local{to, size};
-        const ssize_t count =
-            process_vm_readv(process_, &local, 1, parts.data(), parts.size(), 0);
+        const ssize_t count = process_vm_readv(process_, &local, 1, parts.data(), parts.size(), 0);
         return count < 0 ? 0 : static_cast<std::size_t>(count);
     }
 

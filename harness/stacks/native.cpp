@@ -13,7 +13,8 @@
 namespace perfgate::stacks {
 namespace {
 
-constexpr std::size_t most_frames = 64, most_known = 1U << 16, most_modules = 1024;
+constexpr std::size_t most_frames = 64, most_known = 1U << 16, most_modules = 1024,
+                      most_named_modules = 64;
 constexpr Address largest_frame = Address{1} << 24;
 /// Reading the mappings takes longest: each so many looks if an address is in none of them, and in
 /// any case, because others may have taken their places.
@@ -61,6 +62,8 @@ struct Native::Known {
 
 struct Native::Module {
     std::string file;
+    std::uint64_t inode = 0;
+    bool asked = false;  ///< for its names
     std::optional<elf::FunctionNames> names;
     Address table = 0;
     std::unordered_map<Address, Known> known;  ///< by addresses of the file
@@ -86,23 +89,28 @@ void Native::read(Places& places) {
             if (module == modules_.end() && modules_.size() < most_modules) {
                 module = modules_.emplace(key, std::make_unique<Module>()).first;
                 module->second->file = each->file;
+                module->second->inode = each->inode;
                 module->second->table = headers->table;
-                try {
-                    module->second->names.emplace(opened(each->file, each->inode));
-                } catch (const util::InputError&) {
-                    // Its functions have no names.
-                }
             }
             if (module != modules_.end()) {
-                places.places_.push_back({each->begin, std::prev(end)->end, headers->distance,
-                                          module->second.get()});
+                places.places_.push_back(
+                    {each->begin, std::prev(end)->end, headers->distance, module->second.get()});
             }
         }
         each = end;
     }
 }
 
-std::optional<std::uint32_t> Native::function(const Module& module, Address address) {
+std::optional<std::uint32_t> Native::function(Module& module, Address address) {
+    // Large libraries have many symbols, and no thread is in most of them.
+    if (!std::exchange(module.asked, true) && named_modules_ < most_named_modules) {
+        ++named_modules_;
+        try {
+            module.names.emplace(opened(module.file, module.inode));
+        } catch (const util::InputError&) {
+            // Its functions have no names.
+        }
+    }
     std::string name = module.names ? module.names->at(address) : std::string();
     if (name.empty()) return std::nullopt;
     const auto next = static_cast<std::uint32_t>(functions_.size());
@@ -141,10 +149,10 @@ void Native::stack(RepeatedReads& memory, Places& places, std::uint64_t look, Re
         // The call may be the last instruction of its function.
         const Address address = registers.instruction - (depth == 0 ? 0 : 1);
         const auto find = [&]() -> const Places::Place* {
-            const auto found = std::find_if(
-                places.places_.begin(), places.places_.end(), [&](const Places::Place& each) {
-                    return each.begin <= address && address < each.end;
-                });
+            const auto found = std::find_if(places.places_.begin(), places.places_.end(),
+                                            [&](const Places::Place& each) {
+                                                return each.begin <= address && address < each.end;
+                                            });
             return found == places.places_.end() ? nullptr : &*found;
         };
         if (look >= places.next_read_ + looks_between_checks) places.places_.clear();
@@ -171,8 +179,9 @@ void Native::stack(RepeatedReads& memory, Places& places, std::uint64_t look, Re
         }
         if (rule.saves_frame_pointer) {
             Address frame = 0;
-            const bool read = rule.frame_pointer &&
-                              memory.read(caller + static_cast<Address>(*rule.frame_pointer), frame);
+            const bool read =
+                rule.frame_pointer &&
+                memory.read(caller + static_cast<Address>(*rule.frame_pointer), frame);
             registers.frame = read ? std::optional(frame) : std::nullopt;
         }
         registers.stack = caller;

@@ -66,10 +66,11 @@ class Native {
 
     void read(Places& places);
     const Known& known(pid_t process, const Places::Place& place, Address address);
-    std::optional<std::uint32_t> function(const Module& module, Address address);
+    std::optional<std::uint32_t> function(Module& module, Address address);
 
     std::map<std::pair<std::string, std::uint64_t>, std::unique_ptr<Module>> modules_;
     std::size_t known_ = 0;  ///< addresses
+    std::size_t named_modules_ = 0;
     std::vector<std::pair<std::string, std::string>> functions_;
     std::map<std::pair<std::string, std::string>, std::uint32_t> numbers_;
 };

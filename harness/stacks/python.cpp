@@ -76,7 +76,6 @@ std::optional<PythonLayout> from_table(const Memory& memory, Address runtime,
     layout.instructions = at(code, 9);
     layout.ascii_text = 40;
     layout.other_text = 56;
-    layout.kind_shift = minor == 13 ? 2 : 16;
     if (!plausible) {
         why_not = "its table of offsets is not as expected";
         return std::nullopt;
@@ -267,7 +266,9 @@ bool Python::threads(RepeatedReads& memory, Address distance, std::vector<Thread
 bool Python::text(const Memory& memory, Address at, Address distance, std::string& to) const {
     std::array<Address, 5> head{};  // references, type, length, hash, state
     if (!memory.read(at, head) || head[type_of_object / 8] != text_type_ + distance) return false;
-    const auto state = static_cast<std::uint32_t>(head[state_of_text / 8]) >> layout_.kind_shift;
+    auto state = static_cast<std::uint32_t>(head[state_of_text / 8]);
+    // Whether it is interned takes two bits, in some releases of 3.14 sixteen.
+    state >>= (state & 0xfffc) == 0 ? 16 : 2;
     const std::size_t unit = state & 7;
     const bool compact = (state & 8) != 0, ascii = (state & 16) != 0;
     if (!compact || (unit != 1 && unit != 2 && unit != 4)) return false;

@@ -26,7 +26,7 @@ struct PythonLayout {
     std::uint16_t caller = 0, code = 0, instruction = 0;
     std::uint16_t file = 0, name = 0, first_line = 0, lines = 0;
     std::uint16_t instructions = 0;  ///< in the code object; 0: `instruction` is an index
-    std::uint16_t ascii_text = 0, other_text = 0, kind_shift = 2;
+    std::uint16_t ascii_text = 0, other_text = 0;
 };
 
 /// The layout of a version that has no table of its own offsets (3.10 to 3.12), or that of the

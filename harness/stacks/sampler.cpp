@@ -24,7 +24,8 @@ constexpr std::size_t most_threads = 1024, most_processes = 64, most_frames = st
 constexpr std::size_t most_samples = std::size_t{1} << 20;
 /// Listing threads, and the children of each, costs more than a look: each so many looks.
 constexpr std::uint64_t looks_between_lists = 16, looks_between_children = 64;
-/// Another thread than the main one that is without Python and stays blocked is looked at less often, down to each so many looks.
+/// Another thread than the main one that is without Python and stays blocked is looked at less
+/// often, down to each so many looks.
 constexpr std::uint64_t most_skipped = 16;
 /// A look later than this many intervals says nothing of the time before.
 constexpr std::uint64_t late_intervals = 5;
@@ -63,8 +64,8 @@ struct Sampler::Thread {
     pid_t id;
     ThreadState state;
     RepeatedReads memory;  ///< of its stack
-    Address frame = 0;  ///< of Python, at this look
-    bool seen = true;   ///< when threads were listed last
+    Address frame = 0;     ///< of Python, at this look
+    bool seen = true;      ///< when threads were listed last
     bool ended = false;
     bool has_sample = false;
     HostSample sample;
@@ -76,7 +77,7 @@ struct Sampler::Process {
     explicit Process(pid_t number) : id(number), memory(Memory(number)), places(number) {}
 
     pid_t id;
-    RepeatedReads memory;           ///< of its interpreter's threads
+    RepeatedReads memory;  ///< of its interpreter's threads
     Native::Places places;
     std::optional<Address> python;  ///< its distance
     /// How often it is looked for once more: a process is seen before it runs another program, and
@@ -95,7 +96,10 @@ std::size_t Sampler::FrameHash::operator()(const Frame& frame) const {
 }
 
 Sampler::Sampler(std::chrono::nanoseconds interval, std::function<std::uint64_t()> clock)
-    : interval_(interval), pause_(interval), clock_(std::move(clock)), python_(Python::find(about_python_)) {
+    : interval_(interval),
+      pause_(interval),
+      clock_(std::move(clock)),
+      python_(Python::find(about_python_)) {
     sampling_.interval_ns = static_cast<std::uint64_t>(interval.count());
     sampling_.start_ns = clock_();
     auto own = std::make_unique<Process>(getpid());
@@ -266,7 +270,8 @@ bool Sampler::look_at(Process& process, Thread& thread, std::uint64_t now) {
         bool valid = false;
         for (int tries = 0; tries < 2 && !valid; ++tries) {
             thread.memory.repeat();
-            valid = python_->stack(thread.memory, process.id, *process.python, thread.frame, stack_);
+            valid =
+                python_->stack(thread.memory, process.id, *process.python, thread.frame, stack_);
         }
         if (valid) {
             frame = number_of(stack_);

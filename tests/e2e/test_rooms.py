@@ -37,7 +37,7 @@ ALLOWED = {  # and util, which all may use
     "history": {"gate", "document", "sqlite", "stats", "model"},
     "activity": {"model", "document", "sqlite"},
     "traces": {"activity", "sqlite"},
-    "stacks": {"activity"},
+    "stacks": {"activity", "elf"},
     "inject": {"activity", "elf", "cupti", "stacks", "model"},
     "program": {"model"},
     "explain": {"model"},
