@@ -120,8 +120,8 @@ def search(perfgate, seed, words):
         planted = f"c{culprit}" if culprit is not None else "none"
         commits = ", ".join(name[commit] for commit in found.get("commits", []))
         steps = "; ".join(f"{name[step['commit']]} {step['decision']}" +
-                          (f" ({step['pairs']} pairs, {step.get('change', 0):+.1%}, {step['wall_s']:.0f} s)" if step.get("pairs") else "")
-                          for step in found["steps"])
+                          (f" ({step['pairs']} pairs, {step.get('change', 0):+.1%}, {step['wall_s']:.0f} s)"
+                           if step.get("pairs") else "") for step in found["steps"])
         print(f"seed {seed}: culprit {planted}; {found['outcome']} {commits}; exit {done.returncode}; {len(found['steps'])} steps, "
               f"{took:.0f} s: {steps}", flush=True)
         print("\n".join(line for line in done.stderr.splitlines() if "rror" in line)[:600], end="", file=sys.stderr)
