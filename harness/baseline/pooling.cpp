@@ -290,7 +290,8 @@ std::optional<double> agreeing(const PooledMetric& pooled, double scale, double 
 std::optional<double> lasting(const PooledMetric& pooled, double tolerance) {
     constexpr std::size_t draws = 40;
     const std::vector<model::Batch>& batches = pooled.comparison.baseline->batches;
-    const double scale = tolerance_scale(*pooled.comparison.definition, *pooled.comparison.baseline);
+    const double scale =
+        tolerance_scale(*pooled.comparison.definition, *pooled.comparison.baseline);
     std::mt19937_64 random(1);
     MetricSeries recording = *pooled.comparison.baseline;
     PooledMetric drawn = pooled;

@@ -61,9 +61,9 @@ struct Adopted {
     Needs needs;
     suite::Profile profile;
     std::string config, config_text;  ///< the text of one that is to be written; empty: it is there
-    std::string owner, sha;           ///< "me/perfgate" and a commit; empty: only an archive is known
-    std::string archive;              ///< "https://…/perfgate-0.2.0-linux-x86_64.tar.gz", for the jobs
-    std::string archive_sum;          ///< SHA-256; empty: what lies beside the archive says it
+    std::string owner, sha;   ///< "me/perfgate" and a commit; empty: only an archive is known
+    std::string archive;      ///< "https://…/perfgate-0.2.0-linux-x86_64.tar.gz", for the jobs
+    std::string archive_sum;  ///< SHA-256; empty: what lies beside the archive says it
     std::string baselines, build;
     std::vector<std::string> suites, plugins, runners;
 };
@@ -91,7 +91,8 @@ bool several(const Adopted& adopted) {
 }
 
 std::string guide(const Adopted& adopted) {
-    if (adopted.owner.empty()) return "'perfgate doctor' there, as the runner's user, names what is missing";
+    if (adopted.owner.empty())
+        return "'perfgate doctor' there, as the runner's user, names what is missing";
     return fmt::format("https://github.com/{}/blob/{}/ci/runner.md", adopted.owner, adopted.sha);
 }
 
@@ -378,9 +379,9 @@ void find_repository(const AdoptionChoice& choice, const Ci& ci, Adopted& adopte
             "commit",
             util::printable(from)));
     }
-    adopted.archive =
-        fmt::format("https://github.com/{0}/releases/download/v{1}/perfgate-{1}-linux-x86_64.tar.gz",
-                    adopted.owner, PERFGATE_VERSION);
+    adopted.archive = fmt::format(
+        "https://github.com/{0}/releases/download/v{1}/perfgate-{1}-linux-x86_64.tar.gz",
+        adopted.owner, PERFGATE_VERSION);
 }
 
 /// What an archive is called for the jobs: package registries and addresses do not take each '+'.
@@ -393,7 +394,8 @@ std::string shelf_name(const std::string& archive) {
 void find_archive(const std::string& file, const Ci& ci, Adopted& adopted) {
     if (ci.shelf.empty()) {
         throw util::InputError(
-            "--archive: GitHub's workflows use the actions of perfgate's repository; name it, --from "
+            "--archive: GitHub's workflows use the actions of perfgate's repository; name it, "
+            "--from "
             "OWNER/perfgate@SHA");
     }
     const std::string name = shelf_name(file);
@@ -408,8 +410,7 @@ void find_archive(const std::string& file, const Ci& ci, Adopted& adopted) {
     }
     const std::string content = util::read_file(file, archive_limit, "archive");
     if (!content.starts_with("\x1f\x8b")) {
-        throw util::InputError(
-            fmt::format("--archive {}: is no gzip file", util::printable(file)));
+        throw util::InputError(fmt::format("--archive {}: is no gzip file", util::printable(file)));
     }
     util::Sha256 sum;
     sum.add(content);
@@ -656,7 +657,8 @@ std::vector<std::string> jenkins_steps(const Adopted& adopted) {
                         adopted.baselines)};
 }
 
-constexpr std::string_view registry = "$CI_API_V4_URL/projects/$CI_PROJECT_ID/packages/generic/perfgate/" PERFGATE_VERSION "/";
+constexpr std::string_view registry =
+    "$CI_API_V4_URL/projects/$CI_PROJECT_ID/packages/generic/perfgate/" PERFGATE_VERSION "/";
 
 constexpr Ci all_ci[] = {
     {"github", "#", "-${{ matrix.runner }}", add_github, github_steps, ""},
@@ -668,13 +670,18 @@ constexpr Ci all_ci[] = {
 std::string archive_step(const std::string& file, const Ci& ci) {
     const std::string quoted = util::shell_word(file);
     if (ci.shelf != registry) {
-        return fmt::format("Copy {} to {}{} on each agent, or change PERFGATE_ARCHIVE in the pipeline to another file or address",
-                           quoted, ci.shelf, shelf_name(file));
+        return fmt::format(
+            "Copy {} to {}{} on each agent, or change PERFGATE_ARCHIVE in the pipeline to another "
+            "file or address",
+            quoted, ci.shelf, shelf_name(file));
     }
     return fmt::format(
-        "Put the release into the project's package registry. With GITLAB (such as https://gitlab.com), ID (the project's) and "
-        "TOKEN (an access token of scope api): curl --fail --header \"PRIVATE-TOKEN: $TOKEN\" --upload-file {} "
-        "\"$GITLAB/api/v4/projects/$ID/packages/generic/perfgate/{}/{}\". Or let the CI/CD variable PERFGATE_ARCHIVE name "
+        "Put the release into the project's package registry. With GITLAB (such as "
+        "https://gitlab.com), ID (the project's) and "
+        "TOKEN (an access token of scope api): curl --fail --header \"PRIVATE-TOKEN: $TOKEN\" "
+        "--upload-file {} "
+        "\"$GITLAB/api/v4/projects/$ID/packages/generic/perfgate/{}/{}\". Or let the CI/CD "
+        "variable PERFGATE_ARCHIVE name "
         "an address or a file on the runner",
         quoted, PERFGATE_VERSION, shelf_name(file));
 }

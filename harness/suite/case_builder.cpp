@@ -82,7 +82,8 @@ std::vector<model::Cache> CaseBuilder::caches_of(const ReadEntry& read, const En
                                                  const model::VariantInfo& variant) const {
     if (entry.settings.cache) return *entry.settings.cache;
     const bool hot = read.in_python && variant.target == model::Target::host;
-    return suite_.defaults.cache.value_or(std::vector{hot ? model::Cache::hot : model::Cache::cold});
+    return suite_.defaults.cache.value_or(
+        std::vector{hot ? model::Cache::hot : model::Cache::cold});
 }
 
 void CaseBuilder::count(const Matrix& matrix, std::size_t groups, Position at) {

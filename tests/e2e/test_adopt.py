@@ -192,7 +192,7 @@ class Adopt(tool.Case):
         self.write_bytes("perfgate-1-linux-x86_64.tar.gz", b"text")
         self.write_bytes("other.tar.gz", b"\x1f\x8b")
         self.write_bytes("perfgate-$(x)-linux-x86_64.tar.gz", b"\x1f\x8b")
-        for file, part in (("none-linux-x86_64.tar.gz", "expected a release"), ("perfgate-2-linux-x86_64.tar.gz", "no such file"),
+        for file, part in (("none-linux-x86_64.tar.gz", "expected a release"), ("perfgate-2-linux-x86_64.tar.gz", "No such file"),
                            ("perfgate-1-linux-x86_64.tar.gz", "is no gzip file"), ("other.tar.gz", "expected a release"),
                            ("perfgate-$(x)-linux-x86_64.tar.gz", "expected a release")):
             with self.subTest(file):

@@ -80,10 +80,11 @@ class Python(tool.Case):
     def test_host_variants_are_hot_unless_the_suite_says_otherwise(self):
         """Flushed caches would have an interpreter's own data missing, which hides what the case does."""
         self.write("kernels.py", KERNELS.replace('"copy": "host"', '"copy": "cuda"'))
+        both = SUITE.replace("{host_time: 900%}", "{host_time: 900%, gpu_time: 900%}").replace("[host_time]", "[time]")
         for entry, defaults, loops, copies in (("", "", "@hot", ""), ("    cache: cold\n", "", "", ""),
                                                ("", "defaults: {cache: hot}\n", "@hot", "@hot")):
             with self.subTest(entry, defaults=defaults):
-                self.write("suites/python.yaml", SUITE.replace("    cache: cold\n", entry).replace("workloads:", defaults + "workloads:"))
+                self.write("suites/python.yaml", both.replace("    cache: cold\n", entry).replace("workloads:", defaults + "workloads:"))
                 listed = self.run_tool("list", "suites/python.yaml").stdout
                 for case in ALL:
                     self.assertRegex(listed, re.escape(case + (loops if "/loop" in case else copies)) + " ")

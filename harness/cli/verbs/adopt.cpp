@@ -58,13 +58,16 @@ Body add_adopt(CLI::App& verb) {
                    "Label of the machines that measure (default: gpu, or quiet if no case needs a "
                    "GPU); repeated, each measures",
                    "LABEL");
-    CLI::Option* const from = verb.add_option("--from", choice->from,
-                    "Repository and commit of the release and its actions, as OWNER/perfgate@SHA "
-                    "(default: this release's)")
-        ->type_name("REPOSITORY");
-    verb.add_option("--archive", choice->archive,
-                    "The release's .tar.gz, where it is published nowhere: the pipelines of gitlab, "
-                    "buildkite and jenkins have its checksum and say where they look for it")
+    CLI::Option* const from =
+        verb.add_option(
+                "--from", choice->from,
+                "Repository and commit of the release and its actions, as OWNER/perfgate@SHA "
+                "(default: this release's)")
+            ->type_name("REPOSITORY");
+    verb.add_option(
+            "--archive", choice->archive,
+            "The release's .tar.gz, where it is published nowhere: the pipelines of gitlab, "
+            "buildkite and jenkins have its checksum and say where they look for it")
         ->type_name("FILE")
         ->excludes(from);
     verb.footer(

@@ -80,9 +80,10 @@ class Validation {
         const elf::ElfImage image(content);
         const auto problem = [&](const std::string& symbol, const std::string& name) {
             const auto sizes = elf::parameter_sizes(image, symbol);
-            return sizes ? model::argument_mismatch(kernel, name, *sizes)
-                         : fmt::format("the parameters of '{}' cannot be read from its machine code",
-                                       util::printable(name));
+            return sizes
+                       ? model::argument_mismatch(kernel, name, *sizes)
+                       : fmt::format("the parameters of '{}' cannot be read from its machine code",
+                                     util::printable(name));
         };
         const std::string of_kernel = problem(code.kernel_symbol, kernel.kernel);
         const bool other = kernel.check.kind == model::SourceCheck::Kind::kernel;
