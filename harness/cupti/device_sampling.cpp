@@ -9,8 +9,10 @@ namespace {
 constexpr CUpti_ProfilerType sampling = CUPTI_PROFILER_TYPE_PM_SAMPLING;
 /// For samples that were not read yet.
 constexpr std::size_t buffer_bytes = std::size_t{256} << 20;
-/// Images have room for more samples than are expected, and for not more than the buffer has.
-constexpr std::uint32_t spare_samples = 192, most_samples = 16384;
+/// Making an image ready takes 11 µs for each sample that it has room for (seen on an H100).
+constexpr std::uint32_t least_room = 64, most_room = 2048;
+/// Where they come faster than they are read, the next call goes on.
+constexpr int most_decodings = 64;
 /// Where no timer can trigger samples (Turing, GA100), the system clock does; about its frequency.
 constexpr std::uint64_t clocks_per_us = 1500;
 
@@ -82,7 +84,7 @@ DeviceSampling::DeviceSampling(const Api& api, std::size_t device, const Counter
                 *std::find(counters_.rbegin(), counters_.rend(), chosen_.back()) = "";
             }
         }
-        make_room(spare_samples);
+        make_room(least_room);
         PERFGATE_CUPTI_PARAMS(CUpti_PmSampling_Start_Params, start);
         start.pPmSamplingObject = object_;
         check(api_, api_.cuptiPmSamplingStart(&start), "cannot start the samples of the device");
@@ -144,37 +146,43 @@ void DeviceSampling::clear_data() {
 }
 
 bool DeviceSampling::read(const Visit& visit) {
-    // An image that is full loses the samples after it.
     const auto now = std::chrono::steady_clock::now();
-    const auto expected = static_cast<std::uint64_t>((now - read_) / interval_) + spare_samples;
-    if (expected > room_ && room_ < most_samples) {
-        make_room(static_cast<std::uint32_t>(std::min<std::uint64_t>(2 * expected, most_samples)));
-    }
+    const auto expected = static_cast<std::uint64_t>((now - read_) / interval_);
     read_ = now;
-    PERFGATE_CUPTI_PARAMS(CUpti_PmSampling_DecodeData_Params, decode);
-    decode.pPmSamplingObject = object_;
-    decode.pCounterDataImage = data_.data();
-    decode.counterDataImageSize = data_.size();
-    const CUptiResult code = api_.cuptiPmSamplingDecodeData(&decode);
-    if (code != CUPTI_ERROR_OUT_OF_MEMORY) check(api_, code, "cannot decode the samples");
+    // More come while these are decoded.
+    const auto wanted = static_cast<std::uint32_t>(
+        std::clamp<std::uint64_t>(expected + expected / 2, least_room, most_room));
+    if (wanted > room_ || wanted < room_ / 4) make_room(wanted);
+    for (int i = 0; i < most_decodings; ++i) {
+        PERFGATE_CUPTI_PARAMS(CUpti_PmSampling_DecodeData_Params, decode);
+        decode.pPmSamplingObject = object_;
+        decode.pCounterDataImage = data_.data();
+        decode.counterDataImageSize = data_.size();
+        const CUptiResult code = api_.cuptiPmSamplingDecodeData(&decode);
+        if (code == CUPTI_ERROR_OUT_OF_MEMORY || decode.overflow != 0) return false;
+        check(api_, code, "cannot decode the samples");
 
-    PERFGATE_CUPTI_PARAMS(CUpti_PmSampling_GetCounterDataInfo_Params, info);
-    info.pCounterDataImage = data_.data();
-    info.counterDataImageSize = data_.size();
-    check(api_, api_.cuptiPmSamplingGetCounterDataInfo(&info), "cannot count the samples");
-    for (std::size_t i = 0; i < info.numCompletedSamples; ++i) {
-        PERFGATE_CUPTI_PARAMS(CUpti_PmSampling_CounterData_GetSampleInfo_Params, sample);
-        sample.pPmSamplingObject = object_;
-        sample.pCounterDataImage = data_.data();
-        sample.counterDataImageSize = data_.size();
-        sample.sampleIndex = i;
-        check(api_, api_.cuptiPmSamplingCounterDataGetSampleInfo(&sample),
-              "cannot read the time of a sample");
-        visit(sample.startTimestamp, sample.endTimestamp, host_->evaluate(data_, i, chosen_));
+        PERFGATE_CUPTI_PARAMS(CUpti_PmSampling_GetCounterDataInfo_Params, info);
+        info.pCounterDataImage = data_.data();
+        info.counterDataImageSize = data_.size();
+        check(api_, api_.cuptiPmSamplingGetCounterDataInfo(&info), "cannot count the samples");
+        for (std::size_t k = 0; k < info.numCompletedSamples; ++k) {
+            PERFGATE_CUPTI_PARAMS(CUpti_PmSampling_CounterData_GetSampleInfo_Params, sample);
+            sample.pPmSamplingObject = object_;
+            sample.pCounterDataImage = data_.data();
+            sample.counterDataImageSize = data_.size();
+            sample.sampleIndex = k;
+            check(api_, api_.cuptiPmSamplingCounterDataGetSampleInfo(&sample),
+                  "cannot read the time of a sample");
+            visit(sample.startTimestamp, sample.endTimestamp, host_->evaluate(data_, k, chosen_));
+        }
+        if (info.numPopulatedSamples != 0 || info.numCompletedSamples != 0) clear_data();
+        if (decode.decodeStopReason != CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL ||
+            info.numCompletedSamples == 0) {
+            break;
+        }
     }
-    if (info.numPopulatedSamples != 0 || info.numCompletedSamples != 0) clear_data();
-    return code == CUPTI_SUCCESS && decode.overflow == 0 &&
-           decode.decodeStopReason != CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL;
+    return true;
 }
 
 void DeviceSampling::stop() {

@@ -40,8 +40,8 @@ class DeviceSampling {
     /// Times are those of activity records. `values`: one for each chosen counter, in their order.
     using Visit = std::function<void(std::uint64_t start_ns, std::uint64_t end_ns,
                                      std::span<const double> values)>;
-    /// What was sampled since the last call. False: samples are lost, and those after them too,
-    /// because they were not read in time.
+    /// What was sampled since the last call. False: the buffer overflowed, and there are no more
+    /// samples.
     [[nodiscard]] bool read(const Visit& visit);
     /// After it, read() gives the rest.
     void stop();

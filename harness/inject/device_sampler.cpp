@@ -85,9 +85,10 @@ void DeviceSampler::read(std::uint32_t device, cupti::DeviceSampling& sampling) 
             }
         });
     writer_.append(records);
-    if (!whole && overflowed_.insert(device).second) {
+    if (!whole) {
         writer_.problem("samples of GPU " + std::to_string(device) +
                         " are missing: they came faster than they could be read");
+        devices_[device] = nullptr;
     }
 }
 

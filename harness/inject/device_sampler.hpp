@@ -9,7 +9,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -50,8 +49,7 @@ class DeviceSampler {
     std::condition_variable settles_;
     std::atomic<bool> launched_{false};
     std::timed_mutex mutex_;
-    std::map<std::uint32_t, std::unique_ptr<cupti::DeviceSampling>> devices_;  ///< null: failed
-    std::set<std::uint32_t> overflowed_;
+    std::map<std::uint32_t, std::unique_ptr<cupti::DeviceSampling>> devices_;  ///< null: it ended
     std::atomic<bool> over_{false};
 };
 

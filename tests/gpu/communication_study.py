@@ -98,7 +98,8 @@ def part_samples():
 
 def part_ncu():
     done = tools.run(["ncu", "--csv", "--metrics", ",".join(NCU.values()), "--nvtx", "--nvtx-include", "copy/",
-                      "--nvtx-include", "product/", "--launch-count", "10", sys.executable, WORK], codes=(0, 1, 9))
+                      "--nvtx-include", "product/", "--nvtx-include", "layer1/", "--launch-count", "16", sys.executable, WORK],
+                     codes=(0, 1, 9))
     rows = csv.DictReader(io.StringIO(done.stdout[max(done.stdout.find('"ID"'), 0):]))
     for row in rows:
         if row.get("Metric Value"):
