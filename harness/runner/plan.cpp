@@ -275,6 +275,7 @@ kinds::Machine machine_of(const MeasuringChoice& choice, const OpenedBackend& ba
             .compute_capability = environment.device.compute_capability,
             .cuda_driver = environment.cuda_driver,
             .case_limit_s = choice.case_limit_s,
+            .if_not_started = choice.if_not_started,
             .stop = interrupted,
             .tell = [shown = choice.progress != nullptr](const std::string& line) {
                 if (shown) fmt::print(stderr, "perfgate: {}\n", line);
