@@ -285,6 +285,27 @@ std::optional<double> agreeing(const PooledMetric& pooled, double scale, double 
     return written(enough);
 }
 
+/// A tolerance that the next recording is likely to agree by, too: those that are drawn from the
+/// processes of this one do. They differ more than these, of which the slowest is one.
+std::optional<double> lasting(const PooledMetric& pooled, double tolerance) {
+    constexpr std::size_t draws = 40;
+    const std::vector<model::Batch>& batches = pooled.comparison.baseline->batches;
+    const double scale =
+        tolerance_scale(*pooled.comparison.definition, *pooled.comparison.baseline);
+    std::mt19937_64 random(1);
+    MetricSeries recording = *pooled.comparison.baseline;
+    PooledMetric drawn = pooled;
+    drawn.comparison.baseline = &recording;
+    std::optional<double> enough = tolerance;
+    for (std::size_t draw = 0; draw < draws && enough; ++draw) {
+        for (model::Batch& batch : recording.batches) {
+            batch.samples = batches[random() % batches.size()].samples;
+        }
+        enough = agreeing(drawn, scale, *enough);
+    }
+    return enough;
+}
+
 /// The least tolerance of a time, as suites write it: runs are shown to be within it, and the
 /// processes do not disagree by more. `drift` is what the gate will allow to the metric.
 std::optional<double> needed_by_time(const PooledMetric& pooled, const stats::Drift& drift,
@@ -496,6 +517,7 @@ PoolingFindings pooling_findings(const Run& run, const model::SuiteResult& suite
             needed = needed_by_time(pooled, drifts[i], policy);
             const double allowed = allowed_to(pooled, size);
             if (!needed || *needed > allowed) {
+                if (needed) needed = lasting(pooled, *needed);
                 result.unshown.push_back(
                     {pooled.id, pooled.metric(), allowed, needed, in_points(definition)});
             }

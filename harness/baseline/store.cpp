@@ -223,9 +223,10 @@ std::optional<model::Ledger> load_ledger(const fs::path& folder, std::string_vie
                         suite);
 }
 
-/// Two branches that accept different cases both add lines, often at the same place: git must keep
-/// the lines of both. A project's own file is not changed.
-static void let_git_merge_ledgers(const fs::path& folder, std::vector<FileChange>& changes) {
+/// Files stay as they are written, byte for byte, and reviews fold the values. Two branches that
+/// accept different cases both add lines, often at the same place: git must keep the lines of both.
+/// A project's own file is not changed.
+static void tell_git(const fs::path& folder, std::vector<FileChange>& changes) {
     static constexpr const char* attributes = ".gitattributes";
     std::error_code ignored;
     if (fs::symlink_status(folder / attributes, ignored).type() != fs::file_type::not_found) return;
@@ -233,9 +234,14 @@ static void let_git_merge_ledgers(const fs::path& folder, std::vector<FileChange
                     [](const FileChange& change) { return change.name == attributes; })) {
         return;
     }
-    changes.push_back({attributes,
-                       "# Acceptances of two branches merge: the lines of both stay.\n"
-                       "*.ledger.jsonl merge=union\n"});
+    changes.push_back(
+        {attributes,
+         "# perfgate writes these byte for byte. Reviews fold the values; the ledger says who "
+         "accepted what.\n"
+         "* text eol=lf\n"
+         "*.json linguist-generated\n"
+         "# Acceptances of two branches merge: the lines of both stay.\n"
+         "*.ledger.jsonl merge=union\n"});
 }
 
 static void add_entries(const fs::path& folder, const std::string& device_key,
@@ -257,7 +263,7 @@ static void add_entries(const fs::path& folder, const std::string& device_key,
         if (is_acceptance(entry)) entry.at = std::max(entry.at, newest);
         ledger.entries.push_back(std::move(entry));
     }
-    let_git_merge_ledgers(folder, changes);
+    tell_git(folder, changes);
     changes.push_back(
         {ledger_path({}, device_key, suite), document::write_ledger(std::move(ledger))});
 }

@@ -80,7 +80,8 @@ std::optional<model::Ledger> load_ledger(const std::filesystem::path& folder,
                                          std::string_view device_key, std::string_view suite);
 
 /// Adds to the ledger of this device key and suite, atomically. Without entries nothing is written.
-/// A folder without .gitattributes gets one that makes git merge ledgers by keeping both sides.
+/// A folder without .gitattributes gets one, by which git changes no byte of them, and merges
+/// ledgers by keeping both sides.
 void append_to_ledger(const std::filesystem::path& folder, const std::string& device_key,
                       const std::string& suite, const std::vector<model::LedgerEntry>& entries);
 

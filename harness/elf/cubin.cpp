@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <exception>
 #include <limits>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -154,6 +155,7 @@ struct Attribute {
 constexpr std::uint8_t last_in_place = 3;  // no value, a byte, two bytes
 constexpr std::uint8_t sized = 4;
 constexpr std::uint8_t min_stack_size = 0x12;
+constexpr std::uint8_t kernel_parameter = 0x17;
 
 /// The content of a min_stack_size.
 struct StackSize {
@@ -162,9 +164,17 @@ struct StackSize {
 };
 constexpr std::uint32_t unknown_size = std::numeric_limits<std::uint32_t>::max();
 
-/// By the section of the function's code. Throws util::InputError.
-std::map<std::size_t, std::uint32_t> read_sizes(const ElfImage& image, const ElfSection& info) {
-    std::map<std::size_t, std::uint32_t> sizes;
+/// The content of a kernel_parameter.
+struct Parameter {
+    std::uint32_t index;
+    std::uint16_t number, offset;
+    std::uint32_t kind_and_size;
+};
+constexpr int size_bit = 18;
+
+/// Calls `each` with the content of every sized attribute of that kind. Throws util::InputError.
+template <class Each>
+void for_attributes(const ElfSection& info, std::uint8_t kind, const Each& each) {
     for (std::span<const char> left = info.content; !left.empty();) {
         const auto attribute = elf_record<Attribute>(left, 0);
         left = left.subspan(sizeof(Attribute));
@@ -172,13 +182,19 @@ std::map<std::size_t, std::uint32_t> read_sizes(const ElfImage& image, const Elf
         if (attribute.format != sized || attribute.value > left.size()) {
             damaged_cubin("an attribute is of unknown format or ends too early");
         }
-        if (attribute.kind == min_stack_size) {
-            const auto size = elf_record<StackSize>(left.first(attribute.value), 0);
-            std::uint32_t& known = sizes[image.symbol(info, size.symbol).st_shndx];
-            known = std::max(known, size.bytes);
-        }
+        if (attribute.kind == kind) each(left.first(attribute.value));
         left = left.subspan(attribute.value);
     }
+}
+
+/// By the section of the function's code. Throws util::InputError.
+std::map<std::size_t, std::uint32_t> read_sizes(const ElfImage& image, const ElfSection& info) {
+    std::map<std::size_t, std::uint32_t> sizes;
+    for_attributes(info, min_stack_size, [&](std::span<const char> content) {
+        const auto size = elf_record<StackSize>(content, 0);
+        std::uint32_t& known = sizes[image.symbol(info, size.symbol).st_shndx];
+        known = std::max(known, size.bytes);
+    });
     return sizes;
 }
 
@@ -197,6 +213,28 @@ std::map<std::string, std::int64_t> stack_sizes(const ElfImage& cubin) {
         return {};  // damaged
     }
     return sizes;
+}
+
+std::optional<std::vector<std::size_t>> parameter_sizes(const ElfImage& cubin,
+                                                        const std::string& kernel) {
+    const ElfSection* info = cubin.find(".nv.info." + kernel);
+    if (info == nullptr) return std::nullopt;
+    std::map<std::uint16_t, std::size_t> sizes;
+    bool twice = false;
+    try {
+        for_attributes(*info, kernel_parameter, [&](std::span<const char> content) {
+            const auto parameter = elf_record<Parameter>(content, 0);
+            const std::size_t size = parameter.kind_and_size >> size_bit;
+            twice = !sizes.emplace(parameter.number, size).second || twice;
+        });
+    } catch (const std::exception&) {
+        return std::nullopt;  // damaged
+    }
+    if (twice || (!sizes.empty() && sizes.rbegin()->first + 1U != sizes.size()))
+        return std::nullopt;
+    std::vector<std::size_t> ordered;
+    for (const auto& [number, size] : sizes) ordered.push_back(size);
+    return ordered;
 }
 
 }  // namespace perfgate::elf

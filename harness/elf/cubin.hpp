@@ -4,9 +4,12 @@
 // module; its size; the stack that it needs; and where its source is.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "elf/elf_image.hpp"
 #include "model/case.hpp"
@@ -38,6 +41,11 @@ std::string initial_values(const ElfImage& cubin);
 /// Calls through pointers are not in it. A kernel is missing if they could not tell (the linker
 /// finds recursion). Damaged information has none. Throws nothing.
 std::map<std::string, std::int64_t> stack_sizes(const ElfImage& cubin);
+
+/// Bytes of each parameter of a kernel (mangled), in order (`.nv.info.KERNEL`, EIATTR_KPARAM_INFO).
+/// Nothing if the image has no such kernel, or is damaged. Throws nothing.
+std::optional<std::vector<std::size_t>> parameter_sizes(const ElfImage& cubin,
+                                                        const std::string& kernel);
 
 /// By symbol (mangled), the file (absolute, without "..") and line at which the function's own code
 /// begins, by the line table (`.debug_line`, DWARF 2 to 5), which nvcc writes with -lineinfo or -G

@@ -68,6 +68,16 @@ std::string plain_suffix(std::string_view unit) {
     return " " + util::printable(unit == "bytes" ? "B" : unit, 40);
 }
 
+/// "97,460,236"; four digits are read without.
+std::string with_separators(std::string digits) {
+    const std::size_t sign = digits.starts_with('-') ? 1 : 0;
+    std::size_t end = digits.find_first_not_of("0123456789", sign);
+    if (end == std::string::npos) end = digits.size();
+    if (end - sign <= 4) return digits;
+    while (end > sign + 3) digits.insert(end -= 3, 1, ',');
+    return digits;
+}
+
 std::string four_digits(double value) {
     const double size = std::fabs(value);
     // A threshold is where rounding would add a digit before the decimal point.
@@ -88,7 +98,7 @@ const Step& step_for(double value, std::span<const Step> steps) {
 }
 
 std::string all_digits(double value, std::string_view unit) {
-    return util::number_text(value) + plain_suffix(unit);
+    return with_separators(util::number_text(value)) + plain_suffix(unit);
 }
 
 /// Both with enough digits to distinguish them, or nothing if that takes more digits than people
@@ -117,7 +127,7 @@ std::string quantity_text(double value, std::string_view unit) {
     const std::span<const Step> steps = steps_of(unit);
     if (!std::isfinite(value) || steps.empty()) {
         const bool every_digit = whole && unit != "%";
-        return (every_digit ? util::number_text(value) : four_digits(value)) + plain_suffix(unit);
+        return every_digit ? all_digits(value, unit) : four_digits(value) + plain_suffix(unit);
     }
     const Step& step = step_for(value, steps);
     const bool every_digit = value == 0 || (whole && step.size == 1 && unit == "bytes");

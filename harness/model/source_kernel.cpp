@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/source_kernel.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <bit>
 #include <limits>
 
 #include "util/sha256.hpp"
+#include "util/text.hpp"
 #include "util/word_of.hpp"
 
 namespace perfgate::model {
@@ -75,6 +79,24 @@ SourceKind kind_of_source(std::string_view file) {
     if (file.ends_with(".cubin")) return SourceKind::cubin;
     if (file.ends_with(".fatbin")) return SourceKind::fatbin;
     return SourceKind::unknown;
+}
+
+std::string argument_mismatch(const SourceKernel& kernel, const std::string& name,
+                              const std::vector<std::size_t>& parameters) {
+    constexpr std::size_t address_bytes = 8;
+    std::vector<std::size_t> passed;
+    for (const SourceArgument& argument : kernel.arguments) {
+        passed.push_back(argument.role == SourceArgument::Role::value
+                             ? static_cast<std::size_t>(bytes_of(argument.type))
+                             : address_bytes);
+    }
+    if (parameters == passed) return {};
+    const auto sizes = [](const std::vector<std::size_t>& all) {
+        return all.empty() ? std::string() : fmt::format(" of {} bytes", fmt::join(all, ", "));
+    };
+    return fmt::format("kernel '{}' takes {}{}, 'arguments' has {}{}; a buffer has {}",
+                       util::printable(name), util::counted(parameters.size(), "parameter"),
+                       sizes(parameters), passed.size(), sizes(passed), address_bytes);
 }
 
 bool needs_reset(const SourceKernel& kernel) {

@@ -110,6 +110,11 @@ struct SourceKernel {
 enum class SourceKind { cuda, ptx, cubin, fatbin, unknown };
 SourceKind kind_of_source(std::string_view file);
 
+/// Why the kernel named `name`, with parameters of these sizes in bytes, cannot be launched with
+/// the arguments; empty: it can.
+std::string argument_mismatch(const SourceKernel& kernel, const std::string& name,
+                              const std::vector<std::size_t>& parameters);
+
 /// Whether a launch changes what it reads.
 bool needs_reset(const SourceKernel& kernel);
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -25,6 +26,7 @@
 #include "util/error.hpp"
 #include "util/file.hpp"
 #include "util/folder.hpp"
+#include "util/sha256.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::runner {
@@ -34,6 +36,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t template_limit = std::size_t{1} << 20;
+constexpr std::size_t archive_limit = std::size_t{1} << 30;
 constexpr std::string_view usual_config = "configs/ci.yaml";
 constexpr std::string_view usual_build =
     "cmake -S . -B build -DCMAKE_BUILD_TYPE=Release && cmake --build build";
@@ -58,7 +61,9 @@ struct Adopted {
     Needs needs;
     suite::Profile profile;
     std::string config, config_text;  ///< the text of one that is to be written; empty: it is there
-    std::string owner, sha;           ///< "me/perfgate" and a commit
+    std::string owner, sha;   ///< "me/perfgate" and a commit; empty: only an archive is known
+    std::string archive;      ///< "https://…/perfgate-0.2.0-linux-x86_64.tar.gz", for the jobs
+    std::string archive_sum;  ///< SHA-256; empty: what lies beside the archive says it
     std::string baselines, build;
     std::vector<std::string> suites, plugins, runners;
 };
@@ -72,6 +77,8 @@ struct Ci {
     std::string_view suffix;   ///< of names, of one of several runners
     void (*add)(const Adopted& adopted, Values& values);
     std::vector<std::string> (*steps)(const Adopted& adopted);
+    /// Where jobs find an archive that is published nowhere; empty: they need a repository.
+    std::string_view shelf;
     bool escapes_shell = false;  ///< scripts are in a text of Groovy
 };
 
@@ -84,6 +91,8 @@ bool several(const Adopted& adopted) {
 }
 
 std::string guide(const Adopted& adopted) {
+    if (adopted.owner.empty())
+        return "'perfgate doctor' there, as the runner's user, names what is missing";
     return fmt::format("https://github.com/{}/blob/{}/ci/runner.md", adopted.owner, adopted.sha);
 }
 
@@ -347,18 +356,22 @@ bool is_repository(std::string_view text) {
            });
 }
 
-void find_release(const std::string& from, Adopted& adopted) {
+void find_repository(const AdoptionChoice& choice, const Ci& ci, Adopted& adopted) {
+    const std::string& from = choice.from;
     Values facts = release_facts();
     const std::size_t at = from.find('@');
     adopted.owner = from.empty() ? facts["repository"] : from.substr(0, at);
     adopted.sha = at == std::string::npos ? facts["commit"] : from.substr(at + 1);
     if (!is_repository(adopted.owner)) {
-        throw util::InputError(
-            from.empty() ? fmt::format("this perfgate does not know where it is published: name "
-                                       "the repository of its release, --from OWNER/perfgate{}",
-                                       adopted.sha.empty() ? "@SHA" : "")
-                         : fmt::format("--from {}: expected OWNER/NAME or OWNER/NAME@SHA",
-                                       util::printable(from)));
+        if (!from.empty()) {
+            throw util::InputError(fmt::format("--from {}: expected OWNER/NAME or OWNER/NAME@SHA",
+                                               util::printable(from)));
+        }
+        throw util::InputError(fmt::format(
+            "this perfgate does not know where it is published: name {}the repository of its "
+            "release, --from OWNER/perfgate{}",
+            ci.shelf.empty() ? "" : "the .tar.gz that it was unpacked from, --archive FILE, or ",
+            adopted.sha.empty() ? "@SHA" : ""));
     }
     if (!util::is_hex(adopted.sha, 40)) {
         throw util::InputError(fmt::format(
@@ -366,6 +379,43 @@ void find_release(const std::string& from, Adopted& adopted) {
             "commit",
             util::printable(from)));
     }
+    adopted.archive = fmt::format(
+        "https://github.com/{0}/releases/download/v{1}/perfgate-{1}-linux-x86_64.tar.gz",
+        adopted.owner, PERFGATE_VERSION);
+}
+
+/// What an archive is called for the jobs: package registries and addresses do not take each '+'.
+std::string shelf_name(const std::string& archive) {
+    std::string name = fs::path(archive).filename().string();
+    std::replace(name.begin(), name.end(), '+', '-');
+    return name;
+}
+
+void find_archive(const std::string& file, const Ci& ci, Adopted& adopted) {
+    if (ci.shelf.empty()) {
+        throw util::InputError(
+            "--archive: GitHub's workflows use the actions of perfgate's repository; name it, "
+            "--from "
+            "OWNER/perfgate@SHA");
+    }
+    const std::string name = shelf_name(file);
+    const bool plain = std::all_of(name.begin(), name.end(), [](char letter) {
+        return std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
+               std::string_view("._-").find(letter) != std::string_view::npos;
+    });
+    if (!plain || !name.starts_with("perfgate-") || !name.ends_with("-linux-x86_64.tar.gz")) {
+        throw util::InputError(
+            fmt::format("--archive {}: expected a release, perfgate-{}-linux-x86_64.tar.gz",
+                        util::printable(file), PERFGATE_VERSION));
+    }
+    const std::string content = util::read_file(file, archive_limit, "archive");
+    if (!content.starts_with("\x1f\x8b")) {
+        throw util::InputError(fmt::format("--archive {}: is no gzip file", util::printable(file)));
+    }
+    util::Sha256 sum;
+    sum.add(content);
+    for (const std::uint8_t byte : sum.digest()) adopted.archive_sum += fmt::format("{:02x}", byte);
+    adopted.archive = std::string(ci.shelf) + name;
 }
 
 void require_labels(const std::vector<std::string>& labels) {
@@ -387,7 +437,7 @@ void require_labels(const std::vector<std::string>& labels) {
     }
 }
 
-Adopted adopted_by(const AdoptionChoice& choice, std::vector<std::string>& warnings) {
+Adopted adopted_by(const AdoptionChoice& choice, const Ci& ci, std::vector<std::string>& warnings) {
     std::error_code error;
     if (!fs::exists(".git", error)) {
         throw util::InputError(
@@ -399,7 +449,11 @@ Adopted adopted_by(const AdoptionChoice& choice, std::vector<std::string>& warni
     Adopted adopted;
     adopted.config = choice.config.empty() ? std::string(usual_config) : choice.config;
     require_plain("--config", adopted.config, "_./-");
-    find_release(choice.from, adopted);
+    if (choice.archive.empty()) {
+        find_repository(choice, ci, adopted);
+    } else {
+        find_archive(choice.archive, ci, adopted);
+    }
     AdoptionChoice chosen = choice;
     std::erase(chosen.suites, adopted.config);  // a shell put it among the suites
     if (chosen.suites.empty()) throw util::InputError("no suite is named beside the config");
@@ -484,7 +538,8 @@ Values common_values(const Adopted& adopted, const Ci& ci) {
         {"actions", adopted.owner},
         {"sha", adopted.sha},
         {"version", PERFGATE_VERSION},
-        {"releases", fmt::format("https://github.com/{}/releases/download", adopted.owner)},
+        {"archive", adopted.archive},
+        {"archive_sum", adopted.archive_sum},
         {"guide", guide(adopted)},
         {"config", adopted.config},
         {"baselines", adopted.baselines},
@@ -602,12 +657,34 @@ std::vector<std::string> jenkins_steps(const Adopted& adopted) {
                         adopted.baselines)};
 }
 
+constexpr std::string_view registry =
+    "$CI_API_V4_URL/projects/$CI_PROJECT_ID/packages/generic/perfgate/" PERFGATE_VERSION "/";
+
 constexpr Ci all_ci[] = {
-    {"github", "#", "-${{ matrix.runner }}", add_github, github_steps},
-    {"gitlab", "#", "-$RUNNER", add_gitlab, gitlab_steps},
-    {"buildkite", "#", "", add_buildkite, buildkite_steps},
-    {"jenkins", "//", "-$RUNNER", add_jenkins, jenkins_steps, true},
+    {"github", "#", "-${{ matrix.runner }}", add_github, github_steps, ""},
+    {"gitlab", "#", "-$RUNNER", add_gitlab, gitlab_steps, registry},
+    {"buildkite", "#", "", add_buildkite, buildkite_steps, "/opt/"},
+    {"jenkins", "//", "-$RUNNER", add_jenkins, jenkins_steps, "/opt/", true},
 };
+
+std::string archive_step(const std::string& file, const Ci& ci) {
+    const std::string quoted = util::shell_word(file);
+    if (ci.shelf != registry) {
+        return fmt::format(
+            "Copy {} to {}{} on each agent, or change PERFGATE_ARCHIVE in the pipeline to another "
+            "file or address",
+            quoted, ci.shelf, shelf_name(file));
+    }
+    return fmt::format(
+        "Put the release into the project's package registry. With GITLAB (such as "
+        "https://gitlab.com), ID (the project's) and "
+        "TOKEN (an access token of scope api): curl --fail --header \"PRIVATE-TOKEN: $TOKEN\" "
+        "--upload-file {} "
+        "\"$GITLAB/api/v4/projects/$ID/packages/generic/perfgate/{}/{}\". Or let the CI/CD "
+        "variable PERFGATE_ARCHIVE name "
+        "an address or a file on the runner",
+        quoted, PERFGATE_VERSION, shelf_name(file));
+}
 
 // --- writing
 
@@ -650,7 +727,7 @@ Adoption adopt(const AdoptionChoice& choice) {
     const auto* const ci = std::find_if(std::begin(all_ci), std::end(all_ci),
                                         [&](const Ci& each) { return each.name == choice.ci; });
     Adoption adoption;
-    const Adopted adopted = adopted_by(choice, adoption.warnings);
+    const Adopted adopted = adopted_by(choice, *ci, adoption.warnings);
     Texts texts = texts_of(adopted, *ci);
     for (const auto& [path, text] : texts) {
         if (is_ours(path)) continue;
@@ -673,6 +750,9 @@ Adoption adopt(const AdoptionChoice& choice) {
         adopted.build.empty() ? std::string("nothing is built (else: --build COMMAND)")
                               : fmt::format("built by: {}", util::printable(adopted.build)));
     adoption.steps = ci->steps(adopted);
+    if (!choice.archive.empty()) {
+        adoption.steps.insert(adoption.steps.begin() + 1, archive_step(choice.archive, *ci));
+    }
     return adoption;
 }
 

@@ -25,6 +25,8 @@ struct AdoptionChoice {
     /// OWNER/NAME or OWNER/NAME@SHA: where the release and the actions are. Empty, or without a
     /// SHA: what the release says of itself.
     std::string from;
+    /// The release's .tar.gz, which is published nowhere: for jobs that need no actions.
+    std::string archive;
 };
 
 struct Adoption {

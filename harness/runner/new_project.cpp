@@ -20,6 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t template_limit = std::size_t{1} << 20;
+constexpr const char* ignore_file = ".gitignore";
+constexpr std::string_view results = "perfgate-out*/";
 
 /// Whether the name alone starts this program: its folder is the first on PATH that has one.
 bool is_on_path(const fs::path& binary) {
@@ -141,6 +143,13 @@ NewProject start_project(const ProjectKind& kind, const fs::path& folder) {
     for (const fs::path& file : project.files) {
         target.below(file.parent_path())
             .write(file.filename(), util::read_file(from / file, template_limit, "template"));
+    }
+    std::error_code error;
+    if (fs::symlink_status(folder / ignore_file, error).type() == fs::file_type::not_found) {
+        target.write(ignore_file, fmt::format("{}\n/build/\n__pycache__/\n", results));
+        project.files.emplace_back(ignore_file);
+    } else {
+        project.to_ignore = results;
     }
     for (const std::string_view command : kind.commands) {
         project.commands.push_back(filled_in(command));

@@ -25,13 +25,15 @@ const std::vector<ProjectKind>& project_kinds();
 
 struct NewProject {
     std::vector<std::filesystem::path> files;  ///< relative to the folder
-    std::vector<std::string> commands;         ///< to be run in the folder
-    std::string instead;                       ///< of the first; may be empty
-    std::string adopt;                         ///< writes CI pipelines, in the root of a repository
+    std::string to_ignore;              ///< for a .gitignore that is there; empty: it was written
+    std::vector<std::string> commands;  ///< to be run in the folder
+    std::string instead;                ///< of the first; may be empty
+    std::string adopt;                  ///< writes CI pipelines, in the root of a repository
 };
 
-/// Copies the kind's files into the folder, which it makes. Throws util::InputError, and writes
-/// nothing, if a file exists, which it names; util::Error if the templates are absent.
+/// Copies the kind's files into the folder, which it makes, with a .gitignore if it has none.
+/// Throws util::InputError, and writes nothing, if a file exists, which it names; util::Error if
+/// the templates are absent.
 NewProject start_project(const ProjectKind& kind, const std::filesystem::path& folder);
 
 }  // namespace perfgate::runner

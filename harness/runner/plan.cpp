@@ -14,6 +14,7 @@
 #include "kinds/kinds.hpp"
 #include "measure/worker_process.hpp"
 #include "model/case.hpp"
+#include "model/gpus.hpp"
 #include "runner/installation.hpp"
 #include "runner/interruption.hpp"
 #include "suite/discovered_cases.hpp"
@@ -84,14 +85,15 @@ class Planning {
     void see_gpus() {
         const int gpus = gpus_used();
         if (gpus == 1) return;
-        share_gpus(backend_, choice_, static_cast<std::size_t>(gpus));
+        const std::size_t shared = share_gpus(backend_, choice_, gpus);
+        if (gpus == model::all_gpus && shared < 2) return skip_all(shared);
         options_.device_key = backend_.capabilities.environment.device.key;
         // Overrides for the other key may have brought back cases that were skipped.
         if (gpus_used() != gpus) {
             throw util::InputError(
                 fmt::format("overrides of the suites select other cases for {} than for one GPU: "
                             "select cases that see {} GPUs with --filter",
-                            options_.device_key, gpus));
+                            options_.device_key, shared));
         }
     }
 
@@ -168,7 +170,15 @@ class Planning {
         return suites_[at.suite].cases[at.index];
     }
 
-    /// The number of GPUs visible to each case.
+    void skip_all(std::size_t gpus) {
+        for (const suite::CaseOfSuites& at : suite::cases_to_run(suites_, options_)) {
+            suites_[at.suite].cases[at.index].skipped =
+                fmt::format("its program needs several GPUs of one model, and {} here",
+                            gpus == 0 ? "none is" : "one is");
+        }
+    }
+
+    /// The number of GPUs visible to each case, or all_gpus.
     int gpus_used() const {
         const suite::SuiteCase* first = nullptr;
         for (const suite::CaseOfSuites& at : suite::cases_to_run(suites_, options_)) {
@@ -180,8 +190,8 @@ class Planning {
                 "{}:{}: {} uses {}, but {} uses {}: a run has one device key, which "
                 "includes the number of GPUs; measure them in separate runs with --filter",
                 suites_[at.suite].file, suite_case.at.line, suite_case.id,
-                util::counted(static_cast<std::size_t>(own), "GPU"), first->id,
-                first->subject->gpus()));
+                model::gpus_in_words(own), first->id,
+                model::gpus_in_words(first->subject->gpus())));
         }
         return first == nullptr ? 1 : first->subject->gpus();
     }

@@ -29,6 +29,8 @@ struct OutputOptions {
     std::string color = "auto";
     bool verbose = false;  ///< a row for every case
     report::CommandWords commands;
+    /// Where the run's machine code is; empty: beside `commands.run_file`.
+    std::filesystem::path code_folder;
     /// What is printed for people; null: the table.
     std::string (*table)(const model::VerdictDocument&, const report::Options&) = nullptr;
     /// Files named on the command line, which no output may overwrite.

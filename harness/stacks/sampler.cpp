@@ -24,11 +24,17 @@ constexpr std::size_t most_threads = 1024, most_processes = 64, most_frames = st
 constexpr std::size_t most_samples = std::size_t{1} << 20;
 /// Listing threads, and the children of each, costs more than a look: each so many looks.
 constexpr std::uint64_t looks_between_lists = 16, looks_between_children = 64;
-/// A thread without Python that stays blocked is looked at less often, down to each so many looks.
+/// Another thread than the main one that is without Python and stays blocked is looked at less
+/// often, down to each so many looks.
 constexpr std::uint64_t most_skipped = 16;
 /// A look later than this many intervals says nothing of the time before.
 constexpr std::uint64_t late_intervals = 5;
+/// Looks that take long come less often: so many times what one takes, but not less than
+/// one in so many intervals.
+constexpr int least_pauses_of_look = 100, most_intervals = 16;
 constexpr std::chrono::milliseconds patience{500};
+/// Functions of machine code are numbered from here.
+constexpr std::uint32_t first_native = 1U << 31;
 
 std::uint64_t processor_time() {
     timespec time{};
@@ -52,12 +58,14 @@ bool leave_descriptors() {
 }  // namespace
 
 struct Sampler::Thread {
-    Thread(pid_t process, pid_t number) : id(number), state(process, number) {}
+    Thread(pid_t process, pid_t number)
+        : id(number), state(process, number), memory(Memory(process)) {}
 
     pid_t id;
     ThreadState state;
-    Address frame = 0;  ///< of Python, at this look
-    bool seen = true;   ///< when threads were listed last
+    RepeatedReads memory;  ///< of its stack
+    Address frame = 0;     ///< of Python, at this look
+    bool seen = true;      ///< when threads were listed last
     bool ended = false;
     bool has_sample = false;
     HostSample sample;
@@ -66,10 +74,11 @@ struct Sampler::Thread {
 };
 
 struct Sampler::Process {
-    explicit Process(pid_t number) : id(number), memory(number) {}
+    explicit Process(pid_t number) : id(number), memory(Memory(number)), places(number) {}
 
     pid_t id;
-    Memory memory;
+    RepeatedReads memory;  ///< of its interpreter's threads
+    Native::Places places;
     std::optional<Address> python;  ///< its distance
     /// How often it is looked for once more: a process is seen before it runs another program, and
     /// before that has loaded its interpreter.
@@ -79,7 +88,7 @@ struct Sampler::Process {
 
 std::size_t Sampler::FrameHash::operator()(const Frame& frame) const {
     std::uint64_t mixed = frame.caller;
-    for (const std::uint32_t next : {frame.python.function, frame.python.line}) {
+    for (const std::uint32_t next : {frame.at.function, frame.at.line}) {
         mixed = (mixed ^ next) * 0x9e3779b97f4a7c15;
         mixed ^= mixed >> 29;
     }
@@ -87,7 +96,10 @@ std::size_t Sampler::FrameHash::operator()(const Frame& frame) const {
 }
 
 Sampler::Sampler(std::chrono::nanoseconds interval, std::function<std::uint64_t()> clock)
-    : interval_(interval), clock_(std::move(clock)), python_(Python::find(about_python_)) {
+    : interval_(interval),
+      pause_(interval),
+      clock_(std::move(clock)),
+      python_(Python::find(about_python_)) {
     sampling_.interval_ns = static_cast<std::uint64_t>(interval.count());
     sampling_.start_ns = clock_();
     auto own = std::make_unique<Process>(getpid());
@@ -128,9 +140,12 @@ void Sampler::run() noexcept {
             ended_ = "no more stacks: memory ran out";  // a string might need some
             return;
         }
-        sampling_.cpu_ns = processor_time();
+        const std::uint64_t before = std::exchange(sampling_.cpu_ns, processor_time());
+        const std::chrono::nanoseconds own(least_pauses_of_look * (sampling_.cpu_ns - before));
+        // Functions that are new make single looks long.
+        pause_ = std::max(interval_, (7 * pause_ + std::min(own, most_intervals * interval_)) / 8);
         const auto pause =
-            std::chrono::duration_cast<std::chrono::nanoseconds>(interval_ * part(random_));
+            std::chrono::duration_cast<std::chrono::nanoseconds>(pause_ * part(random_));
         wake_.wait_for(lock, pause, [&] { return stopping_.load(); });
     }
 }
@@ -138,11 +153,12 @@ void Sampler::run() noexcept {
 void Sampler::look() {
     const std::uint64_t now = clock_();
     const std::uint64_t since = last_look_ns_ == 0 || now < last_look_ns_ ? 0 : now - last_look_ns_;
-    if (since > late_intervals * sampling_.interval_ns) {
+    const auto interval_ns = static_cast<std::uint64_t>(pause_.count());
+    if (since > late_intervals * interval_ns) {
         ++sampling_.late_looks;
         for (auto& [pid, process] : processes_) {
             for (auto& [tid, thread] : process->threads) {
-                close(thread, last_look_ns_ + sampling_.interval_ns);
+                close(thread, last_look_ns_ + interval_ns);
             }
         }
     }
@@ -205,6 +221,7 @@ void Sampler::look_at(Process& process, std::uint64_t now, bool list_threads) {
         }
     }
     for (auto& [tid, thread] : process.threads) thread.frame = 0;
+    process.memory.repeat();
     const bool known =
         process.python && python_->threads(process.memory, *process.python, python_threads_);
     if (!known && python_ && list_threads && process.id != getpid() &&
@@ -234,7 +251,9 @@ void Sampler::look_at(Process& process, std::uint64_t now, bool list_threads) {
 }
 
 bool Sampler::look_at(Process& process, Thread& thread, std::uint64_t now) {
-    if (thread.frame == 0 && thread.next_look > sampling_.looks) return true;
+    if (thread.frame == 0 && thread.id != process.id && thread.next_look > sampling_.looks) {
+        return true;
+    }
     const bool first = thread.looked_ns == 0;
     if (!thread.state.look(first ? 0 : now - thread.looked_ns)) return false;
     thread.looked_ns = now;
@@ -248,12 +267,24 @@ bool Sampler::look_at(Process& process, Thread& thread, std::uint64_t now) {
     if (thread.frame != 0) {
         ++stacks_;
         // Once more where the program returned or called meanwhile.
-        if (python_->stack(process.memory, process.id, *process.python, thread.frame, stack_) ||
-            python_->stack(process.memory, process.id, *process.python, thread.frame, stack_)) {
+        bool valid = false;
+        for (int tries = 0; tries < 2 && !valid; ++tries) {
+            thread.memory.repeat();
+            valid =
+                python_->stack(thread.memory, process.id, *process.python, thread.frame, stack_);
+        }
+        if (valid) {
             frame = number_of(stack_);
         } else {
             ++failed_stacks_;
         }
+    } else if (thread.state.registers()) {
+        thread.memory.repeat();
+        native_.stack(thread.memory, process.places, sampling_.looks, *thread.state.registers(),
+                      native_stack_);
+        stack_.clear();
+        for (const std::uint32_t each : native_stack_) stack_.push_back({first_native + each, 0});
+        frame = number_of(stack_);
     }
     const HostState state = thread.state.state();
     if (thread.has_sample && thread.sample.frame == frame && thread.sample.state == state) {
@@ -315,8 +346,13 @@ void Sampler::take(activity::Writer& writer, activity::Records& records) {
         records.host_samples = std::exchange(samples_, {});
         records.host_samplings.push_back(sampling_);
         for (const Frame& frame : frames) {
-            names.emplace_back(python_->name(frame.python.function),
-                               python_->file(frame.python.function));
+            const std::uint32_t function = frame.at.function;
+            if (function < first_native) {
+                names.emplace_back(python_->name(function), python_->file(function));
+            } else {
+                names.emplace_back(native_.name(function - first_native),
+                                   native_.file(function - first_native));
+            }
         }
         if (python_ && stacks_ > 100 && failed_stacks_ * 2 > stacks_) {
             about_python_ = "the stacks of Python could not be read";
@@ -326,7 +362,7 @@ void Sampler::take(activity::Writer& writer, activity::Records& records) {
     }
     for (std::size_t i = 0; i < frames.size(); ++i) {
         records.stack_frames.push_back({frames[i].caller, writer.string(names[i].first),
-                                        writer.string(names[i].second), frames[i].python.line});
+                                        writer.string(names[i].second), frames[i].at.line});
     }
     for (auto& [thread, name] : threads) {
         thread.name = writer.string(name);

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "activity/writer.hpp"
+#include "stacks/native.hpp"
 #include "stacks/python.hpp"
 #include "stacks/thread_state.hpp"
 
@@ -44,7 +45,7 @@ class Sampler {
     struct Process;
     struct Frame {
         std::uint32_t caller = 0;
-        Python::Frame python;
+        Python::Frame at;
         bool operator==(const Frame&) const = default;
     };
     struct FrameHash {
@@ -58,11 +59,12 @@ class Sampler {
     void close(Thread& thread, std::uint64_t now);
     std::uint32_t number_of(const std::vector<Python::Frame>& innermost_first);
 
-    std::chrono::nanoseconds interval_;
+    std::chrono::nanoseconds interval_, pause_;  ///< asked for; the mean that it is now
     std::function<std::uint64_t()> clock_;
     std::string about_python_;
     const char* ended_ = nullptr;  ///< why there are no more stacks
     std::optional<Python> python_;
+    Native native_;
 
     std::timed_mutex mutex_;  ///< held during a look
     std::condition_variable_any wake_;
@@ -79,6 +81,7 @@ class Sampler {
     std::minstd_rand random_;
     std::vector<Python::Thread> python_threads_;
     std::vector<Python::Frame> stack_;
+    std::vector<std::uint32_t> native_stack_;
 };
 
 }  // namespace perfgate::stacks

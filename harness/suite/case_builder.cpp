@@ -15,9 +15,11 @@ namespace perfgate::suite {
 
 void CaseBuilder::add(const ReadEntry& read, std::size_t entry_index) {
     const Entry& entry = suite_.entries[entry_index];
-    const std::vector<model::Cache> caches = caches_of(entry);
     const Matrix& matrix = read.matrix;
-    const std::size_t groups = read.variants.size() * caches.size();
+    std::size_t groups = 0;
+    for (const model::VariantInfo* variant : read.variants) {
+        groups += caches_of(read, entry, *variant).size();
+    }
     const std::size_t product = product_size(matrix, most_cases);
     count(matrix, groups, entry.at);
 
@@ -25,7 +27,7 @@ void CaseBuilder::add(const ReadEntry& read, std::size_t entry_index) {
     std::vector<bool> used_excludes(matrix.exclude.size(), false);
     const auto plugin = std::make_shared<const plugin::Plugin>();
     for (const model::VariantInfo* variant : read.variants) {
-        for (const model::Cache cache : caches) {
+        for (const model::Cache cache : caches_of(read, entry, *variant)) {
             work_.spend((product + 1) * (matrix.include.size() + matrix.exclude.size()), entry.at);
             for (Combination& combination : expand(matrix, variant->name, cache, used_excludes)) {
                 const Position at =
@@ -74,9 +76,14 @@ void CaseBuilder::add(const ReadCommand& read, const Matrix& matrix, std::size_t
     check_excludes(matrix, used_excludes, before, read.at);
 }
 
-std::vector<model::Cache> CaseBuilder::caches_of(const Entry& entry) const {
+/// A flush of the CPU's caches takes the interpreter's own data along, which then hides what the
+/// case does.
+std::vector<model::Cache> CaseBuilder::caches_of(const ReadEntry& read, const Entry& entry,
+                                                 const model::VariantInfo& variant) const {
     if (entry.settings.cache) return *entry.settings.cache;
-    return suite_.defaults.cache.value_or(std::vector{model::Cache::cold});
+    const bool hot = read.in_python && variant.target == model::Target::host;
+    return suite_.defaults.cache.value_or(
+        std::vector{hot ? model::Cache::hot : model::Cache::cold});
 }
 
 void CaseBuilder::count(const Matrix& matrix, std::size_t groups, Position at) {

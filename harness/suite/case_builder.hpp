@@ -27,7 +27,8 @@ class CaseBuilder {
     void add(const ReadCommand& read, const Matrix& matrix, std::size_t first_entry);
 
   private:
-    std::vector<model::Cache> caches_of(const Entry& entry) const;
+    std::vector<model::Cache> caches_of(const ReadEntry& read, const Entry& entry,
+                                        const model::VariantInfo& variant) const;
     /// Accounts for `groups` times the combinations of the matrix.
     void count(const Matrix& matrix, std::size_t groups, Position at);
     [[noreturn]] void refuse_product(const Matrix& matrix, std::size_t groups, Position at);

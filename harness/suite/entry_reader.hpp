@@ -17,6 +17,7 @@ struct ReadEntry {
     std::vector<const model::VariantInfo*> variants;
     model::Params params;
     Matrix matrix;
+    bool in_python = false;   ///< an interpreter launches it
     bool expandable = false;  ///< workload, variants, parameters and matrix had no problem
 };
 

@@ -129,6 +129,7 @@ std::vector<ReadEntry> read_python(const YamlNode& node, const model::WorkloadCa
                 read_declared(*workload, {own.variants, own.params, own.matrix}, node.at, problems);
         }
         entry.entry = common;
+        entry.in_python = true;
     }
     if (problems.count() != before) return {};
     return entries;

@@ -248,7 +248,8 @@ const std::vector<Row>& settings_keys() {
             .usually(percent(default_cross_board)),
         Row("cache",
             "`cold`: the L2 cache is flushed before each launch, and before timed ones persisting "
-            "lines are released. `hot`: it is left as it is. `[cold, hot]`: both, as two cases.",
+            "lines are released. `hot`: it is left as it is, the default of host variants in "
+            "Python. `[cold, hot]`: both, as two cases.",
             R"("anyOf": [{"enum": ["cold", "hot"]}, {"type": "array", "minItems": 1,
                "uniqueItems": true, "items": {"enum": ["cold", "hot"]}}])",
             read_cache, &Settings::cache)

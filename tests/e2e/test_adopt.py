@@ -2,6 +2,7 @@
 """`perfgate adopt` in a folder with suites: what it checks, what it writes for each CI, and what it leaves alone.
 tests/e2e/test_adopter.py plays what it writes for GitHub, test_setup.py what it writes for the others."""
 
+import hashlib
 import os
 import re
 
@@ -56,6 +57,9 @@ class Adopt(tool.Case):
 
     def suite(self, text, name="s", folder="suites", **values):
         self.write(f"{folder}/{name}.yaml", text.format(name=name, **values))
+
+    def write_bytes(self, name, content):
+        (self.folder / name).write_bytes(content)
 
     def refused(self, *words, given=("--from", FROM)):
         """Nothing is written then."""
@@ -177,6 +181,27 @@ class Adopt(tool.Case):
                             (("--from", f"to'ols/perfgate@{SHA}"), "expected OWNER/NAME")):
             with self.subTest(given):
                 self.assert_one_line(self.refused(given=given), part)
+
+    def test_an_archive_is_for_pipelines_without_actions(self):
+        self.suite(HOST)
+        name = "perfgate-9.9.9+g0123456789ab-linux-x86_64.tar.gz"
+        self.write_bytes(name, b"\x1f\x8bx")
+        self.assert_one_line(self.refused(given=("--archive", name)), "--from OWNER/perfgate@SHA")
+        self.assert_one_line(self.refused("--ci", "gitlab", given=()), "--archive FILE, or the repository")
+        gitlab = ("--ci", "gitlab")
+        self.write_bytes("perfgate-1-linux-x86_64.tar.gz", b"text")
+        self.write_bytes("other.tar.gz", b"\x1f\x8b")
+        self.write_bytes("perfgate-$(x)-linux-x86_64.tar.gz", b"\x1f\x8b")
+        for file, part in (("none-linux-x86_64.tar.gz", "expected a release"), ("perfgate-2-linux-x86_64.tar.gz", "No such file"),
+                           ("perfgate-1-linux-x86_64.tar.gz", "is no gzip file"), ("other.tar.gz", "expected a release"),
+                           ("perfgate-$(x)-linux-x86_64.tar.gz", "expected a release")):
+            with self.subTest(file):
+                self.assert_one_line(self.refused(*gitlab, given=("--archive", file)), part)
+        said = self.adopt(*gitlab, given=("--archive", name)).stdout
+        self.assertIn(f"--upload-file {name} ", said)
+        written = (self.folder / ".gitlab/perfgate.yml").read_text()
+        self.assertIn(hashlib.sha256(b"\x1f\x8bx").hexdigest(), written)
+        self.assertNotIn("github.com", written)
 
     def test_a_plugin_is_named_and_built(self):
         self.suite(PLUGIN)

@@ -235,7 +235,7 @@ class GpuSource(tool.Case):
             self.assertEqual("error", case["status"], case)
         self.assertIn("bad.cu(2): error", cases["bad/k"]["reason"])
         self.assertIn("a[0] = missing;", cases["bad/k"]["log"])
-        self.assertIn("takes 3 parameters of 8, 4, 8 bytes, 'arguments' has 1 of 8", cases["other/k"]["reason"])
+        self.assertIn("takes 3 parameters of 8, 4, 8 bytes, 'arguments' has 1 of 8 bytes", cases["other/k"]["reason"])
         self.assertIn("has no kernel 'k'", cases["local/k"]["reason"])
         self.assertIn("gave no answer within 20 s", cases["endless/k"]["reason"])
 

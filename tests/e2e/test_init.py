@@ -62,7 +62,9 @@ class Init(tool.Case):
         folder = self.folder / "empty"
         folder.mkdir()
         text = self.run_line(f"perfgate init --from {kind}", folder).stdout
-        for file in re.findall(r"^wrote (.*)$", text, re.MULTILINE):
+        *files, ignore = re.findall(r"^wrote (.*)$", text, re.MULTILINE)
+        self.assertEqual(".gitignore", ignore)
+        for file in files:
             self.assertEqual((tool.SOURCE / "harness/runner/templates" / kind / file).read_bytes(),
                              (folder / file).read_bytes())
         *commands, adopt = self.printed(text)
@@ -108,6 +110,19 @@ class Init(tool.Case):
         footer = self.run_tool("init", "--help").stdout
         self.assertEqual(KINDS, sorted(re.findall(r"^  (\w[\w-]*) +a ", footer, re.MULTILINE)))
         self.run_tool("init", "--from", "nothing", code=2)
+
+    def test_the_results_of_runs_are_ignored_or_named(self):
+        folder = self.folder / "project"
+        self.run_line(f"perfgate init --from source {folder} && git init --quiet {folder}", self.folder)
+        self.run_line("mkdir perfgate-out && touch perfgate-out/run.json && git add . && git diff --cached --name-only | grep -v perfgate-out",
+                      folder)
+        self.assertNotIn("perfgate-out", self.run_line("git diff --cached --name-only", folder).stdout)
+        other = self.folder / "other"
+        other.mkdir()
+        (other / ".gitignore").write_text("mine\n")
+        said = self.run_line(f"perfgate init --from source {other}", self.folder).stdout
+        self.assertIn("add perfgate-out*/ to .gitignore", said)
+        self.assertEqual("mine\n", (other / ".gitignore").read_text())
 
     @unittest.skipUnless(shutil.which("nvcc"), "needs nvcc")
     def test_a_kernel_with_cmake_and_with_nvcc_alone(self):

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Workloads in Python: host variants with the standard library's arrays, in a worker that Python hosts."""
 
+import importlib.util
 import json
+import os
 import re
 import subprocess
 import sys
+import unittest
 
 import tool
 from test_python_module import interpreters
@@ -37,6 +40,7 @@ workloads:
     metrics: [host_time]
     tolerances: {{host_time: 900%}}
     time_budget: 1ms
+    cache: cold
 '''
 ALL = ["double/loop[dtype=f32,n=1000]", "double/loop[dtype=f32,n=2000]",
        "double/copy[dtype=f32,n=1000]", "double/copy[dtype=f32,n=2000]"]
@@ -72,6 +76,22 @@ class Python(tool.Case):
         self.write("suites/python.yaml", SUITE.replace("900%", "901%"))
         self.run_tool("review", "--base", "rev:HEAD", "suites", code=1)
         self.assertFalse((self.folder / "executed").exists())
+
+    def test_host_variants_are_hot_unless_the_suite_says_otherwise(self):
+        """Flushed caches would have an interpreter's own data missing, which hides what the case does."""
+        self.write("kernels.py", KERNELS.replace('"copy": "host"', '"copy": "cuda"'))
+        both = SUITE.replace("{host_time: 900%}", "{host_time: 900%, gpu_time: 900%}").replace("[host_time]", "[time]")
+        for entry, defaults, loops, copies in (("", "", "@hot", ""), ("    cache: cold\n", "", "", ""),
+                                               ("", "defaults: {cache: hot}\n", "@hot", "@hot")):
+            with self.subTest(entry, defaults=defaults):
+                self.write("suites/python.yaml", both.replace("    cache: cold\n", entry).replace("workloads:", defaults + "workloads:"))
+                listed = self.run_tool("list", "suites/python.yaml").stdout
+                for case in ALL:
+                    self.assertRegex(listed, re.escape(case + (loops if "/loop" in case else copies)) + " ")
+        self.write("kernels.py", KERNELS)
+        self.write("suites/python.yaml", SUITE.replace("    cache: cold\n", ""))
+        self.run_suite("--filter", "double/copy*")
+        self.assertEqual({case + "@hot" for case in ALL[2:]}, set(self.results()))
 
     def test_what_the_page_has_a_reader_write_is_at_most_fifteen_lines_and_is_listed(self):
         page = (tool.SOURCE / "docs/python.md").read_text()
@@ -231,6 +251,7 @@ class Python(tool.Case):
     interpreter: ../other-python
     metrics: [host_time]
     tolerances: {host_time: 900%}
+    cache: cold
 """)
         self.run_suite()
         self.assertEqual(set(ALL) | {case.replace("double", "twice") for case in ALL}, set(self.results()))
@@ -244,7 +265,7 @@ class Python(tool.Case):
         for version, interpreter in interpreters().items():
             name = "double_" + version.replace(".", "_")
             self.write(f"{name}.py", KERNELS.replace("def double", f"def {name}"))
-            suite += f"  - {{python: ../{name}.py, interpreter: {interpreter}, select: {name}, variants: [copy], tolerances: {{host_time: 900%}}}}\n"
+            suite += f"  - {{python: ../{name}.py, interpreter: {interpreter}, select: {name}, variants: [copy], tolerances: {{host_time: 900%}}, cache: cold}}\n"
             wanted |= {case.replace("double", name) for case in ALL[2:]}
         self.write("suites/python.yaml", suite)
         self.run_suite("--verify-only")
@@ -301,6 +322,24 @@ class Python(tool.Case):
                     "import perfgate\n", "import perfgate\nSIZES = [10, 20]\n", 1))
                 failed = self.run_suite(code=(2, 3))
                 self.assertIn("double", failed.stdout + failed.stderr)
+
+    @unittest.skipUnless(importlib.util.find_spec("pytest"), "needs pytest")
+    def test_pytest_warns_of_cases_that_were_not_decided(self):
+        def pytest(*words, arguments=""):
+            done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "perfgate.pytest_plugin", "-p", "no:cacheprovider", "--perfgate",
+                                   f"--perfgate-args=--backend host --processes 3 --filter double/copy* {arguments}", *words, "suites"],
+                                  cwd=self.folder, capture_output=True, text=True, timeout=tool.PATIENCE_S,
+                                  env={**os.environ, "PYTHONPATH": str(tool.PERFGATE.parent.parent / "lib/perfgate/python")})
+            return done.returncode, done.stdout
+        code, said = pytest()
+        self.assertEqual(0, code, said)
+        self.assertIn("2 skipped, 2 warnings", said)
+        self.assertIn("not decided, so neither passed nor failed", said)
+        self.assertEqual(1, pytest(arguments="--set no_baseline=fail")[0])
+        self.assertEqual(1, pytest("-W", "error")[0])
+        self.run_tool("baseline", "refresh", "suites/python.yaml", "--backend", "host", "--processes", "3")
+        code, said = pytest()
+        self.assertEqual((0, True), (code, "2 passed" in said and "warning" not in said), said)
 
     # --- review
 

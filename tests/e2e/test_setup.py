@@ -26,6 +26,7 @@ from actions_runner import Runner
 CI = tool.SOURCE / "ci"
 VERSION = "1.2.3"
 NAME = f"perfgate-{VERSION}-linux-x86_64"
+OWN_VERSION = re.search(r"VERSION (\d+\.\d+\.\d+)", (tool.SOURCE / "CMakeLists.txt").read_text())[1]
 
 
 class Server(http.server.SimpleHTTPRequestHandler):
@@ -401,7 +402,7 @@ exit "$(cat code)"
 """
     SUITE = ("name: {}\ndefaults: {{metrics: [host_time], tolerances: {{host_time: 30%}}}}\nworkloads:\n"
              "  - {{workload: gemm, variants: [reference], params: {{dtype: f32, m: 16, n: 16, k: 16}}}}\n")
-    VARIABLES = {"PERFGATE_VERSION", "PERFGATE_SHA256", "PERFGATE_RELEASES"}
+    VARIABLES = {"PERFGATE_ARCHIVE", "PERFGATE_SHA256"}
 
     def setUp(self):
         super().setUp()
@@ -411,9 +412,12 @@ exit "$(cat code)"
             self.write(f"suites/{name}.yaml", self.SUITE.format(name))
         (self.folder / ".git").mkdir()
         for ci in ("gitlab", "buildkite", "jenkins"):
-            self.run_tool("adopt", "--ci", ci, "--from", f"owner/perfgate@{'5eed' * 10}",
-                          "--build", """echo "built \\ it's" >built""")
+            self.adopt(ci)
         (self.folder / ".git").rmdir()
+
+    def adopt(self, ci):
+        self.run_tool("adopt", "--ci", ci, "--from", f"owner/perfgate@{'5eed' * 10}",
+                      "--build", """echo "built \\ it's" >built""")
 
     def gitlab_jobs(self):
         return yaml.safe_load((self.folder / ".gitlab/perfgate.yml").read_text())
@@ -439,12 +443,13 @@ exit "$(cat code)"
     def run_script(self, example, **changed):
         variables, script = example
         self.assertEqual(self.VARIABLES, set(variables))
-        self.assertEqual("https://github.com/owner/perfgate/releases/download", variables["PERFGATE_RELEASES"])
+        self.assertEqual("https://github.com/owner/perfgate/releases/download/v{0}/perfgate-{0}-linux-x86_64.tar.gz".format(OWN_VERSION),
+                         variables["PERFGATE_ARCHIVE"])
         self.assertEqual("", variables["PERFGATE_SHA256"])
         self.write("tools/buildkite-agent", f"#!/bin/sh\necho \"$@\" >'{self.folder}/words'\ncat >'{self.folder}/annotated'\n").chmod(0o755)
         return subprocess.run(["bash", "-eo", "pipefail", "-c", script], cwd=self.folder, capture_output=True, text=True,
-                              env={"PATH": f"{self.folder}/tools:/usr/bin:/bin", "PERFGATE_VERSION": VERSION,
-                                   "PERFGATE_SHA256": self.sum, "PERFGATE_RELEASES": self.url, "HOME": str(self.folder), **changed})
+                              env={"PATH": f"{self.folder}/tools:/usr/bin:/bin", "PERFGATE_SHA256": self.sum,
+                                   "PERFGATE_ARCHIVE": f"{self.url}/v{VERSION}/{NAME}.tar.gz", "HOME": str(self.folder), **changed})
 
     def all_of_them(self):
         return {"gitlab": self.gitlab(), "buildkite": self.buildkite(), "jenkins": self.jenkins()}
@@ -479,6 +484,48 @@ exit "$(cat code)"
                     done = self.run_script(example, PERFGATE_SHA256=sum_)
                     self.assertNotIn(done.returncode, (0, 4))
                     self.assertFalse((self.folder / "calls").exists())
+
+    def test_a_release_that_is_published_nowhere_is_where_adopt_says(self):
+        """In GitLab's package registry, for which jobs have a token, or in a file on the agents."""
+        tokens = []
+
+        class Registry(Server):
+            def do_GET(self):
+                tokens.append(self.headers["JOB-TOKEN"])
+                super().do_GET()
+        server = self.serve(Registry)
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        api = f"http://127.0.0.1:{server.server_port}"
+        file = shutil.copy(self.archive, self.folder / f"perfgate-{VERSION}+g0123456789ab-linux-x86_64.tar.gz")
+        name = f"perfgate-{VERSION}-g0123456789ab-linux-x86_64.tar.gz"
+        published = self.served / f"projects/3/packages/generic/perfgate/{OWN_VERSION}/{name}"
+        published.parent.mkdir(parents=True)
+        shutil.copy(file, published)
+        self.write("tools/buildkite-agent", "#!/bin/sh\ncat >annotated\n").chmod(0o755)
+        (self.folder / ".git").mkdir()
+        for ci, example in (("gitlab", self.gitlab), ("buildkite", self.buildkite), ("jenkins", self.jenkins)):
+            with self.subTest(ci):
+                said = self.run_tool("adopt", "--ci", ci, "--archive", str(file)).stdout
+                variables, script = example()
+                self.assertEqual(self.sum, variables["PERFGATE_SHA256"])
+                place = variables["PERFGATE_ARCHIVE"].replace("$CI_API_V4_URL", api).replace("$CI_PROJECT_ID", "3")
+                self.assertIn(place.replace(api, "$GITLAB/api/v4").replace("/3/", "/$ID/"), said)
+                if ci != "gitlab":
+                    self.assertEqual(f"/opt/{name}", place)
+                    place = str(file)
+                self.write("code", "0")
+                done = subprocess.run(["bash", "-eo", "pipefail", "-c", script], cwd=self.folder, capture_output=True, text=True, env={
+                    "PATH": f"{self.folder}/tools:/usr/bin:/bin", "HOME": str(self.folder), "CI_API_V4_URL": api, "CI_JOB_TOKEN": "secret",
+                    "PERFGATE_SHA256": self.sum, "PERFGATE_ARCHIVE": place})
+                self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+                self.assertTrue((self.folder / "calls").exists())
+        self.assertEqual(["secret"], tokens)
+        # Another server does not get the job's token.
+        self.adopt("gitlab")
+        self.run_script(self.gitlab(), CI_API_V4_URL="https://gitlab.invalid/api/v4", CI_JOB_TOKEN="secret",
+                        PERFGATE_ARCHIVE=f"{api}/v{VERSION}/{NAME}.tar.gz")
+        self.assertEqual(["secret", None], tokens)
 
     def test_each_measures_baselines(self):
         subprocess.run(["git", "init", "--quiet", self.folder], check=True)

@@ -70,6 +70,24 @@ class Source(tool.Case):
         for name, line in zip(names, problems):
             self.assertIn(f"{name}.cu", line)
 
+    @unittest.skipUnless(tool.has_nvrtc(), "needs NVRTC")
+    def test_arguments_that_the_kernel_does_not_take_are_refused(self):
+        (self.folder / "tmp").mkdir()
+        self.write("two.cu", "__global__ void k(float* a, double b) { a[0] = b; }\n__global__ void ref(float* a) { a[0] = 1; }\n")
+        done = self.validate(entry("two.cu"), "--architecture", "90", code=2)
+        self.assert_one_line(done.stderr, "s.yaml:5:5: kernel 'k' takes 2 parameters of 8, 8 bytes, 'arguments' has 1 of 8 bytes")
+        narrow = entry("two.cu").replace("size: 32}]", "size: 32}, {f32: 1}]")
+        self.assert_one_line(self.validate(narrow, "--architecture", "90", code=2).stderr, "'arguments' has 2 of 8, 4 bytes")
+        both = entry("two.cu", more="    check: {against: ref}\n").replace("size: 32}]", "size: 32}, {f64: 1}]")
+        self.assert_one_line(self.validate(both, "--architecture", "90", code=2).stderr, "kernel 'ref' takes 1 parameter of 8 bytes")
+
+    @unittest.skipIf(tool.has_nvrtc(), "NVRTC is here")
+    def test_without_a_compiler_no_source_is_valid_for_an_architecture(self):
+        (self.folder / "tmp").mkdir()
+        done = self.validate(entry("k.cu"), "--architecture", "90", code=2)
+        self.assert_one_line(done.stderr, "s.yaml:5:5: k.cu was not compiled: ", "NVRTC")
+        self.assertEqual("", done.stdout)
+
     def test_what_was_not_compiled_is_said(self):
         (self.folder / "tmp").mkdir()
         done = self.validate(entry("k.cu"))

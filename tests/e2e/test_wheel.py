@@ -71,7 +71,7 @@ class Wheel(tool.Case):
         self.assertIn(str(venv), self.command(venv / "bin/python", "-c", "import perfgate; print(perfgate.__file__)", env=environment))
 
         said = self.command(venv / "bin/perfgate", "init", "--from", "torch", "project", env=environment)
-        self.assertEqual([".gitattributes", "kernels.py", "suites/kernels.yaml"], sorted(
+        self.assertEqual([".gitignore", "kernels.py", "suites/kernels.yaml"], sorted(
             str(file.relative_to(self.folder / "project")) for file in (self.folder / "project").rglob("*") if file.is_file()))
         self.assertIn("  perfgate run suites/kernels.yaml", said)
 
@@ -94,7 +94,9 @@ class Wheel(tool.Case):
         self.assertIn("double/loop", failed)
         self.assertEqual(2, sum(line.startswith("wrong result") for line in failed.splitlines()), failed)
         self.write("kernels.py", test_python.KERNELS)
-        self.command(*pytest, env=environment)
+        self.assertIn("4 skipped, 4 warnings", self.command(*pytest, env=environment))  # without a baseline nothing is decided
+        self.command(*[word.replace("--processes 2", "--processes 2 --set no_baseline=fail") for word in map(str, pytest)],
+                     code=1, env=environment)
 
 
 if __name__ == "__main__":

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <random>
 #include <string>
 #include <vector>
 
+#include "gate/batch_rule.hpp"
 #include "unit/gate_documents.hpp"
 #include "util/error.hpp"
 
@@ -342,6 +344,28 @@ TEST(PoolingFindings, ATimeThatWouldOftenNotBeShownIsNamedWithAToleranceThatWoul
     EXPECT_GT(found[0].needed.value(), 0.03);
     EXPECT_LT(found[0].needed.value(), 0.07);
     EXPECT_TRUE(unshown(0.05, *found[0].needed).empty()) << "the one that is offered is enough";
+}
+
+TEST(PoolingFindings, TheToleranceThatIsNamedDoesForTheNextRecording) {
+    std::mt19937_64 random(20261127);
+    std::normal_distribution<double> normal;
+    const auto recording = [&] {
+        std::vector<double> values(12);
+        for (double& value : values) value = 1e6 * std::exp(0.5 * normal(random));
+        return processes(values);
+    };
+    constexpr int pairs = 200;
+    int refused = 0;
+    for (int i = 0; i < pairs; ++i) {
+        Pooled pooled({0});
+        model::MetricSeries& stored = pooled.baseline.cases.begin()->second.metrics.at("gpu_time");
+        stored = pooled.run.suites[0].cases[0].metrics["gpu_time"] = recording();
+        const double named = pooled.findings().unshown.at(0).needed.value();
+        const auto& definition = pooled.run.metric_definitions.at("gpu_time");
+        EXPECT_FALSE(gate::disagrees(definition, stored, within(named)));
+        if (gate::disagrees(definition, recording(), within(named))) ++refused;
+    }
+    EXPECT_LE(refused, pairs / 10);
 }
 
 TEST(PoolingFindings, ATimeWhoseProcessesAgreeNeedsNoMoreThanItsIntervals) {

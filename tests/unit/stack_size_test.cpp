@@ -51,6 +51,28 @@ Sizes stacks(const Image& image) {
     return stack_sizes(*elf);
 }
 
+TEST(ParameterSizes, AreThoseOfTheKernelsDeclaration) {
+    const Image second = image("second");
+    using Bytes = std::vector<std::size_t>;
+    EXPECT_EQ(parameter_sizes(ElfImage(second), "a_second_kernel"), (Bytes{8, 4}));
+    EXPECT_EQ(parameter_sizes(ElfImage(second), "scale"), (Bytes{8, 4}));
+    EXPECT_EQ(parameter_sizes(ElfImage(second), "absent"), std::nullopt);
+}
+
+TEST(ParameterSizes, OfADamagedImageAreNotKnown) {
+    Image damaged = image("base");
+    const auto info = [](const Image& of) { return ElfImage(of).find(".nv.info.scale")->header; };
+    const Elf64_Shdr header = info(damaged);
+    for (std::size_t at = 0; at + sizeof(std::uint32_t) <= header.sh_size; at += 4) {
+        Image changed = damaged;
+        changed[header.sh_offset + at] = 9;  // a format that is none
+        const auto sizes = parameter_sizes(ElfImage(changed), "scale");
+        EXPECT_TRUE(!sizes || sizes->size() <= 2) << at;
+    }
+    damaged[header.sh_offset] = 9;
+    EXPECT_EQ(parameter_sizes(ElfImage(damaged), "scale"), std::nullopt);
+}
+
 /// The number that follows each name in the text.
 Sizes numbers(const std::string& text, const std::string& pattern) {
     const std::regex search(pattern);

@@ -142,13 +142,8 @@ void SourceInstance::check_parameters(CUfunction function, const std::string& na
     if (!sizes) {
         throw util::Error(fmt::format("the driver does not report the parameters of '{}'", name));
     }
-    std::vector<std::size_t> passed;
-    for (const Argument& argument : arguments_) passed.push_back(argument.passed.size());
-    if (*sizes == passed) return;
-    throw util::InputError(
-        fmt::format("kernel '{}' takes {} of {} bytes, 'arguments' has {} of {}; a buffer has 8",
-                    util::printable(name), util::counted(sizes->size(), "parameter"),
-                    fmt::join(*sizes, ", "), passed.size(), fmt::join(passed, ", ")));
+    const std::string mismatch = model::argument_mismatch(kernel_, name, *sizes);
+    if (!mismatch.empty()) throw util::InputError(mismatch);
 }
 
 void SourceInstance::fill(std::uint64_t seed) {

@@ -58,10 +58,18 @@ Body add_adopt(CLI::App& verb) {
                    "Label of the machines that measure (default: gpu, or quiet if no case needs a "
                    "GPU); repeated, each measures",
                    "LABEL");
-    verb.add_option("--from", choice->from,
-                    "Repository and commit of the release and its actions, as OWNER/perfgate@SHA "
-                    "(default: this release's)")
-        ->type_name("REPOSITORY");
+    CLI::Option* const from =
+        verb.add_option(
+                "--from", choice->from,
+                "Repository and commit of the release and its actions, as OWNER/perfgate@SHA "
+                "(default: this release's)")
+            ->type_name("REPOSITORY");
+    verb.add_option(
+            "--archive", choice->archive,
+            "The release's .tar.gz, where it is published nowhere: the pipelines of gitlab, "
+            "buildkite and jenkins have its checksum and say where they look for it")
+        ->type_name("FILE")
+        ->excludes(from);
     verb.footer(
         "Run it in the root of the repository. Checks the suites and the config without executing "
         "anything of them, writes the CI pipelines, and lists what is left to do. Files that it "

@@ -32,6 +32,7 @@ int show_recorded_run(const CLI::App& verb, runner::OutputOptions output) {
         page = output.out + "/report.html";
     }
     check_outputs(verb, output);
+    output.code_folder = demo;
     const model::Run run = runner::read_run(demo / "head.run.json");
     runner::JudgingChoice choice;
     choice.baselines = (demo / "baselines").string();

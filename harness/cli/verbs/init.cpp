@@ -26,6 +26,9 @@ int write_project(const std::string& folder, const std::string& from) {
         text +=
             fmt::format("wrote {}\n", util::printable((folder / file).lexically_normal().string()));
     }
+    if (!project.to_ignore.empty()) {
+        text += fmt::format("add {} to .gitignore: the results of runs\n", project.to_ignore);
+    }
     text += "\nNext:\n";
     if (folder != ".") {
         text += fmt::format("  cd {}\n", util::printable(util::shell_word(folder)));

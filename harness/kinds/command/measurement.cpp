@@ -19,6 +19,8 @@
 #include "kinds/command/batch_results.hpp"
 #include "kinds/command/counter_passes.hpp"
 #include "kinds/command/device_watch.hpp"
+#include "kinds/command/pieces.hpp"
+#include "kinds/command/program_code.hpp"
 #include "kinds/command/recorder.hpp"
 #include "metrics/catalogue.hpp"
 #include "model/host_time.hpp"
@@ -328,6 +330,12 @@ bool Measurement::measure(const measure::ProgramRequest& request,
                           std::vector<model::CaseResult>& results,
                           const std::function<void(std::string_view phase)>& observe) {
     return take_batch(results, [&] { BatchTaker(machine_, request, results, observe).take(); });
+}
+
+std::vector<model::CaseCode> Measurement::machine_code(
+    const measure::ProgramRequest& request, const std::vector<model::CaseResult>& results,
+    const std::function<void(std::string_view phase)>& observe) {
+    return code_of_program(machine_, command_of(*request.cases.front()->subject), results, observe);
 }
 
 kinds::StoredResults read_stored(const model::Subject& subject, const fs::path& file) {

@@ -10,8 +10,12 @@
 #include <optional>
 #include <set>
 
+#include "elf/cubin.hpp"
+#include "elf/elf_image.hpp"
+#include "kinds/source/compile_job.hpp"
 #include "kinds/source/compiler.hpp"
 #include "kinds/source/source.hpp"
+#include "util/file.hpp"
 #include "util/temporary_folder.hpp"
 #include "util/text.hpp"
 
@@ -69,6 +73,24 @@ class Validation {
         return code;
     }
 
+    /// Why the compiled kernels do not take the entry's arguments; empty: they do.
+    static std::string arguments_problem(const model::SourceKernel& kernel,
+                                         const model::SourceCode& code) {
+        const std::string content = util::read_file(code.file, most_code_bytes, "machine code");
+        const elf::ElfImage image(content);
+        const auto problem = [&](const std::string& symbol, const std::string& name) {
+            const auto sizes = elf::parameter_sizes(image, symbol);
+            return sizes
+                       ? model::argument_mismatch(kernel, name, *sizes)
+                       : fmt::format("the parameters of '{}' cannot be read from its machine code",
+                                     util::printable(name));
+        };
+        const std::string of_kernel = problem(code.kernel_symbol, kernel.kernel);
+        const bool other = kernel.check.kind == model::SourceCheck::Kind::kernel;
+        return !of_kernel.empty() || !other ? of_kernel
+                                            : problem(code.reference_symbol, kernel.check.against);
+    }
+
     void add_problem(const std::string& line, const std::string& log) {
         if (!told_.insert(line).second) return;
         findings_.problems.push_back(line);
@@ -97,11 +119,10 @@ class Validation {
         const model::SourceCode code = compiler.code_of(kernel);
         findings_.stopped = compiler.interrupted();
         if (findings_.stopped) return;
-        const bool no_compiler = !code.problem.empty() && compiler.lacks_compiler();
-        if (no_compiler) {
-            findings_.warnings.push_back(code.problem);
-        } else if (!code.problem.empty()) {
-            add_problem(place + ": " + code.problem, code.log);
+        if (!code.problem.empty()) {
+            add_problem(place + ": " + code.problem, compiler.lacks_compiler() ? "" : code.log);
+        } else if (const std::string problem = arguments_problem(kernel, code); !problem.empty()) {
+            add_problem(place + ": " + problem, "");
         } else {
             findings_.done.push_back(
                 fmt::format("{}: {} compiles for sm_{} ({})", util::printable(kernel.file),

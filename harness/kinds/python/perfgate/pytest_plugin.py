@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """pytest --perfgate: suites as tests, one test a case, with perfgate's verdicts as outcomes.
 
-perfgate runs once for each suite; the outcomes are those of the JUnit report that it writes.
+perfgate runs once for each suite; the outcomes are those of the JUnit report that it writes. A case that the config's
+policy lets go undecided is skipped, with a warning.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ from typing import Any, Iterator, List, Optional
 import pytest
 
 from ._command import binary, environment
+
+# Verdicts that a person chose; what else is skipped was not decided.
+CHOSEN = ("skipped", "acknowledged", "warned")
 
 
 def pytest_addoption(parser: Any) -> None:
@@ -70,7 +74,15 @@ class Case(pytest.Item):
                 raise AssertionError(text if message in text else f"{message}\n{text}")
         skipped = self._reported.find("skipped")
         if skipped is not None:
-            pytest.skip(skipped.get("message") or "skipped")
+            message = skipped.get("message") or "skipped"
+            if self._verdict() not in CHOSEN:
+                self.warn(pytest.PytestWarning(f"not decided, so neither passed nor failed: {message}"))
+            pytest.skip(message)
+
+    def _verdict(self) -> Optional[str]:
+        """What the report says; None of a case that passed, and in JUnit's strict profile."""
+        properties = {each.get("name"): each.get("value") for each in self._reported.iter("property")}
+        return properties.get("verdict")
 
     def repr_failure(self, excinfo: Any, style: Any = None) -> Any:
         if excinfo.errisinstance(AssertionError):

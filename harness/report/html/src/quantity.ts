@@ -23,6 +23,11 @@ function fourDigits(value: number): string {
   return size < 0.99995 ? String(Number(value.toPrecision(4))) : value.toPrecision(4);
 }
 
+/** "97,460,236"; four digits are read without. */
+function allDigits(value: number): string {
+  return Math.abs(value) < 1e4 || Math.abs(value) >= 1e15 ? String(value) : value.toLocaleString("en-US");
+}
+
 function plainSuffix(unit: string): string {
   if (["", "ratio", "count", "registers"].includes(unit)) return "";
   return ` ${unit === "bytes" ? "B" : unit}`;
@@ -38,7 +43,7 @@ function stepFor(value: number, steps: readonly Step[]): Step {
 export function quantityText(value: number, unit: string): string {
   const steps = Object.hasOwn(scales, unit) ? scales[unit] : undefined;
   const whole = Number.isInteger(value);
-  if (!steps) return (whole && unit !== "%" ? String(value) : fourDigits(value)) + plainSuffix(unit);
+  if (!steps) return (whole && unit !== "%" ? allDigits(value) : fourDigits(value)) + plainSuffix(unit);
   const step = stepFor(value, steps);
   const everyDigit = value === 0 || (whole && step[0] === 1 && unit === "bytes");
   return `${everyDigit ? String(value) : fourDigits(value / step[0])} ${step[1]}`;
