@@ -584,6 +584,7 @@ defaults:
   metrics: [host_time]
   tolerances: {host_time: 50%}
   time_budget: 10ms
+  cache: hot
 workloads:
   - workload: probe
     variants: [host]
