@@ -202,6 +202,7 @@ describe("a pull request with a regression", () => {
         heights.add(await list.evaluate((of) => of.scrollHeight));
       }
       assert.ok((await elements()) - without < 5000, `${(await elements()) - without} elements more`);
+      assert.match(await list.locator('[data-mark=" "]').first().textContent(), /^ {2}\S/, "in line with those that have a mark");
       assert.equal(heights.size, 1, "parts that are not made are as high as those that are");
       if (screenshots) await list.screenshot({ path: path.join(screenshots, "long_listing.png") });
     });
