@@ -97,7 +97,7 @@ def part_samples():
 
 
 def part_ncu():
-    done = tools.run(["ncu", "--csv", "--metrics", ",".join(NCU.values()), "--nvtx", "--nvtx-include", "copy/",
+    done = tools.run(["ncu", "--csv", "--clock-control", "none", "--cache-control", "none", "--metrics", ",".join(NCU.values()), "--nvtx", "--nvtx-include", "copy/",
                       "--nvtx-include", "product/", "--nvtx-include", "layer1/", "--launch-count", "16", sys.executable, WORK],
                      codes=(0, 1, 9))
     rows = csv.DictReader(io.StringIO(done.stdout[max(done.stdout.find('"ID"'), 0):]))
