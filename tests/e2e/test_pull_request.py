@@ -31,7 +31,7 @@ class PullRequest(tool.Case):
         done = self.run_tool("report", run, "--why", "--filter", "*")
         stages, stage = {}, None
         for line in done.stdout.splitlines():
-            begins = re.match(r"(\w+)/device\[", line)
+            begins = re.match(r"(\w+)/device\[[^]]*\]: (?!machine code)", line)
             if begins:
                 stage = begins.group(1)
                 stages[stage] = [line]
