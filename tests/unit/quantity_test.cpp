@@ -31,7 +31,9 @@ TEST(Quantity, RoundingNeverShowsAThousandOfTheSmallerUnit) {
 
 TEST(Quantity, CountsKeepEveryDigit) {
     EXPECT_EQ(quantity_text(64, "registers"), "64");
-    EXPECT_EQ(quantity_text(4294967297.0, "count"), "4294967297");
+    EXPECT_EQ(quantity_text(4294967297.0, "count"), "4,294,967,297");
+    EXPECT_EQ(quantity_text(-10000, "count"), "-10,000");
+    EXPECT_EQ(quantity_text(9999, "count"), "9999");
     EXPECT_EQ(quantity_text(768, "bytes"), "768 B");
     EXPECT_EQ(quantity_text(2.5, "count"), "2.500");
 }
