@@ -4,6 +4,7 @@
 import importlib.util
 import json
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -329,7 +330,7 @@ class Python(tool.Case):
             done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "perfgate.pytest_plugin", "-p", "no:cacheprovider", "--perfgate",
                                    f"--perfgate-args=--backend host --processes 3 --filter double/copy* {arguments}", *words, "suites"],
                                   cwd=self.folder, capture_output=True, text=True, timeout=tool.PATIENCE_S,
-                                  env={**os.environ, "PYTHONPATH": str(tool.PERFGATE.parent.parent / "lib/perfgate/python")})
+                                  env={**os.environ, "PYTHONPATH": str(pathlib.Path(tool.PERFGATE).parent.parent / "lib/perfgate/python")})
             return done.returncode, done.stdout
         code, said = pytest()
         self.assertEqual(0, code, said)
