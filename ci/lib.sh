@@ -128,6 +128,7 @@ gpu_architectures() {
 # compiler that does not collect its garbage takes a twelfth less.
 test_options=(-DCMAKE_BUILD_TYPE=Release
               -DCMAKE_CXX_FLAGS_RELEASE='-O1 -DNDEBUG --param=ggc-min-heapsize=1000000 -Wno-error=maybe-uninitialized'
+              -DCMAKE_CUDA_FLAGS_RELEASE='-O1 -DNDEBUG' # of host code alone
               -DPERFGATE_TESTS=ON -DPERFGATE_WERROR=ON)
 
 # configure DIR CMAKE_ARGUMENT...: configures with the arguments if DIR is not yet a build folder.

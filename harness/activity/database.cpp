@@ -3,8 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <exception>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,9 +19,10 @@
 #include "activity/communication.hpp"
 #include "activity/database_schema.hpp"
 #include "activity/host_stacks.hpp"
-#include "activity/sqlite.hpp"
 #include "activity/timeline.hpp"
 #include "activity/waiting.hpp"
+#include "sqlite/database.hpp"
+#include "util/error.hpp"
 #include "util/file.hpp"
 #include "util/number.hpp"
 #include "util/text.hpp"
@@ -40,6 +46,54 @@ std::string_view to_text(SynchronisationKind kind) {
         kind, {"unknown", "event", "stream waits for event", "stream", "context"});
 }
 
+/// Rows for a table, through one prepared statement.
+class Table {
+  public:
+    Table(const sqlite::Database& database, const std::string& name)
+        : columns_(sqlite::Statement(database, "SELECT * FROM " + name).columns()),
+          insert_(database, insertion(name, columns_)) {}
+
+    /// One value for each column, in order. An empty optional is NULL.
+    template <class... Values>
+    void row(const Values&... values) {
+        (bind(values), ...);
+        step();
+    }
+    /// SQLite's integers are signed; what does not fit is the largest.
+    template <std::integral Number>
+    void bind(Number value) {
+        constexpr std::uint64_t largest = std::numeric_limits<std::int64_t>::max();
+        const auto kept =
+            std::signed_integral<Number> ? value : std::min<std::uint64_t>(value, largest);
+        insert_.bind(static_cast<std::int64_t>(kept));
+    }
+    void bind(double value) { insert_.bind(value); }
+    void bind(std::string_view text) { insert_.bind(text); }
+    void bind(std::nullptr_t) { insert_.bind(std::optional<double>()); }
+    template <class Value>
+    void bind(const std::optional<Value>& value) {
+        value ? bind(*value) : bind(nullptr);
+    }
+    /// Ends a row whose values were bound one by one.
+    void step() {
+        if (insert_.bound() != columns_) {
+            throw util::Error(
+                fmt::format("a row of {} values for {} columns", insert_.bound(), columns_));
+        }
+        insert_.step();
+    }
+
+  private:
+    static std::string insertion(const std::string& name, int columns) {
+        std::string places = "?";
+        for (int i = 1; i < columns; ++i) places += ",?";
+        return fmt::format("INSERT INTO {} VALUES ({})", name, places);
+    }
+
+    int columns_;
+    sqlite::Statement insert_;
+};
+
 void bind(Table& table, const WorkSummary& work, bool knows_sms) {
     for (const std::uint64_t value :
          {work.span_ns, work.gpu_time_ns, work.idle_ns, work.kernel_time_ns, work.kernels,
@@ -52,10 +106,11 @@ void bind(Table& table, const WorkSummary& work, bool knows_sms) {
 }
 
 constexpr int work_columns = 16;
+constexpr int longest_value_bytes = 1 << 30;
 
 class DatabaseWriter {
   public:
-    explicit DatabaseWriter(Database& database)
+    explicit DatabaseWriter(const sqlite::Database& database)
         : processes_(database, "processes"),
           problems_(database, "problems"),
           facts_(database, "recording_facts"),
@@ -376,15 +431,23 @@ void DatabaseWriter::add_host_samples(const Timeline& timeline) {
 void write_database(const std::filesystem::path& file, const std::vector<Timeline>& processes,
                     const std::vector<Profile>& profiles) {
     util::make_file_atomically(file, [&](const std::filesystem::path& temporary) {
-        Database database(temporary, file.native());
+        const sqlite::Database database(
+            temporary, sqlite::Access::write,
+            [&](sqlite::Problem, const std::string& reason) {
+                return std::make_exception_ptr(util::Error(fmt::format(
+                    "cannot write {}: SQLite: {}", util::printable(file.native()), reason)));
+            },
+            {.value_bytes = longest_value_bytes});
+        // A file that is not finished is removed: it needs no journal beside it and no
+        // synchronisation.
+        database.execute("PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; BEGIN");
         database.execute(database_tables);
         Table(database, "schema_version")
             .row(std::string_view("perfgate.profile.sqlite"), database_version);
         DatabaseWriter writer(database);
         for (std::size_t i = 0; i < processes.size(); ++i) writer.add(processes[i], profiles[i]);
         database.execute(database_indices);
-        database.execute(fmt::format("PRAGMA user_version={}", database_version).c_str());
-        database.commit();
+        database.execute(fmt::format("PRAGMA user_version={}; COMMIT", database_version));
     });
 }
 

@@ -8,8 +8,8 @@
 // first block is `header`, the last `end`. Blocks of records are arrays of one type of record.hpp;
 // strings and launch configurations come before what refers to them. A later version adds kinds and
 // changes none: version 2 added those of level `counters`, version 3 stack sizes, version 4
-// profiler calls, version 5 samples of the host's stacks and of devices, communication calls, and
-// places of functions.
+// profiler calls, version 5 samples of the host's stacks, of devices and of program counters,
+// communication calls, and places of functions.
 #pragma once
 
 #include <array>
@@ -82,6 +82,7 @@ enum class BlockKind : std::uint32_t {
     communication_calls = 33,
     device_samples = 34,
     function_places = 35,
+    pc_samples = 36,
 };
 
 // A text is its length (32 bits) and its bytes; an id before it has 32 bits.
@@ -105,6 +106,7 @@ struct Records {
     std::vector<FunctionCode> function_codes;
     std::vector<StackSize> stack_sizes;
     std::vector<FunctionPlace> function_places;
+    std::vector<PcSample> pc_samples;
     std::vector<ProfilerCall> profiler_calls;
     std::vector<StackFrame> stack_frames;
     std::vector<HostSample> host_samples;
@@ -139,6 +141,7 @@ void for_each_kind(AnyRecords& records, Visit&& visit) {
     visit(BlockKind::function_codes, records.function_codes);
     visit(BlockKind::stack_sizes, records.stack_sizes);
     visit(BlockKind::function_places, records.function_places);
+    visit(BlockKind::pc_samples, records.pc_samples);
     visit(BlockKind::profiler_calls, records.profiler_calls);
     visit(BlockKind::stack_frames, records.stack_frames);
     visit(BlockKind::host_samples, records.host_samples);

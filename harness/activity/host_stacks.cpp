@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "activity/waiting.hpp"
+#include "model/kernel_name.hpp"
 #include "util/number.hpp"
 #include "util/text.hpp"
 #include "util/word_of.hpp"
@@ -29,12 +30,21 @@ constexpr std::size_t most_flames = 4000;
 constexpr std::uint64_t flame_parts = 2000;
 
 /// Waiting is the purpose of these files: who calls them is of interest.
-constexpr std::string_view plumbing[] = {"/threading.py", "/selectors.py",
+constexpr std::string_view plumbing[] = {"/threading.py",
+                                         "/selectors.py",
                                          "/multiprocessing/connection.py",
-                                         "/multiprocessing/synchronize.py", "/subprocess.py"};
-/// Files of libraries and of the interpreter.
+                                         "/multiprocessing/synchronize.py",
+                                         "/subprocess.py",
+                                         "/libc.so",
+                                         "/libpthread",
+                                         "/libstdc++.so",
+                                         "/libc++"};
+/// Files of libraries and of the interpreter, and the system's folders.
 constexpr std::string_view libraries[] = {"/site-packages/", "/dist-packages/", "/lib/python3",
-                                          "<frozen"};
+                                          "<frozen",         "/libcu",          "/libperfgate_"};
+constexpr std::string_view system_folders[] = {"/usr/lib", "/lib/", "/lib64/"};
+/// The same in machine code that is compiled into other files.
+constexpr std::string_view standard_library[] = {"std::", "__gnu_cxx::", "__gthread_"};
 
 double share_of(std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
@@ -64,11 +74,16 @@ std::vector<const ApiCall*> outermost_calls(const Timeline& timeline, std::uint3
     return calls;
 }
 
+bool is_standard(std::string_view function) {
+    return std::any_of(std::begin(standard_library), std::end(standard_library),
+                       [&](std::string_view begin) { return function.starts_with(begin); });
+}
+
 struct Group {
     HostActivity activity;
     std::map<std::uint32_t, std::uint64_t> doings, lines;
-    std::set<std::pair<std::uint32_t, std::uint32_t>> threads;
-    std::vector<Interval> times;  ///< of several threads
+    /// Of several threads, each with its number and process.
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Interval>> threads;
 
     void add(std::uint32_t doing, std::uint32_t line, std::uint64_t time) {
         activity.time_ns += time;
@@ -133,15 +148,28 @@ HostSamples::HostSamples(const Timeline& timeline)
 bool HostSamples::is_own(std::uint32_t frame) const {
     const Recording& recording = timeline_.recording();
     const std::string& file = recording.text(recording.records.stack_frames[frame - 1].file);
-    return std::none_of(std::begin(libraries), std::end(libraries), [&](std::string_view part) {
-        return file.find(part) != std::string::npos;
-    });
+    const auto has = [&](std::string_view part) { return file.find(part) != std::string::npos; };
+    const auto begins = [&](std::string_view part) { return file.starts_with(part); };
+    return !is_standard(function(frame)) &&
+           std::none_of(std::begin(libraries), std::end(libraries), has) &&
+           std::none_of(std::begin(system_folders), std::end(system_folders), begins);
+}
+
+/// A thread of a driver or library, without a function of the program's or of Python, which have
+/// lines.
+bool HostSamples::is_of_system(std::uint32_t frame) const {
+    const auto& frames = timeline_.recording().records.stack_frames;
+    for (std::uint32_t at = frame; at != 0; at = frames[at - 1].caller) {
+        if (frames[at - 1].line != 0 || is_own(at)) return false;
+    }
+    return true;
 }
 
 std::string HostSamples::function(std::uint32_t frame) const {
     const Recording& recording = timeline_.recording();
-    return util::printable(recording.text(recording.records.stack_frames[frame - 1].function),
-                           most_name);
+    const std::string& name = recording.text(recording.records.stack_frames[frame - 1].function);
+    if (name.starts_with("_Z")) return model::short_kernel_name(util::demangled(name));
+    return util::printable(name, most_name);
 }
 
 std::string HostSamples::doing_text(std::uint32_t doing) const {
@@ -186,8 +214,10 @@ HostActivity HostSamples::activity_of(std::uint32_t frame) const {
     const auto& frames = recording.records.stack_frames;
     const auto is_plumbing = [&](std::uint32_t each) {
         const std::string& file = recording.text(frames[each - 1].file);
-        return std::any_of(std::begin(plumbing), std::end(plumbing),
-                           [&](std::string_view end) { return file.ends_with(end); });
+        return is_standard(function(each)) ||
+               std::any_of(std::begin(plumbing), std::end(plumbing), [&](std::string_view part) {
+                   return file.find(part) != std::string::npos;
+               });
     };
     HostActivity activity;
     if (frame == 0) return activity;
@@ -246,16 +276,19 @@ HostStacks HostSamples::in(std::span<const HostPiece> pieces) const {
     }
     const IntervalSet set(std::move(all));
     stacks.time_ns = set.length();
+    std::unordered_map<std::uint32_t, bool> systems;
     for (const auto& [thread, samples] : by_thread_) {
         if (thread.second == process_ && waiting.contains(thread.first)) continue;
         for (const HostSample* sample : samples) {
             const auto doing = static_cast<std::uint32_t>(sample->state);
             if (sample->frame == 0 || !works(doing)) continue;
+            const auto [system, is_new] = systems.try_emplace(sample->frame);
+            if (is_new) system->second = is_of_system(sample->frame);
+            if (system->second) continue;
             const std::uint64_t time = set.length({sample->start_ns, sample->end_ns});
             if (time == 0) continue;
             Group& group = add(others, sample->frame, doing, time);
-            group.threads.insert(thread);
-            group.times.push_back({sample->start_ns, sample->end_ns});
+            group.threads[thread].push_back({sample->start_ns, sample->end_ns});
         }
     }
     const auto finish = [&](Groups& from, std::vector<HostActivity>& to) {
@@ -264,9 +297,17 @@ HostStacks HostSamples::in(std::span<const HostPiece> pieces) const {
                 group.activity.state = doing_text(*doing);
             }
             group.activity.line = group.most_of(group.lines).value_or(0);
-            group.activity.threads = group.threads.size();
-            if (!group.times.empty()) {
-                group.activity.time_ns = IntervalSet(std::move(group.times)).overlap(set);
+            // Many threads that work a little each are no cause.
+            std::vector<Interval> times;
+            for (auto& [thread, own] : group.threads) {
+                const IntervalSet busy(own);
+                if (share_of(busy.overlap(set), stacks.time_ns) < least_named_share) continue;
+                ++group.activity.threads;
+                times.insert(times.end(), own.begin(), own.end());
+            }
+            if (!group.threads.empty()) {
+                if (times.empty()) continue;
+                group.activity.time_ns = IntervalSet(std::move(times)).overlap(set);
             }
             to.push_back(std::move(group.activity));
         }

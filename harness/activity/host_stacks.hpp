@@ -53,6 +53,7 @@ class HostSamples {
     [[nodiscard]] std::string doing_text(std::uint32_t doing) const;
     [[nodiscard]] HostActivity activity_of(std::uint32_t frame) const;
     [[nodiscard]] bool is_own(std::uint32_t frame) const;
+    [[nodiscard]] bool is_of_system(std::uint32_t frame) const;
     [[nodiscard]] std::string function(std::uint32_t frame) const;
 
     const Timeline& timeline_;

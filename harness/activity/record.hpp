@@ -258,6 +258,15 @@ struct FunctionPlace {
     std::uint32_t code_bytes = 0;
 };
 
+/// So many samples of the program counter were at an instruction, at level `code`.
+struct PcSample {
+    std::uint64_t offset = 0;  ///< of the instruction in its function, bytes
+    StringId symbol = 0;
+    StringId reason = 0;  ///< what the warp waited for: "long_scoreboard"
+    std::uint32_t count = 0;
+    std::uint32_t padding = 0;
+};
+
 /// What a program says to profilers: cudaProfilerStart and cudaProfilerStop, or the driver's.
 enum class ProfilerCallKind : std::uint32_t {
     watched = 0,  ///< no call: all that are made from here on are on record
@@ -368,6 +377,7 @@ static_assert(is_record<DeviceSample> && sizeof(DeviceSample) == 56);
 static_assert(is_record<FunctionCode> && sizeof(FunctionCode) == 8);
 static_assert(is_record<StackSize> && sizeof(StackSize) == 8);
 static_assert(is_record<FunctionPlace> && sizeof(FunctionPlace) == 16);
+static_assert(is_record<PcSample> && sizeof(PcSample) == 24);
 static_assert(is_record<ProfilerCall> && sizeof(ProfilerCall) == 16);
 static_assert(is_record<StackFrame> && sizeof(StackFrame) == 16);
 static_assert(is_record<HostSample> && sizeof(HostSample) == 32);

@@ -210,6 +210,10 @@ class Reader {
         check(place.symbol);
         check(place.file);
     }
+    void check(const PcSample& sample) const {
+        check(sample.symbol);
+        check(sample.reason);
+    }
     void check(const Launched& launched) const {
         if (launched.configuration >= recording_.configurations.size()) {
             throw Damage{"a launch refers to no launch configuration"};

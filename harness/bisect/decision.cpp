@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 #include <span>
+#include <string>
 
 #include "gate/batch_rule.hpp"
 #include "gate/rule.hpp"
@@ -37,6 +38,31 @@ constexpr double share_of_pairs = 0.7;
 /// distributed ones of each it happens by chance once in thousands.
 constexpr double scattered_times = 3;
 constexpr double part_of_change = 0.25;
+/// Times the change from GOOD to BAD.
+constexpr double far_times = 3;
+
+gate::PairedRule rule_of_look(double false_alarms) {
+    model::Policy policy;
+    policy.rounds = 0;  // all pairs decide
+    policy.false_alarms = false_alarms / static_cast<double>(looks);
+    return gate::PairedRule(policy);
+}
+
+model::MetricDefinition directed(model::MetricDefinition definition, const Target& target) {
+    definition.direction =
+        target.bad > target.good ? model::Direction::lower : model::Direction::higher;
+    return definition;
+}
+
+/// GOOD's processes with so many times the change to BAD, as a factor where both are positive.
+model::MetricSeries with_change(const std::string& metric, const Target& target,
+                                const model::MetricSeries& good, double times) {
+    const double estimate = gate::estimate_of(good);
+    const bool factor = estimate > 0 && target.good > 0 && target.bad > 0;
+    const double difference = factor ? estimate * (std::pow(target.bad / target.good, times) - 1)
+                                     : times * (target.bad - target.good);
+    return gate::moved(good, estimate, difference, metric);
+}
 
 }  // namespace
 
@@ -62,6 +88,13 @@ bool scattered(const Target& target, const model::MetricSeries& good,
     return spread > scattered_times * usual && spread > part_of_change * change;
 }
 
+bool far_beyond(const model::MetricDefinition& definition, const Target& target,
+                const model::MetricSeries& good, const model::MetricSeries& commit,
+                double false_alarms) {
+    return shown_better(rule_of_look(false_alarms), directed(definition, target), commit,
+                        with_change(definition.name, target, good, far_times));
+}
+
 std::size_t first_pairs(double false_alarms) {
     const double level = share_of_pairs * false_alarms / static_cast<double>(looks);
     std::size_t pairs = 1;
@@ -74,21 +107,14 @@ Decision decide(const model::MetricDefinition& definition, const Target& target,
                 double false_alarms) {
     const bool timing = definition.metric_class == model::MetricClass::timing;
     if (timing && scattered(target, good, commit)) return Decision::undecided;
-    model::Policy policy;
-    policy.rounds = 0;  // all pairs decide
-    policy.false_alarms = false_alarms / static_cast<double>(looks);
-    const gate::PairedRule rule(policy);
-    model::MetricDefinition directed = definition;
-    directed.direction =
-        target.bad > target.good ? model::Direction::lower : model::Direction::higher;
-
-    const double estimate = gate::estimate_of(good);
-    const bool factor = estimate > 0 && target.good > 0 && target.bad > 0;
-    const double half = factor ? estimate * (std::sqrt(target.bad / target.good) - 1)
-                               : (target.bad - target.good) / 2;
-    const model::MetricSeries boundary = gate::moved(good, estimate, half, definition.name);
-    if (shown_better(rule, directed, boundary, commit)) return Decision::not_slower;
-    if (shown_better(rule, directed, commit, boundary)) return Decision::slower;
+    if (timing && far_beyond(definition, target, good, commit, false_alarms)) {
+        return Decision::undecided;
+    }
+    const gate::PairedRule rule = rule_of_look(false_alarms);
+    const model::MetricDefinition as_followed = directed(definition, target);
+    const model::MetricSeries boundary = with_change(definition.name, target, good, 0.5);
+    if (shown_better(rule, as_followed, boundary, commit)) return Decision::not_slower;
+    if (shown_better(rule, as_followed, commit, boundary)) return Decision::slower;
     return Decision::undecided;
 }
 

@@ -70,7 +70,7 @@ void Pairs::measure(runner::BackToBack& both, runner::Execution& head, std::size
             if (both.interrupted()) return;
         }
         judge(head.rated(both.base_run()), head.rated(both.run()));
-        // What is still scattered with three times the pairs stays so.
+        // What has a reason with three times the pairs keeps it.
         if (step_.decision != Decision::undecided || (look > 0 && !step_.why.empty())) return;
     }
 }
@@ -97,10 +97,13 @@ void Pairs::judge(const model::Run& good, const model::Run& commit) {
     step_.pairs = static_cast<std::int64_t>(
         std::min(base.series->batches.size(), head.series->batches.size()));
     step_.decision = decide(definition, target_, *base.series, *head.series, false_alarms_);
-    step_.why = step_.decision == Decision::undecided && timing_ &&
-                        scattered(target_, *base.series, *head.series)
-                    ? "its processes differ far more than GOOD's and BAD's"
-                    : "";
+    step_.why.clear();
+    if (step_.decision != Decision::undecided || !timing_) return;
+    if (scattered(target_, *base.series, *head.series)) {
+        step_.why = "its processes differ far more than GOOD's and BAD's";
+    } else if (far_beyond(definition, target_, *base.series, *head.series, false_alarms_)) {
+        step_.why = "another change makes it far slower than BAD";
+    }
 }
 
 }  // namespace perfgate::bisect

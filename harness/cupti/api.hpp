@@ -4,10 +4,12 @@
 #pragma once
 
 #include <cupti.h>
+#include <cupti_pcsampling.h>
 #include <cupti_pmsampling.h>
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
+#include <cupti_sass_metrics.h>
 #include <cupti_target.h>
 
 #include <cstdint>
@@ -63,6 +65,16 @@ std::string version_text(std::uint32_t version);
     X(cuptiPmSamplingDecodeData) X(cuptiPmSamplingGetCounterDataSize) \
     X(cuptiPmSamplingCounterDataImageInitialize) X(cuptiPmSamplingGetCounterDataInfo) \
     X(cuptiPmSamplingCounterDataGetSampleInfo)
+// Samples of the program counter; null in versions without them.
+#define PERFGATE_CUPTI_PC_FUNCTIONS(X) \
+    X(cuptiPCSamplingEnable) X(cuptiPCSamplingDisable) X(cuptiPCSamplingStart) \
+    X(cuptiPCSamplingStop) X(cuptiPCSamplingGetData) X(cuptiPCSamplingGetNumStallReasons) \
+    X(cuptiPCSamplingGetStallReasons) X(cuptiPCSamplingSetConfigurationAttribute)
+// Counts of instructions; likewise.
+#define PERFGATE_CUPTI_SASS_FUNCTIONS(X) \
+    X(cuptiSassMetricsGetProperties) X(cuptiSassMetricsSetConfig) X(cuptiSassMetricsUnsetConfig) \
+    X(cuptiSassMetricsEnable) X(cuptiSassMetricsDisable) X(cuptiSassMetricsGetDataProperties) \
+    X(cuptiSassMetricsFlushData)
 // clang-format on
 
 struct Api {
@@ -74,6 +86,8 @@ struct Api {
     PERFGATE_CUPTI_COUNTER_FUNCTIONS(PERFGATE_CUPTI_DECLARE)         ///< after load_counters()
     PERFGATE_CUPTI_WORKER_COUNTER_FUNCTIONS(PERFGATE_CUPTI_DECLARE)  ///< own_counters() has them
     PERFGATE_CUPTI_PM_FUNCTIONS(PERFGATE_CUPTI_DECLARE)              ///< after load_sampling()
+    PERFGATE_CUPTI_PC_FUNCTIONS(PERFGATE_CUPTI_DECLARE)              ///< require_pc_sampling()
+    PERFGATE_CUPTI_SASS_FUNCTIONS(PERFGATE_CUPTI_DECLARE)            ///< require_sass_counts()
 #undef PERFGATE_CUPTI_DECLARE
     void* library = nullptr;
     std::string path;  ///< of the file that is used
@@ -105,12 +119,10 @@ const Api& own();
 /// Likewise, with the functions for counters.
 const Api& own_counters();
 
-/// A function that few need. Throws util::Error if this CUPTI has none of the name.
-void* look_up(const Api& api, const char* name);
-template <class Function>
-void look_up(const Api& api, const char* name, Function& function) {
-    function = reinterpret_cast<Function>(look_up(api, name));
-}
+/// Throws util::Error if this CUPTI has no functions for samples of the program counter.
+void require_pc_sampling(const Api& api);
+/// Likewise, for counts of instructions.
+void require_sass_counts(const Api& api);
 
 /// Opens the libraries that libcupti opens by name (libnvperf_host, libnvperf_target) from its own
 /// folder: it gets those, and they need not be on the loader's path.

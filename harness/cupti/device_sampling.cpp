@@ -9,7 +9,10 @@ namespace {
 constexpr CUpti_ProfilerType sampling = CUPTI_PROFILER_TYPE_PM_SAMPLING;
 /// For samples that were not read yet.
 constexpr std::size_t buffer_bytes = std::size_t{256} << 20;
-constexpr std::uint32_t samples_at_once = 256;
+/// Making an image ready takes 11 µs for each sample that it has room for (seen on an H100).
+constexpr std::uint32_t least_room = 64, most_room = 2048;
+/// Where they come faster than they are read, the next call goes on.
+constexpr int most_decodings = 64;
 /// Where no timer can trigger samples (Turing, GA100), the system clock does; about its frequency.
 constexpr std::uint64_t clocks_per_us = 1500;
 
@@ -55,7 +58,7 @@ std::vector<std::string> one_pass(const Api& api, const std::string& chip,
 
 DeviceSampling::DeviceSampling(const Api& api, std::size_t device, const CounterRows& rows,
                                std::uint64_t interval_ns)
-    : api_(api) {
+    : api_(api), interval_(interval_ns) {
     PERFGATE_CUPTI_PARAMS(CUpti_Profiler_Initialize_Params, initialise);
     check(api_, api_.cuptiProfilerInitialize(&initialise), "cannot initialise the counters");
     const std::string chip = chip_of(api_, device);
@@ -74,26 +77,19 @@ DeviceSampling::DeviceSampling(const Api& api, std::size_t device, const Counter
             check(api_, host_->add(chosen_), "cannot configure the sampled counters");
             configuration_ = host_->image();
             try {
-                configure(interval_ns);
+                configure();
                 break;
             } catch (const Error& error) {
                 if (error.no_permission() || chosen_.size() == 1) throw;
                 *std::find(counters_.rbegin(), counters_.rend(), chosen_.back()) = "";
             }
         }
-        const std::vector<const char*> names = pointers(chosen_);
-        PERFGATE_CUPTI_PARAMS(CUpti_PmSampling_GetCounterDataSize_Params, size);
-        size.pPmSamplingObject = object_;
-        size.pMetricNames = const_cast<const char**>(names.data());
-        size.numMetrics = names.size();
-        size.maxSamples = samples_at_once;
-        check(api_, api_.cuptiPmSamplingGetCounterDataSize(&size), "cannot size the samples");
-        data_.assign(size.counterDataSize, 0);
-        clear_data();
+        make_room(least_room);
         PERFGATE_CUPTI_PARAMS(CUpti_PmSampling_Start_Params, start);
         start.pPmSamplingObject = object_;
         check(api_, api_.cuptiPmSamplingStart(&start), "cannot start the samples of the device");
         running_ = true;
+        read_ = std::chrono::steady_clock::now();
     } catch (...) {
         PERFGATE_CUPTI_PARAMS(CUpti_PmSampling_Disable_Params, disable);
         disable.pPmSamplingObject = object_;
@@ -111,7 +107,8 @@ DeviceSampling::~DeviceSampling() {
     api_.cuptiPmSamplingDisable(&disable);
 }
 
-void DeviceSampling::configure(std::uint64_t interval_ns) {
+void DeviceSampling::configure() {
+    const auto interval_ns = static_cast<std::uint64_t>(interval_.count());
     PERFGATE_CUPTI_PARAMS(CUpti_PmSampling_SetConfig_Params, params);
     params.pPmSamplingObject = object_;
     params.pConfig = configuration_.data();
@@ -126,6 +123,19 @@ void DeviceSampling::configure(std::uint64_t interval_ns) {
     check(api_, api_.cuptiPmSamplingSetConfig(&params), "cannot configure the samples");
 }
 
+void DeviceSampling::make_room(std::uint32_t samples) {
+    const std::vector<const char*> names = pointers(chosen_);
+    PERFGATE_CUPTI_PARAMS(CUpti_PmSampling_GetCounterDataSize_Params, size);
+    size.pPmSamplingObject = object_;
+    size.pMetricNames = const_cast<const char**>(names.data());
+    size.numMetrics = names.size();
+    size.maxSamples = samples;
+    check(api_, api_.cuptiPmSamplingGetCounterDataSize(&size), "cannot size the samples");
+    data_.assign(size.counterDataSize, 0);
+    room_ = samples;
+    clear_data();
+}
+
 void DeviceSampling::clear_data() {
     PERFGATE_CUPTI_PARAMS(CUpti_PmSampling_CounterDataImage_Initialize_Params, params);
     params.pPmSamplingObject = object_;
@@ -135,38 +145,44 @@ void DeviceSampling::clear_data() {
           "cannot initialise the samples");
 }
 
-Samples DeviceSampling::read(std::chrono::milliseconds at_most, const Visit& visit) {
-    const auto end = std::chrono::steady_clock::now() + at_most;
-    for (;;) {
+bool DeviceSampling::read(const Visit& visit) {
+    const auto now = std::chrono::steady_clock::now();
+    const auto expected = static_cast<std::uint64_t>((now - read_) / interval_);
+    read_ = now;
+    // More come while these are decoded.
+    const auto wanted = static_cast<std::uint32_t>(
+        std::clamp<std::uint64_t>(expected + expected / 2, least_room, most_room));
+    if (wanted > room_ || wanted < room_ / 4) make_room(wanted);
+    for (int i = 0; i < most_decodings; ++i) {
         PERFGATE_CUPTI_PARAMS(CUpti_PmSampling_DecodeData_Params, decode);
         decode.pPmSamplingObject = object_;
         decode.pCounterDataImage = data_.data();
         decode.counterDataImageSize = data_.size();
         const CUptiResult code = api_.cuptiPmSamplingDecodeData(&decode);
-        if (code != CUPTI_ERROR_OUT_OF_MEMORY) check(api_, code, "cannot decode the samples");
-        const bool lost = code != CUPTI_SUCCESS || decode.overflow != 0;
+        if (code == CUPTI_ERROR_OUT_OF_MEMORY || decode.overflow != 0) return false;
+        check(api_, code, "cannot decode the samples");
 
         PERFGATE_CUPTI_PARAMS(CUpti_PmSampling_GetCounterDataInfo_Params, info);
         info.pCounterDataImage = data_.data();
         info.counterDataImageSize = data_.size();
         check(api_, api_.cuptiPmSamplingGetCounterDataInfo(&info), "cannot count the samples");
-        for (std::size_t i = 0; i < info.numCompletedSamples; ++i) {
+        for (std::size_t k = 0; k < info.numCompletedSamples; ++k) {
             PERFGATE_CUPTI_PARAMS(CUpti_PmSampling_CounterData_GetSampleInfo_Params, sample);
             sample.pPmSamplingObject = object_;
             sample.pCounterDataImage = data_.data();
             sample.counterDataImageSize = data_.size();
-            sample.sampleIndex = i;
+            sample.sampleIndex = k;
             check(api_, api_.cuptiPmSamplingCounterDataGetSampleInfo(&sample),
                   "cannot read the time of a sample");
-            visit(sample.startTimestamp, sample.endTimestamp, host_->evaluate(data_, i, chosen_));
+            visit(sample.startTimestamp, sample.endTimestamp, host_->evaluate(data_, k, chosen_));
         }
         if (info.numPopulatedSamples != 0 || info.numCompletedSamples != 0) clear_data();
-        if (lost) return Samples::lost;
-        const bool more =
-            decode.decodeStopReason == CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL;
-        if (!more || info.numCompletedSamples == 0) return Samples::all;
-        if (std::chrono::steady_clock::now() >= end) return Samples::left;
+        if (decode.decodeStopReason != CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL ||
+            info.numCompletedSamples == 0) {
+            break;
+        }
     }
+    return true;
 }
 
 void DeviceSampling::stop() {

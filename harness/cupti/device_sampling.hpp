@@ -25,10 +25,6 @@ std::vector<std::string> one_pass(const Api& api, const std::string& chip,
                                   const std::vector<std::uint8_t>& availability,
                                   const CounterRows& rows);
 
-/// What became of samples: all were read; some are left; the buffer overflowed, so that some are
-/// lost.
-enum class Samples { all, left, lost };
-
 /// Samples the device during its lifetime. All functions but the destructor throw util::Error.
 class DeviceSampling {
   public:
@@ -44,16 +40,21 @@ class DeviceSampling {
     /// Times are those of activity records. `values`: one for each chosen counter, in their order.
     using Visit = std::function<void(std::uint64_t start_ns, std::uint64_t end_ns,
                                      std::span<const double> values)>;
-    /// What was sampled since the last call, or the first of it if that takes longer.
-    Samples read(std::chrono::milliseconds at_most, const Visit& visit);
+    /// What was sampled since the last call. False: the buffer overflowed, and there are no more
+    /// samples.
+    [[nodiscard]] bool read(const Visit& visit);
     /// After it, read() gives the rest.
     void stop();
 
   private:
-    void configure(std::uint64_t interval_ns);
+    void configure();
+    void make_room(std::uint32_t samples);
     void clear_data();
 
     const Api& api_;
+    std::chrono::nanoseconds interval_;
+    std::chrono::steady_clock::time_point read_;  ///< for the last time
+    std::uint32_t room_ = 0;                      ///< samples that fit in `data_`
     std::vector<std::string> counters_, chosen_;
     std::optional<HostObject> host_;
     CUpti_PmSampling_Object* object_ = nullptr;

@@ -113,6 +113,8 @@ bool load(const std::string& named, Api& api, std::string& why) {
     const char* missing = nullptr;
     PERFGATE_CUPTI_FUNCTIONS(PERFGATE_CUPTI_LOOK_UP)
     PERFGATE_CUPTI_NEWER_FUNCTIONS(PERFGATE_CUPTI_FIND)
+    PERFGATE_CUPTI_PC_FUNCTIONS(PERFGATE_CUPTI_FIND)
+    PERFGATE_CUPTI_SASS_FUNCTIONS(PERFGATE_CUPTI_FIND)
     if (api.cuptiGetVersion != nullptr) api.cuptiGetVersion(&api.version);
     if (const std::string_view refused = refusal(api.version); !refused.empty()) {
         why = "CUPTI " + version_text(api.version) + " of this process (" + api.path +
@@ -123,10 +125,15 @@ bool load(const std::string& named, Api& api, std::string& why) {
     return missing == nullptr;
 }
 
-void* look_up(const Api& api, const char* name) {
-    void* const function = dlsym(api.library, name);
-    if (function == nullptr) throw util::Error(incomplete(api, name));
-    return function;
+#define PERFGATE_CUPTI_REQUIRE(name) \
+    if (api.name == nullptr) throw util::Error(incomplete(api, #name));
+
+void require_pc_sampling(const Api& api) {
+    PERFGATE_CUPTI_PC_FUNCTIONS(PERFGATE_CUPTI_REQUIRE)
+}
+
+void require_sass_counts(const Api& api) {
+    PERFGATE_CUPTI_SASS_FUNCTIONS(PERFGATE_CUPTI_REQUIRE)
 }
 
 bool load_counters(Api& api, std::string& why) {

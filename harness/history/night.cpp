@@ -2,6 +2,7 @@
 #include "history/night.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <utility>
 
@@ -103,20 +104,9 @@ Origin origin_of(const std::map<std::int64_t, Origin>& origins, std::int64_t run
 }
 
 std::optional<std::int64_t> seconds_of(std::string_view utc) {
-    if (utc.size() != 20 || utc[10] != 'T' || utc[13] != ':' || utc[16] != ':' || utc[19] != 'Z') {
-        return std::nullopt;
-    }
-    const std::string day(utc.substr(0, 10));
-    if (!model::is_date(day)) return std::nullopt;
-    const auto part = [&](std::size_t at) -> std::int64_t {
-        const char tens = utc[at];
-        const char ones = utc[at + 1];
-        if (tens < '0' || tens > '9' || ones < '0' || ones > '9') return 99;
-        return (tens - '0') * 10 + (ones - '0');
-    };
-    const std::int64_t hour = part(11), minute = part(14), second = part(17);
-    if (hour > 23 || minute > 59 || second > 60) return std::nullopt;
-    return model::days_between("1970-01-01", day) * 86400 + hour * 3600 + minute * 60 + second;
+    const std::optional<std::chrono::sys_seconds> at = model::time_of(utc);
+    if (!at || model::utc_text(*at) != utc) return std::nullopt;
+    return at->time_since_epoch().count();
 }
 
 StoredRun stored_run(const model::Run& run, std::string fingerprint,

@@ -99,7 +99,8 @@ class Search {
     explicit Search(const Series& series)
         : centres_(centres(series)),
           logarithmic_(all_positive(centres_)),
-          scaled_(in_scale(centres_, logarithmic_)) {
+          scaled_(in_scale(centres_, logarithmic_)),
+          deviations_(scaled_.size()) {
         definition_.name = series.metric;
         definition_.unit = series.unit;
         definition_.direction =
@@ -307,12 +308,19 @@ class Search {
         return to == count() ? least_nights : least_between;
     }
 
-    double deviation(std::size_t first, std::size_t last) const {
-        const Span values = Span(scaled_).subspan(first, last - first);
-        return std::max(least_spread(values), deviation_without_outliers(values));
+    /// The longest windows lie before one place and after another, and are asked for again after
+    /// each place that is accepted.
+    double deviation(std::size_t first, std::size_t last) {
+        double other = 0;
+        double& known = last - first == longest ? deviations_[first] : other;
+        if (known == 0) {
+            const Span values = Span(scaled_).subspan(first, last - first);
+            known = std::max(least_spread(values), deviation_without_outliers(values));
+        }
+        return known;
     }
 
-    Place uncertain(std::size_t from, std::size_t place, std::size_t to) const {
+    Place uncertain(std::size_t from, std::size_t place, std::size_t to) {
         from = std::max(from, place > longest ? place - longest : 0);
         to = std::min(to, place + longest);
         const double left = middle(Span(scaled_).subspan(from, place - from));
@@ -417,6 +425,7 @@ class Search {
     std::vector<double> centres_;
     bool logarithmic_ = false;
     std::vector<double> scaled_;
+    std::vector<double> deviations_;            ///< by the first night; 0: not yet
     std::vector<std::vector<double>> middles_;  ///< by window and its first night
     std::vector<std::size_t> places_;
     std::vector<double> quantiles_, quantiles_elsewhere_;  ///< by degrees of freedom; 0: not yet

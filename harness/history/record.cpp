@@ -99,10 +99,14 @@ void Record::add_case(std::span<const Series> of_case,
     }
 }
 
+bool Record::measured(const model::Ledger& ledger) const {
+    return measured_.contains({ledger.device_key, ledger.suite});
+}
+
 void Record::add(std::span<const model::Ledger> ledgers) {
     has_ledger_ = true;
     for (const model::Ledger& ledger : ledgers) {
-        if (!measured_.contains({ledger.device_key, ledger.suite})) continue;
+        if (!measured(ledger)) continue;
         for (const model::LedgerEntry& entry : ledger.entries) {
             using model::LedgerAction;
             const std::string name = month_of(entry.at);

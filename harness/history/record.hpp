@@ -39,6 +39,8 @@ class Record {
 
     /// Series, those of a case on a device together, and of each the nights at which it changed.
     void add(std::span<const Series> series, std::span<const std::vector<std::size_t>> changed);
+    /// Whether a series of the ledger's device and suite was added.
+    bool measured(const model::Ledger& ledger) const;
     /// What people accepted, of suites and devices that were added.
     void add(std::span<const model::Ledger> ledgers);
 

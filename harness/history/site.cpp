@@ -140,7 +140,6 @@ Site::File Site::add(const std::vector<Series>& of_case) {
     index_.cases.push_back({text(first.suite), first.id, file.name});
     std::vector<std::vector<std::size_t>> changed;
     for (const Series& series : of_case) {
-        measured_.emplace(series.device, series.suite);
         changed.push_back(changes_.add(series));
         series_.push_back({shown.of_case, metric_of(series)});
         page::Series& made = shown.series.emplace_back();
@@ -171,7 +170,7 @@ Site::Front Site::finish() {
     // When changes of a case, or of its suite, were last accepted on a device.
     std::map<std::tuple<std::string, std::string, std::string>, std::string> accepted;
     for (const model::Ledger& ledger : ledgers_.value_or(std::vector<model::Ledger>())) {
-        if (!measured_.contains({ledger.device_key, ledger.suite})) continue;
+        if (!record_.measured(ledger)) continue;
         for (const model::LedgerEntry& entry : ledger.entries) {
             using model::LedgerAction;
             if (entry.action == LedgerAction::improved || entry.action == LedgerAction::prune) {
@@ -241,15 +240,7 @@ Site::Front Site::finish() {
             }
         }
     }
-    for (const Month& month : record_.months()) {
-        index_.months.push_back({.month = month.month,
-                                 .judged = month.judged,
-                                 .alarms = month.alarms,
-                                 .false_alarms = month.false_alarms,
-                                 .reran = month.reran,
-                                 .acknowledged = month.acknowledged,
-                                 .accepted = month.accepted});
-    }
+    index_.months = record_.months();
     struct Said {
         std::string message;
         const char *name, *colour;

@@ -8,10 +8,8 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "history/changes.hpp"
@@ -63,7 +61,6 @@ class Site {
     struct Added {
         std::int64_t of_case = 0, metric = 0;
     };
-    std::set<std::pair<std::string, std::string>> measured_;  ///< devices and suites
     std::vector<Added> series_;  ///< in the order in which `changes_` has them
 };
 

@@ -11,10 +11,15 @@
 #include <vector>
 
 #include "document/archive.hpp"
+#include "history/record.hpp"
 
-namespace perfgate::history::page {
+namespace perfgate::history {
 
-using document::Described;
+PERFGATE_ROW_FIELDS(Month, required(month, judged, alarms, false_alarms, reran),
+                    optional(acknowledged, accepted))
+
+namespace page {
+
 using Number = std::int64_t;  ///< of an entry of `texts`, `runs`, `metrics` or `cases`
 
 struct Run {
@@ -52,12 +57,6 @@ struct Note {
     Number device = 0, suite = 0;   ///< texts
     std::optional<Number> of_case;  ///< nothing: of the whole suite
     std::string at, action, by, reason;
-};
-
-struct Month {
-    std::string month;  ///< "2026-11"
-    std::int64_t judged = 0, alarms = 0, false_alarms = 0, reran = 0;
-    std::optional<std::int64_t> acknowledged, accepted;  ///< nothing: no ledger was read
 };
 
 struct Index {
@@ -104,9 +103,6 @@ PERFGATE_FIELDS(Finding, required(device, cause, evidence, run, points))
 PERFGATE_ROW_FIELDS(Note, required(device, suite), optional(of_case),
                     required(at, action, by, reason))
 
-PERFGATE_ROW_FIELDS(Month, required(month, judged, alarms, false_alarms, reran),
-                    optional(acknowledged, accepted))
-
 PERFGATE_FIELDS(Index, required(edition, lately_days, runs, texts, metrics, cases, findings, notes,
                                 months))
 
@@ -116,4 +112,6 @@ PERFGATE_FIELDS(Series, required(device, metric, tolerance, nights))
 
 PERFGATE_FIELDS(CaseFile, required(edition, of_case, series))
 
-}  // namespace perfgate::history::page
+}  // namespace page
+
+}  // namespace perfgate::history

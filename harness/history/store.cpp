@@ -2,11 +2,11 @@
 #include "history/store.hpp"
 
 #include <fmt/format.h>
-#include <sqlite3.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <exception>
 #include <fstream>
 #include <string_view>
 #include <utility>
@@ -19,8 +19,8 @@ namespace perfgate::history {
 
 namespace {
 
-constexpr int wait_for_writers_ms = 60'000;
-constexpr int longest_value_bytes = 1 << 20;
+using sqlite::Statement;
+
 constexpr std::int64_t application = 0x50474853, version = 1;
 
 struct Object {
@@ -48,76 +48,31 @@ constexpr Object schema[] = {
      "unit, direction, class))"},
 };
 
+/// Nothing where they are not a whole number of finite values.
+std::vector<double> numbers_in(std::string_view bytes) {
+    if (bytes.empty() || bytes.size() % sizeof(double) != 0) return {};
+    std::vector<double> values(bytes.size() / sizeof(double));
+    std::memcpy(values.data(), bytes.data(), bytes.size());
+    return gate::all_finite(values) ? values : std::vector<double>();
+}
+
+std::string text(const sqlite::Statement& row, int column) {
+    return std::string(row.text(column));
+}
+
+/// The file, which may be absent where it is written.
+const std::filesystem::path& regular(const std::filesystem::path& file, Store::Access access) {
+    std::error_code error;
+    const std::filesystem::file_status status = std::filesystem::status(file, error);
+    const bool exists = std::filesystem::exists(status);
+    if (exists ? !std::filesystem::is_regular_file(status) : access == Store::Access::read) {
+        throw util::InputError(fmt::format("{}: {}", util::printable(file.string()),
+                                           exists ? "not a regular file" : "no such history"));
+    }
+    return file;
+}
+
 }  // namespace
-
-class Store::Statement {
-  public:
-    Statement(const Store& store, const char* sql) : store_(store) {
-        check(sqlite3_prepare_v2(store.handle_.get(), sql, -1, &statement_, nullptr));
-    }
-    Statement(const Statement&) = delete;
-    Statement& operator=(const Statement&) = delete;
-    ~Statement() { sqlite3_finalize(statement_); }
-
-    template <class... Values>
-    Statement& with(const Values&... values) {
-        sqlite3_reset(statement_);
-        int place = 0;
-        (bind(++place, values), ...);
-        return *this;
-    }
-    bool step() {
-        const int result = sqlite3_step(statement_);
-        if (result == SQLITE_ROW) return true;
-        if (result != SQLITE_DONE) check(result);
-        sqlite3_reset(statement_);
-        return false;
-    }
-    std::int64_t integer(int column) const { return sqlite3_column_int64(statement_, column); }
-    std::optional<double> real(int column) const {
-        if (sqlite3_column_type(statement_, column) == SQLITE_NULL) return std::nullopt;
-        return sqlite3_column_double(statement_, column);
-    }
-    std::string text(int column) const {
-        const unsigned char* bytes = sqlite3_column_text(statement_, column);
-        if (bytes == nullptr) return {};
-        return {reinterpret_cast<const char*>(bytes),
-                static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
-    }
-    /// Nothing where they are not a whole number of finite values.
-    std::vector<double> numbers(int column) const {
-        const void* bytes = sqlite3_column_blob(statement_, column);
-        const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement_, column));
-        if (bytes == nullptr || size == 0 || size % sizeof(double) != 0) return {};
-        std::vector<double> values(size / sizeof(double));
-        std::memcpy(values.data(), bytes, size);
-        return gate::all_finite(values) ? values : std::vector<double>();
-    }
-
-  private:
-    void bind(int place, std::int64_t value) {
-        check(sqlite3_bind_int64(statement_, place, value));
-    }
-    void bind(int place, double value) { check(sqlite3_bind_double(statement_, place, value)); }
-    void bind(int place, const std::optional<double>& value) {
-        check(value ? sqlite3_bind_double(statement_, place, *value)
-                    : sqlite3_bind_null(statement_, place));
-    }
-    void bind(int place, const std::string& text) {
-        check(sqlite3_bind_text64(statement_, place, text.data(), text.size(), SQLITE_STATIC,
-                                  SQLITE_UTF8));
-    }
-    void bind(int place, const std::vector<double>& values) {
-        check(sqlite3_bind_blob64(statement_, place, values.data(), values.size() * sizeof(double),
-                                  SQLITE_STATIC));
-    }
-    void check(int result) const {
-        if (result != SQLITE_OK) store_.fail(result);
-    }
-
-    const Store& store_;
-    sqlite3_stmt* statement_ = nullptr;
-};
 
 bool is_store(const std::filesystem::path& file) {
     constexpr std::string_view begins("SQLite format 3\0", 16);
@@ -129,67 +84,39 @@ bool is_store(const std::filesystem::path& file) {
     return stream.gcount() == static_cast<std::streamsize>(begins.size()) && found == begins;
 }
 
-void Store::Close::operator()(sqlite3* handle) const {
-    sqlite3_close_v2(handle);
-}
-
-void Store::fail(int result) const {
-    const std::string reason =
-        handle_ ? util::printable(sqlite3_errmsg(handle_.get())) : "there is no memory";
-    const std::string name =
-        util::printable(name_) + (added_.empty() ? "" : " or " + util::printable(added_));
-    // SQLITE_ERROR: a schema that SQLite cannot read.
-    if (result == SQLITE_NOTADB || result == SQLITE_CORRUPT || result == SQLITE_ERROR) {
-        throw util::InputError(fmt::format("{} is not a history: {}", name, reason));
-    }
-    throw util::Error(
-        fmt::format("cannot {} {}: SQLite: {}", writes_ ? "write" : "read", name, reason));
-}
-
-void Store::execute(const char* sql) const {
-    const int result = sqlite3_exec(handle_.get(), sql, nullptr, nullptr, nullptr);
-    if (result != SQLITE_OK) fail(result);
+sqlite::Failure Store::failure() const {
+    return [this](sqlite::Problem problem, const std::string& reason) {
+        const std::string name =
+            util::printable(name_) + (added_.empty() ? "" : " or " + util::printable(added_));
+        if (problem == sqlite::Problem::malformed) {
+            return std::make_exception_ptr(
+                util::InputError(fmt::format("{} is not a history: {}", name, reason)));
+        }
+        return std::make_exception_ptr(util::Error(
+            fmt::format("cannot {} {}: SQLite: {}", writes_ ? "write" : "read", name, reason)));
+    };
 }
 
 Store::Store(const std::filesystem::path& file, Access access)
-    : name_(file.string()), writes_(access == Access::write) {
-    std::error_code error;
-    const std::filesystem::file_status status = std::filesystem::status(file, error);
-    const bool exists = std::filesystem::exists(status);
-    if (exists ? !std::filesystem::is_regular_file(status) : !writes_) {
-        throw util::InputError(fmt::format("{}: {}", util::printable(name_),
-                                           exists ? "not a regular file" : "no such history"));
-    }
-    sqlite3* handle = nullptr;
-    // An absolute path is never read as a URI or as ":memory:".
-    const int result = sqlite3_open_v2(
-        std::filesystem::absolute(file).c_str(), &handle,
-        writes_ ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY, nullptr);
-    handle_.reset(handle);
-    if (result != SQLITE_OK) fail(result);
-    sqlite3_busy_timeout(handle, wait_for_writers_ms);
-    sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, longest_value_bytes);
-    sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
-    sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
-    sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
-    sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
-    execute("PRAGMA cell_size_check=ON");
+    : name_(file.string()),
+      writes_(access == Access::write),
+      database_(regular(file, access), writes_ ? sqlite::Access::write : sqlite::Access::read,
+                failure()) {
     if (!writes_) {
         check_schema("main", name_);
         return;
     }
-    execute("PRAGMA synchronous=FULL; BEGIN IMMEDIATE");
-    Statement objects(*this, "SELECT count(*) FROM sqlite_schema");
+    database_.execute("PRAGMA synchronous=FULL; BEGIN IMMEDIATE");
+    Statement objects(database_, "SELECT count(*) FROM sqlite_schema");
     objects.step();
     if (objects.integer(0) == 0) {
-        execute(
-            fmt::format("PRAGMA application_id={}; PRAGMA user_version={}", application, version)
-                .c_str());
-        for (const Object& object : schema) execute(object.sql);
+        database_.execute(
+            fmt::format("PRAGMA application_id={}; PRAGMA user_version={}", application, version));
+        for (const Object& object : schema) database_.execute(object.sql);
     }
     objects.step();
     check_schema("main", name_);
-    execute("COMMIT");
+    database_.execute("COMMIT");
 }
 
 void Store::check_schema(const char* database, const std::filesystem::path& file) const {
@@ -198,17 +125,16 @@ void Store::check_schema(const char* database, const std::filesystem::path& file
                                            util::printable(file.string()), what));
     };
     const auto number = [&](const char* pragma) {
-        Statement asked(*this, fmt::format("PRAGMA {}.{}", database, pragma).c_str());
+        Statement asked(database_, fmt::format("PRAGMA {}.{}", database, pragma));
         asked.step();
         return asked.integer(0);
     };
     if (number("application_id") != application) refuse("another program wrote it");
     if (number("user_version") != version) refuse("it has another version");
-    Statement objects(*this,
+    Statement objects(database_,
                       fmt::format("SELECT name, sql FROM {}.sqlite_schema WHERE name NOT LIKE "
                                   "'sqlite_autoindex_%' ORDER BY name",
-                                  database)
-                          .c_str());
+                                  database));
     std::size_t known = 0;
     while (objects.step()) {
         if (known == std::size(schema) || objects.text(0) != schema[known].name ||
@@ -222,21 +148,22 @@ void Store::check_schema(const char* database, const std::filesystem::path& file
 
 std::size_t Store::add_run(const StoredRun& run) const {
     const Origin& origin = run.origin;
-    Statement(*this,
+    Statement(database_,
               "INSERT OR IGNORE INTO run (fingerprint, device, board, driver, toolkit, tool, "
               "revision, started, ordered) VALUES (?,?,?,?,?,?,?,?,?)")
         .with(run.fingerprint, origin.device, origin.board, origin.driver, origin.toolkit,
               origin.tool, origin.revision, origin.started, origin.ordered)
         .step();
-    if (sqlite3_changes(handle_.get()) == 0) return 0;
-    const std::int64_t number = sqlite3_last_insert_rowid(handle_.get());
-    Statement series(*this,
+    Statement added(database_, "SELECT last_insert_rowid() WHERE changes() > 0");
+    if (!added.step()) return 0;
+    const std::int64_t number = added.integer(0);
+    Statement series(database_,
                      "INSERT INTO series (device, suite, case_id, metric, unit, direction, class, "
                      "tolerance) VALUES (?,?,?,?,?,?,?,?) ON CONFLICT DO UPDATE SET tolerance = "
                      "excluded.tolerance");
-    Statement facts(*this, "INSERT OR IGNORE INTO facts (code, inputs, method) VALUES (?,?,?)");
+    Statement facts(database_, "INSERT OR IGNORE INTO facts (code, inputs, method) VALUES (?,?,?)");
     Statement night(
-        *this,
+        database_,
         "INSERT OR IGNORE INTO night SELECT s.id, ?, f.id, ?, ?, ? FROM series AS s, "
         "facts AS f WHERE s.device = ? AND s.suite = ? AND s.case_id = ? AND s.metric = "
         "? AND s.unit = ? AND s.direction = ? AND s.class = ? AND f.code = ? AND "
@@ -271,34 +198,32 @@ std::size_t Store::add(std::span<const StoredRun> runs,
     std::size_t added = 0;
     const auto finish = [&] {
         if (!keep_days) return;
-        execute(
-            fmt::format(
-                "CREATE TEMP TABLE old AS SELECT run.id FROM run JOIN (SELECT device, "
-                "max(started) AS last FROM run GROUP BY device) AS newest USING (device) WHERE "
-                "julianday(newest.last) - julianday(run.started) > {0}; DELETE FROM night WHERE "
-                "run IN (SELECT id FROM old); DELETE FROM run WHERE id IN (SELECT id FROM old); "
-                "DROP TABLE old",
-                *keep_days)
-                .c_str());
+        database_.execute(fmt::format(
+            "CREATE TEMP TABLE old AS SELECT run.id FROM run JOIN (SELECT device, "
+            "max(started) AS last FROM run GROUP BY device) AS newest USING (device) WHERE "
+            "julianday(newest.last) - julianday(run.started) > {0}; DELETE FROM night WHERE "
+            "run IN (SELECT id FROM old); DELETE FROM run WHERE id IN (SELECT id FROM old); "
+            "DROP TABLE old",
+            *keep_days));
     };
     try {
-        execute("BEGIN IMMEDIATE");
+        database_.execute("BEGIN IMMEDIATE");
         for (const StoredRun& run : runs) added += add_run(run);
         if (stores.empty()) finish();
-        execute("COMMIT");
+        database_.execute("COMMIT");
         for (const std::filesystem::path& other : stores) {
             added_ = other.string();
             // The statement takes a path, not a URI; an absolute one is never ":memory:".
-            Statement(*this, "ATTACH ? AS other")
+            Statement(database_, "ATTACH ? AS other")
                 .with(std::filesystem::absolute(other).string())
                 .step();
-            execute("BEGIN IMMEDIATE");
+            database_.execute("BEGIN IMMEDIATE");
             check_schema("other", other);
-            Statement count(*this, "SELECT count(*) FROM run");
+            Statement count(database_, "SELECT count(*) FROM run");
             count.step();
             const std::int64_t before = count.integer(0);
             count.step();
-            execute(
+            database_.execute(
                 "INSERT INTO series (device, suite, case_id, metric, unit, direction, class, "
                 "tolerance) SELECT device, suite, case_id, metric, unit, direction, class, "
                 "tolerance FROM other.series WHERE true ON CONFLICT DO NOTHING;"
@@ -320,13 +245,11 @@ std::size_t Store::add(std::span<const StoredRun> runs,
             added += static_cast<std::size_t>(count.integer(0) - before);
             count.step();
             finish();
-            execute("COMMIT; DETACH other");
+            database_.execute("COMMIT; DETACH other");
             added_.clear();
         }
     } catch (...) {
-        if (sqlite3_get_autocommit(handle_.get()) == 0) {
-            sqlite3_exec(handle_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
-        }
+        database_.roll_back();
         throw;
     }
     return added;
@@ -334,17 +257,17 @@ std::size_t Store::add(std::span<const StoredRun> runs,
 
 std::map<std::int64_t, Origin> Store::origins() const {
     std::map<std::int64_t, Origin> found;
-    Statement rows(*this,
+    Statement rows(database_,
                    "SELECT id, device, board, driver, toolkit, tool, revision, started, ordered "
                    "FROM run");
     while (rows.step()) {
-        found[rows.integer(0)] = {.device = rows.text(1),
-                                  .board = rows.text(2),
-                                  .driver = rows.text(3),
-                                  .toolkit = rows.text(4),
-                                  .tool = rows.text(5),
-                                  .revision = rows.text(6),
-                                  .started = rows.text(7),
+        found[rows.integer(0)] = {.device = text(rows, 1),
+                                  .board = text(rows, 2),
+                                  .driver = text(rows, 3),
+                                  .toolkit = text(rows, 4),
+                                  .tool = text(rows, 5),
+                                  .revision = text(rows, 6),
+                                  .started = text(rows, 7),
                                   .ordered = rows.integer(8)};
     }
     return found;
@@ -352,11 +275,11 @@ std::map<std::int64_t, Origin> Store::origins() const {
 
 void Store::each_case(const std::string& suite, const std::string& id,
                       const std::function<void(const std::vector<Series>&)>& use) const {
-    Statement rows(*this,
+    Statement rows(database_,
                    "SELECT id, device, suite, case_id, metric, unit, direction, class, tolerance "
                    "FROM series WHERE (?1 = '' OR suite = ?1) AND (?2 = '' OR case_id = ?2) ORDER "
                    "BY suite, case_id, device, metric, unit, id");
-    Statement nights(*this,
+    Statement nights(database_,
                      "SELECT n.run, f.code, f.inputs, f.method, n.verdict, n.clock_mhz, "
                      "n.process_values FROM night AS n JOIN facts AS f ON f.id = n.facts JOIN run "
                      "AS r ON r.id = n.run WHERE n.series = ? ORDER BY r.ordered, r.started, "
@@ -365,26 +288,27 @@ void Store::each_case(const std::string& suite, const std::string& id,
     std::vector<Series> of_case;
     while (rows.step()) {
         const std::int64_t direction = rows.integer(6), metric_class = rows.integer(7);
-        Series series{.device = rows.text(1),
-                      .suite = rows.text(2),
-                      .id = rows.text(3),
-                      .metric = rows.text(4),
-                      .unit = rows.text(5),
+        Series series{.device = text(rows, 1),
+                      .suite = text(rows, 2),
+                      .id = text(rows, 3),
+                      .metric = text(rows, 4),
+                      .unit = text(rows, 5),
                       .direction = static_cast<model::Direction>(direction),
                       .metric_class = static_cast<model::MetricClass>(metric_class),
-                      .tolerance = rows.real(8).value_or(0),
+                      .tolerance = rows.real(8),
                       .nights = {}};
         bool readable = direction >= 0 && direction <= 2 && metric_class >= 0 &&
                         metric_class <= 2 && std::isfinite(series.tolerance);
         nights.with(rows.integer(0));
         while (readable && nights.step()) {
-            series.nights.push_back({.run = nights.integer(0),
-                                     .code = nights.text(1),
-                                     .inputs = nights.text(2),
-                                     .method = nights.text(3),
-                                     .verdict = nights.text(4),
-                                     .clock_mhz = nights.real(5),
-                                     .values = nights.numbers(6)});
+            series.nights.push_back(
+                {.run = nights.integer(0),
+                 .code = text(nights, 1),
+                 .inputs = text(nights, 2),
+                 .method = text(nights, 3),
+                 .verdict = text(nights, 4),
+                 .clock_mhz = nights.has(5) ? std::optional(nights.real(5)) : std::nullopt,
+                 .values = numbers_in(nights.text(6))});
             const Night& night = series.nights.back();
             readable = !night.values.empty() && std::isfinite(night.clock_mhz.value_or(0));
         }

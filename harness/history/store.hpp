@@ -9,15 +9,13 @@
 #include <filesystem>
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "history/night.hpp"
-
-struct sqlite3;
+#include "sqlite/database.hpp"
 
 namespace perfgate::history {
 
@@ -29,6 +27,8 @@ class Store {
     /// `read` neither creates nor changes it.
     enum class Access { read, write };
     Store(const std::filesystem::path& file, Access access);
+    Store(const Store&) = delete;
+    Store& operator=(const Store&) = delete;
 
     /// What one command adds: all of it or nothing, also if the process is killed. A run that is
     /// there already is not added again. Returns how many were. `keep_days`: removes runs that
@@ -45,20 +45,15 @@ class Store {
                    const std::function<void(const std::vector<Series>&)>& use) const;
 
   private:
-    class Statement;
-    struct Close {
-        void operator()(sqlite3* handle) const;
-    };
-    void execute(const char* sql) const;
+    sqlite::Failure failure() const;
     /// Refuses a file that has not exactly a history's tables.
     void check_schema(const char* database, const std::filesystem::path& file) const;
     std::size_t add_run(const StoredRun& run) const;
-    [[noreturn]] void fail(int result) const;
 
     std::string name_;
     std::string added_;  ///< the history that is being added to this one
     bool writes_ = false;
-    std::unique_ptr<sqlite3, Close> handle_;
+    sqlite::Database database_;
 };
 
 }  // namespace perfgate::history

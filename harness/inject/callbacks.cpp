@@ -118,12 +118,12 @@ bool Callbacks::enable(const Settings& settings, std::string& why) {
         if (code == CUPTI_SUCCESS) code = result;
     };
     enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
-    if (settings.level == Level::samples) {
+    if (sampler_ != nullptr || code_ != nullptr) {
         enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
     }
     enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING);
     if (settings.code) enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED);
-    if (settings.level != Level::records) {
+    if (watches_launches(settings.level)) {
         // With API records, these contain the time of each launch.
         keep_calls_ = settings.level != Level::api;
         const auto enable_all = [&](const auto& ids) {
@@ -194,26 +194,32 @@ void CUPTIAPI Callbacks::callback(void* self, CUpti_CallbackDomain domain, CUpti
 
 void Callbacks::on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data) {
     if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
+        if (code_ != nullptr) code_->end(data.context);
         context_ends_();
     } else if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
+        if (code_ != nullptr) return code_->begin(data.context);
         std::uint32_t device = 0;
-        if (api_.cuptiGetDeviceId(data.context, &device) == CUPTI_SUCCESS) context_begins_(device);
+        if (api_.cuptiGetDeviceId(data.context, &device) == CUPTI_SUCCESS) sampler_->add(device);
     } else if (id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING) {
         std::uint64_t time_ns = 0;
         api_.cuptiGetTimestamp(&time_ns);
         launch_names_.unload(time_ns);
+        if (code_ != nullptr) code_->take(data.context);
     } else if (id == CUPTI_CBID_RESOURCE_MODULE_LOADED && data.resourceDescriptor != nullptr) {
-        on_module(*static_cast<const CUpti_ModuleResourceData*>(data.resourceDescriptor));
+        on_module(data.context,
+                  *static_cast<const CUpti_ModuleResourceData*>(data.resourceDescriptor));
     }
 }
 
-void Callbacks::on_module(const CUpti_ModuleResourceData& module) {
+void Callbacks::on_module(CUcontext context, const CUpti_ModuleResourceData& module) {
     if (module.pCubin == nullptr) return;
     try {
         activity::Records records;
         const elf::ElfImage image({module.pCubin, module.cubinSize});
         const auto places = elf::function_places(image);
-        for (const auto& [symbol, code] : elf::machine_code(image)) {
+        const auto functions = elf::machine_code(image);
+        if (code_ != nullptr) code_->keep(context, {module.pCubin, module.cubinSize}, functions);
+        for (const auto& [symbol, code] : functions) {
             records.function_codes.push_back(
                 {writer_.string(symbol), writer_.string(code.fingerprint)});
             const auto known = places.find(symbol);
@@ -236,6 +242,7 @@ void Callbacks::on_module(const CUpti_ModuleResourceData& module) {
 void Callbacks::on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData& data) {
     const bool launches_kernel = cupti::contains(cupti::kernel_launches, id);
     if (data.callbackSite != CUPTI_API_EXIT) {
+        if (sampler_ != nullptr) sampler_->hold();
         // Before the launch, because its record may come before the call returns.
         if (launches_kernel) launch_names_.launch(data.correlationId, data.symbolName);
         return;

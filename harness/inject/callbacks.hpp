@@ -17,6 +17,8 @@
 #include "activity/writer.hpp"
 #include "cupti/api.hpp"
 #include "cupti/launch_calls.hpp"
+#include "inject/code_sampler.hpp"
+#include "inject/device_sampler.hpp"
 #include "inject/launch_names.hpp"
 #include "inject/settings.hpp"
 
@@ -29,15 +31,15 @@ struct LaunchCounts {
 
 class Callbacks {
   public:
-    /// `context_begins` is called when there is a context of the device (level `samples`), and
-    /// `context_ends` before one is destroyed.
+    /// `sampler`, null if nothing is sampled, hears of contexts and holds launches; `code` is null
+    /// but at level `code`; `context_ends` is called before a context is destroyed.
     Callbacks(const cupti::Api& api, activity::Writer& writer, LaunchNames& names,
-              std::function<void(std::uint32_t device)> context_begins,
-              std::function<void()> context_ends)
+              DeviceSampler* sampler, CodeSampler* code, std::function<void()> context_ends)
         : api_(api),
           writer_(writer),
           launch_names_(names),
-          context_begins_(std::move(context_begins)),
+          sampler_(sampler),
+          code_(code),
           context_ends_(std::move(context_ends)) {}
 
     /// Subscribes; false with the reason, which names who holds CUPTI, if that failed.
@@ -60,12 +62,13 @@ class Callbacks {
     void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data);
     void add_profiler_call(activity::ProfilerCallKind kind);
     void on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData& data);
-    void on_module(const CUpti_ModuleResourceData& module);
+    void on_module(CUcontext context, const CUpti_ModuleResourceData& module);
 
     const cupti::Api& api_;
     activity::Writer& writer_;
     LaunchNames& launch_names_;
-    std::function<void(std::uint32_t)> context_begins_;
+    DeviceSampler* sampler_;
+    CodeSampler* code_;
     std::function<void()> context_ends_;
     bool keep_calls_ = false;
     std::atomic<bool> abandoned_{false};

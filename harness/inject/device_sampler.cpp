@@ -12,9 +12,9 @@ namespace {
 
 using activity::SampledMetric;
 
-/// Reading must not take the program's time, nor keep it from ending.
-constexpr std::chrono::milliseconds of_a_step{10}, of_the_end{3000};
-constexpr std::uint64_t interval_ns = 100'000;
+/// The driver may not answer while the program launches or ends.
+constexpr std::chrono::seconds longest_hold{5}, longest_end{3};
+constexpr std::uint64_t interval_ns = 200'000;
 constexpr std::uint64_t longest_in_intervals = 10;
 /// Before this one a metric is in % of its peak, from it on in bytes of the interval.
 constexpr auto first_in_bytes = static_cast<std::size_t>(SampledMetric::pcie_read);
@@ -63,16 +63,14 @@ void DeviceSampler::fail(std::uint32_t device, const std::string& why) {
     devices_[device] = nullptr;
 }
 
-void DeviceSampler::read(std::uint32_t device, cupti::DeviceSampling& sampling,
-                         std::chrono::milliseconds at_most) {
+void DeviceSampler::read(std::uint32_t device, cupti::DeviceSampling& sampling) {
     activity::Records records;
     const auto& counters = sampling.counters();
-    const cupti::Samples found = sampling.read(
-        at_most, [&](std::uint64_t start, std::uint64_t end, std::span<const double> values) {
+    const bool whole =
+        sampling.read([&](std::uint64_t start, std::uint64_t end, std::span<const double> values) {
             // The first one reaches back to the set-up, half a second (seen on an H100).
-            if (start == 0 || end <= start || end - start > longest_in_intervals * interval_ns) {
+            if (start == 0 || end <= start || end - start > longest_in_intervals * interval_ns)
                 return;
-            }
             activity::DeviceSample& sample = records.device_samples.emplace_back();
             sample.start_ns = start;
             sample.end_ns = end;
@@ -87,30 +85,48 @@ void DeviceSampler::read(std::uint32_t device, cupti::DeviceSampling& sampling,
             }
         });
     writer_.append(records);
-    const bool left = over_ && found == cupti::Samples::left;
-    if ((left || found == cupti::Samples::lost) && overflowed_.insert(device).second) {
+    if (!whole) {
         writer_.problem("samples of GPU " + std::to_string(device) +
                         " are missing: they came faster than they could be read");
+        devices_[device] = nullptr;
     }
 }
 
+void DeviceSampler::hold() noexcept try {
+    if (settled_ == wanted_ || over_) return;
+    launched_ = true;
+    std::unique_lock lock(hold_mutex_);
+    settles_.wait_for(lock, longest_hold, [&] { return settled_ == wanted_ || over_; });
+    settled_ |= wanted_;
+} catch (...) {
+    // The first samples are missing.
+}
+
+void DeviceSampler::begin(std::uint32_t device) {
+    try {
+        devices_[device] =
+            std::make_unique<cupti::DeviceSampling>(api_, device, sampled_counters(), interval_ns);
+    } catch (const util::Error& error) {
+        fail(device, error.what());
+    }
+    const std::lock_guard lock(hold_mutex_);
+    settled_ |= std::uint64_t{1} << device;
+    settles_.notify_all();
+}
+
 void DeviceSampler::step() {
+    // While the program makes its first context, the driver would be waited for.
+    if (!launched_) return;
     const std::lock_guard lock(mutex_);
     if (over_) return;
     const std::uint64_t wanted = wanted_;
     for (std::uint32_t device = 0; device < 64; ++device) {
-        if ((wanted >> device & 1) == 0 || devices_.contains(device)) continue;
-        try {
-            devices_[device] = std::make_unique<cupti::DeviceSampling>(
-                api_, device, sampled_counters(), interval_ns);
-        } catch (const util::Error& error) {
-            fail(device, error.what());
-        }
+        if ((wanted >> device & 1) != 0 && !devices_.contains(device)) begin(device);
     }
     for (auto& [device, sampling] : devices_) {
         if (sampling == nullptr) continue;
         try {
-            read(device, *sampling, of_a_step);
+            read(device, *sampling);
         } catch (const util::Error& error) {
             fail(device, error.what());
         }
@@ -118,32 +134,27 @@ void DeviceSampler::step() {
 }
 
 void DeviceSampler::finish() {
-    over_ = true;
-    const std::unique_lock lock(mutex_, of_the_end);
+    {
+        const std::lock_guard lock(hold_mutex_);
+        over_ = true;
+        settles_.notify_all();
+    }
+    const std::unique_lock lock(mutex_, longest_end);
     if (!lock.owns_lock()) {
         writer_.problem("samples are missing: the driver did not answer before the program ended");
         return;
     }
-    const auto end = std::chrono::steady_clock::now() + of_the_end;
-    const auto for_each_sampling = [&](const auto& act) {
-        for (auto& [device, sampling] : devices_) {
-            if (sampling == nullptr) continue;
-            try {
-                act(device, *sampling);
-            } catch (const util::Error& error) {
-                writer_.problem("samples of GPU " + std::to_string(device) +
-                                " are missing: " + error.what());
-                sampling.reset();
-            }
+    for (auto& [device, sampling] : devices_) {
+        if (sampling == nullptr) continue;
+        try {
+            sampling->stop();
+            read(device, *sampling);
+        } catch (const util::Error& error) {
+            writer_.problem("samples of GPU " + std::to_string(device) +
+                            " are missing: " + error.what());
         }
-    };
-    for_each_sampling([](std::uint32_t, cupti::DeviceSampling& sampling) { sampling.stop(); });
-    for_each_sampling([&](std::uint32_t device, cupti::DeviceSampling& sampling) {
-        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-            end - std::chrono::steady_clock::now());
-        read(device, sampling, std::max(left, std::chrono::milliseconds(0)));
-    });
-    for (auto& [device, sampling] : devices_) sampling.reset();
+        sampling.reset();
+    }
     for (std::uint32_t device = 0; device < 64; ++device) {
         if ((wanted_ >> device & 1) != 0 && !devices_.contains(device)) {
             fail(device, "the program ended first");

@@ -4,11 +4,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -26,25 +26,30 @@ class DeviceSampler {
 
     DeviceSampler(const cupti::Api& api, activity::Writer& writer) : api_(api), writer_(writer) {}
 
-    /// A context of the device exists: from the next step on it is sampled.
+    /// A context of the device exists: from the next launch on it is sampled.
     void add(std::uint32_t device) noexcept { wanted_ |= std::uint64_t{1} << (device % 64); }
+    /// Called before each launch, copy and memset. Before the first one with a device it waits
+    /// until that is sampled, but not for longer than a few seconds.
+    void hold() noexcept;
     /// Every step_ms or so: begins the samples of new devices, and writes what has come.
     void step();
-    /// Ends all samples and writes the rest, as far as a few seconds allow. No step does anything
-    /// from here on.
+    /// Ends all samples and writes the rest. No step does anything from here on.
     void finish();
 
   private:
-    void read(std::uint32_t device, cupti::DeviceSampling& sampling,
-              std::chrono::milliseconds at_most);
+    void begin(std::uint32_t device);
+    void read(std::uint32_t device, cupti::DeviceSampling& sampling);
     void fail(std::uint32_t device, const std::string& why);
 
     const cupti::Api& api_;
     activity::Writer& writer_;
     std::atomic<std::uint64_t> wanted_{0};
+    std::atomic<std::uint64_t> settled_{0};  ///< sampled, or it was waited for in vain
+    std::mutex hold_mutex_;
+    std::condition_variable settles_;
+    std::atomic<bool> launched_{false};
     std::timed_mutex mutex_;
-    std::map<std::uint32_t, std::unique_ptr<cupti::DeviceSampling>> devices_;  ///< null: failed
-    std::set<std::uint32_t> overflowed_;
+    std::map<std::uint32_t, std::unique_ptr<cupti::DeviceSampling>> devices_;  ///< null: it ended
     std::atomic<bool> over_{false};
 };
 

@@ -24,6 +24,7 @@
 #include "activity/writer.hpp"
 #include "cupti/api.hpp"
 #include "inject/callbacks.hpp"
+#include "inject/code_sampler.hpp"
 #include "inject/decode.hpp"
 #include "inject/device_sampler.hpp"
 #include "inject/launch_names.hpp"
@@ -87,7 +88,7 @@ class Recorder {
     int serve_nvtx(void* export_table) noexcept;
     [[nodiscard]] bool takes_payloads() const noexcept {
         return !settings_.folder.empty() && settings_.level != Level::ranges &&
-               settings_.level != Level::counters;
+               settings_.level != Level::counters && settings_.level != Level::code;
     }
 
     void on_fork() noexcept;
@@ -132,7 +133,8 @@ class Recorder {
     std::unique_ptr<Decoder> decoder_;
     std::unique_ptr<Callbacks> callbacks_;
     std::unique_ptr<stacks::Sampler> stack_sampler_;
-    std::unique_ptr<DeviceSampler> sampler_;  ///< at level `samples`
+    std::unique_ptr<DeviceSampler> sampler_;     ///< at level `samples`
+    std::unique_ptr<CodeSampler> code_sampler_;  ///< at level `code`
     std::atomic<std::uint64_t> dropped_{0}, refused_{0}, over_limit_{0};
 
     std::atomic<pid_t> pid_{0};  ///< of the process that records; 0: none does
@@ -230,9 +232,12 @@ bool Recorder::load(std::string& why) {
             if (!cupti::load_sampling(api_, unusable_)) return;
             sampler_ = std::make_unique<DeviceSampler>(api_, writer_);
         }
+        if (settings_.level == Level::code) {
+            if (!cupti::load_counters(api_, unusable_)) return;
+            code_sampler_ = std::make_unique<CodeSampler>(api_, writer_, settings_.functions);
+        }
         callbacks_ = std::make_unique<Callbacks>(
-            api_, writer_, launch_names_, [this](std::uint32_t device) { sampler_->add(device); },
-            [this] {
+            api_, writer_, launch_names_, sampler_.get(), code_sampler_.get(), [this] {
                 const std::unique_lock lock(flush_mutex_, std::try_to_lock);
                 if (lock.owns_lock() && !ending_) flush(0);
             });
@@ -263,7 +268,9 @@ bool Recorder::register_buffers(std::string& why) {
     note_refusal(api_.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM),
                  "cuptiSetThreadIdType");
     CUptiResult code = api_.cuptiActivityRegisterCallbacks(&buffer_requested, &buffer_completed);
-    if (code == CUPTI_SUCCESS) code = api_.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MARKER);
+    if (code == CUPTI_SUCCESS && settings_.level != Level::code) {
+        code = api_.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MARKER);
+    }
     if (code != CUPTI_SUCCESS) why = "CUPTI cannot record: " + cupti::name_of(api_, code);
     return code == CUPTI_SUCCESS;
 }
@@ -287,6 +294,7 @@ void Recorder::enable_kinds() {
                     std::to_string(static_cast<int>(kind)) + ": " + cupti::name_of(api_, code));
         }
     };
+    if (settings_.level == Level::code) return;
     for (const CUpti_ActivityKind kind : record_kinds) enable(kind);
     if (settings_.level != Level::api && !settings_.waits) return;
     for (const CUpti_ActivityKind kind : api_kinds) enable(kind);
@@ -327,10 +335,11 @@ void Recorder::start() noexcept {
         const std::string file = settings_.folder + "/" + file_name();
         if (writer_.open(file.c_str(), header(), settings_.limit_bytes) != 0) return;
         pid_ = getpid();
+        if (code_sampler_ != nullptr) code_sampler_->keep_beside(file);
         // Before the kinds are enabled, so that no launch is missed in between.
         if (usable && !subscribed_) subscribe();
         if (usable && subscribed_) subscribed_ = callbacks_->enable(settings_, not_subscribed_);
-        if (!not_subscribed_.empty() && (settings_.level != Level::records || settings_.code)) {
+        if (!not_subscribed_.empty() && (watches_launches(settings_.level) || settings_.code)) {
             problem("CUPTI gives no callbacks (" + not_subscribed_ +
                     "): run without other profilers, or record without callbacks and code");
         }
@@ -354,6 +363,7 @@ int Recorder::serve_nvtx(void* export_table) noexcept {
     if (settings_.level == Level::ranges) {
         return record_ranges(reinterpret_cast<NvtxGetExportTableFunc_t>(export_table), settings_);
     }
+    if (settings_.level == Level::code) return 0;
     if (settings_.level == Level::counters) {
         return watch_ranges(reinterpret_cast<NvtxGetExportTableFunc_t>(export_table), settings_);
     }
@@ -382,7 +392,7 @@ activity::Counts Recorder::counts() const {
         counts.graph_launches = launches.graphs;
         counts.failed_launches = launches.failed;
         counts.unreadable_modules = callbacks_->unreadable_modules();
-        counts.counted_with_callbacks = settings_.level != Level::records ? 1 : 0;
+        counts.counted_with_callbacks = watches_launches(settings_.level) ? 1 : 0;
     }
     counts.dropped_records = dropped_;
     counts.without_time = losses_.without_time;
@@ -414,6 +424,7 @@ void Recorder::finish(std::string_view how) {
     if (stack_sampler_ != nullptr) stack_sampler_->stop();
     flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
     if (sampler_ != nullptr) sampler_->finish();  // may take seconds
+    if (code_sampler_ != nullptr) code_sampler_->finish();
     activity::Counts last = counts();
     last.kernel_launches = launched.kernel_launches;
     last.captured_launches = launched.captured_launches;
@@ -521,8 +532,7 @@ void Recorder::run_flushes() noexcept {
                 const std::unique_lock lock(flush_mutex_, std::try_to_lock);
                 if (lock.owns_lock() && !ending_) flush(0);
             }
-            // Not while the program makes its context, whose driver this would wait for.
-            if (sampler_ != nullptr && callbacks_->launches().kernels != 0) sampler_->step();
+            if (sampler_ != nullptr) sampler_->step();
         } catch (...) {
             ++losses_.unread;
         }

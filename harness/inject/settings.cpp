@@ -17,6 +17,7 @@ constexpr const char* code_variable = "PERFGATE_RECORD_CODE";
 constexpr const char* waits_variable = "PERFGATE_RECORD_WAITS";
 constexpr const char* stacks_variable = "PERFGATE_RECORD_STACKS_US";
 constexpr const char* counters_variable = "PERFGATE_RECORD_COUNTERS";
+constexpr const char* functions_variable = "PERFGATE_RECORD_FUNCTIONS";
 constexpr const char* cupti_variable = "PERFGATE_RECORD_CUPTI";
 
 std::string_view variable(const char* name) {
@@ -46,6 +47,8 @@ const char* to_text(Level level) {
             return "samples";
         case Level::counters:
             return "counters";
+        case Level::code:
+            return "code";
     }
     return "";
 }
@@ -62,6 +65,7 @@ Settings settings_from_environment() {
     settings.waits = variable(waits_variable) == "1";
     read_number(stacks_variable, settings.stacks_us);
     settings.counters = variable(counters_variable);
+    settings.functions = variable(functions_variable);
     settings.cupti = variable(cupti_variable);
     return settings;
 }
@@ -81,6 +85,9 @@ std::vector<std::pair<std::string, std::string>> environment_for(const Settings&
     if (settings.waits) variables.emplace_back(waits_variable, "1");
     if (settings.level == Level::counters) {
         variables.emplace_back(counters_variable, settings.counters);
+    }
+    if (settings.level == Level::code) {
+        variables.emplace_back(functions_variable, settings.functions);
     }
     if (!settings.cupti.empty()) variables.emplace_back(cupti_variable, settings.cupti);
     for (const char* name : injection_variables) {

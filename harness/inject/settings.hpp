@@ -18,11 +18,17 @@ enum class Level {
     api,        ///< and API calls, synchronisations, memory
     samples,    ///< callbacks, and samples of the devices
     counters,  ///< apart from all others: counters of chosen launches, and the sequence of launches
+    code,      ///< likewise: the modules of chosen functions, and samples of their program counters
 };
 
-inline constexpr Level levels[] = {Level::ranges, Level::records, Level::callbacks,
-                                   Level::api,    Level::samples, Level::counters};
+inline constexpr Level levels[] = {Level::ranges,  Level::records,  Level::callbacks, Level::api,
+                                   Level::samples, Level::counters, Level::code};
 const char* to_text(Level level);
+
+/// Whether each launch is counted as it is called.
+inline bool watches_launches(Level level) {
+    return level != Level::records && level != Level::code;
+}
 
 /// About 250 samples a second.
 inline constexpr std::uint32_t usual_stacks_us = 4000;
@@ -37,8 +43,9 @@ struct Settings {
     bool waits = false;
     /// Mean time between two samples of the host's stacks; 0: none are taken.
     std::uint32_t stacks_us = 0;
-    std::string counters;  ///< a CounterRequest, for level `counters`
-    std::string cupti;     ///< libcupti for programs that bring none; empty: look for it
+    std::string counters;   ///< a CounterRequest, for level `counters`
+    std::string functions;  ///< fingerprints, with commas between them, for level `code`
+    std::string cupti;      ///< libcupti for programs that bring none; empty: look for it
 };
 
 /// From this process's environment. Values that do not parse have their default.

@@ -25,6 +25,7 @@ struct Machine {
     std::string compute_capability;  ///< "9.0"
     std::string cuda_driver;         ///< "13.0"; of a host none
     double case_limit_s = 120;
+    std::string if_not_started;  ///< what a reason adds where a program cannot be started
     std::function<bool()> stop;  ///< whether the user has ended the run
     /// Shows what is done before the measuring, in a line.
     std::function<void(const std::string& line)> tell;

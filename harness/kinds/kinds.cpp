@@ -63,6 +63,13 @@ class ProgramsByKind final : public measure::Programs {
         return programs_.at(&kind)->measure(request, results, observe);
     }
 
+    std::vector<model::CaseCode> machine_code(
+        const measure::ProgramRequest& request, const std::vector<model::CaseResult>& results,
+        const std::function<void(std::string_view phase)>& observe) override {
+        const Kind& kind = kind_of(*request.cases.front()->subject);
+        return programs_.at(&kind)->machine_code(request, results, observe);
+    }
+
   private:
     std::map<const Kind*, std::unique_ptr<measure::Programs>> programs_;
 };

@@ -20,7 +20,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// When the command has ended, its descendants are killed, which takes milliseconds.
+/// When the guarded process has ended, its descendants are killed, which takes milliseconds.
 constexpr std::chrono::duration<double> descendants_limit{5};
 
 struct Process {
@@ -52,7 +52,7 @@ void pause_for_the_kernel() {
 
 [[noreturn]] void end_as(int status) {
     if (WIFSIGNALED(status)) {
-        const rlimit no_core{0, 0};  // the command has written its own
+        const rlimit no_core{0, 0};  // the guarded process has written its own
         setrlimit(RLIMIT_CORE, &no_core);
         const int signal = WTERMSIG(status);
         std::signal(signal, SIG_DFL);
@@ -105,12 +105,7 @@ void end_orphans(std::chrono::duration<double> limit, const std::function<bool(p
     } while (Clock::now() < end);
 }
 
-void guard(const std::vector<std::string>& command, int inherited) {
-    std::vector<char*> argv;
-    argv.reserve(command.size() + 1);
-    for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
-    argv.push_back(nullptr);
-
+void guard(int inherited) {
     util::adopt_orphans();
     sigset_t watched{}, before{};
     sigemptyset(&watched);
@@ -122,12 +117,12 @@ void guard(const std::vector<std::string>& command, int inherited) {
     const pid_t self = getpid();
     const pid_t child = fork();
     if (child == 0) {
-        // The command must not outlive a guard that was killed.
+        // It must not outlive a guard that was killed.
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != self) _exit(127);
+        ::close(signals);
         sigprocmask(SIG_SETMASK, &before, nullptr);
-        execv(argv[0], argv.data());
-        _exit(127);
+        return;
     }
     ::close(inherited);
     if (child < 0 || signals < 0) {

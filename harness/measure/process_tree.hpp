@@ -8,8 +8,6 @@
 
 #include <chrono>
 #include <functional>
-#include <string>
-#include <vector>
 
 namespace perfgate::measure {
 
@@ -21,10 +19,10 @@ bool end_descendants(std::chrono::duration<double> limit);
 /// until none are left or the limit is reached. Leaves those in `keep` alone.
 void end_orphans(std::chrono::duration<double> limit, const std::function<bool(pid_t)>& keep);
 
-/// The body of a guard process: starts `command` (absolute path and arguments) with this process's
-/// standard descriptors and `inherited`, which it then closes. Ends the command and all its
-/// descendants when the command has ended, on SIGTERM, or when the writer of standard input is
-/// gone. This process then ends the same way as the command. Single-threaded processes only.
-[[noreturn]] void guard(const std::vector<std::string>& command, int inherited);
+/// Makes this process a guard, and returns in a child of it, which has its standard descriptors and
+/// `inherited`; the guard closes that. It ends the child and all its descendants when the child has
+/// ended, on SIGTERM, or when the writer of standard input is gone, and then ends the same way as
+/// the child. Single-threaded processes only.
+void guard(int inherited);
 
 }  // namespace perfgate::measure

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/kernel_code.hpp"
 #include "model/plan.hpp"
 #include "model/run.hpp"
 
@@ -48,6 +49,17 @@ class Programs {
     /// does not throw. False: interrupted by the user, the results are meaningless.
     virtual bool measure(const ProgramRequest& request, std::vector<model::CaseResult>& results,
                          const std::function<void(std::string_view phase)>& observe) = 0;
+
+    /// The machine code of the measured cases' kernels and samples of where these spend their time,
+    /// from further processes of the program: one for each case, in order. Errors and interruptions
+    /// are their problems; it does not throw.
+    virtual std::vector<model::CaseCode> machine_code(
+        const ProgramRequest& request, const std::vector<model::CaseResult>& /*results*/,
+        const std::function<void(std::string_view phase)>& /*observe*/) {
+        std::vector<model::CaseCode> none(request.cases.size());
+        for (model::CaseCode& code : none) code.problem = "its kernels are not recorded";
+        return none;
+    }
 };
 
 }  // namespace perfgate::measure

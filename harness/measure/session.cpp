@@ -182,12 +182,17 @@ std::vector<RecordedLaunch> Session::record_launches() {
 
 std::vector<model::CaseCode> Session::machine_code(const std::vector<model::CaseIndex>& cases) {
     std::vector<model::CaseCode> all;
+    std::vector<Item*> of_programs;
     bool stopped = false;
     announce(0, cases.size());
     for (const model::CaseIndex& at : cases) {
         Item* const item = item_at(at);
-        if (item == nullptr || item->planned->group || shared_.interrupted) continue;
+        if (item == nullptr || shared_.interrupted) continue;
         if (item->begun && !can_go_on(*item)) continue;
+        if (item->planned->group) {
+            of_programs.push_back(item);
+            continue;
+        }
         std::optional<model::CaseCode> found;
         if (!stopped) found = code_of(*item);
         stopped = !found;
@@ -195,6 +200,32 @@ std::vector<model::CaseCode> Session::machine_code(const std::vector<model::Case
         if (stopped) code.problem = "interrupted";
         code.suite = *item->suite;
         code.id = model::case_id(item->planned->spec);
+    }
+    for (auto begin = of_programs.begin(); begin != of_programs.end() && !shared_.interrupted;) {
+        const auto end = std::stable_partition(begin, of_programs.end(), [&](const Item* each) {
+            return each->suite == (*begin)->suite &&
+                   each->planned->group == (*begin)->planned->group;
+        });
+        for (model::CaseCode& code : code_of_program({begin, end})) all.push_back(std::move(code));
+        begin = end;
+    }
+    return all;
+}
+
+std::vector<model::CaseCode> Session::code_of_program(const std::vector<Item*>& cases) {
+    for (const MeasuredDevice& device : devices_) device.workers->end();
+    ProgramRequest request;
+    request.board = shared_.capabilities.environment.device.board;
+    std::vector<model::CaseResult> results;
+    for (const Item* item : cases) {
+        request.cases.push_back(item->planned);
+        results.push_back(*item->result);
+    }
+    std::vector<model::CaseCode> all = options_.programs->machine_code(
+        request, results, [&](std::string_view phase) { shared_.tell(*cases.front(), phase); });
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        all[i].suite = *cases[i]->suite;
+        all[i].id = model::case_id(cases[i]->planned->spec);
     }
     return all;
 }

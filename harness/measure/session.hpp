@@ -68,9 +68,9 @@ class Session final : public Measuring {
     /// The same, and then batches in fresh processes until each case has had as many as
     /// MeasureOptions::processes says.
     void measure_all();
-    /// The machine code of these cases, each in a process of its own, measured or not.
-    /// Programs and cases that failed are left out. An interruption is the problem of those that it
-    /// leaves without, not of the run.
+    /// The machine code of these cases, each in a process of its own, measured or not; that of a
+    /// program's in processes of theirs. Cases that failed are left out. An interruption is the
+    /// problem of those that it leaves without, not of the run.
     std::vector<model::CaseCode> machine_code(const std::vector<model::CaseIndex>& cases);
     /// Further processes of the usual run, until each of these cases has had this many. In so many
     /// of them, or in others after them, the counters are collected again.
@@ -113,6 +113,8 @@ class Session final : public Measuring {
     /// Those of the cases that are measured and can be measured further.
     std::vector<Item*> items_at(const std::vector<model::CaseIndex>& cases);
     void pass(const std::vector<Item*>& items, std::int64_t round);
+    /// Of one group.
+    std::vector<model::CaseCode> code_of_program(const std::vector<Item*>& cases);
 
     std::vector<MeasuredDevice> devices_;
     MeasureOptions options_;

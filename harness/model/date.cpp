@@ -57,7 +57,7 @@ std::string utc_text(std::chrono::sys_seconds at) {
     return text.data();
 }
 
-std::optional<std::string> utc_of(std::string_view iso) {
+std::optional<std::chrono::sys_seconds> time_of(std::string_view iso) {
     constexpr std::string_view clock = ":00:00";
     constexpr std::size_t time = form.size() + 1, end = time + 2 + clock.size();
     const auto digits = [&](std::string_view text) {
@@ -95,7 +95,12 @@ std::optional<std::string> utc_of(std::string_view iso) {
         sys_days(day_of(day)) + hours(hour) + minutes(minute) + seconds(second) - off;
     const int year = static_cast<int>(year_month_day(floor<days>(at)).year());
     if (year < 0 || year > 9999) return std::nullopt;
-    return utc_text(at);
+    return at;
+}
+
+std::optional<std::string> utc_of(std::string_view iso) {
+    const std::optional<std::chrono::sys_seconds> at = time_of(iso);
+    return at ? std::optional(utc_text(*at)) : std::nullopt;
 }
 
 std::int64_t days_between(std::string_view first, std::string_view last) {

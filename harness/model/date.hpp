@@ -19,8 +19,11 @@ std::string date_of(std::string_view utc);
 /// The time as documents have it, "2026-11-21T10:00:00Z"; of the years 0 to 9999.
 std::string utc_text(std::chrono::sys_seconds at);
 
-/// The same of one as ISO 8601 writes it: with a
-/// space for the T, with fractions of seconds, with "Z", "+09:00" or "+0900"; without: it is UTC.
+/// A time as ISO 8601 writes it, of the same years: with a space for the T, with fractions of
+/// seconds, which do not count, with "Z", "+09:00" or "+0900"; without: it is UTC.
+std::optional<std::chrono::sys_seconds> time_of(std::string_view iso);
+
+/// The same as utc_text().
 std::optional<std::string> utc_of(std::string_view iso);
 
 /// How many days `last` lies after `first`; both are days (is_date).

@@ -98,8 +98,8 @@ std::string file_of(const Program& program) {
     const auto folder = std::filesystem::absolute(program.folder.empty() ? "." : program.folder);
     const auto file = util::found_on_path(word, path->second, folder);
     if (file.empty()) {
-        throw util::InputError(fmt::format("cannot run {}: no folder of its PATH ({}) has it",
-                                           util::printable(word), util::printable(path->second)));
+        throw NotStarted(fmt::format("cannot run {}: no folder of its PATH ({}) has it",
+                                     util::printable(word), util::printable(path->second)));
     }
     return file.native();
 }
@@ -108,9 +108,9 @@ pid_t start(const Program& program, const std::string& mark, const Streams& stre
     if (program.words.empty()) throw util::InputError("no program was named");
     std::error_code unknown;
     if (!program.folder.empty() && !std::filesystem::is_directory(program.folder, unknown)) {
-        throw util::InputError(fmt::format("cannot run {} in {}: there is no such folder",
-                                           util::printable(program.words.front()),
-                                           util::printable(program.folder)));
+        throw NotStarted(fmt::format("cannot run {} in {}: there is no such folder",
+                                     util::printable(program.words.front()),
+                                     util::printable(program.folder)));
     }
     const std::string file = file_of(program);
     const std::vector<std::string> environment = environment_of(program, mark);
@@ -142,7 +142,7 @@ pid_t start(const Program& program, const std::string& mark, const Streams& stre
         waitpid(child, nullptr, 0);
         // A relative path is one from the program's folder.
         const std::string& word = program.words.front();
-        throw util::InputError(fmt::format(
+        throw NotStarted(fmt::format(
             "cannot run {}{}: {}{}", util::printable(word),
             word.find('/') == std::string::npos || word.front() == '/' || program.folder.empty()
                 ? std::string()

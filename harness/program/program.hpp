@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "program/process_tree.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::program {
 
@@ -43,8 +44,13 @@ struct End {
     std::string last_errors;  ///< the last lines that it wrote to `error_file`
 };
 
-/// Runs the program to its end. `stop` is polled about a hundred times a second. Throws InputError
-/// if it cannot be started: "cannot run ./app: No such file or directory".
+/// The program cannot be started: "cannot run ./app: No such file or directory".
+class NotStarted : public util::InputError {
+  public:
+    using InputError::InputError;
+};
+
+/// Runs the program to its end. `stop` is polled about a hundred times a second. Throws NotStarted.
 End run(const Program& program, const std::function<bool()>& stop);
 
 /// "exited with 3", "ended by signal 11 (Segmentation fault)", "took longer than 20 s".

@@ -202,18 +202,6 @@ class NamedCheckouts {
 
 }  // namespace
 
-/// A revision has no file that only a build makes.
-void name_missing_build(model::Run& base) {
-    for (model::SuiteResult& suite : base.suites) {
-        for (model::CaseResult& result : suite.cases) {
-            if (result.status == model::CaseStatus::error &&
-                result.reason.starts_with("cannot run ")) {
-                result.reason += "; if a build makes it, name the build: --set 'build=make'";
-            }
-        }
-    }
-}
-
 BothRuns measure_sides(const AbRequest& request, const Checkouts& checkouts,
                        const SidesMeasure& measure) {
     const model::SideDifferences sides = checked_sides(request);
@@ -241,12 +229,16 @@ BothRuns measure_sides(const AbRequest& request, const Checkouts& checkouts,
     }
     MeasuringChoice of_base = side_of(choice, base_plugins, progress, "base");
     of_base.backend.backend = head.name;
+    if (!request.base.revision.empty() && request.measuring.build.empty()) {
+        // A revision has no file that only a build makes.
+        of_base.if_not_started = "; if a build makes it, name the build: --set 'build=make'";
+    }
     of_base.out = util::Folder(choice.out).below("base").path();
     // The head's lock covers both.
     OpenedBackend base = open_beside(of_base, request.suites, checkouts.base);
 
-    const BothPlans plans =
-        plan_for_both(request.suites, of_head, head, base.capabilities.workloads, checkouts);
+    const BothPlans plans = plan_for_both(request.suites, of_head, of_base, head,
+                                          base.capabilities.workloads, checkouts);
     base.visible = head.visible;
     base.capabilities.environment.device.key = head.capabilities.environment.device.key;
     Execution head_execution(of_head, head, plans.head);
@@ -268,7 +260,6 @@ BothRuns measure_sides(const AbRequest& request, const Checkouts& checkouts,
     keep_code(code, of_head.out, runs.head);
     runs.base = base_execution.finish_beside(runs.head);
     if (!request.base.revision.empty()) {
-        if (request.measuring.build.empty()) name_missing_build(runs.base);
         runs.base.git_revision = git_revision(checkouts.base.root);
         runs.head.git_revision = git_revision(checkouts.head.root);
         const bool same =

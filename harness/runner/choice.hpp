@@ -63,7 +63,8 @@ struct MeasuringChoice {
     std::string resume;    ///< the output folder of an earlier execution; empty: none
     bool ceilings = true;  ///< measured after the cases
     bool changed_only = false;
-    std::string build;   ///< a command line that makes a revision's checkout ready; empty: none
+    std::string build;  ///< a command line that makes a revision's checkout ready; empty: none
+    std::string if_not_started = {};  ///< see kinds::Machine
     std::string builds;  ///< folder of the builds that baselines were measured with; empty: none
     /// See measure::MeasureOptions.
     std::set<std::pair<std::string, std::string>> known_overheads = {};

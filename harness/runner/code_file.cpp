@@ -79,13 +79,10 @@ std::vector<model::CaseIndex> slower_by_code(const model::VerdictDocument& verdi
 }
 
 model::KeptCode code_of_slower(
-    measure::Session& session, std::vector<model::CaseIndex> slower,
+    measure::Session& session, const std::vector<model::CaseIndex>& slower,
     const std::function<std::vector<model::CaseCode>(const std::vector<model::CaseIndex>&)>& base,
     const MeasuringChoice& choice) {
     model::KeptCode kept;
-    std::erase_if(slower, [&](const model::CaseIndex& at) {
-        return !model::case_at(session.run(), at).command.empty();  // a program's
-    });
     if (slower.empty() || session.interrupted()) return kept;
     const auto begin = std::chrono::steady_clock::now();
     const std::vector<model::CaseIndex> first(

@@ -19,11 +19,11 @@ inline constexpr const char* code_file = "code.json";
 /// The cases that are, or may be, worse than their base and launch other machine code.
 std::vector<model::CaseIndex> slower_by_code(const model::VerdictDocument& verdict);
 
-/// The machine code of the slower cases, in further launches (programs left out), and that of their
-/// bases, which `base` gives for some or all of them. A case beyond the limits (16, 64 MiB) has the
-/// reason in its place. What fails is said on standard error: the run is none the worse.
+/// The machine code of the slower cases, in further launches, and that of their bases, which `base`
+/// gives for some or all of them. A case beyond the limits (16, 64 MiB) has the reason in its
+/// place. What fails is said on standard error: the run is none the worse.
 model::KeptCode code_of_slower(
-    measure::Session& session, std::vector<model::CaseIndex> slower,
+    measure::Session& session, const std::vector<model::CaseIndex>& slower,
     const std::function<std::vector<model::CaseCode>(const std::vector<model::CaseIndex>&)>& base,
     const MeasuringChoice& choice);
 

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "measure/case_reply.hpp"
+#include "model/gpus.hpp"
 #include "runner/installation.hpp"
 #include "runner/interruption.hpp"
 #include "suite/named_plugins.hpp"
@@ -277,7 +278,7 @@ model::Device device_of(const BackendChoice& choice) {
     return find_devices(choice).listed.devices.front().device;
 }
 
-void share_gpus(OpenedBackend& backend, const MeasuringChoice& choice, std::size_t count) {
+std::size_t share_gpus(OpenedBackend& backend, const MeasuringChoice& choice, int wanted) {
     BackendChoice all = choice.backend;
     const bool named = !all.devices.empty();
     if (!named) all.devices = "all";
@@ -285,6 +286,9 @@ void share_gpus(OpenedBackend& backend, const MeasuringChoice& choice, std::size
     if (backend.name == "cuda") devices = list_devices(all, backend.name).devices;
     std::string& key = backend.capabilities.environment.device.key;
     std::erase_if(devices, [&](const auto& listed) { return listed.device.key != key; });
+    if (wanted == model::all_gpus && devices.size() < 2) return devices.size();
+    const std::size_t count =
+        wanted == model::all_gpus ? devices.size() : static_cast<std::size_t>(wanted);
     if (devices.size() < count) {
         throw util::InputError(
             fmt::format("a program needs {} GPUs ('gpus'), but {} {} of the same model: use a "
@@ -301,6 +305,7 @@ void share_gpus(OpenedBackend& backend, const MeasuringChoice& choice, std::size
     backend.visible.clear();
     for (const measure::ListedDevice& listed : devices) backend.visible.push_back(listed.uuid);
     key += fmt::format("-x{}", count);
+    return count;
 }
 
 namespace {
@@ -446,6 +451,7 @@ class FirstLook {
                 return suites_[at.suite].cases[at.index].subject->gpus();
             };
             const int gpus = cases.empty() ? 1 : gpus_of(cases.front());
+            if (gpus == model::all_gpus) return;  // how many, only the open backend knows
             if (gpus > 1) device.key += fmt::format("-x{}", gpus);
         }
         if (check_baselines) check_baselines(device, names_);

@@ -68,10 +68,11 @@ struct BeforeOpening {
 /// the chosen backend cannot measure, or `auto` cannot on a machine with a GPU.
 OpenedBackend open_backend(const BackendChoice& choice, const BeforeOpening* before = nullptr);
 
-/// Makes `count` GPUs of the first device's model visible to programs: those that `choice` names,
-/// else the first ones. Locks them if the backend's devices are locked, and appends the count to
-/// the device key. Throws util::InputError if there are too few.
-void share_gpus(OpenedBackend& backend, const MeasuringChoice& choice, std::size_t count);
+/// Makes so many GPUs of the first device's model visible to programs, or model::all_gpus: those
+/// that `choice` names, else the first ones. Locks them if the backend's devices are locked, and
+/// appends their number, which it returns, to the device key. Throws util::InputError if there are
+/// fewer; of all_gpus, one or none changes nothing.
+std::size_t share_gpus(OpenedBackend& backend, const MeasuringChoice& choice, int wanted);
 
 /// The device that it would open, which stays closed and is not waited for. Throws as
 /// open_backend does.

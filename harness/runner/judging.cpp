@@ -7,8 +7,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "baseline/accept.hpp"
 #include "baseline/acceptance.hpp"
@@ -26,6 +30,16 @@
 
 namespace perfgate::runner {
 namespace {
+
+/// Whether a side of the relation contains the host's time.
+bool names_host_time(const model::Relation& relation) {
+    const auto is_host_time = [](const model::ExpressionStep& step) {
+        const auto* metric = std::get_if<model::OperandMetric>(&step);
+        return metric != nullptr && model::contains_host_time(metric->metric);
+    };
+    return std::any_of(relation.left.begin(), relation.left.end(), is_host_time) ||
+           std::any_of(relation.right.begin(), relation.right.end(), is_host_time);
+}
 
 /// Where a suite without a baseline would have one, and who has one there.
 void note_absent_baselines(const model::Run& run, const std::string& folder,
@@ -186,20 +200,24 @@ std::vector<model::CaseIndex> failing_host_times(const model::Run& run,
     const auto fails = [](const model::MetricVerdict& each) {
         return each.verdict == model::Verdict::regressed && model::contains_host_time(each.metric);
     };
-    const auto is_about = [](const model::RelationVerdict& each, const std::string& id) {
-        return each.verdict == model::Verdict::regressed && each.leading == id &&
-               std::any_of(std::begin(model::host_metrics), std::end(model::host_metrics),
-                           [&](std::string_view metric) {
-                               return each.relation.find(metric) != std::string::npos;
-                           });
-    };
+    std::vector<std::set<std::string>> of_host;  // by suite: relations with such a metric
+    for (const model::SuiteResult& suite : run.suites) {
+        std::set<std::string>& relations = of_host.emplace_back();
+        for (const model::Relation& each : suite.relations) {
+            if (names_host_time(each)) relations.insert(to_text(each));
+        }
+    }
     std::vector<model::CaseIndex> found = model::all_cases(run);
     std::erase_if(found, [&](const model::CaseIndex& at) {
         const model::CaseVerdict& of_case = model::case_at(verdict, at);
         const auto& relations = verdict.suites[at.suite].relations;
         return std::none_of(of_case.metrics.begin(), of_case.metrics.end(), fails) &&
                std::none_of(relations.begin(), relations.end(),
-                            [&](const auto& each) { return is_about(each, of_case.id); });
+                            [&](const model::RelationVerdict& each) {
+                                return each.verdict == model::Verdict::regressed &&
+                                       each.leading == of_case.id &&
+                                       of_host[at.suite].contains(each.relation);
+                            });
     });
     return found;
 }

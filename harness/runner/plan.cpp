@@ -14,6 +14,7 @@
 #include "kinds/kinds.hpp"
 #include "measure/worker_process.hpp"
 #include "model/case.hpp"
+#include "model/gpus.hpp"
 #include "runner/installation.hpp"
 #include "runner/interruption.hpp"
 #include "suite/discovered_cases.hpp"
@@ -84,14 +85,15 @@ class Planning {
     void see_gpus() {
         const int gpus = gpus_used();
         if (gpus == 1) return;
-        share_gpus(backend_, choice_, static_cast<std::size_t>(gpus));
+        const std::size_t shared = share_gpus(backend_, choice_, gpus);
+        if (gpus == model::all_gpus && shared < 2) return skip_all(shared);
         options_.device_key = backend_.capabilities.environment.device.key;
         // Overrides for the other key may have brought back cases that were skipped.
         if (gpus_used() != gpus) {
             throw util::InputError(
                 fmt::format("overrides of the suites select other cases for {} than for one GPU: "
                             "select cases that see {} GPUs with --filter",
-                            options_.device_key, gpus));
+                            options_.device_key, shared));
         }
     }
 
@@ -106,8 +108,8 @@ class Planning {
     }
 
     /// Runs, in the folders of a checkout, what shows the cases that are not known.
-    DiscoveredBySuite discover(const Checkout& checkout) const {
-        const kinds::Machine machine = machine_of(choice_, backend_);
+    DiscoveredBySuite discover(const Checkout& checkout, const MeasuringChoice& choice) const {
+        const kinds::Machine machine = machine_of(choice, backend_);
         DiscoveredBySuite all(suites_.size());
         for (const suite::CaseOfSuites& at : suite::cases_to_run(suites_, options_)) {
             const suite::SuiteCase& suite_case = case_at(at);
@@ -168,7 +170,15 @@ class Planning {
         return suites_[at.suite].cases[at.index];
     }
 
-    /// The number of GPUs visible to each case.
+    void skip_all(std::size_t gpus) {
+        for (const suite::CaseOfSuites& at : suite::cases_to_run(suites_, options_)) {
+            suites_[at.suite].cases[at.index].skipped =
+                fmt::format("its program needs several GPUs of one model, and {} here",
+                            gpus == 0 ? "none is" : "one is");
+        }
+    }
+
+    /// The number of GPUs visible to each case, or all_gpus.
     int gpus_used() const {
         const suite::SuiteCase* first = nullptr;
         for (const suite::CaseOfSuites& at : suite::cases_to_run(suites_, options_)) {
@@ -180,8 +190,8 @@ class Planning {
                 "{}:{}: {} uses {}, but {} uses {}: a run has one device key, which "
                 "includes the number of GPUs; measure them in separate runs with --filter",
                 suites_[at.suite].file, suite_case.at.line, suite_case.id,
-                util::counted(static_cast<std::size_t>(own), "GPU"), first->id,
-                first->subject->gpus()));
+                model::gpus_in_words(own), first->id,
+                model::gpus_in_words(first->subject->gpus())));
         }
         return first == nullptr ? 1 : first->subject->gpus();
     }
@@ -265,6 +275,7 @@ kinds::Machine machine_of(const MeasuringChoice& choice, const OpenedBackend& ba
             .compute_capability = environment.device.compute_capability,
             .cuda_driver = environment.cuda_driver,
             .case_limit_s = choice.case_limit_s,
+            .if_not_started = choice.if_not_started,
             .stop = interrupted,
             .tell = [shown = choice.progress != nullptr](const std::string& line) {
                 if (shown) fmt::print(stderr, "perfgate: {}\n", line);
@@ -275,7 +286,7 @@ model::Plan plan_for(const std::vector<std::string>& files, const MeasuringChoic
                      OpenedBackend& backend) {
     Planning planning(files, choice, backend);
     planning.see_gpus();
-    if (planning.must_discover()) planning.set_discovered(planning.discover({}));
+    if (planning.must_discover()) planning.set_discovered(planning.discover({}, choice));
     model::Plan plan = planning.plan();
     warn_of_missing(plan);
     prepare(choice, backend, plan);
@@ -363,28 +374,26 @@ std::vector<std::string> plugins_named_for(const Checkout& checkout, std::string
     return plugins;
 }
 
-BothPlans plan_for_both(const std::vector<std::string>& files, const MeasuringChoice& choice,
-                        OpenedBackend& backend, const model::WorkloadCatalogue& base_plugins,
-                        const Checkouts& checkouts) {
-    Planning planning(files, choice, backend);
+BothPlans plan_for_both(const std::vector<std::string>& files, const MeasuringChoice& of_head,
+                        const MeasuringChoice& of_base, OpenedBackend& backend,
+                        const model::WorkloadCatalogue& base_plugins, const Checkouts& checkouts) {
+    Planning planning(files, of_head, backend);
     planning.see_gpus();
-    DiscoveredBySuite of_base;
+    DiscoveredBySuite in_base;
     DiscoveredIds ids;
     if (planning.must_discover()) {
-        const DiscoveredBySuite of_head = planning.discover(checkouts.head);
-        of_base = planning.discover(checkouts.base);
-        ids = planning.ids_of(of_base);
-        planning.set_discovered(discovered_by_any(of_head, of_base));
+        const DiscoveredBySuite in_head = planning.discover(checkouts.head, of_head);
+        in_base = planning.discover(checkouts.base, of_base);
+        ids = planning.ids_of(in_base);
+        planning.set_discovered(discovered_by_any(in_head, in_base));
     }
     const model::Plan plan = planning.plan();
     warn_of_missing(plan);
     BothPlans plans{in_checkout(plan, checkouts.base), in_checkout(plan, checkouts.head)};
-    skip_undiscovered(plans.base, of_base, ids);
+    skip_undiscovered(plans.base, in_base, ids);
     plans.base = offered(std::move(plans.base), base_plugins);
-    prepare(choice, backend, plans.head);
-    MeasuringChoice of_the_base = choice;
-    of_the_base.out = (std::filesystem::path(choice.out) / "base").string();
-    prepare(of_the_base, backend, plans.base);
+    prepare(of_head, backend, plans.head);
+    prepare(of_base, backend, plans.base);
     return plans;
 }
 

@@ -7,10 +7,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstring>
-#include <fstream>
 #include <utility>
+
+#include "stacks/mappings.hpp"
 
 namespace perfgate::stacks {
 namespace {
@@ -76,33 +76,11 @@ std::optional<PythonLayout> from_table(const Memory& memory, Address runtime,
     layout.instructions = at(code, 9);
     layout.ascii_text = 40;
     layout.other_text = 56;
-    layout.kind_shift = minor == 13 ? 2 : 16;
     if (!plausible) {
         why_not = "its table of offsets is not as expected";
         return std::nullopt;
     }
     return layout;
-}
-
-struct Mapping {
-    std::string file;
-    Address at = 0;
-};
-
-/// Calls `visit(begin, end, file)` for the files that are mapped into the process.
-template <class Visit>
-void for_each_mapping(pid_t process, const Visit& visit) {
-    std::ifstream maps("/proc/" + std::to_string(process) + "/maps");
-    for (std::string line; std::getline(maps, line);) {
-        const std::size_t path = line.find('/');
-        if (path == std::string::npos) continue;
-        Address begin = 0, end = 0;
-        const char* const last = line.data() + line.size();
-        const auto [dash, error] = std::from_chars(line.data(), last, begin, 16);
-        if (error != std::errc{} || dash == last) continue;
-        std::from_chars(dash + 1, last, end, 16);
-        visit(begin, end, line.substr(path));
-    }
 }
 
 void append_utf8(std::string& to, std::uint32_t c) {
@@ -233,26 +211,22 @@ std::optional<Python> Python::find(std::string& about) {
         if (at == own.end()) return refuse("its threads cannot be told apart");
         python.thread_id_in_pthread_ = 4 * static_cast<std::size_t>(at - own.begin());
     }
-    for_each_mapping(getpid(), [&](Address begin, Address end, const std::string& file) {
-        if (python.module_.empty() && begin <= python.code_type_ && python.code_type_ < end) {
-            python.module_ = file;
+    const std::vector<Mapping> mappings = mappings_of(getpid());
+    for (const Mapping& each : mappings) {
+        if (each.begin <= python.code_type_ && python.code_type_ < each.end) {
+            python.module_ = each.file;
         }
-    });
-    for_each_mapping(getpid(), [&](Address begin, Address, const std::string& file) {
-        if (python.module_at_ == 0 && file == python.module_) python.module_at_ = begin;
-    });
+    }
+    python.module_at_ = first_of(mappings, python.module_).value_or(0);
     return python;
 }
 
 std::optional<Address> Python::distance_in(pid_t process) const {
-    Address at = 0;
-    for_each_mapping(process, [&](Address begin, Address, const std::string& file) {
-        if (at == 0 && !file.empty() && file == module_) at = begin;
-    });
-    return at == 0 ? std::nullopt : std::optional(at - module_at_);
+    const auto at = first_of(mappings_of(process), module_);
+    return at ? std::optional(*at - module_at_) : std::nullopt;
 }
 
-bool Python::threads(const Memory& memory, Address distance, std::vector<Thread>& to) const {
+bool Python::threads(RepeatedReads& memory, Address distance, std::vector<Thread>& to) const {
     to.clear();
     Address interpreter = 0;
     if (!memory.read(runtime_ + distance + layout_.first_interpreter, interpreter)) return false;
@@ -292,7 +266,9 @@ bool Python::threads(const Memory& memory, Address distance, std::vector<Thread>
 bool Python::text(const Memory& memory, Address at, Address distance, std::string& to) const {
     std::array<Address, 5> head{};  // references, type, length, hash, state
     if (!memory.read(at, head) || head[type_of_object / 8] != text_type_ + distance) return false;
-    const auto state = static_cast<std::uint32_t>(head[state_of_text / 8]) >> layout_.kind_shift;
+    auto state = static_cast<std::uint32_t>(head[state_of_text / 8]);
+    // Whether it is interned takes two bits, in some releases of 3.14 sixteen.
+    state >>= (state & 0xfffc) == 0 ? 16 : 2;
     const std::size_t unit = state & 7;
     const bool compact = (state & 8) != 0, ascii = (state & 16) != 0;
     if (!compact || (unit != 1 && unit != 2 && unit != 4)) return false;
@@ -313,12 +289,12 @@ bool Python::text(const Memory& memory, Address at, Address distance, std::strin
     return true;
 }
 
-std::optional<std::uint32_t> Python::function(const Memory& memory, pid_t process, Address distance,
+std::optional<std::uint32_t> Python::function(RepeatedReads& reads, pid_t process, Address distance,
                                               Address code) {
     std::array<std::byte, 256> object{};
     // Its instructions follow, so that it may be shorter than that.
     const std::size_t size = std::max({layout_.file, layout_.name, layout_.lines}) + 8u;
-    if (size > object.size() || !memory.read(code, object.data(), size)) return std::nullopt;
+    if (size > object.size() || !reads.read(code, object.data(), size)) return std::nullopt;
     const auto field = [&](std::size_t offset) {
         Address value = 0;
         std::memcpy(&value, object.data() + offset, sizeof(value));
@@ -331,6 +307,7 @@ std::optional<std::uint32_t> Python::function(const Memory& memory, pid_t proces
     const std::uint64_t key = code ^ static_cast<std::uint64_t>(process) << 47;
     const auto known = codes_.find(key);
     if (known != codes_.end() && known->second.code == found) return known->second.function;
+    const Memory memory(process);
     Function function;
     if (!text(memory, found.name, distance, function.name) ||
         !text(memory, found.file, distance, function.file)) {
@@ -372,7 +349,7 @@ std::uint32_t Python::number_of(Function function) {
     return number;
 }
 
-bool Python::stack(const Memory& memory, pid_t process, Address distance, Address frame,
+bool Python::stack(RepeatedReads& memory, pid_t process, Address distance, Address frame,
                    std::vector<Frame>& to) {
     to.clear();
     const std::size_t size = std::max({layout_.caller, layout_.code, layout_.instruction}) + 8u;

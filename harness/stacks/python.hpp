@@ -26,7 +26,7 @@ struct PythonLayout {
     std::uint16_t caller = 0, code = 0, instruction = 0;
     std::uint16_t file = 0, name = 0, first_line = 0, lines = 0;
     std::uint16_t instructions = 0;  ///< in the code object; 0: `instruction` is an index
-    std::uint16_t ascii_text = 0, other_text = 0, kind_shift = 2;
+    std::uint16_t ascii_text = 0, other_text = 0;
 };
 
 /// The layout of a version that has no table of its own offsets (3.10 to 3.12), or that of the
@@ -59,11 +59,11 @@ class Python {
     [[nodiscard]] std::optional<Address> distance_in(pid_t process) const;
 
     /// False if the list of threads does not validate.
-    bool threads(const Memory& memory, Address distance, std::vector<Thread>& to) const;
+    bool threads(RepeatedReads& memory, Address distance, std::vector<Thread>& to) const;
 
     /// The stack from the innermost function on. False if it does not validate. A stack deeper than
     /// `most_frames` lacks its outermost functions.
-    bool stack(const Memory& memory, pid_t process, Address distance, Address frame,
+    bool stack(RepeatedReads& memory, pid_t process, Address distance, Address frame,
                std::vector<Frame>& to);
 
     [[nodiscard]] const std::string& name(std::uint32_t function) const {
@@ -94,7 +94,7 @@ class Python {
 
     bool text(const Memory& memory, Address at, Address distance, std::string& to) const;
     /// Nothing if there is no code object; `not_kept` if too many functions are known.
-    std::optional<std::uint32_t> function(const Memory& memory, pid_t process, Address distance,
+    std::optional<std::uint32_t> function(RepeatedReads& memory, pid_t process, Address distance,
                                           Address code);
     std::uint32_t number_of(Function function);
 

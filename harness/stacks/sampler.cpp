@@ -24,15 +24,22 @@ constexpr std::size_t most_threads = 1024, most_processes = 64, most_frames = st
 constexpr std::size_t most_samples = std::size_t{1} << 20;
 /// Listing threads, and the children of each, costs more than a look: each so many looks.
 constexpr std::uint64_t looks_between_lists = 16, looks_between_children = 64;
-/// A thread without Python that stays blocked is looked at less often, down to each so many looks.
+/// Threads other than the main one that stay blocked are looked at less often, by an eighth of the
+/// time that they have been, down to each so many looks.
 constexpr std::uint64_t most_skipped = 16;
 /// A look later than this many intervals says nothing of the time before.
 constexpr std::uint64_t late_intervals = 5;
+/// Looks that take long come less often: so many times what one takes, but not less than
+/// one in so many intervals.
+constexpr int least_pauses_of_look = 100, most_intervals = 16;
 constexpr std::chrono::milliseconds patience{500};
+constexpr std::size_t most_interrupted_threads = 64;
+/// Functions of machine code are numbered from here.
+constexpr std::uint32_t first_native = 1U << 31;
 
-std::uint64_t processor_time() {
+std::uint64_t time_of(clockid_t clock) {
     timespec time{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    clock_gettime(clock, &time);
     return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 +
            static_cast<std::uint64_t>(time.tv_nsec);
 }
@@ -52,12 +59,16 @@ bool leave_descriptors() {
 }  // namespace
 
 struct Sampler::Thread {
-    Thread(pid_t process, pid_t number) : id(number), state(process, number) {}
+    Thread(pid_t process, pid_t number)
+        : id(number), state(process, number), memory(Memory(process)) {}
 
     pid_t id;
     ThreadState state;
-    Address frame = 0;  ///< of Python, at this look
-    bool seen = true;   ///< when threads were listed last
+    RepeatedReads memory;  ///< of its stack
+    Interruptions interruptions;
+    bool asked = false;  ///< for them
+    Address frame = 0;   ///< of Python, at this look
+    bool seen = true;    ///< when threads were listed last
     bool ended = false;
     bool has_sample = false;
     HostSample sample;
@@ -66,20 +77,21 @@ struct Sampler::Thread {
 };
 
 struct Sampler::Process {
-    explicit Process(pid_t number) : id(number), memory(number) {}
+    explicit Process(pid_t number) : id(number), memory(Memory(number)), places(number) {}
 
     pid_t id;
-    Memory memory;
-    std::optional<Address> python;  ///< its distance
-    /// How often it is looked for once more: a process is seen before it runs another program, and
-    /// before that has loaded its interpreter.
+    RepeatedReads memory;  ///< of its interpreter's threads
+    Native::Places places;
+    std::optional<Address> python;  ///< its distance; nothing: there is no interpreter
+    /// How often it is looked for: a process is seen before it runs another program, and before
+    /// that has loaded its interpreter.
     int python_searches = 16;
     std::map<pid_t, Thread> threads;
 };
 
 std::size_t Sampler::FrameHash::operator()(const Frame& frame) const {
     std::uint64_t mixed = frame.caller;
-    for (const std::uint32_t next : {frame.python.function, frame.python.line}) {
+    for (const std::uint32_t next : {frame.at.function, frame.at.line}) {
         mixed = (mixed ^ next) * 0x9e3779b97f4a7c15;
         mixed ^= mixed >> 29;
     }
@@ -87,7 +99,10 @@ std::size_t Sampler::FrameHash::operator()(const Frame& frame) const {
 }
 
 Sampler::Sampler(std::chrono::nanoseconds interval, std::function<std::uint64_t()> clock)
-    : interval_(interval), clock_(std::move(clock)), python_(Python::find(about_python_)) {
+    : interval_(interval),
+      pause_(interval),
+      clock_(std::move(clock)),
+      python_(Python::find(about_python_)) {
     sampling_.interval_ns = static_cast<std::uint64_t>(interval.count());
     sampling_.start_ns = clock_();
     auto own = std::make_unique<Process>(getpid());
@@ -128,21 +143,27 @@ void Sampler::run() noexcept {
             ended_ = "no more stacks: memory ran out";  // a string might need some
             return;
         }
-        sampling_.cpu_ns = processor_time();
+        const std::uint64_t before =
+            std::exchange(sampling_.cpu_ns, time_of(CLOCK_THREAD_CPUTIME_ID));
+        const std::chrono::nanoseconds own(least_pauses_of_look * (sampling_.cpu_ns - before));
+        // Functions that are new make single looks long.
+        pause_ = std::max(interval_, (7 * pause_ + std::min(own, most_intervals * interval_)) / 8);
         const auto pause =
-            std::chrono::duration_cast<std::chrono::nanoseconds>(interval_ * part(random_));
+            std::chrono::duration_cast<std::chrono::nanoseconds>(pause_ * part(random_));
         wake_.wait_for(lock, pause, [&] { return stopping_.load(); });
     }
 }
 
 void Sampler::look() {
     const std::uint64_t now = clock_();
+    look_monotonic_ns_ = time_of(CLOCK_MONOTONIC);
     const std::uint64_t since = last_look_ns_ == 0 || now < last_look_ns_ ? 0 : now - last_look_ns_;
-    if (since > late_intervals * sampling_.interval_ns) {
+    const auto interval_ns = static_cast<std::uint64_t>(pause_.count());
+    if (since > late_intervals * interval_ns) {
         ++sampling_.late_looks;
         for (auto& [pid, process] : processes_) {
             for (auto& [tid, thread] : process->threads) {
-                close(thread, last_look_ns_ + sampling_.interval_ns);
+                close(thread, last_look_ns_ + interval_ns);
             }
         }
     }
@@ -170,7 +191,7 @@ void Sampler::find_children() {
     for (const pid_t child : found) {
         if (processes_.contains(child) || processes_.size() == most_processes) continue;
         auto process = std::make_unique<Process>(child);
-        if (python_) process->python = python_->distance_in(child);
+        if (python_) process->python = 0;  // as after fork
         processes_.emplace(child, std::move(process));
     }
 }
@@ -204,37 +225,25 @@ void Sampler::look_at(Process& process, std::uint64_t now, bool list_threads) {
             }
         }
     }
-    for (auto& [tid, thread] : process.threads) thread.frame = 0;
-    const bool known =
-        process.python && python_->threads(process.memory, *process.python, python_threads_);
-    if (!known && python_ && list_threads && process.id != getpid() &&
-        process.python_searches-- > 0) {
-        process.python = python_->distance_in(process.id);
-    }
-    if (known) {
-        for (const Python::Thread& each : python_threads_) {
-            auto thread = process.threads.find(static_cast<pid_t>(each.id));
-            // After fork the interpreter may keep the parent's number of its only thread.
-            if (thread == process.threads.end() && python_threads_.size() == 1) {
-                thread = process.threads.find(process.id);
-            }
-            if (thread != process.threads.end()) thread->second.frame = each.frame;
-        }
-    }
+    std::vector<Thread*> changed;
     for (auto each = process.threads.begin(); each != process.threads.end();) {
         Thread& thread = each->second;
         const bool own = thread.name.starts_with("perfgate");
-        if (!own && !thread.ended && !(thread.seen && look_at(process, thread, now))) {
+        if (!own && !thread.ended && !(thread.seen && look_at(process, thread, now, changed))) {
             close(thread, now);
             thread.ended = true;
         }
         // While it is listed, it is kept, so that it is not taken for a new one.
         each = own || thread.seen ? std::next(each) : process.threads.erase(each);
     }
+    if (changed.empty()) return;
+    find_python_frames(process, list_threads);
+    for (Thread* thread : changed) sample(process, *thread, now);
 }
 
-bool Sampler::look_at(Process& process, Thread& thread, std::uint64_t now) {
-    if (thread.frame == 0 && thread.next_look > sampling_.looks) return true;
+bool Sampler::look_at(const Process& process, Thread& thread, std::uint64_t now,
+                      std::vector<Thread*>& changed) {
+    if (thread.id != process.id && thread.next_look > sampling_.looks) return true;
     const bool first = thread.looked_ns == 0;
     if (!thread.state.look(first ? 0 : now - thread.looked_ns)) return false;
     thread.looked_ns = now;
@@ -244,27 +253,99 @@ bool Sampler::look_at(Process& process, Thread& thread, std::uint64_t now) {
         return true;
     }
     thread.unchanged = 0;
-    std::uint32_t frame = 0;
-    if (thread.frame != 0) {
-        ++stacks_;
-        // Once more where the program returned or called meanwhile.
-        if (python_->stack(process.memory, process.id, *process.python, thread.frame, stack_) ||
-            python_->stack(process.memory, process.id, *process.python, thread.frame, stack_)) {
-            frame = number_of(stack_);
-        } else {
-            ++failed_stacks_;
+    changed.push_back(&thread);
+    return true;
+}
+
+void Sampler::find_python_frames(Process& process, bool search) {
+    for (auto& [tid, thread] : process.threads) thread.frame = 0;
+    if (!process.python) return;
+    process.memory.repeat();
+    if (!python_->threads(process.memory, *process.python, python_threads_)) {
+        if (search && process.id != getpid() && process.python_searches-- > 0) {
+            process.python = python_->distance_in(process.id).value_or(0);
         }
+        return;
     }
-    const HostState state = thread.state.state();
-    if (thread.has_sample && thread.sample.frame == frame && thread.sample.state == state) {
-        return true;
+    for (const Python::Thread& each : python_threads_) {
+        auto thread = process.threads.find(static_cast<pid_t>(each.id));
+        // After fork the interpreter may keep the parent's number of its only thread.
+        if (thread == process.threads.end() && python_threads_.size() == 1) {
+            thread = process.threads.find(process.id);
+        }
+        if (thread != process.threads.end()) thread->second.frame = each.frame;
     }
-    close(thread, now);
+}
+
+std::uint32_t Sampler::native_frame(Process& process, const Registers& registers,
+                                    const elf::ModuleMemory& stack) {
+    native_.stack(stack, process.places, sampling_.looks, registers, native_stack_);
+    stack_.clear();
+    for (const std::uint32_t each : native_stack_) stack_.push_back({first_native + each, 0});
+    return number_of(stack_);
+}
+
+/// Samples of a thread while it ran, each at its own time; false if there are none.
+bool Sampler::take_interruptions(Process& process, Thread& thread, std::uint64_t now) {
+    bool any = false;
+    thread.interruptions.take([&](const Interruptions::Stack& stack) {
+        const std::uint32_t frame = native_frame(process, stack.registers,
+                                                 [&](auto... part) { return stack.read(part...); });
+        const std::uint64_t ago = look_monotonic_ns_ - std::min(look_monotonic_ns_, stack.time_ns);
+        const std::uint64_t then = std::max(now - std::min(now, ago), thread.sample.start_ns);
+        any = true;
+        if (thread.has_sample && thread.sample.frame == frame &&
+            thread.sample.state == HostState::running) {
+            return;
+        }
+        close(thread, then);
+        begin(process, thread, then, frame, HostState::running);
+    });
+    return any;
+}
+
+void Sampler::begin(const Process& process, Thread& thread, std::uint64_t now, std::uint32_t frame,
+                    HostState state) {
     thread.has_sample = true;
     thread.sample = {
         now,   now,  static_cast<std::uint32_t>(process.id), static_cast<std::uint32_t>(thread.id),
         frame, state};
-    return true;
+}
+
+void Sampler::sample(Process& process, Thread& thread, std::uint64_t now) {
+    const HostState state = thread.state.state();
+    if (thread.frame == 0 && process.id == getpid()) {
+        const bool runs = state == HostState::running || state == HostState::ready;
+        if (take_interruptions(process, thread, now) && runs) return;
+        if (runs && !thread.asked && interrupted_threads_ < most_interrupted_threads) {
+            thread.asked = true;
+            ++interrupted_threads_;
+            thread.interruptions = Interruptions(thread.id, interval_);
+        }
+    }
+    std::uint32_t frame = 0;
+    if (thread.frame != 0) {
+        ++stacks_;
+        // Once more where the program returned or called meanwhile.
+        bool valid = false;
+        for (int tries = 0; tries < 2 && !valid; ++tries) {
+            thread.memory.repeat();
+            valid =
+                python_->stack(thread.memory, process.id, *process.python, thread.frame, stack_);
+        }
+        if (valid) {
+            frame = number_of(stack_);
+        } else {
+            ++failed_stacks_;
+        }
+    } else if (thread.state.registers()) {
+        thread.memory.repeat();
+        frame = native_frame(process, *thread.state.registers(),
+                             [&](auto... part) { return thread.memory.read(part...); });
+    }
+    if (thread.has_sample && thread.sample.frame == frame && thread.sample.state == state) return;
+    close(thread, now);
+    begin(process, thread, now, frame, state);
 }
 
 void Sampler::close(Thread& thread, std::uint64_t now) {
@@ -315,8 +396,13 @@ void Sampler::take(activity::Writer& writer, activity::Records& records) {
         records.host_samples = std::exchange(samples_, {});
         records.host_samplings.push_back(sampling_);
         for (const Frame& frame : frames) {
-            names.emplace_back(python_->name(frame.python.function),
-                               python_->file(frame.python.function));
+            const std::uint32_t function = frame.at.function;
+            if (function < first_native) {
+                names.emplace_back(python_->name(function), python_->file(function));
+            } else {
+                names.emplace_back(native_.name(function - first_native),
+                                   native_.file(function - first_native));
+            }
         }
         if (python_ && stacks_ > 100 && failed_stacks_ * 2 > stacks_) {
             about_python_ = "the stacks of Python could not be read";
@@ -326,7 +412,7 @@ void Sampler::take(activity::Writer& writer, activity::Records& records) {
     }
     for (std::size_t i = 0; i < frames.size(); ++i) {
         records.stack_frames.push_back({frames[i].caller, writer.string(names[i].first),
-                                        writer.string(names[i].second), frames[i].python.line});
+                                        writer.string(names[i].second), frames[i].at.line});
     }
     for (auto& [thread, name] : threads) {
         thread.name = writer.string(name);

@@ -20,6 +20,8 @@
 #include <vector>
 
 #include "activity/writer.hpp"
+#include "stacks/interruptions.hpp"
+#include "stacks/native.hpp"
 #include "stacks/python.hpp"
 #include "stacks/thread_state.hpp"
 
@@ -44,7 +46,7 @@ class Sampler {
     struct Process;
     struct Frame {
         std::uint32_t caller = 0;
-        Python::Frame python;
+        Python::Frame at;
         bool operator==(const Frame&) const = default;
     };
     struct FrameHash {
@@ -53,23 +55,34 @@ class Sampler {
     void run() noexcept;
     void look();
     void look_at(Process& process, std::uint64_t now, bool list_threads);
-    bool look_at(Process& process, Thread& thread, std::uint64_t now);
+    /// False if it has ended. Adds it to `changed` if its sample may be another one now.
+    bool look_at(const Process& process, Thread& thread, std::uint64_t now,
+                 std::vector<Thread*>& changed);
+    void find_python_frames(Process& process, bool search);
+    void sample(Process& process, Thread& thread, std::uint64_t now);
+    bool take_interruptions(Process& process, Thread& thread, std::uint64_t now);
+    std::uint32_t native_frame(Process& process, const Registers& registers,
+                               const elf::ModuleMemory& stack);
+    static void begin(const Process& process, Thread& thread, std::uint64_t now,
+                      std::uint32_t frame, activity::HostState state);
     void find_children();
     void close(Thread& thread, std::uint64_t now);
     std::uint32_t number_of(const std::vector<Python::Frame>& innermost_first);
 
-    std::chrono::nanoseconds interval_;
+    std::chrono::nanoseconds interval_, pause_;  ///< asked for; the mean that it is now
     std::function<std::uint64_t()> clock_;
     std::string about_python_;
     const char* ended_ = nullptr;  ///< why there are no more stacks
     std::optional<Python> python_;
+    Native native_;
 
     std::timed_mutex mutex_;  ///< held during a look
     std::condition_variable_any wake_;
     std::atomic<bool> stopping_{false};
 
     std::map<pid_t, std::unique_ptr<Process>> processes_;
-    std::uint64_t last_look_ns_ = 0;
+    std::uint64_t last_look_ns_ = 0, look_monotonic_ns_ = 0;
+    std::size_t interrupted_threads_ = 0;
     std::size_t failed_stacks_ = 0, stacks_ = 0;
     std::unordered_map<Frame, std::uint32_t, FrameHash> numbers_;
     std::vector<Frame> new_frames_;
@@ -79,6 +92,7 @@ class Sampler {
     std::minstd_rand random_;
     std::vector<Python::Thread> python_threads_;
     std::vector<Python::Frame> stack_;
+    std::vector<std::uint32_t> native_stack_;
 };
 
 }  // namespace perfgate::stacks

@@ -15,6 +15,7 @@
 #include <cstring>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 namespace perfgate::stacks {
 namespace {
@@ -71,8 +72,12 @@ std::string_view text_of(const util::Descriptor& file, std::array<char, 512>& bu
 template <std::size_t Count>
 void numbers(std::string_view text, std::size_t first, std::array<std::uint64_t, Count>& to) {
     for (std::size_t word = 0; word < first + Count && !text.empty(); ++word) {
-        const std::size_t end = std::min(text.find(' '), text.size());
-        if (word >= first) std::from_chars(text.data(), text.data() + end, to[word - first]);
+        const std::size_t end = std::min(text.find_first_of(" \n"), text.size());
+        const bool hexadecimal = text.starts_with("0x");
+        if (word >= first) {
+            std::from_chars(text.data() + (hexadecimal ? 2 : 0), text.data() + end,
+                            to[word - first], hexadecimal ? 16 : 10);
+        }
         text.remove_prefix(std::min(end + 1, text.size()));
     }
 }
@@ -104,13 +109,15 @@ ThreadState::ThreadState(pid_t process, pid_t thread) : folder_(task_folder(proc
     call_ = std::move(call);
 }
 
+std::string_view ThreadState::text_now(const util::Descriptor& kept, const char* name,
+                                       Buffer& buffer) const {
+    return keeps_files_ ? text_of(kept, buffer) : text_of(opened(folder_, name), buffer);
+}
+
 bool ThreadState::look(std::uint64_t since_ns) {
-    std::array<char, 512> buffer{};
-    const auto text_now = [&](const util::Descriptor& kept, const char* name) {
-        return keeps_files_ ? text_of(kept, buffer) : text_of(opened(folder_, name), buffer);
-    };
+    Buffer buffer{};
     std::array<std::uint64_t, 2> schedule{};  // time for which it was ready, how often it ran
-    const std::string_view times = text_now(schedule_, "schedstat");
+    const std::string_view times = text_now(schedule_, "schedstat", buffer);
     numbers(times, 1, schedule);
     // A thread that was blocked and has not been given a processor since is where it was. A kernel
     // without these statistics says 0.
@@ -119,9 +126,13 @@ bool ThreadState::look(std::uint64_t since_ns) {
     ready_ns_ = schedule[0];
     runs_ = schedule[1];
     if (unchanged_) return true;
+    registers_.reset();
 
+    // This costs half of what its other state does, and mostly says all.
+    since_stat_ns_ += since_ns;
+    if (blocked_ && read_call()) return true;
     errno = 0;
-    const std::string_view stat = text_now(stat_, "stat");
+    const std::string_view stat = text_now(stat_, "stat", buffer);
     if (stat.empty()) {
         state_ = HostState::other;
         blocked_ = false;
@@ -135,24 +146,37 @@ bool ThreadState::look(std::uint64_t since_ns) {
     std::array<std::uint64_t, 1> faults{};
     numbers(fields, 7, faults);
     const std::uint64_t new_faults = faults[0] - faults_;
+    const std::uint64_t since_stat_ns = std::exchange(since_stat_ns_, 0);
     faults_ = faults[0];
     blocked_ = letter != 'R';
     if (!blocked_) {
-        const bool faulting = new_faults * ns_of_fault * faulting_parts >= since_ns;
+        const bool faulting = new_faults * ns_of_fault * faulting_parts >= since_stat_ns;
         const bool waited = 2 * was_ready_ns >= since_ns;
         state_ = since_ns == 0 ? HostState::running
                  : waited      ? HostState::ready
                  : faulting    ? HostState::paging
                                : HostState::running;
-        return true;
+    } else if (!read_call()) {
+        // It says "running" by now, or nothing where that is not allowed.
+        state_ = letter == 'D' ? HostState::io : HostState::other;
     }
-    const std::string_view call = text_now(call_, "syscall");
+    return true;
+}
+
+bool ThreadState::read_call() {
+    Buffer buffer{};
+    const std::string_view call = text_now(call_, "syscall", buffer);
     long number = 0;
-    const auto [end, error] = std::from_chars(call.data(), call.data() + call.size(), number);
-    // It may say "running" by now, or nothing where that is not allowed.
-    state_ = error == std::errc{} ? state_in_call(number)
-             : letter == 'D'      ? HostState::io
-                                  : HostState::other;
+    if (std::from_chars(call.data(), call.data() + call.size(), number).ec != std::errc{}) {
+        return false;
+    }
+    // After the call's operands, if it is in a call.
+    constexpr std::size_t operands = 6;
+    std::array<Address, 2> pointers{};
+    numbers(call, number < 0 ? 1 : 1 + operands, pointers);
+    if (pointers[0] == 0) return false;  // it has ended
+    registers_ = {pointers[1], pointers[0], std::nullopt};
+    state_ = state_in_call(number);
     return true;
 }
 

@@ -4,12 +4,15 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "activity/record.hpp"
+#include "stacks/native.hpp"
 #include "util/descriptor.hpp"
 
 namespace perfgate::stacks {
@@ -31,14 +34,23 @@ class ThreadState {
     /// It has not run since the look before: its stack is the same.
     [[nodiscard]] bool unchanged() const { return unchanged_; }
 
+    /// While it is blocked, and if that may be known.
+    [[nodiscard]] const std::optional<Registers>& registers() const { return registers_; }
+
   private:
+    using Buffer = std::array<char, 512>;
+    std::string_view text_now(const util::Descriptor& kept, const char* name, Buffer& buffer) const;
+    /// What it waits for in a call; false if that is not known.
+    bool read_call();
+
     std::string folder_;
     bool keeps_files_ = false;
     util::Descriptor schedule_, stat_, call_;
+    std::optional<Registers> registers_;
     activity::HostState state_ = activity::HostState::other;
     bool unchanged_ = false;
     bool blocked_ = false;
-    std::uint64_t ready_ns_ = 0, runs_ = 0, faults_ = 0;
+    std::uint64_t ready_ns_ = 0, runs_ = 0, faults_ = 0, since_stat_ns_ = 0;
 };
 
 /// The threads of a process, none if it has ended; nothing if they cannot be listed.

@@ -11,6 +11,7 @@
 
 #include "metrics/catalogue.hpp"
 #include "model/command_words.hpp"
+#include "model/gpus.hpp"
 #include "suite/matrix.hpp"
 #include "util/text.hpp"
 
@@ -91,6 +92,18 @@ std::string words_of(const std::vector<std::string>& words) {
     return fmt::format("{}", fmt::join(quoted, " "));
 }
 
+/// A number, or all of one model.
+Sort<std::int64_t> gpus() {
+    const Sort<std::int64_t> number = integer(1, 64, "\"all\" or an integer");
+    return {R"("anyOf": [{"const": "all"}, {)" + number.schema + "}]",
+            [number](const KeyValue& value) -> std::optional<std::int64_t> {
+                return value.node.text == "all" ? model::all_gpus : number.read(value);
+            },
+            [number](std::int64_t value) {
+                return value == model::all_gpus ? "all" : number.text(value);
+            }};
+}
+
 /// As review shows them.
 std::string words_or_none(const std::vector<std::string>& words) {
     return words.empty() ? "none" : fmt::format("{}", fmt::join(words, " "));
@@ -124,9 +137,9 @@ class CommandReader {
     template <auto member>
     static Row counted(std::string_view name, std::string_view help,
                        const Sort<std::int64_t>& sort) {
-        return of_command<member>(name, help, sort).measured_as([](const Program& of) {
+        return of_command<member>(name, help, sort).measured_as([sort](const Program& of) {
             const int value = of.command.*member;
-            return value == command::Command{}.*member ? "" : std::to_string(value);
+            return value == command::Command{}.*member ? "" : sort.text(value);
         });
     }
 
@@ -196,8 +209,9 @@ class CommandReader {
                 "warmup", "Runs before the first one that counts.", integer(0, 100)),
             counted<&command::Command::gpus>(
                 "gpus",
-                "How many GPUs the program sees; see [several GPUs](programs.md#several-gpus).",
-                integer(1, 64)),
+                "How many GPUs the program sees, or `all` of one model: see [several "
+                "GPUs](programs.md#several-gpus).",
+                gpus()),
             of_command<&command::Command::max_overhead>(
                 "max_overhead",
                 "If recording lengthens the range, or the program, by more than this, `span` and "

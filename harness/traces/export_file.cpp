@@ -2,7 +2,8 @@
 #include "traces/export_file.hpp"
 
 #include <fmt/format.h>
-#include <sqlite3.h>
+
+#include <exception>
 
 #include "util/error.hpp"
 #include "util/text.hpp"
@@ -11,116 +12,39 @@ namespace perfgate::traces {
 
 namespace {
 
-/// Steps of SQLite's virtual machine: a row takes some fifty.
-constexpr int steps_per_tick = 1'000'000;
-constexpr std::uint64_t most_ticks = 5000;
-/// The longest text in the file. An export keeps what the program printed in one.
-constexpr int longest_row = 64 << 20;
+constexpr sqlite::Limits limits{
+    // An export keeps what the program printed in one value.
+    .value_bytes = 64 << 20,
+    .steps = 5'000'000'000,
+};
 
-int tick(void* ticks) {
-    return ++*static_cast<std::uint64_t*>(ticks) > most_ticks ? 1 : 0;
-}
-
-/// The file as a URI, which alone can say that nobody changes it: no locks, no journal.
-std::string uri_of(const std::filesystem::path& file) {
-    std::string uri = "file:";
-    const std::filesystem::path path = std::filesystem::absolute(file);
-    for (const char c : path.native()) {
-        if (c == '?' || c == '#' || c == '%') {
-            uri += fmt::format("%{:02X}", static_cast<unsigned>(c));
-        } else {
-            uri += c;
-        }
-    }
-    return uri + "?mode=ro&immutable=1";
+sqlite::Failure refusal_of(const std::string& name) {
+    return [name](sqlite::Problem problem, const std::string& reason) {
+        return std::make_exception_ptr(
+            util::InputError(problem == sqlite::Problem::too_long
+                                 ? fmt::format("{}: it takes too long to read: record less", name)
+                                 : fmt::format("{}: cannot be read: SQLite: {}", name, reason)));
+    };
 }
 
 }  // namespace
 
-bool Row::has(int column) const {
-    return sqlite3_column_type(statement_, column) != SQLITE_NULL;
-}
-
-std::int64_t Row::integer(int column) const {
-    return sqlite3_column_int64(statement_, column);
-}
-
-std::string_view Row::text(int column) const {
-    const auto* const text = sqlite3_column_text(statement_, column);
-    if (text == nullptr) return {};
-    return {reinterpret_cast<const char*>(text),
-            static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
-}
-
-void ExportFile::Close::operator()(sqlite3* handle) const {
-    sqlite3_close_v2(handle);
-}
-
-void ExportFile::Finalise::operator()(sqlite3_stmt* statement) const {
-    sqlite3_finalize(statement);
-}
-
-ExportFile::ExportFile(const std::filesystem::path& file) : name_(util::printable(file.native())) {
-    sqlite3* handle = nullptr;
-    const int result =
-        sqlite3_open_v2(uri_of(file).c_str(), &handle,
-                        SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr);
-    handle_.reset(handle);
-    if (result != SQLITE_OK) fail();
-    constexpr std::pair<int, int> settings[] = {{SQLITE_DBCONFIG_DEFENSIVE, 1},
-                                                {SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0},
-                                                {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
-                                                {SQLITE_DBCONFIG_ENABLE_VIEW, 0},
-                                                {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0}};
-    for (const auto& [setting, value] : settings) {
-        if (sqlite3_db_config(handle, setting, value, nullptr) != SQLITE_OK) fail();
-    }
-    constexpr std::pair<int, int> limits[] = {{SQLITE_LIMIT_LENGTH, longest_row},
-                                              {SQLITE_LIMIT_SQL_LENGTH, 1 << 20},
-                                              {SQLITE_LIMIT_COLUMN, 256},
-                                              {SQLITE_LIMIT_ATTACHED, 0},
-                                              {SQLITE_LIMIT_WORKER_THREADS, 0}};
-    for (const auto& [limit, value] : limits) sqlite3_limit(handle, limit, value);
-    sqlite3_progress_handler(handle, steps_per_tick, tick, &ticks_);
-    // A damaged page is found before its content is used.
-    step(prepared("PRAGMA cell_size_check=ON"));
-    step(prepared("PRAGMA mmap_size=0"));
-}
-
-void ExportFile::fail() const {
-    if (handle_ && sqlite3_errcode(handle_.get()) == SQLITE_INTERRUPT) {
-        throw util::InputError(fmt::format("{}: it takes too long to read: record less", name_));
-    }
-    throw util::InputError(
-        fmt::format("{}: cannot be read: SQLite: {}", name_,
-                    handle_ ? util::printable(sqlite3_errmsg(handle_.get())) : "no memory"));
-}
-
-ExportFile::Statement ExportFile::prepared(const std::string& sql) const {
-    sqlite3_stmt* statement = nullptr;
-    const int result = sqlite3_prepare_v2(handle_.get(), sql.c_str(), -1, &statement, nullptr);
-    Statement owned(statement);
-    if (result != SQLITE_OK) fail();
-    return owned;
-}
-
-bool ExportFile::step(const Statement& statement) const {
-    const int result = sqlite3_step(statement.get());
-    if (result == SQLITE_ROW) return true;
-    if (result != SQLITE_DONE) fail();
-    return false;
-}
+ExportFile::ExportFile(const std::filesystem::path& file)
+    : name_(util::printable(file.native())),
+      database_(file, sqlite::Access::frozen, refusal_of(name_), limits) {}
 
 bool ExportFile::has_table(std::string_view table) const {
-    return step(prepared(fmt::format(
-        "SELECT 1 FROM sqlite_master WHERE type='table' AND name='{}' AND sql LIKE 'CREATE TABLE%'",
-        table)));
+    return sqlite::Statement(database_,
+                             fmt::format("SELECT 1 FROM sqlite_master WHERE type='table' AND "
+                                         "name='{}' AND sql LIKE 'CREATE TABLE%'",
+                                         table))
+        .step();
 }
 
 bool ExportFile::has_column(std::string_view table, std::string_view column) const {
-    const Statement columns = prepared(fmt::format("PRAGMA table_info(\"{}\")", table));
-    while (step(columns)) {
-        if (Row(columns.get()).text(1) == column) return true;
+    sqlite::Statement columns(database_, fmt::format("PRAGMA table_info(\"{}\")", table));
+    while (columns.step()) {
+        if (columns.text(1) == column) return true;
     }
     return false;
 }
@@ -141,17 +65,17 @@ void ExportFile::rows(std::string_view table, const std::vector<Column>& columns
             list += "NULL";
         }
     }
-    const Statement all = prepared(fmt::format("SELECT {} FROM \"{}\"", list, table));
-    while (step(all)) {
+    sqlite::Statement all(database_, fmt::format("SELECT {} FROM \"{}\"", list, table));
+    while (all.step()) {
         int place = 0;
         for (const Column& column : columns) {
-            if (column.required && sqlite3_column_type(all.get(), place) != SQLITE_INTEGER) {
+            if (column.required && !all.is_integer(place)) {
                 throw util::InputError(fmt::format("{}: table {}: a value of {} is no integer",
                                                    name_, table, column.name));
             }
             ++place;
         }
-        visit(Row(all.get()));
+        visit(all);
     }
 }
 

@@ -3,16 +3,13 @@
 // tables are read, by our own statements, within limits of size and work.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-struct sqlite3;
-struct sqlite3_stmt;
+#include "sqlite/database.hpp"
 
 namespace perfgate::traces {
 
@@ -23,19 +20,7 @@ struct Column {
 };
 
 /// The row that is being read; columns by their place in the request.
-class Row {
-  public:
-    explicit Row(sqlite3_stmt* statement) : statement_(statement) {}
-
-    [[nodiscard]] bool has(int column) const;
-    /// 0 where it is NULL.
-    [[nodiscard]] std::int64_t integer(int column) const;
-    /// Valid until the next row; empty where it is NULL.
-    [[nodiscard]] std::string_view text(int column) const;
-
-  private:
-    sqlite3_stmt* statement_;
-};
+using Row = sqlite::Statement;
 
 class ExportFile {
   public:
@@ -55,21 +40,8 @@ class ExportFile {
     [[nodiscard]] const std::string& name() const { return name_; }
 
   private:
-    struct Close {
-        void operator()(sqlite3* handle) const;
-    };
-    struct Finalise {
-        void operator()(sqlite3_stmt* statement) const;
-    };
-    using Statement = std::unique_ptr<sqlite3_stmt, Finalise>;
-
-    [[nodiscard]] Statement prepared(const std::string& sql) const;
-    bool step(const Statement& statement) const;
-    [[noreturn]] void fail() const;
-
     std::string name_;
-    std::unique_ptr<sqlite3, Close> handle_;
-    mutable std::uint64_t ticks_ = 0;
+    sqlite::Database database_;
 };
 
 }  // namespace perfgate::traces

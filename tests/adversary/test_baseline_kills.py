@@ -21,6 +21,7 @@ import subprocess
 import sys
 import time
 
+import adversary
 import tool
 
 DEVICE = "nvidia-h100-80gb-hbm3"
@@ -50,17 +51,10 @@ class BaselineKills(tool.Case):
         super().setUp()
         self.seed = random.randrange(2**32)
         self.random = random.Random(self.seed)
-        document = json.loads(RUN.read_text())
-        suite = document["suites"][0]
-        suite["relations"] = []
-        # Of some length, so that 8 % are beyond the tolerance and its `abs`.
-        suite["cases"] = [case for case in suite["cases"]
-                          if case["gates"][0]["worse"] < 0.05
-                          and case["metrics"]["gpu_time"]["value"] > 50_000][:CASES]
-        self.document = document
-        self.stays = suite["cases"][0]["id"]
-        self.write("base.json", json.dumps(document))
-        slower = copy.deepcopy(document)
+        self.document = adversary.few_cases(RUN, CASES)
+        self.stays = self.document["suites"][0]["cases"][0]["id"]
+        self.write("base.json", json.dumps(self.document))
+        slower = copy.deepcopy(self.document)
         for case in slower["suites"][0]["cases"][1:]:
             scale(case, 1.08)
         self.write("slower.json", json.dumps(slower))

@@ -36,15 +36,8 @@ class Writers(tool.Case):
 
     def setUp(self):
         super().setUp()
-        document = json.loads(RUN.read_text())
-        suite = document["suites"][0]
-        suite["relations"] = []
-        # Of some length, so that 8 % are beyond the tolerance and its `abs`.
-        suite["cases"] = [case for case in suite["cases"]
-                          if case["gates"][0]["worse"] < 0.05
-                          and case["metrics"]["gpu_time"]["value"] > 50_000][:CASES]
-        self.ids = [case["id"] for case in suite["cases"]]
-        self.document = document
+        self.document = adversary.few_cases(RUN, CASES)
+        self.ids = [case["id"] for case in self.document["suites"][0]["cases"]]
         self.store("base.json", 1)
         self.store("slower.json", 1.08)
         self.run_tool("baseline", "refresh", "base.json", "--reason", "first")

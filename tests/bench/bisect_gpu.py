@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Searches of `perfgate bisect` on a GPU, in histories made here: bisect_gpu.py PERFGATE [SEED...] [OPTION...]. A small library of kernels
-has 24 commits. One commit makes `scan` 4 % slower, while its times differ by 6 % from process to process; the commit in the
+has 24 commits. One commit makes `scan` 4 % slower, while its times differ by 5 % from process to process; the commit in the
 middle cannot be built, and of the one before it some processes take twice the time. The seed says which commit is the culprit;
 0: none is. Prints what was found, the steps and the seconds. Needs nvcc and git."""
 
@@ -61,7 +61,7 @@ int main() {
   unsigned chance[2] = {0, 0};
   FILE* random = fopen("/dev/urandom", "rb");
   if (!random || fread(chance, sizeof chance, 1, random) != 1) return 1;
-  const double factor = 1 + 0.06 * (chance[0] / 4294967296.0 - 0.5);
+  const double factor = 1 + 0.05 * (chance[0] / 4294967296.0 - 0.5);
   const int n = int(3e6 * factor) * (kSometimesTwice && chance[1] % 2 ? 2 : 1);
   float *in = nullptr, *out = nullptr;
   if (cudaMalloc(&in, 8000000 * sizeof(float)) || cudaMalloc(&out, 8000000 * sizeof(float))) return 1;
@@ -120,8 +120,8 @@ def search(perfgate, seed, words):
         planted = f"c{culprit}" if culprit is not None else "none"
         commits = ", ".join(name[commit] for commit in found.get("commits", []))
         steps = "; ".join(f"{name[step['commit']]} {step['decision']}" +
-                          (f" ({step['pairs']} pairs, {step.get('change', 0):+.1%})" if step.get("pairs") else "")
-                          for step in found["steps"])
+                          (f" ({step['pairs']} pairs, {step.get('change', 0):+.1%}, {step['wall_s']:.0f} s)"
+                           if step.get("pairs") else "") for step in found["steps"])
         print(f"seed {seed}: culprit {planted}; {found['outcome']} {commits}; exit {done.returncode}; {len(found['steps'])} steps, "
               f"{took:.0f} s: {steps}", flush=True)
         print("\n".join(line for line in done.stderr.splitlines() if "rror" in line)[:600], end="", file=sys.stderr)

@@ -3,13 +3,18 @@
 """Change points of perfgate, Otava, PELT and a fixed threshold, beside each other, in the same series:
 
     pip install --target FOLDER apache-otava ruptures
-    PYTHONPATH=FOLDER python3 tests/bench/history_points.py build/test/bin/perfgate [--otava CHECKOUT] [--mongodb CHECKOUT]
+    PYTHONPATH=FOLDER python3 tests/bench/history_points.py build/test/bin/perfgate [--kinds walk] [--level 1]
+    PYTHONPATH=FOLDER python3 tests/bench/history_points.py build/test/bin/perfgate --labels ANNOTATIONS.json --labelled FOLDER
 
 Series of a year are resampled from recorded processes (tests/data/pools/h100-aa.csv), with the noise that the table names, once
 unchanged and once with a step of --step. Each tool has one parameter for all kinds of noise: its default, and the first of a
-list with at most one false point in 10,000 nights, counted over all of them. A step is found if a point lies within three
-nights of it; the delay is how many nights after the step it takes. Checkouts of apache/otava and
-mongodb/signal-processing-algorithms add the series of their tests."""
+list with at most --level false points in 10,000 nights, counted over all of them. A step is found if a point lies within three
+nights of it; the delay is how many nights after the step it takes.
+
+Labelled series are files of FOLDER: NAME.json of the Turing change point dataset, or a CSV file whose name begins with NAME and
+which has a column `value`, as Mozilla's REALISE has. ANNOTATIONS.json has the places that each annotator named:
+{NAME: {ANNOTATOR: [PLACE...]}}. A point within five values of a place is right. Checkouts of apache/otava and
+mongodb/signal-processing-algorithms (--otava, --mongodb) add the series of their tests, which have no labels."""
 
 import argparse
 import csv
@@ -23,7 +28,7 @@ import warnings
 import numpy as np
 
 POOL = pathlib.Path(__file__).resolve().parents[1] / "data/pools/h100-aa.csv"
-NIGHTS, NEAR, LEVEL = 365, 3, 1.0
+NIGHTS, NEAR, NEAR_LABEL = 365, 3, 5
 KINDS = ("steady", "weekdays", "weekends", "wave of 60 nights", "wave of a year", "drift", "walk", "bad nights", "heavy tails",
          "two levels", "correlated")
 LATER = (3, 4, 6, 10, 20, 60)
@@ -76,7 +81,7 @@ def otava(values, level):
 
 def pelt(values, penalty):
     import ruptures
-    logs = np.log(values)
+    logs = np.log(values) if min(values) > 0 else np.array(values)
     spread = np.median(np.abs(np.diff(logs))) / 0.6745 / 2 ** 0.5
     # The linear kernel's cost is that of "l2", computed in C.
     found = ruptures.KernelCPD(kernel="linear", min_size=3).fit(logs / spread).predict(pen=penalty * np.log(len(logs)))
@@ -116,8 +121,8 @@ def perfgate_points(perfgate, series):
     return [sorted(each) for each in points]
 
 
-def hit(points, at):
-    return any(abs(point - at) <= NEAR for point in points)
+def hit(points, at, near=NEAR):
+    return any(abs(point - at) <= near for point in points)
 
 
 class Tool:
@@ -133,58 +138,97 @@ def false_points(tool, parameter, unchanged):
     return {kind: sum(map(len, points)) for kind, points in found.items()}
 
 
-def delays(tool, parameter, stepped, found):
+def delays(tool, parameter, stepped, found, near=NEAR):
     """Nights from the step until it was found, of those that are found at the end."""
     short, of = [], []
     for number, ((values, at), points) in enumerate(zip(stepped, found)):
-        if hit(points, at):
+        if hit(points, at, near):
             for later in LATER:
-                short.append(values[:at + later])
-                of.append((number, at, later))
-    first = {}
+                if at + later < len(values):
+                    short.append(values[:at + later])
+                    of.append((number, at, later))
+    first = {number: None for number, ((_, at), points) in enumerate(zip(stepped, found)) if hit(points, at, near)}
     for (number, at, later), points in zip(of, tool.points(short, parameter) if short else []):
-        if hit(points, at):
-            first.setdefault(number, later)
-    return [first.get(number, NIGHTS) for number in sorted({number for number, _, _ in of})]
+        if hit(points, at, near) and first[number] is None:
+            first[number] = later
+    return [NIGHTS if later is None else later for later in first.values()]
+
+
+def delay_text(late):
+    return f", half of them after {np.median(late):.0f} nights, nine of ten after {np.quantile(late, 0.9):.0f}" if late else ""
 
 
 def rate(count, nights):
     return f"{count / nights * 1e4:.1f}"
 
 
-def compare(tools, count, step, delay):
+def compare(tools, kinds, count, step, level, delay):
     kernels = list(pool().values())
     made = {}
     for factor in (0, step):
         chance = np.random.default_rng(48)
         made[factor] = {kind: [series_of(kind, kernels[i % len(kernels)], (0.001, 0.002, 0.004)[i % 3], factor, chance)
-                               for i in range(count)] for kind in KINDS}
+                               for i in range(count)] for kind in kinds}
     nights = count * NIGHTS
     rows = {}
     for tool in tools:
         for number, parameter in enumerate(tool.parameters):
             false = false_points(tool, parameter, made[0])
-            pooled = sum(false.values()) / (nights * len(KINDS)) * 1e4
-            last = pooled <= LEVEL or number + 1 == len(tool.parameters)
+            pooled = sum(false.values()) / (nights * len(kinds)) * 1e4
+            last = pooled <= level or number + 1 == len(tool.parameters)
             if number > 0 and not last:
                 continue
             name = tool.name if parameter is None else f"{tool.name}, {tool.form.format(parameter)}"
-            found, late = {}, []
+            found, late, all_points = {}, [], 0
             for kind, stepped in made[step].items():
                 points = tool.points([values for values, _ in stepped], parameter)
                 found[kind] = sum(hit(each, at) for each, (_, at) in zip(points, stepped))
+                all_points += sum(map(len, points))
                 if delay and last:
                     late += delays(tool, parameter, stepped, points)
             total = sum(found.values())
-            extra = f", half of them after {np.median(late):.0f} nights, nine of ten after {np.quantile(late, 0.9):.0f}" if late else ""
-            print(f"{name}: {pooled:.2f} false points in 10,000 nights; found {total} of {count * len(KINDS)}{extra}", flush=True)
-            rows[name] = {kind: f"{rate(false[kind], nights)}; {found[kind]}" for kind in KINDS}
-            if pooled <= LEVEL:
+            print(f"{name}: {pooled:.2f} false points in 10,000 nights; found {total} of {count * len(kinds)}, "
+                  f"precision {total / max(all_points, 1):.0%}{delay_text(late)}", flush=True)
+            rows[name] = {kind: f"{rate(false[kind], nights)}; {found[kind]}" for kind in kinds}
+            if pooled <= level:
                 break
     print(f"\nFalse points in 10,000 nights; steps of {step:.0%} found, of {count}:\n")
     print("| noise | " + " | ".join(rows) + " |\n|---|" + "--:|" * len(rows))
-    for kind in KINDS:
+    for kind in kinds:
         print(f"| {kind} | " + " | ".join(row[kind] for row in rows.values()) + " |")
+
+
+def labelled(tools, labels, folder):
+    """Precision and recall by each parameter, and how long the places took that most annotators named."""
+    series, places = [], []
+    for name, annotators in sorted(json.loads(labels.read_text()).items()):
+        for file in sorted(folder.rglob(f"{name}.json")) + sorted(folder.rglob(f"{name}*.csv")):
+            if file.suffix == ".json":
+                values = json.loads(file.read_text())["series"][0]["raw"]
+            else:
+                values = [float(row["value"]) for row in csv.DictReader(file.open())]
+            if None not in values:
+                series.append(values)
+                places.append([sorted(map(int, each)) for each in annotators.values()])
+                break
+    print(f"\n{len(series)} labelled series with {sum(map(len, series))} values")
+    agreed = [[at for at in sorted({at for each in named for at in each}) if sum(at in each for each in named) * 2 > len(named)]
+              for named in places]
+    for tool in tools:
+        for parameter in tool.parameters:
+            found = tool.points(series, parameter)
+            right = sum(any(hit([point], at, NEAR_LABEL) for each in named for at in each)
+                        for points, named in zip(found, places) for point in points)
+            recalls = [np.mean([hit(points, at, NEAR_LABEL) for at in each])
+                       for points, named in zip(found, places) for each in named if each]
+            every = sum(map(len, found))
+            precision, recall = right / every if every else 1, np.mean(recalls)
+            steps = [((values, at), points) for values, points, named in zip(series, found, agreed) for at in named]
+            late = delays(tool, parameter, [step for step, _ in steps], [points for _, points in steps], NEAR_LABEL)
+            name = tool.name if parameter is None else f"{tool.name}, {tool.form.format(parameter)}"
+            print(f"{name}: {every} points, precision {precision:.0%}, recall {recall:.0%}, "
+                  f"F1 {2 * precision * recall / max(precision + recall, 1e-9):.2f}; of {len(steps)} agreed places "
+                  f"{len(late)}{delay_text(late)}", flush=True)
 
 
 def published(tools, arguments):
@@ -216,11 +260,18 @@ if __name__ == "__main__":
     parser.add_argument("--series", type=int, default=48, help="of each kind of noise")
     parser.add_argument("--step", type=float, default=0.01)
     parser.add_argument("--no-delay", action="store_true")
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS, help="of noise")
+    parser.add_argument("--level", type=float, default=1, help="false points in 10,000 nights that the second parameter has at most")
+    parser.add_argument("--labels", type=pathlib.Path)
+    parser.add_argument("--labelled", type=pathlib.Path)
     parsed = parser.parse_args()
     binary = parsed.perfgate.resolve()
     every = [Tool("perfgate", lambda series: perfgate_points(binary, series), [None], ""),
-             Tool("Otava", otava, [1e-3, 1e-6, 1e-8, 1e-10, 1e-12, 1e-15], "p {:g}"),
+             Tool("Otava", otava, [1e-3, 1e-6, 1e-8, 1e-9, 1e-10, 1e-12, 1e-15], "p {:g}"),
              Tool("PELT", pelt, [3, 10, 20, 40, 80], "penalty {} ln n"),
              Tool("fixed", fixed, [0.01, 0.02, 0.03, 0.05, 0.1], "{:.0%}")]
-    compare(every, parsed.series, parsed.step, not parsed.no_delay)
-    published(every, parsed)
+    if parsed.labelled:
+        labelled(every, parsed.labels, parsed.labelled)
+    else:
+        compare(every, parsed.kinds, parsed.series, parsed.step, parsed.level, not parsed.no_delay)
+        published(every, parsed)

@@ -153,8 +153,14 @@ for (const [width, scheme] of [[420, "light"], [768, "dark"], [1440, "light"]]) 
     }));
 }
 
-test("the badge says how many cases became worse lately", () => {
+test("the badge says how many cases became worse lately", async () => {
   const badge = (name) => fs.readFileSync(path.join(folder, "changed", name), "utf8");
   assert.deepEqual(JSON.parse(badge("badge.json")), { schemaVersion: 1, label: "performance", message: "1 case worse", color: "red" });
   assert.match(badge("badge.svg"), /^<svg .*aria-label="performance: 1 case worse"/);
+  for (const width of screenshots ? [420, 768, 1440] : []) {
+    const page = await browser.newPage({ viewport: { width, height: 60 } });
+    await page.goto(pathToFileURL(path.join(folder, "changed", "badge.svg")).href);
+    await page.screenshot({ path: path.join(screenshots, `badge-${width}.png`) });
+    await page.close();
+  }
 });

@@ -18,6 +18,7 @@ sys.path.insert(0, str(tool.SOURCE / "tests/gpu"))
 import board_proof  # noqa: E402
 import ceiling_spread  # noqa: E402
 import gate_programs  # noqa: E402
+import lines_study  # noqa: E402
 import lines_study_kernels  # noqa: E402
 import profile_programs  # noqa: E402
 
@@ -61,6 +62,43 @@ class Scripts(tool.Case):
             self.assertTrue(lines_study_kernels.slow_lines(head), name)
         texts = [change(lines_study_kernels.EQUAL) for change in lines_study_kernels.EQUALS.values()]
         self.assertEqual(10, len(set(texts)))
+
+    def test_each_edit_of_the_study_of_lines_is_launched_as_its_suite_says(self):
+        for name, kernel in lines_study_kernels.EDITS.items():
+            launch = lines_study.launch_of(name, kernel, "its.cubin")
+            self.assertEqual(kernel.arguments.count("{"), len(launch["arguments"]), name)
+            self.assertEqual(kernel.arguments.count("size"), sum("size" in each for each in launch["arguments"]), name)
+        self.assertEqual({"type": "uint8", "size": lines_study_kernels.N, "iota": True},
+                         lines_study.launch_of("blend", lines_study_kernels.EDITS["blend"], "its.cubin")["arguments"][1])
+
+    def test_samples_and_executions_of_ncu_are_compared_instruction_by_instruction(self):
+        def printed(samples, executed):
+            rows = zip(("LDC R1, c[0x0][0x28] ", "@!P0 LDG.E R2, desc[UR4][R2.64] ", "EXIT ", "NOP"), samples + [0], executed + [0])
+            lines = [f'"{i}","7fe0{i}0","{text}","{all:,}","0","{counts:,}"' for i, (text, all, counts) in enumerate(rows)]
+            return "\n".join(['"Kernel Name","moved"', '"#","Address","Source","Warp Stall Sampling (All Samples)",'
+                              '"Warp Stall Sampling (Not-issued Samples)","# Instructions Executed"', *lines, "==PROF== Disconnected"])
+
+        def found(samples, executed):
+            tables = lines_study.ncu_tables(2 * (printed(samples, executed) + "\n"))
+            self.assertEqual([("LDC", "LDG.E", "EXIT")], list(tables))
+            return {"ncu": tables["LDC", "LDG.E", "EXIT"], "ncu again": tables["LDC", "LDG.E", "EXIT"]}
+
+        kernel = {"name": "moved(float *)", "launches": 800, "instructions": [
+            {"at": 16 * i, "text": text, "executed": 131072, "samples": {"wait": count, "selected": 10}}
+            for i, (text, count) in enumerate((("LDC R1, c[0x0][0x28]", 190), ("@!P0 LDG.E R2, desc[UR4][R2.64]", 5990), ("EXIT", 1790)))]}
+        executed = [131072] * 3
+        text, equal = said(lines_study.compare, kernel, found([200, 6000, 1800], executed))
+        self.assertTrue(equal, text)
+        self.assertIn("8000 samples of 800 launches, ncu 16000 of 2", text)
+        self.assertIn("executions equal at 3 of 3", text)
+        text, equal = said(lines_study.compare, kernel, found([200, 6000, 1800], [131072, 131071, 131072]))
+        self.assertFalse(equal)
+        self.assertIn("executions equal at 2 of 3", text)
+        text, equal = said(lines_study.compare, kernel, found([200, 5600, 2200], executed))
+        self.assertFalse(equal)
+        self.assertIn("at worst +5.0 ± 0.", text)
+        with self.assertRaisesRegex(ValueError, "no samples or no executions"):
+            lines_study.ncu_tables(printed([1, 1, 1], executed).replace("# Instructions", "Other"))
 
     def test_a_part_that_fails_costs_itself_only(self):
         def broken():

@@ -70,6 +70,7 @@ def recording(steps):
     made.block(3, b"".join(struct.pack("<16I", number, number + 1, 8, 1, 1, 128, 1, 1, 0, 0, 0, 32, 0, 64, 0, 0)
                            for number in (1, 2)))
     made.block(15, struct.pack("<2I", 2, 5))
+    made.block(36, struct.pack("<Q4I", 16, 2, 5, 7, 0))
     made.block(26, struct.pack("<2I", 2, 256))
     made.block(27, struct.pack("<Q2I", 900, 1, 0))
     made.block(28, struct.pack("<4I", 0, 1, 3, 7) + struct.pack("<4I", 1, 2, 3, 9))
@@ -170,6 +171,18 @@ elif part in ("kineto", "nsight_systems"):
             made.kineto(folder / f"steps-{steps}.json", steps, rank=steps, extra='"WARNING": ["Dropped 1"],' * (steps > 1))
         else:
             made.nsys(folder / f"steps-{steps}.sqlite", steps, pids=(10, 11)[:steps])
+elif part == "code":
+    def side(load, samples):
+        texts = ("LDC R1, c[0x0][0x28]", f"@!P1 {load} R12, desc[UR4][R2.64]", "FFMA R4, R12, R13, R4", "@P0 BRA `(.L_x_0)", "EXIT")
+        return [{"suite": "s", "case": "blend/a[n=1]", "seconds": 1.5, "kernels": [
+            {"name": "void blend<4>(float*, int)", "code": load, "labels": {".L_x_0": 1}, "launches": 40,
+             "instructions": [{"at": 16 * i, "text": each, "file": "blend.cu", "line": 13 + i, "executed": 4096 * i,
+                               "samples": {"long_scoreboard": samples, "selected": 7}, "of_half": samples // 2}
+                              for i, each in enumerate(texts)]}]}]
+    name = {"schema": "perfgate.code", "version": 1}
+    write("both", name | {"cases": side("LDG.E", 900), "base": side("LDG.E.128", 300)})
+    write("head", name | {"cases": side("LDG.E", 900)})
+    write("problem", name | {"cases": [{"suite": "s", "case": "a", "problem": "nvdisasm was not found"}]})
 elif part == "listing":
     listings = {name: (root / f"tests/data/listings/{name}.txt").read_bytes() for name in ("base", "scalar", "const")}
     for name in ("scalar", "const"):

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """GPU metrics over time and communication, on real GPUs: communication_study.py [PART...]. Environment as for
-profile_programs.py. Parts: samples, ncu, planted, cost (one GPU); collectives, steps (two).
+profile_programs.py; PERFGATE_RANKS (2) processes communicate; PERFGATE_RUNS (10) unchanged runs of `ddp`. Parts: samples,
+ncu, planted, cost (one GPU); collectives, groups, ddp.
 
 Prints what it finds; a part that fails ends, and the others go on.
 """
 
+import concurrent.futures
 import csv
 import io
 import json
@@ -20,7 +22,8 @@ import time
 import profile_programs as tools
 
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
-RANKS = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"]
+RANKS = int(os.environ.get("PERFGATE_RANKS", "2"))
+TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc_per_node={RANKS}"]
 WORK = PROGRAMS / "sampled_work.py"
 COLLECTIVES = pathlib.Path(__file__).resolve().parents[2] / "suites/collectives/collectives.py"
 NCU = {"copy": "dram__throughput.avg.pct_of_peak_sustained_elapsed",
@@ -43,15 +46,14 @@ workloads:
 DDP = """
 name: ddp
 workloads:
-  - command: [{python}, -m, torch.distributed.run, --standalone, --nproc_per_node=2, {program}]
+  - command: [python3, ddp_step.py]
     name: ddp
-    gpus: 2
-    max_overhead: 10000%
-    measure: {{step0: {{nvtx: step0}}, step1: {{nvtx: step1}}, step2: {{nvtx: step2}}, slow: {{nvtx: slow}},
-              buckets: {{nvtx: buckets}}, late: {{nvtx: late}}}}
-    expect: {{step0.communicated_bytes: "> 0B"}}
+    gpus: {ranks}
+    measure: {{step: {{nvtx: step, skip: 10}}}}
+    tolerances: {{step.communicated_bytes: 0, step.communication_calls: 0, step.own_span: 5%,
+                 step.exposed_communication_share: 5pt}}
 """
-STEP_METRICS = ("span", "own_span", "communication_time", "exposed_communication_share", "communication_skew",
+STEP_METRICS = ("gpu_time", "span", "own_span", "communication_time", "exposed_communication_share", "communication_skew",
                 "bus_bandwidth", "communicated_bytes", "communication_calls")
 
 
@@ -96,7 +98,8 @@ def part_samples():
 
 def part_ncu():
     done = tools.run(["ncu", "--csv", "--metrics", ",".join(NCU.values()), "--nvtx", "--nvtx-include", "copy/",
-                      "--nvtx-include", "product/", "--launch-count", "10", sys.executable, WORK], codes=(0, 1, 9))
+                      "--nvtx-include", "product/", "--nvtx-include", "layer1/", "--launch-count", "16", sys.executable, WORK],
+                     codes=(0, 1, 9))
     rows = csv.DictReader(io.StringIO(done.stdout[max(done.stdout.find('"ID"'), 0):]))
     for row in rows:
         if row.get("Metric Value"):
@@ -145,7 +148,7 @@ def part_cost():
 
 
 def part_collectives():
-    processes, done = document([*RANKS, COLLECTIVES], level="callbacks")
+    processes, done = document([*TORCHRUN, COLLECTIVES], level="callbacks")
     for line in done.stdout.splitlines():
         if re.match(r"[A-Z][A-Za-z+]+ \d+ ", line):
             tools.say(f"  torch: {line}")
@@ -157,27 +160,53 @@ def part_collectives():
                   f"{row['communicator'][:6]}")
 
 
-def part_steps():
-    """Unchanged steps and changed ones: the median of each process."""
+def part_groups():
+    """Two process groups on one host."""
+    processes, _ = document([*TORCHRUN, PROGRAMS / "two_groups.py"], level="callbacks")
+    for process in processes:
+        for row in process.get("communication", []):
+            tools.say(f"  rank {process['recording'].get('rank')}: {row['name']} {row['bytes'] >> 20} MiB x {row['calls']} of "
+                      f"{row['ranks']} ranks, comm {row['communicator'][:6]}, last {row.get('last')} of {row.get('compared')}, "
+                      f"waited {row.get('wait_ns')} ns, bus {row['bus_bytes_per_s'] / 1e9:.1f} GB/s")
+
+
+def recorded(folder, change, devices):
+    tools.run([tools.PERFGATE, "profile", "--out", folder, "--", *TORCHRUN, PROGRAMS / "ddp_step.py", *change],
+              env={"CUDA_VISIBLE_DEVICES": devices})
+
+
+def part_ddp():
+    """Unchanged runs and changed ones, each judged by three others."""
+    gpus = len(tools.run(["nvidia-smi", "-L"]).stdout.splitlines())
+    lanes = [",".join(map(str, range(first, first + RANKS))) for first in range(0, gpus - RANKS + 1, RANKS)]
+    runs = int(os.environ.get("PERFGATE_RUNS", "10"))
+    changes = {f"base{i}": [] for i in range(3)} | {f"unchanged{i}": [] for i in range(runs)} | {
+        change: [change] for change in ("slow", "buckets", "late")}
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
-        (root / "suite.yaml").write_text(DDP.format(python=sys.executable, program=PROGRAMS / "ddp_step.py"))
-        (root / "baselines").mkdir()
-        done = tools.run([tools.PERFGATE, "run", root / "suite.yaml", "--baselines", root / "baselines", "--out",
-                          root / "out", "--processes", os.environ.get("PERFGATE_GATE_RUN_PROCESSES", "3")],
-                         codes=(0, 1, 3, 4))
-        tools.say(f"  exit {done.returncode}")
-        for case in cases_of(root / "out/run.json"):
-            tools.say(f"  {case['id'].split('/')[-1]}: {case['status']} {case.get('reason', '')[:200]}")
-            for name in STEP_METRICS:
-                metric = case["metrics"].get(name)
-                if metric:
-                    medians = [float(f"{statistics.median(each['samples']):.4g}") for each in metric["batches"]]
-                    tools.say(f"    {name}: {medians} {metric.get('detail', '')[:110]}")
+        with concurrent.futures.ThreadPoolExecutor(len(lanes)) as pool:
+            each = list(changes.items())
+            list(pool.map(lambda lane: [recorded(root / name, change, lanes[lane]) for name, change in
+                                        each[lane::len(lanes)]], range(len(lanes))))
+        (root / "suite.yaml").write_text(DDP.format(ranks=RANKS))
+        for name in changes:
+            done = tools.run([tools.PERFGATE, "compare", "--suite", root / "suite.yaml", "--base",
+                              *(root / f"base{i}" for i in range(3)), "--head", root / name, "--out", root / "out"],
+                             codes=(0, 1, 3, 4))
+            tools.say(f"  {name}: exit {done.returncode}")
+            for case in cases_of(root / "out/verdict.json"):
+                for metric in case["metrics"]:
+                    if metric["verdict"] != "pass":
+                        tools.say(f"    {metric['verdict']}: {metric['sentence'][:200]}")
+            for case in cases_of(root / "out/run.json"):
+                found = {metric: f"{case['metrics'][metric]['value']:.5g}" for metric in STEP_METRICS
+                         if metric in case["metrics"]}
+                tools.say(f"    {case['status']} {case.get('reason', '')[:200]} {found} "
+                          f"{case['metrics'].get('own_span', {}).get('detail', '')}")
 
 
 if __name__ == "__main__":
-    for part in sys.argv[1:] or ["samples", "ncu", "planted", "cost", "collectives", "steps"]:
+    for part in sys.argv[1:] or ["samples", "ncu", "planted", "cost", "collectives", "groups", "ddp"]:
         tools.say(part)
         begun = time.monotonic()
         try:

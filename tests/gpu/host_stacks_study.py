@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether the sentence about a waiting GPU names the planted function, its share beside py-spy's, and what sampling costs.
 
-host_stacks_study.py [sentences] [shares] [cost] [--rounds N]. Environment: PERFGATE_BUILD_DIR; PY_SPY, for shares.
+host_stacks_study.py [sentences] [shares] [native] [cost] [--rounds N] [--host]. Environment: PERFGATE_BUILD_DIR; PY_SPY, for shares.
 """
 
+import ctypes
 import os
 import pathlib
+import random
 import re
 import sqlite3
 import statistics
@@ -44,6 +46,19 @@ def sentences(shares):
                       f"py-spy {spied_share(case, function):.3f}", flush=True)
 
 
+def native():
+    """The same of a program without Python."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = pathlib.Path(folder) / "waiting_loader"
+        run([os.environ.get("NVCC", "nvcc"), "-O2", "-o", program, HERE / "programs/waiting_loader.cu"])
+        for case in ("lock", "read", "poll", "sleep"):
+            text = run([BUILD / "bin/perfgate", "profile", "--quiet", "--", program, case])
+            lines = [line for line in text.splitlines() if "Loader::next" in line]
+            print(f"{case}: {'ok' if lines else 'FAILED'}", flush=True)
+            print("  ", *[line[:420] for line in lines[:1] or re.findall(r"(?m)^1\. .*", text)])
+            print("  ", *[line for line in text.splitlines() if line.startswith("Stacks of the host")])
+
+
 def own_share(database, function):
     rows = sqlite3.connect(database).execute(
         "SELECT stack, sum(end_ns - start_ns) FROM host_stacks WHERE pid = thread AND pid = process_pid "
@@ -65,39 +80,128 @@ def share(rows, function):
     return sum(weight for stack, weight in rows if re.search(function, stack)) / total if total else float("nan")
 
 
-def cost(rounds):
-    """Steps of two lengths with recording alone and with samples, in turns."""
+class Switch:
+    """Stops and continues the thread that samples: tracing can stop a single one."""
+
+    SEIZE, INTERRUPT, CONT, DETACH, WALL = 0x4206, 0x4207, 7, 17, 0x40000000
+
+    def __init__(self, thread):
+        self.libc = ctypes.CDLL(None, use_errno=True)
+        self.libc.ptrace.argtypes = [ctypes.c_long] * 4
+        self.thread, self.on = thread, True
+        self.trace(self.SEIZE)
+
+    def trace(self, request):
+        if self.libc.ptrace(request, self.thread, 0, 0) != 0:
+            raise OSError(ctypes.get_errno(), "the thread cannot be traced")
+
+    def turn(self, on):
+        if on == self.on:
+            return
+        self.trace(self.CONT if on else self.INTERRUPT)
+        if not on:
+            os.waitpid(self.thread, self.WALL)
+        self.on = on
+
+    def let_go(self):
+        """Before the program ends: its last thread would wait for this process."""
+        self.turn(False)
+        self.trace(self.DETACH)
+
+
+def threads_of(pid):
+    return {int(each): pathlib.Path(f"/proc/{pid}/task/{each}/comm").read_text().strip() for each in os.listdir(f"/proc/{pid}/task")}
+
+
+def interval_of(values):
+    """The mean without the outer fifths, and 95 % of what it is for samples of these."""
+    def middle(some):
+        some = sorted(some)
+        cut = len(some) // 5
+        return statistics.fmean(some[cut : len(some) - cut])
+
+    random.seed(1)
+    again = sorted(middle(random.choices(values, k=len(values))) for _ in range(2000))
+    return f"{middle(values) * 100:+.2f} % ({again[50] * 100:+.2f} to {again[1949] * 100:+.2f} %)"
+
+
+def cost(rounds, host):
+    """Steps of two lengths in one process, whose sampler is stopped in two of three turns."""
     library = BUILD / "lib/perfgate/libperfgate_inject.so"
-    times = {"records": [], "samples": []}
-    for turn in range(2 * rounds):
-        kind = ("records", "samples", "samples", "records")[turn % 4]
-        with tempfile.TemporaryDirectory() as folder:
-            env = {"CUDA_INJECTION64_PATH": str(library), "NVTX_INJECTION64_PATH": str(library), "PERFGATE_RECORD_FOLDER": folder,
-                   "PERFGATE_RECORD_LEVEL": "callbacks"}
-            if kind == "samples":
-                env["PERFGATE_RECORD_STACKS_US"] = "4000"
-            out = run([*PROGRAM, "steps"], env).split()
-        if len(out) == 2:
-            times[kind].append([float(word) for word in out])
-            print("  ", kind, *out, flush=True)
-    for i in (0, 1):
-        before = [each[i] for each in times["records"]]
-        after = [each[i] for each in times["samples"]]
-        if len(before) < 2 or len(after) < 2:
-            continue
-        change = [a / b - 1 for a in after for b in before]
-        print(f"step of {statistics.median(before):.2f} ms: sampling {statistics.median(change) * 100:+.2f} % "
-              f"(all pairs {min(change) * 100:+.2f} to {max(change) * 100:+.2f} %)", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        env = {"CUDA_INJECTION64_PATH": str(library), "NVTX_INJECTION64_PATH": str(library), "PERFGATE_RECORD_FOLDER": folder,
+               "PERFGATE_RECORD_LEVEL": "callbacks", "PERFGATE_RECORD_STACKS_US": "4000"}
+        if host:
+            env["LD_LIBRARY_PATH"] = str(BUILD / "tests/inject/mocks")
+        program = subprocess.Popen([sys.executable, str(HERE / "programs/steps.py"), *(["host"] if host else [])],
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, **env})
+        try:
+            if program.stdout.readline().strip() != "ready":
+                sys.exit("  FAILED: the program did not start")
+            measure(program, rounds)
+        finally:
+            program.stdin.close()
+            program.wait(60)
+
+
+def measure(program, rounds):
+    threads = threads_of(program.pid)
+    sampler = next(thread for thread, name in threads.items() if name == "perfgate stacks")
+    cores = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(program.pid, {cores[-1]})
+    switch = Switch(sampler)
+    try:
+        turns(program, rounds, cores, sampler, threads, switch)
+    finally:
+        switch.let_go()
+
+
+def turns(program, rounds, cores, sampler, threads, switch):
+    def steps(launches, count, on=True):
+        switch.turn(on)
+        program.stdin.write(f"{launches} {count}\n")
+        program.stdin.flush()
+        return float(program.stdout.readline())
+
+    def spent():
+        times = pathlib.Path(f"/proc/{program.pid}/task/{sampler}/schedstat").read_text().split()
+        return int(times[0]), int(times[2])
+
+    for where in ("on other processors", "on the same processor"):
+        for thread in threads:
+            if thread != program.pid:
+                os.sched_setaffinity(thread, set(cores[:-1] or cores) if where == "on other processors" else {cores[-1]})
+        for target_ms, count in ((1, 60), (10, 10)):
+            launches = max(1, round(100 * target_ms * 1e6 / steps(100, 50)))
+            pairs, same, lengths = [], [], []
+            cpu, looks = 0, 0
+            for turn in range(rounds):
+                order = ["a", "b", "on"]
+                random.shuffle(order)
+                times = {}
+                for kind in order:
+                    before = spent()
+                    times[kind] = steps(launches, count, kind == "on")
+                    after = spent()
+                    if kind == "on":
+                        cpu, looks = cpu + after[0] - before[0], looks + after[1] - before[1]
+                pairs.append(2 * times["on"] / (times["a"] + times["b"]) - 1)
+                same.append(times["a"] / times["b"] - 1)
+                lengths.append(times["a"])
+            print(f"step of {statistics.median(lengths) / 1e6:.2f} ms, sampled {where}: {interval_of(pairs)}; the same without "
+                  f"sampling: {interval_of(same)}; {looks} looks of {cpu / max(1, looks) / 1e3:.1f} µs of processor", flush=True)
 
 
 def main():
     words = [word for word in sys.argv[1:] if not word.startswith("--")]
-    rounds = int(sys.argv[sys.argv.index("--rounds") + 1]) if "--rounds" in sys.argv else 3
-    parts = [word for word in words if word in ("sentences", "shares", "cost")] or ["sentences", "cost"]
+    rounds = int(sys.argv[sys.argv.index("--rounds") + 1]) if "--rounds" in sys.argv else 100
+    parts = [word for word in words if word in ("sentences", "shares", "native", "cost")] or ["sentences", "cost"]
     if "sentences" in parts or "shares" in parts:
         sentences("shares" in parts)
+    if "native" in parts:
+        native()
     if "cost" in parts:
-        cost(rounds)
+        cost(rounds, "--host" in sys.argv)
 
 
 if __name__ == "__main__":

@@ -539,9 +539,10 @@ TEST(Settings, what_does_not_parse_has_its_default) {
     for (const auto& [name, value] : environment_for({}, "")) unsetenv(name.c_str());
 }
 
-TEST(Settings, a_request_for_counters_goes_to_the_program_at_its_level_alone) {
+TEST(Settings, what_a_level_is_asked_for_goes_to_the_program_at_its_level_alone) {
     Settings settings;
     settings.counters = "1:0";
+    settings.functions = "f1,f2";
     for (const Level level : levels) {
         settings.level = level;
         for (const auto& [name, value] : environment_for(settings, "/library")) {
@@ -549,6 +550,7 @@ TEST(Settings, a_request_for_counters_goes_to_the_program_at_its_level_alone) {
         }
         EXPECT_EQ(level, settings_from_environment().level);
         EXPECT_EQ(level == Level::counters ? "1:0" : "", settings_from_environment().counters);
+        EXPECT_EQ(level == Level::code ? "f1,f2" : "", settings_from_environment().functions);
         for (const auto& [name, value] : environment_for(settings, "")) unsetenv(name.c_str());
     }
 }

@@ -9,8 +9,9 @@
 // (of enabling), MOCK_RANGES (so many more ranges than launches), MOCK_NAN (a counter without a
 // number), MOCK_PER_PASS (hardware counters in one pass: 2), MOCK_COUNT_FACTOR (of each value: 1),
 // MOCK_ALL_PASSES=0 (a pass more than announced). Of samples: MOCK_SAMPLING_BUSY (a CUptiResult of
-// enabling), MOCK_SAMPLED_AT_MOST (counters, of those that fit one pass), MOCK_OVERFLOW (at the
-// first decoding), MOCK_NO_TIMER (only the system clock triggers samples).
+// enabling), MOCK_SAMPLED_AT_MOST (counters, of those that fit one pass), MOCK_OVERFLOW (after the
+// first samples), MOCK_LATE_MS (so long nobody decodes, once), MOCK_NO_TIMER (only the system
+// clock triggers samples).
 #include "mock_counters.hpp"
 
 #include <cupti.h>
@@ -22,6 +23,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -29,6 +31,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -49,8 +52,9 @@ struct CUpti_Profiler_Host_Object {
 };
 struct CUpti_PmSampling_Object {
     std::uint64_t read_to = 0;  ///< 0: not started
-    std::uint32_t at_once = 0;
-    bool overflow = false;
+    std::uint64_t interval_ns = 0;
+    std::uint32_t room = 0;
+    bool decoded = false;
 };
 struct CUpti_RangeProfiler_Object {
     CUcontext context = nullptr;
@@ -346,17 +350,16 @@ cuptiRangeProfilerGetCounterDataInfo(CUpti_RangeProfiler_GetCounterDataInfo_Para
     return CUPTI_SUCCESS;
 }
 
-// --- samples of the device: one each millisecond, what one block counts
+// --- samples of the device, each with what one block counts. An image that is full loses
+// what came after it, which CUPTI 13.0 does not.
 
 namespace {
 
 /// What a counter data image holds.
 struct Image {
     double blocks = 1;
-    std::uint64_t start = 0, samples = 0;
+    std::uint64_t start = 0, samples = 0, sample_ns = 0;
 };
-
-constexpr std::uint64_t sample_ns = 1'000'000;
 
 std::uint64_t now() {
     timespec time{};
@@ -389,7 +392,6 @@ EXPORT CUptiResult cuptiPmSamplingEnable(CUpti_PmSampling_Enable_Params* params)
         return static_cast<CUptiResult>(static_cast<int>(code));
     }
     params->pPmSamplingObject = new CUpti_PmSampling_Object;
-    params->pPmSamplingObject->overflow = std::getenv("MOCK_OVERFLOW") != nullptr;
     return CUPTI_SUCCESS;
 }
 
@@ -408,6 +410,7 @@ EXPORT CUptiResult cuptiPmSamplingSetConfig(CUpti_PmSampling_SetConfig_Params* p
     }
     const bool by_timer = params->triggerMode == CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL;
     if (by_timer && std::getenv("MOCK_NO_TIMER") != nullptr) return CUPTI_ERROR_NOT_SUPPORTED;
+    params->pPmSamplingObject->interval_ns = 200'000;  // not that of the system clock
     return params->hardwareBufferSize != 0 && params->samplingInterval != 0
                ? CUPTI_SUCCESS
                : CUPTI_ERROR_INVALID_PARAMETER;
@@ -417,7 +420,7 @@ EXPORT CUptiResult
 cuptiPmSamplingGetCounterDataSize(CUpti_PmSampling_GetCounterDataSize_Params* params) {
     REQUIRE_SIZE(CUpti_PmSampling_GetCounterDataSize_Params);
     params->counterDataSize = sizeof(Image);
-    params->pPmSamplingObject->at_once = std::min<std::uint32_t>(params->maxSamples, 7);
+    params->pPmSamplingObject->room = params->maxSamples;
     return CUPTI_SUCCESS;
 }
 
@@ -450,17 +453,25 @@ EXPORT_ALWAYS std::uint64_t mock_samples_read() {
 EXPORT CUptiResult cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Params* params) {
     REQUIRE_SIZE(CUpti_PmSampling_DecodeData_Params);
     CUpti_PmSampling_Object& own = *params->pPmSamplingObject;
+    if (samples_read > 0 && std::getenv("MOCK_OVERFLOW") != nullptr) {
+        params->overflow = 1;
+        return CUPTI_ERROR_OUT_OF_MEMORY;
+    }
     Image image;
     image.start = own.read_to;
-    image.samples = (now() - own.read_to) / sample_ns;
-    const bool full = image.samples >= own.at_once;
-    if (full) image.samples = own.at_once;
-    own.read_to += image.samples * sample_ns;
+    image.sample_ns = own.interval_ns;
+    const std::uint64_t come = (now() - own.read_to) / image.sample_ns;
+    image.samples = std::min<std::uint64_t>(come, own.room);
+    own.read_to += come * image.sample_ns;
     samples_read += image.samples;
     std::memcpy(params->pCounterDataImage, &image, sizeof(image));
-    params->decodeStopReason = full ? CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL
-                                    : CUPTI_PM_SAMPLING_DECODE_STOP_REASON_END_OF_RECORDS;
-    params->overflow = std::exchange(own.overflow, false) ? 1 : 0;
+    params->decodeStopReason = come >= own.room
+                                   ? CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL
+                                   : CUPTI_PM_SAMPLING_DECODE_STOP_REASON_END_OF_RECORDS;
+    if (!std::exchange(own.decoded, true)) {
+        const auto late_ms = static_cast<int>(number("MOCK_LATE_MS", 0));
+        std::this_thread::sleep_for(std::chrono::milliseconds(late_ms));
+    }
     return CUPTI_SUCCESS;
 }
 
@@ -476,11 +487,11 @@ cuptiPmSamplingCounterDataGetSampleInfo(CUpti_PmSampling_CounterData_GetSampleIn
     REQUIRE_SIZE(CUpti_PmSampling_CounterData_GetSampleInfo_Params);
     const Image image = image_of(params->pCounterDataImage);
     if (params->sampleIndex >= image.samples) return CUPTI_ERROR_INVALID_PARAMETER;
-    params->startTimestamp = image.start + params->sampleIndex * sample_ns;
-    params->endTimestamp = params->startTimestamp + sample_ns;
+    params->startTimestamp = image.start + params->sampleIndex * image.sample_ns;
+    params->endTimestamp = params->startTimestamp + image.sample_ns;
     // As the real one's, the first sample reaches back to the set-up.
     static std::atomic<bool> first{true};
-    if (first.exchange(false)) params->startTimestamp -= 450 * sample_ns;
+    if (first.exchange(false)) params->startTimestamp -= 450'000'000;
     return CUPTI_SUCCESS;
 }
 

@@ -239,6 +239,7 @@ void on_work(const Work& work) {
             kernel.end = kernel.start - 1;
         }
         count_kernel(current_context(), work.name, work.grid);
+        sample_kernel(work.name);
         add(kernel);
     }
 }
@@ -317,14 +318,18 @@ void on_context_created(CUcontext context) {
 }
 
 void on_context_destroyed() {
-    on_resource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, {});
+    CUpti_ResourceData data{};
+    data.context = current_context();
+    on_resource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, data);
 }
 
 void on_module(const char* cubin, std::size_t bytes) {
+    put_samples_aside();
     CUpti_ModuleResourceData module{};
     module.pCubin = cubin;
     module.cubinSize = bytes;
     CUpti_ResourceData data{};
+    data.context = current_context();
     data.resourceDescriptor = &module;
     on_resource(CUPTI_CBID_RESOURCE_MODULE_LOADED, data);
 }

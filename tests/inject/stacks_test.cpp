@@ -3,6 +3,8 @@
 // mocks: Python programs of each interpreter that is installed, and native ones.
 #include <glob.h>
 #include <gtest/gtest.h>
+#include <linux/perf_event.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -104,8 +106,13 @@ std::vector<std::string> interpreters() {
     return found;
 }
 
-TEST_F(Stacks, what_python_waits_in_is_named_with_its_line_by_each_interpreter) {
-    if (interpreters().empty()) GTEST_SKIP() << "no Python 3.10 to 3.19";
+/// The tests need a Python of 3.10 to 3.19.
+class PythonStacks : public Stacks {
+  protected:
+    void SetUp() override { ASSERT_FALSE(interpreters().empty()); }
+};
+
+TEST_F(PythonStacks, what_python_waits_in_is_named_with_its_line_by_each_interpreter) {
     for (const std::string& python : interpreters()) {
         SCOPED_TRACE(python);
         const Recording recording = run_python(python, R"(
@@ -151,13 +158,12 @@ train(loader)
     }
 }
 
-TEST_F(Stacks, a_thread_that_runs_is_told_from_one_that_waits) {
-    if (interpreters().empty()) GTEST_SKIP() << "no Python 3.10 to 3.19";
+TEST_F(PythonStacks, a_thread_that_runs_is_told_from_one_that_waits) {
     const Recording recording = run_python(interpreters().back(), R"(
 def spin():
     while not over: pass
 def nap():
-    look()
+    look(pause=0.03)  # longer than the other thread keeps the interpreter's lock
 over = False
 threading.Thread(target=spin).start()
 nap()
@@ -171,8 +177,7 @@ over = True
     EXPECT_TRUE(naps.contains(HostState::sleep) || naps.contains(HostState::data));  // before 3.11
 }
 
-TEST_F(Stacks, processes_that_the_program_starts_are_sampled_too) {
-    if (interpreters().empty()) GTEST_SKIP() << "no Python 3.10 to 3.19";
+TEST_F(PythonStacks, processes_that_the_program_starts_are_sampled_too) {
     const Recording forked = run_python(interpreters().back(), R"(
 def work():
     look(300)  # children are looked for less often
@@ -209,8 +214,7 @@ child.wait()
     EXPECT_FALSE(samples_in(started, "<module> > work").empty());
 }
 
-TEST_F(Stacks, a_function_of_several_processes_is_one) {
-    if (interpreters().empty()) GTEST_SKIP() << "no Python 3.10 to 3.19";
+TEST_F(PythonStacks, a_function_of_several_processes_is_one) {
     const Recording forked = run_python(interpreters().back(), R"(
 def work():
     look(300)
@@ -235,8 +239,7 @@ for child in children: os.waitpid(child, 0)
     }
 }
 
-TEST_F(Stacks, more_threads_than_descriptors_are_sampled_and_named_once) {
-    if (interpreters().empty()) GTEST_SKIP() << "no Python 3.10 to 3.19";
+TEST_F(PythonStacks, more_threads_than_descriptors_are_sampled_and_named_once) {
     program_ = interpreters().back();
     const Ended ended = wait(start(words_of(R"(
 import resource
@@ -245,7 +248,7 @@ over = threading.Event()
 def stay(): over.wait()
 threads = [threading.Thread(target=stay) for i in range(100)]
 for thread in threads: thread.start()
-look(300)
+look(100)
 over.set()
 for thread in threads: thread.join()
 print('many')
@@ -263,8 +266,7 @@ print('many')
     for (const auto& [thread, times] : named) EXPECT_GE(2, times) << thread;
 }
 
-TEST_F(Stacks, a_killed_program_leaves_a_readable_recording) {
-    if (interpreters().empty()) GTEST_SKIP() << "no Python 3.10 to 3.19";
+TEST_F(PythonStacks, a_killed_program_leaves_a_readable_recording) {
     program_ = interpreters().back();
     const Ended ended = wait(start(words_of(R"(
 def last():
@@ -291,9 +293,49 @@ TEST_F(Stacks, a_program_without_python_has_states) {
     const Recording recording = this->recording();
     const auto& samples = recording.records.host_samples;
     EXPECT_TRUE(std::any_of(samples.begin(), samples.end(), [](const HostSample& each) {
-        return each.state == HostState::sleep && each.process == each.thread && each.frame == 0;
+        return each.state == HostState::sleep && each.process == each.thread;
     }));
     EXPECT_EQ("", recording.text(recording.records.host_samplings.back().python));
+}
+
+/// Whether perf events are permitted here.
+bool may_interrupt() {
+    perf_event_attr attributes{};
+    attributes.size = sizeof attributes;
+    attributes.type = PERF_TYPE_SOFTWARE;
+    attributes.config = PERF_COUNT_SW_CPU_CLOCK;
+    attributes.exclude_kernel = 1;
+    const long event = syscall(SYS_perf_event_open, &attributes, 0, -1, -1, 0);
+    if (event >= 0) close(static_cast<int>(event));
+    return event >= 0;
+}
+
+TEST_F(Stacks, what_a_native_program_waits_or_runs_in_is_named) {
+#ifndef __x86_64__
+    GTEST_SKIP() << "native functions are named on x86-64 only";
+#endif
+    std::vector<std::pair<const char*, HostState>> doings = {
+        {"lock", HostState::lock}, {"condition", HostState::lock}, {"read", HostState::io},
+        {"poll", HostState::data}, {"sleep", HostState::sleep},    {"frame", HostState::sleep}};
+    if (may_interrupt()) doings.emplace_back("run", HostState::running);
+    for (const char* program : {PERFGATE_WAITING_PROGRAMS}) {
+        for (const auto& [word, state] : doings) {
+            SCOPED_TRACE(program + std::string(" ") + word);
+            for (const auto& file : files()) std::filesystem::remove(file);
+            program_ = program;
+            run({word});
+            const Recording found = recording();
+            std::set<std::string> stacks;
+            bool named = false;
+            for (const HostSample& each : found.records.host_samples) {
+                const std::string stack = stack_of(found, each);
+                stacks.insert(stack);
+                named = named || (each.process == each.thread && each.state == state &&
+                                  stack.find("Loader4next") != std::string::npos);
+            }
+            EXPECT_TRUE(named) << testing::PrintToString(stacks);
+        }
+    }
 }
 
 // --- programs do what they do without a sampler
@@ -477,9 +519,8 @@ print('private')
      1 * exits},
 };
 
-TEST_F(Stacks, programs_do_what_they_do_without_a_sampler) {
+TEST_F(PythonStacks, programs_do_what_they_do_without_a_sampler) {
     static_assert(std::size(programs) >= 20);
-    if (interpreters().empty()) GTEST_SKIP() << "no Python 3.10 to 3.19";
     settings_.stacks_us = 200;
     program_ = interpreters().back();
     for (const Program& program : programs) {

@@ -18,11 +18,11 @@
 namespace perfgate::activity {
 namespace {
 
-const RangeSummary& range_named(const Profile& profile, const std::string& name) {
+const RangeSummary& range_named(const Profile& profile, std::string_view name) {
     for (const RangeSummary& range : profile.ranges) {
         if (range.name == name) return range;
     }
-    throw util::Error("no range " + name);
+    throw util::Error("no range " + std::string(name));
 }
 
 TEST(Analysis, time_of_two_streams_at_once_counts_once) {

@@ -117,20 +117,38 @@ TEST(HostStacks, other_threads_and_processes_are_named_if_they_work_meanwhile) {
               host_text(stacks).find("; meanwhile 2 other threads were in Images.__getitem__"));
 }
 
-TEST(HostStacks, time_of_several_threads_counts_once_meanwhile) {
+TEST(HostStacks, time_of_several_threads_counts_once_meanwhile_if_each_works_enough) {
     Sampled program;
     const auto get = program.stack(queue_get), item = program.stack(getitem);
+    const auto other = program.stack({"/app/data.py:tick:3"});
     program.sample({0, 100}, get, HostState::data);
     for (std::uint32_t thread = 10; thread < 42; ++thread) {
-        program.sample({40, 41}, item, HostState::running, thread);
+        program.sample({40, 50}, item, HostState::running, thread);
+        program.sample({thread + 42, thread + 43}, other, HostState::running, thread);
     }
     const Recording recording = program.recording();
     const Timeline timeline(recording);
     const HostStacks stacks = HostSamples(timeline).in(piece({0, 100}));
-    ASSERT_EQ(1u, stacks.meanwhile.size());
-    EXPECT_EQ(1u, stacks.meanwhile[0].time_ns);
+    ASSERT_EQ(1u, stacks.meanwhile.size()) << "32 threads that work 1 % each are no cause";
+    EXPECT_EQ("Images.__getitem__", stacks.meanwhile[0].name);
+    EXPECT_EQ(10u, stacks.meanwhile[0].time_ns);
     EXPECT_EQ(32u, stacks.meanwhile[0].threads);
     EXPECT_EQ(std::string::npos, host_text(stacks).find("meanwhile"));
+}
+
+TEST(HostStacks, native_functions_are_demangled_and_those_of_libraries_left_out) {
+    Sampled program;
+    const std::string libc = "/usr/lib/x86_64-linux-gnu/libc.so.6";
+    const auto next = program.stack({"/app/train:main:0", "/app/train:_ZN6Loader4nextEi:0",
+                                     "/app/train:_ZNSt5mutex4lockEv:0", libc + ":futex_wait:0"});
+    const auto driver = program.stack({libc + ":clone3:0", libc + ":clock_nanosleep:0"});
+    program.sample({0, 100}, next, HostState::lock);
+    program.sample({0, 100}, driver, HostState::sleep, 2);
+    const Recording recording = program.recording();
+    const Timeline timeline(recording);
+    const HostStacks stacks = HostSamples(timeline).in(piece({0, 100}));
+    EXPECT_EQ("100 % in Loader::next, waiting for a lock", host_text(stacks));
+    EXPECT_TRUE(stacks.meanwhile.empty());
 }
 
 TEST(HostStacks, functions_of_one_name_in_two_files_are_two) {

@@ -83,6 +83,17 @@ TEST(BisectDecision, EqualValuesOnEitherSideOfTheBoundaryDecide) {
     EXPECT_EQ(decided(to_1050, good, Values(13, 1020)), Decision::not_slower);
 }
 
+TEST(BisectDecision, ACommitFarBeyondBadIsUndecidedBecauseAnotherChangeMadeItSlow) {
+    const Values good(13, 1000), far(13, 2000);
+    EXPECT_EQ(decided(to_1050, good, far), Decision::undecided);
+    EXPECT_TRUE(far_beyond(metric(), to_1050, series_of(good), series_of(far), usual_level));
+    EXPECT_EQ(decided(to_1050, good, Values(13, 1140)), Decision::slower) << "less than 3 x 5 %";
+    const auto rate = metric(model::MetricClass::timing, model::Direction::higher);
+    const Target fell{"s", "c", "m", "ns", 1000, 900, 0};
+    EXPECT_EQ(decided(fell, good, Values(13, 500), rate), Decision::undecided);
+    EXPECT_EQ(decided(fell, good, far, rate), Decision::not_slower);
+}
+
 TEST(BisectDecision, AFewProcessesDecideNothing) {
     EXPECT_EQ(first_pairs(usual_level), 13U);
     for (const std::size_t pairs : {1U, 2U, 6U}) {

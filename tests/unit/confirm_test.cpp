@@ -267,5 +267,31 @@ TEST_F(ConfirmWithTheGate, AnUnluckyFirstRoundIsNoRegressionAndIsNotForgotten) {
     EXPECT_EQ(verdict.exit_code, 0);
 }
 
+/// A broken relation about this metric of the case, alone.
+Cases sampled_for(const std::string& metric) {
+    const model::CaseResult result = measured_around(1000, 3);
+    model::Relation relation;
+    relation.left_text = case_id(result.spec) + '.' + metric;
+    relation.right_text = "1";
+    relation.left = {model::OperandMetric{0, metric}};
+    relation.right = {1.0};
+    relation.instances = {{case_id(result.spec)}};
+    model::Run run = documents::run_of({result});
+    run.suites[0].relations = {relation};
+    model::VerdictDocument verdict;
+    model::SuiteVerdict& suite = verdict.suites.emplace_back();
+    suite.cases.emplace_back().id = case_id(result.spec);
+    model::RelationVerdict& broken = suite.relations.emplace_back();
+    broken.relation = to_text(relation);
+    broken.leading = case_id(result.spec);
+    broken.verdict = model::Verdict::regressed;
+    return failing_host_times(run, verdict);
+}
+
+TEST(FailingHostTimes, ABrokenRelationOfAHostTimeHasItsCaseSampled) {
+    EXPECT_EQ(Cases({{0, 0}}), sampled_for("span"));
+    EXPECT_EQ(Cases(), sampled_for("gpu_span"));
+}
+
 }  // namespace
 }  // namespace perfgate::runner

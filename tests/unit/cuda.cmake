@@ -8,7 +8,7 @@ if(PERFGATE_HAVE_CUDA)
   set(cubin_source cubin_kernels.cu)
   function(perfgate_test_cubin name)
     add_custom_command(OUTPUT "${cubin_dir}/${name}.cubin"
-      COMMAND ${CMAKE_CUDA_COMPILER} -cubin -arch=sm_90 -std=c++20 ${ARGN}
+      COMMAND ${CMAKE_CUDA_COMPILER} -cubin -arch=sm_90 ${ARGN}
               -o "${cubin_dir}/${name}.cubin" "${CMAKE_CURRENT_SOURCE_DIR}/unit/${cubin_source}"
       DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/unit/${cubin_source}"
               "${CMAKE_CURRENT_SOURCE_DIR}/unit/line_kernels.cuh" VERBATIM)
@@ -35,7 +35,7 @@ if(PERFGATE_HAVE_CUDA)
       WORKING_DIRECTORY "${cubin_dir}" VERBATIM)
     set(cubins ${cubins} "${cubin_dir}/${name}.cubin" PARENT_SCOPE)
   endfunction()
-  set(nvcc "'${CMAKE_CUDA_COMPILER}' -arch=sm_90 -std=c++20")
+  set(nvcc "'${CMAKE_CUDA_COMPILER}' -arch=sm_90")
   set(source "'${CMAKE_CURRENT_SOURCE_DIR}/unit/stack_kernels.cu'")
   perfgate_reported_cubin(stack "${nvcc} -cubin -Xptxas -v -o stack.cubin ${source}")
   perfgate_reported_cubin(linked_stack "${nvcc} -dc -o linked_stack.o ${source} && \

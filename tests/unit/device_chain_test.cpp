@@ -45,7 +45,17 @@ class FakePrograms final : public Programs {
         }
         return answer(request, results);
     }
+    std::vector<model::CaseCode> machine_code(
+        const ProgramRequest& request, const std::vector<CaseResult>& results,
+        const std::function<void(std::string_view)>& observe) override {
+        code_requests.push_back(request);
+        observe("machine code");
+        std::vector<model::CaseCode> all(results.size());
+        for (std::size_t i = 0; i < all.size(); ++i) all[i].problem = results[i].spec.variant;
+        return all;
+    }
 
+    std::vector<ProgramRequest> code_requests;
     std::function<bool(const ProgramRequest&, std::vector<CaseResult>&)> answer =
         [](const auto&, auto&) { return true; };
     std::vector<ProgramRequest> requests;
@@ -510,7 +520,9 @@ TEST_F(DeviceChainTest, MachineCodeIsAskedForAndWhatFailsSaysWhy) {
     const model::Run finished = run([&](Session& session) {
         code = session.machine_code({{0, 0}, {0, 1}, {0, 2}, {0, 3}});
     });
-    ASSERT_EQ(code.size(), 3U) << "a program has none";
+    ASSERT_EQ(code.size(), 4U);
+    EXPECT_EQ(code[3].id, "app/program");
+    EXPECT_EQ(code[3].problem, "program") << "it is asked for its own";
     EXPECT_EQ(code[0].suite, "s");
     EXPECT_EQ(code[0].id, model::case_id(plan_.suites[0].cases[0].spec));
     EXPECT_EQ(code[0].kernels, known.kernels);
@@ -522,6 +534,25 @@ TEST_F(DeviceChainTest, MachineCodeIsAskedForAndWhatFailsSaysWhy) {
     for (std::size_t i = 0; i < 3; ++i) {
         EXPECT_EQ(finished.suites[0].cases[i].status, CaseStatus::measured);
     }
+}
+
+TEST_F(DeviceChainTest, TheCasesOfAProgramShareTheProcessesForTheirMachineCode) {
+    options_.processes = 1;
+    add_program("app", "program", 0);
+    add_program("other", "program", 1);
+    add_program("app", "step", 0);
+    std::vector<model::CaseCode> code;
+    run([&](Session& session) { code = session.machine_code({{0, 0}, {0, 1}, {0, 2}}); });
+    ASSERT_EQ(programs_.code_requests.size(), 2U);
+    EXPECT_EQ(programs_.code_requests[0].cases.size(), 2U);
+    EXPECT_EQ(programs_.code_requests[1].cases.size(), 1U);
+    std::vector<std::string> ids;
+    for (const model::CaseCode& each : code) {
+        ids.push_back(each.id);
+        EXPECT_EQ(each.suite, "s");
+        EXPECT_TRUE(each.id.ends_with(each.problem)) << each.id << " has that of " << each.problem;
+    }
+    EXPECT_EQ(ids, (std::vector<std::string>{"app/program", "app/step", "other/program"}));
 }
 
 TEST_F(DeviceChainTest, MachineCodeIsAskedForOfCasesThatAreNotMeasured) {

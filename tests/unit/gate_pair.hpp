@@ -40,11 +40,11 @@ inline const CaseVerdict& only_case(const VerdictDocument& document) {
     return document.suites.at(0).cases.at(0);
 }
 
-inline const MetricVerdict& metric(const CaseVerdict& verdict, const std::string& name) {
+inline const MetricVerdict& metric(const CaseVerdict& verdict, std::string_view name) {
     for (const MetricVerdict& candidate : verdict.metrics) {
         if (candidate.metric == name) return candidate;
     }
-    throw std::runtime_error("no verdict of metric " + name);
+    throw std::runtime_error("no verdict of metric " + std::string(name));
 }
 
 /// Processes of one sample each, evenly over this share of the centre.

@@ -85,11 +85,11 @@ model::VerdictDocument judged(const model::Run& run, bool with_baseline) {
 /// Three processes against three show nothing of a time.
 constexpr Verdict not_shown = Verdict::inconclusive;
 
-const model::MetricVerdict& find(const model::CaseVerdict& verdict, const std::string& metric) {
+const model::MetricVerdict& find(const model::CaseVerdict& verdict, std::string_view metric) {
     for (const model::MetricVerdict& each : verdict.metrics) {
         if (each.metric == metric) return each;
     }
-    throw std::out_of_range(metric);
+    throw std::out_of_range(std::string(metric));
 }
 
 TEST(Overhead, IsAnIntervalOverTheBatches) {

@@ -76,7 +76,7 @@ PERFGATE_TYPE(history::page::Case, "Case")
 PERFGATE_TYPE(history::page::Point, "Point")
 PERFGATE_TYPE(history::page::Finding, "FindingData")
 PERFGATE_TYPE(history::page::Note, "Note")
-PERFGATE_TYPE(history::page::Month, "Month")
+PERFGATE_TYPE(history::Month, "Month")
 PERFGATE_TYPE(history::page::Index, "Index")
 PERFGATE_TYPE(history::page::Night, "Night")
 PERFGATE_TYPE(history::page::Series, "SeriesData")
@@ -237,9 +237,9 @@ TEST(PageTypes, OfAProfileAreThoseOfItsDescription) {
 
 TEST(PageTypes, OfAHistoryAreThoseOfItsDescription) {
     using namespace history::page;
-    expect_types<history::page::Run, Metric, Case, Point, Finding, Note, Month, Index, Night,
-                 Series, CaseFile>("history/data.ts", "history/site_data.hpp",
-                                   "import type { Row } from \"../row\";\n");
+    expect_types<history::page::Run, Metric, Case, Point, Finding, Note, history::Month, Index,
+                 Night, Series, CaseFile>("history/data.ts", "history/site_data.hpp",
+                                          "import type { Row } from \"../row\";\n");
 }
 
 TEST(PageTypes, OfAReportAreThoseOfItsDescription) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "gate/batch_rule.hpp"
 #include "gate/rule.hpp"
 #include "model/benchmark_settings.hpp"
 #include "stats/rank_tests.hpp"

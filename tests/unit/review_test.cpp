@@ -81,8 +81,8 @@ std::vector<Finding> reviewed(const Files& before, const Files& after) {
 }
 
 /// The files with `from` replaced once in one of them.
-Files edited(const std::string& path, const std::string& from, const std::string& to) {
-    Files result = files();
+Files edited(const std::string& path, const std::string& from, const std::string& to,
+             Files result = files()) {
     std::string& text = result.at(path).content;
     const std::size_t at = text.find(from);
     EXPECT_NE(at, std::string::npos) << from;
@@ -270,12 +270,7 @@ workloads:
 )",
                     ""};
     const auto changed = [&](const std::string& from, const std::string& to) {
-        Files after = before;
-        std::string& text = after.at(path).content;
-        const std::size_t at = text.find(from);
-        EXPECT_NE(at, std::string::npos) << from;
-        text.replace(at, from.size(), to);
-        return in_words(reviewed(before, after));
+        return in_words(reviewed(before, edited(path, from, to, before)));
     };
     EXPECT_EQ(changed("train.py", "less.py"),
               "case changed command: python3 train.py → python3 less.py (1)");
@@ -328,12 +323,7 @@ workloads:
 )",
                     ""};
     const auto changed = [&](const std::string& from, const std::string& to) {
-        Files after = before;
-        std::string& text = after.at(path).content;
-        const std::size_t at = text.find(from);
-        EXPECT_NE(at, std::string::npos) << from;
-        text.replace(at, from.size(), to);
-        return in_words(reviewed(before, after));
+        return in_words(reviewed(before, edited(path, from, to, before)));
     };
     EXPECT_EQ(changed("    check: {against: plain, rtol: 1e-5}\n", ""),
               "case changed check: plain, rtol 1e-05, atol 0 → none (1)");

@@ -426,14 +426,14 @@ TEST_F(Runner, RefusesDevicesOfSeveralKindsAndABackendThatCannotMeasure) {
               std::string::npos);
 }
 
-/// A suite of a program that sees two GPUs, and of one that sees `other`.
-std::string suite_of_programs(const std::string& file, int other) {
+/// A suite of two programs, and how many GPUs each sees.
+std::string suite_of_programs(const std::string& file, const char* other, const char* first = "2") {
     std::ofstream(file) << "name: programs\n"
                            "workloads:\n"
                            "  - command: [./app]\n"
                            "    name: pair\n"
-                           "    gpus: 2\n"
-                           "    tolerances: {program.gpu_time: 3%}\n"
+                        << "    gpus: " << first << '\n'
+                        << "    tolerances: {program.gpu_time: 3%}\n"
                            "  - command: [./app]\n"
                            "    name: other\n"
                         << "    gpus: " << other << '\n'
@@ -442,7 +442,7 @@ std::string suite_of_programs(const std::string& file, int other) {
 }
 
 TEST_F(Runner, ProgramsOnSeveralGpusHaveTheirNumberInTheKey) {
-    const std::string suite = suite_of_programs(folder("programs.yaml"), 2);
+    const std::string suite = suite_of_programs(folder("programs.yaml"), "2");
     const MeasuringChoice choice = measuring();
     OpenedBackend backend = open_to_measure(choice);
     EXPECT_EQ(backend.visible, Texts{"GPU-0"});
@@ -468,7 +468,7 @@ TEST_F(Runner, OneGpuLeavesTheKeyAndTheLocksAlone) {
 }
 
 TEST_F(Runner, ARunThatOnlyPlansLocksNothing) {
-    const std::string suite = suite_of_programs(folder("programs.yaml"), 2);
+    const std::string suite = suite_of_programs(folder("programs.yaml"), "2");
     const MeasuringChoice choice = measuring();
     OpenedBackend backend = open_backend(choice.backend);
     plan_for({suite}, choice, backend);
@@ -476,7 +476,7 @@ TEST_F(Runner, ARunThatOnlyPlansLocksNothing) {
 }
 
 TEST_F(Runner, RefusesProgramsWithMoreGpusThanThereAre) {
-    const std::string suite = suite_of_programs(folder("programs.yaml"), 2);
+    const std::string suite = suite_of_programs(folder("programs.yaml"), "2");
     const auto refused = [&](const std::string& name, const std::string& devices) -> std::string {
         MeasuringChoice choice = measuring();
         choice.backend.backend = name;
@@ -498,8 +498,23 @@ TEST_F(Runner, RefusesProgramsWithMoreGpusThanThereAre) {
     EXPECT_EQ(refused("cuda", "all"), "");
 }
 
+TEST_F(Runner, ProgramsOnAllGpusTakeThoseOfOneModelAndAreSkippedWhereThereIsOne) {
+    const std::string suite = suite_of_programs(folder("programs.yaml"), "all", "all");
+    const auto planned = [&](const std::string& devices) {
+        MeasuringChoice choice = measuring();
+        choice.backend.devices = devices;
+        OpenedBackend backend = open_to_measure(choice);
+        const model::Plan plan = plan_for({suite}, choice, backend);
+        return backend.capabilities.environment.device.key + ": " +
+               plan.suites.at(0).cases.at(0).skip_reason;
+    };
+    EXPECT_EQ(planned("all"), "fake-x2: ");
+    EXPECT_EQ(planned(""), "fake-x2: ");
+    EXPECT_EQ(planned("0"), "fake: its program needs several GPUs of one model, and one is here");
+}
+
 TEST_F(Runner, RefusesCasesThatSeeDifferentNumbersOfGpus) {
-    const std::string suite = suite_of_programs(folder("programs.yaml"), 1);
+    const std::string suite = suite_of_programs(folder("programs.yaml"), "1");
     MeasuringChoice choice = measuring();
     OpenedBackend backend = open_to_measure(choice);
     try {

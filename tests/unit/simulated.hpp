@@ -25,7 +25,8 @@ class Random {
     }
 
     double normal() {
-        return std::sqrt(-2 * std::log(uniform())) * std::cos(2 * std::numbers::pi * uniform());
+        const double radius = std::sqrt(-2 * std::log(uniform()));
+        return radius * std::cos(2 * std::numbers::pi * uniform());
     }
 
   private:

@@ -130,6 +130,7 @@ TEST(SuiteMeasuredAs, WhateverDecidesWhatIsMeasuredIsInIt) {
     EXPECT_EQ(changes("exit: 3", "exit: 0"), of_app("exit 3 → not stated"));
     EXPECT_EQ(changes("warmup: 2", "warmup: 1"), of_app("warmup 2 → 1"));
     EXPECT_EQ(changes("warmup: 2", "warmup: 2\n    gpus: 2"), of_app("gpus not stated → 2"));
+    EXPECT_EQ(changes("warmup: 2", "warmup: 2\n    gpus: all"), of_app("gpus not stated → all"));
     EXPECT_EQ(changes("after_launches: 7", "after_launches: 9"),
               of_app("capture after_launches 7 → after_launches 9"));
     for (const auto& [old_text, new_text] :

@@ -47,10 +47,10 @@ Suite parse(const std::string& yaml) {
     return parse_suite(yaml, "s.yaml", test::workloads());
 }
 
-const model::SourceKernel& kernel_of(const Suite& suite, const std::string& id) {
+const model::SourceKernel& kernel_of(const Suite& suite, std::string_view id) {
     const auto found = std::find_if(suite.cases.begin(), suite.cases.end(),
                                     [&](const SuiteCase& each) { return each.id == id; });
-    if (found == suite.cases.end()) throw std::runtime_error("no case " + id);
+    if (found == suite.cases.end()) throw std::runtime_error("no case " + std::string(id));
     return *found->subject->kernel();
 }
 

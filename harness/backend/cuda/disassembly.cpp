@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -15,54 +14,14 @@
 #include "backend/cuda/pc_sampling.hpp"
 #include "backend/cuda/readings.hpp"
 #include "elf/instruction_listing.hpp"
-#include "program/program.hpp"
+#include "program/disassembly.hpp"
 #include "util/error.hpp"
-#include "util/file.hpp"
-#include "util/temporary_folder.hpp"
 #include "util/text.hpp"
-#include "util/toolkit.hpp"
 
 namespace perfgate::backend::cuda {
 namespace {
 
-constexpr std::chrono::seconds longest_disassembly{60};
-constexpr std::size_t most_listing_bytes = std::size_t{512} << 20;
 constexpr std::size_t most_kept_bytes = std::size_t{128} << 20;
-
-/// The toolkit's, or else the one on PATH.
-std::string disassembler() {
-    for (const std::string& toolkit : util::toolkit_folders()) {
-        std::error_code unknown;
-        std::string path = toolkit + "/bin/nvdisasm";
-        if (std::filesystem::is_regular_file(path, unknown)) return path;
-    }
-    return "nvdisasm";
-}
-
-/// What nvdisasm prints of it. Throws util::Error.
-std::string disassemble(const std::string& cubin) {
-    const util::TemporaryFolder folder("perfgate-disassembly");
-    const auto file = [&](const char* name) { return (folder.path() / name).string(); };
-    util::write_file_atomically(file("code.cubin"), cubin);
-    program::Program program;
-    program.words = {disassembler(), "-c", "-gi", file("code.cubin")};
-    program.time_limit = longest_disassembly;
-    program.output_file = file("listing");
-    program.error_file = file("errors");
-    program::End end;
-    try {
-        end = program::run(program, [] { return false; });
-    } catch (const util::InputError&) {
-        throw util::Error(
-            "nvdisasm was not found: install it (Debian and Ubuntu: cuda-nvdisasm-13-0), or set "
-            "CUDA_HOME or PATH");
-    }
-    if (end.outcome != program::Outcome::exited || end.status != 0) {
-        throw util::Error(fmt::format("nvdisasm {}: {}", describe(end, program),
-                                      util::printable(end.last_errors, 200)));
-    }
-    return util::read_file(file("listing"), most_listing_bytes, "listing");
-}
 
 /// Throws util::Error.
 model::Listing listing_of(const LaunchedFunction& kernel) {
@@ -77,7 +36,7 @@ model::Listing listing_of(const LaunchedFunction& kernel) {
         std::size_t bytes = 0;
         for (const auto& [image, kept] : known) bytes += kept.size();
         if (bytes > most_kept_bytes) known.clear();
-        text = known.emplace(kernel.code.image, disassemble(*kernel.code.image)).first;
+        text = known.emplace(kernel.code.image, program::disassemble(*kernel.code.image)).first;
     }
     std::error_code no_folder;
     auto listing =

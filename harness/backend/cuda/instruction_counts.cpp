@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cuda/instruction_counts.hpp"
 
-#include <cupti_sass_metrics.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,52 +20,32 @@ constexpr const char* executed_metric = "smsp__sass_inst_executed";
 constexpr std::size_t most_records = 5'000'000;
 constexpr std::uint64_t most_counted = std::uint64_t{1} << 40;  ///< of one instruction
 
-struct CountingFunctions {
-    decltype(&cuptiSassMetricsGetProperties) properties = nullptr;
-    decltype(&cuptiSassMetricsSetConfig) configure = nullptr;
-    decltype(&cuptiSassMetricsUnsetConfig) forget = nullptr;
-    decltype(&cuptiSassMetricsEnable) enable = nullptr;
-    decltype(&cuptiSassMetricsDisable) disable = nullptr;
-    decltype(&cuptiSassMetricsGetDataProperties) size = nullptr;
-    decltype(&cuptiSassMetricsFlushData) flush = nullptr;
-
-    explicit CountingFunctions(const cupti::Api& api) {
-        cupti::look_up(api, "cuptiSassMetricsGetProperties", properties);
-        cupti::look_up(api, "cuptiSassMetricsSetConfig", configure);
-        cupti::look_up(api, "cuptiSassMetricsUnsetConfig", forget);
-        cupti::look_up(api, "cuptiSassMetricsEnable", enable);
-        cupti::look_up(api, "cuptiSassMetricsDisable", disable);
-        cupti::look_up(api, "cuptiSassMetricsGetDataProperties", size);
-        cupti::look_up(api, "cuptiSassMetricsFlushData", flush);
-    }
-};
-
 /// What is launched on the context during its lifetime is counted.
 class Counting {
   public:
     Counting(const cupti::Api& api, CUcontext context, int ordinal)
-        : api_(api),
-          functions_(api),
-          context_(context),
-          device_(static_cast<std::uint32_t>(ordinal)) {
+        : api_(api), context_(context), device_(static_cast<std::uint32_t>(ordinal)) {
+        cupti::require_sass_counts(api_);
         PERFGATE_CUPTI_PARAMS(CUpti_Profiler_Initialize_Params, profiler);
         check(api_, api_.cuptiProfilerInitialize(&profiler), "cannot initialise the counters");
         const std::string chip = cupti::chip_of(api_, static_cast<std::size_t>(ordinal));
         PERFGATE_CUPTI_PARAMS(CUpti_SassMetrics_GetProperties_Params, properties);
         properties.pChipName = chip.c_str();
         properties.pMetricName = executed_metric;
-        check(api_, functions_.properties(&properties), "this chip does not count instructions");
+        check(api_, api_.cuptiSassMetricsGetProperties(&properties),
+              "this chip does not count instructions");
         CUpti_SassMetrics_Config config{properties.metric.metricId,
                                         CUPTI_SASS_METRICS_OUTPUT_GRANULARITY_GPU};
         PERFGATE_CUPTI_PARAMS(CUpti_SassMetricsSetConfig_Params, set);
         set.numOfMetricConfig = 1;
         set.pConfigs = &config;
         set.deviceIndex = device_;
-        check(api_, functions_.configure(&set), "cannot configure the counting of instructions");
+        check(api_, api_.cuptiSassMetricsSetConfig(&set),
+              "cannot configure the counting of instructions");
         PERFGATE_CUPTI_PARAMS(CUpti_SassMetricsEnable_Params, enable);
         enable.ctx = context_;
         enable.enableLazyPatching = 1;  // the functions that are launched alone
-        const CUptiResult enabled = functions_.enable(&enable);
+        const CUptiResult enabled = api_.cuptiSassMetricsEnable(&enable);
         if (enabled == CUPTI_SUCCESS) return;
         forget();
         check(api_, enabled, "cannot count instructions");
@@ -74,7 +53,7 @@ class Counting {
     ~Counting() {
         PERFGATE_CUPTI_PARAMS(CUpti_SassMetricsDisable_Params, disable);
         disable.ctx = context_;
-        functions_.disable(&disable);
+        api_.cuptiSassMetricsDisable(&disable);
         forget();
     }
     Counting(const Counting&) = delete;
@@ -85,7 +64,7 @@ class Counting {
         constexpr const char* reading = "cannot read how often instructions were executed";
         PERFGATE_CUPTI_PARAMS(CUpti_SassMetricsGetDataProperties_Params, size);
         size.ctx = context_;
-        check(api_, functions_.size(&size), reading);
+        check(api_, api_.cuptiSassMetricsGetDataProperties(&size), reading);
         const std::size_t records = size.numOfPatchedInstructionRecords,
                           instances = size.numOfInstances;
         if (records == 0 || instances == 0) throw util::Error("no instruction was counted");
@@ -103,7 +82,7 @@ class Counting {
         flush.numOfPatchedInstructionRecords = records;
         flush.numOfInstances = instances;
         flush.pMetricsData = data.data();
-        check(api_, functions_.flush(&flush), reading);
+        check(api_, api_.cuptiSassMetricsFlushData(&flush), reading);
         InstructionCounts counts;
         for (std::size_t i = 0; i < records; ++i) {
             if (data[i].functionName == nullptr) continue;
@@ -121,11 +100,10 @@ class Counting {
     void forget() {
         PERFGATE_CUPTI_PARAMS(CUpti_SassMetricsUnsetConfig_Params, unset);
         unset.deviceIndex = device_;
-        functions_.forget(&unset);
+        api_.cuptiSassMetricsUnsetConfig(&unset);
     }
 
     const cupti::Api& api_;
-    CountingFunctions functions_;
     CUcontext context_;
     std::uint32_t device_;
 };

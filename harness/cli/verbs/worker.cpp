@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hidden verb that coordinators start: a guard that starts itself again with --serve. That
-// process loads one backend and the plugins, reads requests from stdin and replies on file
-// descriptor 3. The guard never runs code of plugins and ends the processes that they leave behind.
+// The hidden verb that coordinators start: a guard and its child, which loads one backend and the
+// plugins, reads requests from stdin and replies on file descriptor 3. The guard never runs code of
+// plugins and ends the processes that they leave behind.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/options/options.hpp"
@@ -19,24 +22,10 @@
 namespace perfgate::cli {
 namespace {
 
-struct Serving {
-    std::string interpreter;             ///< absolute path; empty: this binary serves
-    std::vector<std::string> variables;  ///< "NAME=VALUE", of the process that serves
-    bool serve = false;
+struct Interpreter {
+    std::string file;                    ///< absolute path; empty: this process serves
+    std::vector<std::string> variables;  ///< "NAME=VALUE", of the interpreter
 };
-
-/// What serves: this binary, or the interpreter with the worker in it.
-std::vector<std::string> serving_command(const Serving& options,
-                                         const std::vector<std::string>& words) {
-    std::vector<std::string> command = {runner::own_binary().string(), "worker", "--serve"};
-    if (!options.interpreter.empty()) {
-        command = {options.interpreter, runner::python_worker().string(),
-                   runner::worker_library().string()};
-    }
-    command.insert(command.end(), {"--cuda-backend", runner::cuda_backend_module().string()});
-    command.insert(command.end(), words.begin(), words.end());
-    return command;
-}
 
 void set_variables(const std::vector<std::string>& variables) {
     for (const std::string& variable : variables) {
@@ -48,21 +37,35 @@ void set_variables(const std::vector<std::string>& variables) {
     }
 }
 
+/// The worker in the interpreter takes the place of this process.
+[[noreturn]] void serve_in(const Interpreter& interpreter, const std::vector<std::string>& words) {
+    set_variables(interpreter.variables);
+    std::vector<std::string> command = {interpreter.file, runner::python_worker().string(),
+                                        runner::worker_library().string(), "--cuda-backend",
+                                        runner::cuda_backend_module().string()};
+    command.insert(command.end(), words.begin(), words.end());
+    std::vector<char*> argv;
+    argv.reserve(command.size() + 1);
+    for (std::string& word : command) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    execv(argv[0], argv.data());
+    _exit(127);
+}
+
 }  // namespace
 
 Body add_worker(CLI::App& verb) {
-    const auto options = std::make_shared<Serving>();
-    verb.add_option("--interpreter", options->interpreter);
-    verb.add_option("--env", options->variables)->allow_extra_args(false);
-    verb.add_flag("--serve", options->serve);
+    const auto interpreter = std::make_shared<Interpreter>();
+    verb.add_option("--interpreter", interpreter->file);
+    verb.add_option("--env", interpreter->variables)->allow_extra_args(false);
     verb.allow_extras();  // as worker::read_options takes them
-    return [options, &verb] {
+    return [interpreter, &verb] {
         const std::vector<std::string> words = verb.remaining();
-        if (!options->serve) {
-            set_variables(options->variables);
-            measure::guard(serving_command(*options, words), measure::reply_fd);
-        }
-        return worker::serve(worker::read_options(words));
+        measure::guard(measure::reply_fd);
+        if (!interpreter->file.empty()) serve_in(*interpreter, words);
+        worker::Options options = worker::read_options(words);
+        options.cuda_backend = runner::cuda_backend_module();
+        return worker::serve(std::move(options));
     };
 }
 

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "model/gpus.hpp"
 #include "util/file.hpp"
 #include "util/sha256.hpp"
 #include "util/text.hpp"
@@ -150,8 +151,7 @@ std::string CommandSubject::group_identity() const {
         "{} in {}, exit status {}, {} warm-up runs, {}, overhead up to {}, "
         "checked by {}",
         command.words, command.folder, command.exit_status, command.warm_up_runs,
-        util::counted(static_cast<std::size_t>(command.gpus), "GPU"), command.max_overhead,
-        command.check);
+        model::gpus_in_words(command.gpus), command.max_overhead, command.check);
     for (const auto& [name, value] : command.environment) {
         text += fmt::format(", {}={}", name, value);
     }

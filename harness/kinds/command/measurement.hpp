@@ -31,6 +31,10 @@ class Measurement final : public measure::Programs {
     bool measure(const measure::ProgramRequest& request, std::vector<model::CaseResult>& results,
                  const std::function<void(std::string_view phase)>& observe) override;
 
+    std::vector<model::CaseCode> machine_code(
+        const measure::ProgramRequest& request, const std::vector<model::CaseResult>& results,
+        const std::function<void(std::string_view phase)>& observe) override;
+
   private:
     kinds::Machine machine_;
 };

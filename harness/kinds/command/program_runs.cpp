@@ -100,7 +100,14 @@ program::End ProgramRuns::run(const ProgramRun& run) const {
     program.output_file = folder_ / (run.name + ".stdout");
     program.error_file = folder_ / (run.name + ".stderr");
     program.watch = run.watch;
-    program::End end = program::run(program, machine_.stop);
+    const auto end_of = [&] {
+        try {
+            return program::run(program, machine_.stop);
+        } catch (const program::NotStarted& error) {
+            throw util::InputError(error.what() + machine_.if_not_started);
+        }
+    };
+    const program::End end = end_of();
     if (end.outcome == program::Outcome::interrupted) throw Stopped();
     std::string why;
     if (end.outcome != program::Outcome::exited) {

@@ -370,11 +370,6 @@ class Play {
 
 }  // namespace
 
-double Random::normal() {
-    const double radius = std::sqrt(-2 * std::log(uniform()));
-    return radius * std::cos(2 * std::numbers::pi * uniform());
-}
-
 bool is_multimodal(std::vector<double> values) {
     std::sort(values.begin(), values.end());
     for (std::size_t i = 2; i + 2 <= values.size(); ++i) {

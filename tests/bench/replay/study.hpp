@@ -14,22 +14,11 @@
 #include "model/metric.hpp"
 #include "model/verdict.hpp"
 #include "replay/pool.hpp"
+#include "unit/simulated.hpp"
 
 namespace perfgate::replay {
 
-/// The same on every machine, unlike std's distributions.
-class Random {
-  public:
-    explicit Random(std::uint64_t seed) : engine_(seed) {}
-    double uniform() { return (static_cast<double>(engine_() >> 11) + 0.5) * 0x1p-53; }
-    std::size_t below(std::size_t count) {
-        return static_cast<std::size_t>(uniform() * static_cast<double>(count));
-    }
-    double normal();
-
-  private:
-    std::mt19937_64 engine_;
-};
+using simulated::Random;
 
 /// One replay of a case: the baseline's batches, and the run's in the order in which the rounds
 /// take them. No process is in both.

@@ -48,6 +48,30 @@ export const faster = "gemm/tensor_core[dtype=f16,k=2048,m=2048,n=2048]";
 export const broken = "gemm/naive[dtype=f32,k=512,m=512,n=512]";
 export const wrong = "gemm/cublas[dtype=f32,k=1000,m=1000,n=1000]";
 
+/** code.json of a case whose kernels have so many instructions in both builds, a third of which differ. */
+export function longListing(id, length) {
+  const side = (load, samples) => ({
+    suite: "gemm",
+    case: id,
+    kernels: [
+      {
+        name: "gemm_tiled",
+        code: load,
+        launches: 100,
+        instructions: Array.from({ length }, (_, i) => ({
+          at: 16 * i,
+          text: [`${load} R${i % 200}, desc[UR4][R2.64+${i}]`, `FFMA R${i % 200}, R1, R2, R${i % 100}`, `IADD3 R${i % 150}, R4, 0x${i.toString(16)}, RZ`][i % 3],
+          file: "gemm.cu",
+          line: 1 + Math.floor(i / 10),
+          samples: { long_scoreboard: samples + (i % 17), selected: 3 },
+          of_half: Math.floor(samples / 2),
+        })),
+      },
+    ],
+  });
+  return { schema: "perfgate.code", version: 1, cases: [side("LDG.E", 40)], base: [side("LDG.E.64", 10)] };
+}
+
 /** One case slower for want of registers, one faster, one that crashed, one that is wrong. */
 export function changedRun(source) {
   const run = recordedRun(source);

@@ -74,12 +74,13 @@ export function temporaryFolder() {
   return fs.mkdtempSync(path.join(os.tmpdir(), "perfgate-html-"));
 }
 
-/** Accepts `before` as the baseline and judges `after` by it: what the console says, and the page. */
-export function reportOf(folder, name, before, after, code) {
+/** Accepts `before` as the baseline and judges `after` by it: what the console says, and the page. `machineCode` is code.json's content. */
+export function reportOf(folder, name, before, after, code, machineCode = null) {
   const at = path.join(folder, name);
   fs.mkdirSync(at);
   fs.writeFileSync(path.join(at, "before.json"), JSON.stringify(before));
   fs.writeFileSync(path.join(at, "after.json"), JSON.stringify(after));
+  if (machineCode) fs.writeFileSync(path.join(at, "code.json"), JSON.stringify(machineCode));
   tool(at, ["baseline", "refresh", "before.json", "--baselines", "base"]);
   const words = ["compare", "after.json", "--baselines", "base", "--report", "report.html", "--color", "never", "--verbose"];
   return { console: tool(at, words, code), file: path.join(at, "report.html") };

@@ -16,14 +16,23 @@ weights = [torch.randn(4096, 4096, device="cuda", dtype=torch.bfloat16) / 64 for
 lost = sys.argv[1:] == ["f32"]
 
 
+def copy():
+    torch.neg(source, out=target)  # a kernel: copy_ is a memcpy, which ncu does not measure
+
+
 def product(layer, x):
     if lost and layer == 1:
         return (x.float() @ weights[layer].float()).bfloat16()
     return x @ weights[layer]
 
 
+copy()
+left @ right
+for each in range(3):
+    product(each, inputs)
+torch.cuda.synchronize()
 for turn in range(12):
-    for name, work in (("copy", lambda: [target.copy_(source) for _ in range(4)]),
+    for name, work in (("copy", lambda: [copy() for _ in range(4)]),
                        ("product", lambda: [left @ right for _ in range(4)])):
         with torch.cuda.nvtx.range(name):
             work()

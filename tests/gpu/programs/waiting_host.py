@@ -1,12 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Training steps whose GPU waits for the host, for one planted reason: waiting_host.py CASE [STEPS].
-
-steps: no reason; prints the medians of steps of about 1 and 10 ms, in ms.
-"""
+"""Training steps whose GPU waits for the host, for one planted reason: waiting_host.py CASE [STEPS]."""
 
 import mmap
 import os
-import statistics
 import sys
 import tempfile
 import threading
@@ -119,23 +115,5 @@ def log_loss(value):
     return loss.item()
 
 
-def step_of(launches, value):
-    for _ in range(launches):
-        value.add_(1)
-    torch.cuda.synchronize()
-
-
-def steps():
-    value = torch.zeros(64, device="cuda")
-    for launches, count in ((300, 600), (3000, 150)):
-        times = []
-        for _ in range(count):
-            start = time.perf_counter()
-            step_of(launches, value)
-            times.append(time.perf_counter() - start)
-        print(f"{statistics.median(times[20:]) * 1e3:.4f}", end=" ")
-    print()
-
-
 if __name__ == "__main__":
-    steps() if CASE == "steps" else train()
+    train()

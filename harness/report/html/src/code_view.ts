@@ -32,18 +32,37 @@ function line(of: CodeLine, compared: boolean): HTMLElement {
   );
 }
 
-/** The rows are made when they are first shown: there may be twenty thousand. */
+/** Rows lose the blanks before them on their way here: that of both sides has no mark. */
+function marked(row: string): HTMLElement {
+  const mark = /^[+~-] /.test(row) ? row.charAt(0) : " ";
+  return el("span", { "data-mark": mark }, name(mark === " " ? `  ${row.trimStart()}` : row));
+}
+
+/** Parts of the rows are made when they come near to what is seen, and removed when they are far: there may be twenty thousand. */
 function rows(of: CodeKernel): HTMLElement | null {
   const all = of.rows ?? [];
   if (all.length === 0) return null;
   const chunk = 500;
   const list = el("div", { class: "instructions", tabindex: 0, role: "region", "aria-label": "Instructions" });
+  const parts = new Map<Element, readonly string[]>();
+  const near = new IntersectionObserver(
+    (changes) => {
+      for (const { target, isIntersecting } of changes) {
+        const texts = isIntersecting ? (parts.get(target) ?? []) : [];
+        target.replaceChildren(...texts.flatMap((row) => [marked(row), "\n"]));
+      }
+    },
+    { root: list, rootMargin: "9000px 0px" },
+  );
   const fill = () => {
-    if (list.childElementCount > 0) return;
+    if (parts.size > 0) return;
     for (let begin = 0; begin < all.length; begin += chunk) {
+      const texts = all.slice(begin, begin + chunk);
       const part = el("pre", {});
-      for (const row of all.slice(begin, begin + chunk)) part.append(el("span", { "data-mark": row.charAt(0) }, name(row)), "\n");
+      part.style.height = `${texts.length}lh`;
+      parts.set(part, texts);
       list.append(part);
+      near.observe(part);
     }
   };
   const title = of.compared ? "Difference of the instructions" : "Instructions";
