@@ -33,7 +33,9 @@ constexpr std::uint64_t late_intervals = 5;
 /// one in so many intervals.
 constexpr int least_pauses_of_look = 100, most_intervals = 16;
 constexpr std::chrono::milliseconds patience{500};
-constexpr std::size_t most_interrupted_threads = 64;
+/// Their rings are locked memory: what a user has apart from a program's own limit (516 KiB a
+/// processor) holds so many.
+constexpr std::size_t most_interrupted_threads = 7;
 /// Functions of machine code are numbered from here.
 constexpr std::uint32_t first_native = 1U << 31;
 
