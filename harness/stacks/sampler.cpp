@@ -33,7 +33,9 @@ constexpr std::uint64_t late_intervals = 5;
 /// one in so many intervals.
 constexpr int least_pauses_of_look = 100, most_intervals = 16;
 constexpr std::chrono::milliseconds patience{500};
-constexpr std::size_t most_interrupted_threads = 64;
+/// Their rings are locked memory: what a user has apart from a program's own limit (516 KiB a
+/// processor) holds so many.
+constexpr std::size_t most_interrupted_threads = 7;
 /// Functions of machine code are numbered from here.
 constexpr std::uint32_t first_native = 1U << 31;
 
@@ -232,13 +234,15 @@ void Sampler::look_at(Process& process, std::uint64_t now, bool list_threads) {
         if (!own && !thread.ended && !(thread.seen && look_at(process, thread, now, changed))) {
             close(thread, now);
             thread.ended = true;
+            thread.interruptions = Interruptions();
+            if (std::exchange(thread.asked, false)) --interrupted_threads_;
         }
         // While it is listed, it is kept, so that it is not taken for a new one.
         each = own || thread.seen ? std::next(each) : process.threads.erase(each);
     }
     if (changed.empty()) return;
-    find_python_frames(process, list_threads);
-    for (Thread* thread : changed) sample(process, *thread, now);
+    const bool known = find_python_frames(process, list_threads);
+    for (Thread* thread : changed) sample(process, *thread, now, known);
 }
 
 bool Sampler::look_at(const Process& process, Thread& thread, std::uint64_t now,
@@ -257,15 +261,15 @@ bool Sampler::look_at(const Process& process, Thread& thread, std::uint64_t now,
     return true;
 }
 
-void Sampler::find_python_frames(Process& process, bool search) {
+bool Sampler::find_python_frames(Process& process, bool search) {
     for (auto& [tid, thread] : process.threads) thread.frame = 0;
-    if (!process.python) return;
+    if (!process.python) return true;
     process.memory.repeat();
     if (!python_->threads(process.memory, *process.python, python_threads_)) {
-        if (search && process.id != getpid() && process.python_searches-- > 0) {
-            process.python = python_->distance_in(process.id).value_or(0);
-        }
-        return;
+        if (!search || process.id == getpid()) return false;
+        if (process.python_searches-- == 0) process.python.reset();
+        if (process.python) process.python = python_->distance_in(process.id).value_or(0);
+        return false;
     }
     for (const Python::Thread& each : python_threads_) {
         auto thread = process.threads.find(static_cast<pid_t>(each.id));
@@ -275,6 +279,7 @@ void Sampler::find_python_frames(Process& process, bool search) {
         }
         if (thread != process.threads.end()) thread->second.frame = each.frame;
     }
+    return true;
 }
 
 std::uint32_t Sampler::native_frame(Process& process, const Registers& registers,
@@ -286,7 +291,8 @@ std::uint32_t Sampler::native_frame(Process& process, const Registers& registers
 }
 
 /// Samples of a thread while it ran, each at its own time; false if there are none.
-bool Sampler::take_interruptions(Process& process, Thread& thread, std::uint64_t now) {
+bool Sampler::take_interruptions(Process& process, Thread& thread, std::uint64_t now,
+                                 HostState state) {
     bool any = false;
     thread.interruptions.take([&](const Interruptions::Stack& stack) {
         const std::uint32_t frame = native_frame(process, stack.registers,
@@ -294,29 +300,30 @@ bool Sampler::take_interruptions(Process& process, Thread& thread, std::uint64_t
         const std::uint64_t ago = look_monotonic_ns_ - std::min(look_monotonic_ns_, stack.time_ns);
         const std::uint64_t then = std::max(now - std::min(now, ago), thread.sample.start_ns);
         any = true;
-        if (thread.has_sample && thread.sample.frame == frame &&
-            thread.sample.state == HostState::running) {
-            return;
-        }
-        close(thread, then);
-        begin(process, thread, then, frame, HostState::running);
+        begin(process, thread, then, frame, state);
     });
     return any;
 }
 
 void Sampler::begin(const Process& process, Thread& thread, std::uint64_t now, std::uint32_t frame,
                     HostState state) {
+    if (thread.has_sample && thread.sample.frame == frame && thread.sample.state == state) return;
+    close(thread, now);
     thread.has_sample = true;
     thread.sample = {
         now,   now,  static_cast<std::uint32_t>(process.id), static_cast<std::uint32_t>(thread.id),
         frame, state};
 }
 
-void Sampler::sample(Process& process, Thread& thread, std::uint64_t now) {
+void Sampler::sample(Process& process, Thread& thread, std::uint64_t now, bool python_is_known) {
     const HostState state = thread.state.state();
-    if (thread.frame == 0 && process.id == getpid()) {
-        const bool runs = state == HostState::running || state == HostState::ready;
-        if (take_interruptions(process, thread, now) && runs) return;
+    const bool native = python_is_known && thread.frame == 0;
+    if (native && process.id == getpid()) {
+        const bool faults = state == HostState::paging && !thread.state.registers();
+        const bool runs = state == HostState::running || state == HostState::ready || faults;
+        if (take_interruptions(process, thread, now, faults ? state : HostState::running) && runs) {
+            return;
+        }
         if (runs && !thread.asked && interrupted_threads_ < most_interrupted_threads) {
             thread.asked = true;
             ++interrupted_threads_;
@@ -338,13 +345,11 @@ void Sampler::sample(Process& process, Thread& thread, std::uint64_t now) {
         } else {
             ++failed_stacks_;
         }
-    } else if (thread.state.registers()) {
+    } else if (native && thread.state.registers()) {
         thread.memory.repeat();
         frame = native_frame(process, *thread.state.registers(),
                              [&](auto... part) { return thread.memory.read(part...); });
     }
-    if (thread.has_sample && thread.sample.frame == frame && thread.sample.state == state) return;
-    close(thread, now);
     begin(process, thread, now, frame, state);
 }
 

@@ -58,13 +58,15 @@ class Sampler {
     /// False if it has ended. Adds it to `changed` if its sample may be another one now.
     bool look_at(const Process& process, Thread& thread, std::uint64_t now,
                  std::vector<Thread*>& changed);
-    void find_python_frames(Process& process, bool search);
-    void sample(Process& process, Thread& thread, std::uint64_t now);
-    bool take_interruptions(Process& process, Thread& thread, std::uint64_t now);
+    /// False if there may be an interpreter whose threads could not be read.
+    bool find_python_frames(Process& process, bool search);
+    void sample(Process& process, Thread& thread, std::uint64_t now, bool python_is_known);
+    bool take_interruptions(Process& process, Thread& thread, std::uint64_t now,
+                            activity::HostState state);
     std::uint32_t native_frame(Process& process, const Registers& registers,
                                const elf::ModuleMemory& stack);
-    static void begin(const Process& process, Thread& thread, std::uint64_t now,
-                      std::uint32_t frame, activity::HostState state);
+    void begin(const Process& process, Thread& thread, std::uint64_t now, std::uint32_t frame,
+               activity::HostState state);
     void find_children();
     void close(Thread& thread, std::uint64_t now);
     std::uint32_t number_of(const std::vector<Python::Frame>& innermost_first);
