@@ -41,10 +41,9 @@ workloads:
     metrics: [host_time]
     tolerances: {{host_time: 900%}}
     time_budget: 1ms
-    cache: cold
 '''
-ALL = ["double/loop[dtype=f32,n=1000]", "double/loop[dtype=f32,n=2000]",
-       "double/copy[dtype=f32,n=1000]", "double/copy[dtype=f32,n=2000]"]
+ALL = ["double/loop[dtype=f32,n=1000]@hot", "double/loop[dtype=f32,n=2000]@hot",
+       "double/copy[dtype=f32,n=1000]@hot", "double/copy[dtype=f32,n=2000]@hot"]
 
 
 class Python(tool.Case):
@@ -85,14 +84,14 @@ class Python(tool.Case):
         for entry, defaults, loops, copies in (("", "", "@hot", ""), ("    cache: cold\n", "", "", ""),
                                                ("", "defaults: {cache: hot}\n", "@hot", "@hot")):
             with self.subTest(entry, defaults=defaults):
-                self.write("suites/python.yaml", both.replace("    cache: cold\n", entry).replace("workloads:", defaults + "workloads:"))
+                self.write("suites/python.yaml", both.replace("workloads:", defaults + "workloads:") + entry)
                 listed = self.run_tool("list", "suites/python.yaml").stdout
-                for case in ALL:
+                for case in (case.removesuffix("@hot") for case in ALL):
                     self.assertRegex(listed, re.escape(case + (loops if "/loop" in case else copies)) + " ")
         self.write("kernels.py", KERNELS)
-        self.write("suites/python.yaml", SUITE.replace("    cache: cold\n", ""))
+        self.write("suites/python.yaml", SUITE)
         self.run_suite("--filter", "double/copy*")
-        self.assertEqual({case + "@hot" for case in ALL[2:]}, set(self.results()))
+        self.assertEqual(set(ALL[2:]), set(self.results()))
 
     def test_what_the_page_has_a_reader_write_is_at_most_fifteen_lines_and_is_listed(self):
         page = (tool.SOURCE / "docs/python.md").read_text()
@@ -110,7 +109,7 @@ class Python(tool.Case):
         for case in results.values():
             self.assertEqual("measured", case["status"])
             self.assertTrue(case["verification"]["passed"])
-            self.assertEqual(8 * int(case["id"].rpartition("=")[2][:-1]), case["work"]["bytes"])
+            self.assertEqual(8 * int(case["id"].rpartition("=")[2].removesuffix("]@hot")), case["work"]["bytes"])
 
     def test_each_process_of_a_run_runs_the_file_once(self):
         self.write("kernels.py", "open('ran', 'a').write('x')\n" + KERNELS)
@@ -239,7 +238,7 @@ class Python(tool.Case):
         self.write("suites/python.yaml", SUITE.replace(
             "    metrics:", "    select: double\n    variants: [copy]\n    matrix: {n: [10]}\n    metrics:"))
         self.run_suite()
-        self.assertEqual({"double/copy[dtype=f32,n=10]"}, set(self.results()))
+        self.assertEqual({"double/copy[dtype=f32,n=10]@hot"}, set(self.results()))
 
     def test_each_interpreter_measures_the_files_that_name_it(self):
         other = self.folder / "other-python"
@@ -252,7 +251,6 @@ class Python(tool.Case):
     interpreter: ../other-python
     metrics: [host_time]
     tolerances: {host_time: 900%}
-    cache: cold
 """)
         self.run_suite()
         self.assertEqual(set(ALL) | {case.replace("double", "twice") for case in ALL}, set(self.results()))
@@ -266,7 +264,7 @@ class Python(tool.Case):
         for version, interpreter in interpreters().items():
             name = "double_" + version.replace(".", "_")
             self.write(f"{name}.py", KERNELS.replace("def double", f"def {name}"))
-            suite += f"  - {{python: ../{name}.py, interpreter: {interpreter}, select: {name}, variants: [copy], tolerances: {{host_time: 900%}}, cache: cold}}\n"
+            suite += f"  - {{python: ../{name}.py, interpreter: {interpreter}, select: {name}, variants: [copy], tolerances: {{host_time: 900%}}}}\n"
             wanted |= {case.replace("double", name) for case in ALL[2:]}
         self.write("suites/python.yaml", suite)
         self.run_suite("--verify-only")
@@ -301,7 +299,7 @@ class Python(tool.Case):
                          r"python.yaml:3:5: the cases of 'double' are known after the first run: 'n' is no literal \(kernels.py:6\)")
         self.assertIn("double/*", self.run_tool("list", "suites/python.yaml").stdout)
         self.run_tool("run", "suites/python.yaml", "--backend", "host", "--processes", "3")
-        self.assertEqual({10, 20}, {int(case.rpartition("=")[2][:-1]) for case in self.results()})
+        self.assertEqual({10, 20}, {int(case.rpartition("=")[2].removesuffix("]@hot")) for case in self.results()})
         # What needs the suite's cases without running it has them from the run and the baselines.
         self.write("suites/python.yaml", SUITE.replace("900%", "901%") + more)
         self.run_tool("baseline", "refresh", "perfgate-out/run.json", "suites/python.yaml")
