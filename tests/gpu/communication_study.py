@@ -32,7 +32,7 @@ NCU = {"dram_bandwidth": "dram__throughput.avg.pct_of_peak_sustained_elapsed",
 SAMPLED = """
 name: sampled
 workloads:
-  - command: [{python}, {program}]
+  - command: [{python}, work.py]
     name: work
     max_overhead: 10000%
     measure:
@@ -120,32 +120,23 @@ def cases_of(document):
     return [case for suite in json.loads(document.read_text())["suites"] for case in suite["cases"]]
 
 
-def gate(suite, change):
-    """Refreshes a baseline, runs with the changed command, and shows what became of each gate."""
-    with tempfile.TemporaryDirectory() as folder:
-        root = pathlib.Path(folder)
-        (root / "suite.yaml").write_text(suite)
-        base = ["--baselines", root / "baselines"]
-        tools.run([tools.PERFGATE, "baseline", "refresh", root / "suite.yaml", *base, "--processes", "1"], codes=(0, 1, 3))
-        for words in change:
-            (root / "suite.yaml").write_text(words(suite))
-            done = tools.run([tools.PERFGATE, "run", root / "suite.yaml", *base, "--out", root / "out", "--processes",
-                              "1"], codes=(0, 1, 3))
-            tools.say(f"  exit {done.returncode}")
-            for case in cases_of(root / "out/verdict.json"):
-                if case["verdict"] == "error":
-                    tools.say(f"    {case['id']}: {case['reason'][:300]}")
-                for metric in case["metrics"]:
-                    tools.say(f"    {case['id'].split('/')[-1]}: {metric['verdict']}: {metric['sentence'][:150]}")
-            for case in cases_of(root / "out/run.json"):
-                for each in case.get("not_collected", []):
-                    tools.say(f"    {case['id']}: not collected: {each}")
-
-
 def part_planted():
     """Tensor cores lost in one layer."""
-    suite = SAMPLED.format(python=sys.executable, program=WORK)
-    gate(suite, [lambda text: text.replace("sampled_work.py]", "sampled_work.py, f32]")])
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        program = WORK.read_text()
+        (root / "work.py").write_text(program)
+        (root / "suite.yaml").write_text(SAMPLED.format(python=sys.executable))
+        suite = [root / "suite.yaml", "--baselines", root / "baselines", "--processes", "1"]
+        tools.run([tools.PERFGATE, "baseline", "refresh", *suite], codes=(0, 1, 3))
+        for name, text in (("unchanged", program), ("lost", program.replace("lost = False", "lost = True"))):
+            (root / "work.py").write_text(text)
+            done = tools.run([tools.PERFGATE, "run", *suite, "--out", root / "out"], codes=(0, 1, 3, 4))
+            tools.say(f"  {name}: exit {done.returncode}")
+            for case in cases_of(root / "out/verdict.json"):
+                tools.say(f"    {case['id']}: {case['verdict']} {case.get('reason', '')[:300]}")
+                for metric in case["metrics"]:
+                    tools.say(f"      {metric['verdict']}: {metric['sentence'][:150]}")
 
 
 def part_cost():
