@@ -237,8 +237,8 @@ BothRuns measure_sides(const AbRequest& request, const Checkouts& checkouts,
     // The head's lock covers both.
     OpenedBackend base = open_beside(of_base, request.suites, checkouts.base);
 
-    const BothPlans plans =
-        plan_for_both(request.suites, of_head, head, base.capabilities.workloads, checkouts);
+    const BothPlans plans = plan_for_both(request.suites, of_head, of_base, head,
+                                          base.capabilities.workloads, checkouts);
     base.visible = head.visible;
     base.capabilities.environment.device.key = head.capabilities.environment.device.key;
     Execution head_execution(of_head, head, plans.head);

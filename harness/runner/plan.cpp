@@ -108,8 +108,8 @@ class Planning {
     }
 
     /// Runs, in the folders of a checkout, what shows the cases that are not known.
-    DiscoveredBySuite discover(const Checkout& checkout) const {
-        const kinds::Machine machine = machine_of(choice_, backend_);
+    DiscoveredBySuite discover(const Checkout& checkout, const MeasuringChoice& choice) const {
+        const kinds::Machine machine = machine_of(choice, backend_);
         DiscoveredBySuite all(suites_.size());
         for (const suite::CaseOfSuites& at : suite::cases_to_run(suites_, options_)) {
             const suite::SuiteCase& suite_case = case_at(at);
@@ -286,7 +286,7 @@ model::Plan plan_for(const std::vector<std::string>& files, const MeasuringChoic
                      OpenedBackend& backend) {
     Planning planning(files, choice, backend);
     planning.see_gpus();
-    if (planning.must_discover()) planning.set_discovered(planning.discover({}));
+    if (planning.must_discover()) planning.set_discovered(planning.discover({}, choice));
     model::Plan plan = planning.plan();
     warn_of_missing(plan);
     prepare(choice, backend, plan);
@@ -374,28 +374,26 @@ std::vector<std::string> plugins_named_for(const Checkout& checkout, std::string
     return plugins;
 }
 
-BothPlans plan_for_both(const std::vector<std::string>& files, const MeasuringChoice& choice,
-                        OpenedBackend& backend, const model::WorkloadCatalogue& base_plugins,
-                        const Checkouts& checkouts) {
-    Planning planning(files, choice, backend);
+BothPlans plan_for_both(const std::vector<std::string>& files, const MeasuringChoice& of_head,
+                        const MeasuringChoice& of_base, OpenedBackend& backend,
+                        const model::WorkloadCatalogue& base_plugins, const Checkouts& checkouts) {
+    Planning planning(files, of_head, backend);
     planning.see_gpus();
-    DiscoveredBySuite of_base;
+    DiscoveredBySuite in_base;
     DiscoveredIds ids;
     if (planning.must_discover()) {
-        const DiscoveredBySuite of_head = planning.discover(checkouts.head);
-        of_base = planning.discover(checkouts.base);
-        ids = planning.ids_of(of_base);
-        planning.set_discovered(discovered_by_any(of_head, of_base));
+        const DiscoveredBySuite in_head = planning.discover(checkouts.head, of_head);
+        in_base = planning.discover(checkouts.base, of_base);
+        ids = planning.ids_of(in_base);
+        planning.set_discovered(discovered_by_any(in_head, in_base));
     }
     const model::Plan plan = planning.plan();
     warn_of_missing(plan);
     BothPlans plans{in_checkout(plan, checkouts.base), in_checkout(plan, checkouts.head)};
-    skip_undiscovered(plans.base, of_base, ids);
+    skip_undiscovered(plans.base, in_base, ids);
     plans.base = offered(std::move(plans.base), base_plugins);
-    prepare(choice, backend, plans.head);
-    MeasuringChoice of_the_base = choice;
-    of_the_base.out = (std::filesystem::path(choice.out) / "base").string();
-    prepare(of_the_base, backend, plans.base);
+    prepare(of_head, backend, plans.head);
+    prepare(of_base, backend, plans.base);
     return plans;
 }
 

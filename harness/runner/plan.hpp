@@ -58,9 +58,9 @@ std::vector<std::string> plugins_named_for(const Checkout& checkout, std::string
 /// The same for both sides, whose plans have the same cases. Both are asked for cases that are
 /// discovered. A case that only the head has is skipped in the base, where `base_plugins` are
 /// loaded; one that only the base has is an error in the head.
-BothPlans plan_for_both(const std::vector<std::string>& files, const MeasuringChoice& choice,
-                        OpenedBackend& backend, const model::WorkloadCatalogue& base_plugins,
-                        const Checkouts& checkouts);
+BothPlans plan_for_both(const std::vector<std::string>& files, const MeasuringChoice& of_head,
+                        const MeasuringChoice& of_base, OpenedBackend& backend,
+                        const model::WorkloadCatalogue& base_plugins, const Checkouts& checkouts);
 
 /// The same cases, skipping those that a side with these plugins does not have.
 model::Plan offered(model::Plan plan, const model::WorkloadCatalogue& catalogue);

@@ -4,6 +4,7 @@
 import importlib.util
 import json
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -325,20 +326,20 @@ class Python(tool.Case):
 
     @unittest.skipUnless(importlib.util.find_spec("pytest"), "needs pytest")
     def test_pytest_warns_of_cases_that_were_not_decided(self):
-        def pytest(*words, arguments=""):
+        def pytest(*words, arguments="--processes 2"):
             done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "perfgate.pytest_plugin", "-p", "no:cacheprovider", "--perfgate",
-                                   f"--perfgate-args=--backend host --processes 3 --filter double/copy* {arguments}", *words, "suites"],
+                                   f"--perfgate-args=--backend host --filter double/copy* {arguments}", *words, "suites"],
                                   cwd=self.folder, capture_output=True, text=True, timeout=tool.PATIENCE_S,
-                                  env={**os.environ, "PYTHONPATH": str(tool.PERFGATE.parent.parent / "lib/perfgate/python")})
+                                  env={**os.environ, "PYTHONPATH": str(pathlib.Path(tool.PERFGATE).parent.parent / "lib/perfgate/python")})
             return done.returncode, done.stdout
         code, said = pytest()
         self.assertEqual(0, code, said)
         self.assertIn("2 skipped, 2 warnings", said)
         self.assertIn("not decided, so neither passed nor failed", said)
-        self.assertEqual(1, pytest(arguments="--set no_baseline=fail")[0])
+        self.assertEqual(1, pytest(arguments="--processes 2 --set no_baseline=fail")[0])
         self.assertEqual(1, pytest("-W", "error")[0])
-        self.run_tool("baseline", "refresh", "suites/python.yaml", "--backend", "host", "--processes", "3")
-        code, said = pytest()
+        self.run_tool("baseline", "refresh", "suites/python.yaml", "--backend", "host", "--processes", "8", "--filter", "double/copy*")
+        code, said = pytest(arguments="--processes 8")
         self.assertEqual((0, True), (code, "2 passed" in said and "warning" not in said), said)
 
     # --- review

@@ -26,8 +26,8 @@ RANKS = int(os.environ.get("PERFGATE_RANKS", "2"))
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc_per_node={RANKS}"]
 WORK = PROGRAMS / "sampled_work.py"
 COLLECTIVES = pathlib.Path(__file__).resolve().parents[2] / "suites/collectives/collectives.py"
-NCU = {"copy": "dram__throughput.avg.pct_of_peak_sustained_elapsed",
-       "product": "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"}
+NCU = {"dram_bandwidth": "dram__throughput.avg.pct_of_peak_sustained_elapsed",
+       "tensor_active": "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"}
 
 SAMPLED = """
 name: sampled
@@ -97,13 +97,23 @@ def part_samples():
 
 
 def part_ncu():
-    done = tools.run(["ncu", "--csv", "--metrics", ",".join(NCU.values()), "--nvtx", "--nvtx-include", "copy/",
-                      "--nvtx-include", "product/", "--nvtx-include", "layer1/", "--launch-count", "16", sys.executable, WORK],
-                     codes=(0, 1, 9))
-    rows = csv.DictReader(io.StringIO(done.stdout[max(done.stdout.find('"ID"'), 0):]))
-    for row in rows:
+    """Samples of a copy and of matrix products within five points of ncu's figures of their kernels."""
+    included = [word for name in ("copy", "product", "layer1") for word in ("--nvtx-include", f"{name}/")]
+    done = tools.run(["ncu", "--csv", "--clock-control", "none", "--cache-control", "none", "--metrics", ",".join(NCU.values()),
+                      "--nvtx", *included, "--launch-count", "16", sys.executable, WORK], codes=(0, 1, 9))
+    launches = {}
+    for row in csv.DictReader(io.StringIO(done.stdout[max(done.stdout.find('"ID"'), 0):])):
         if row.get("Metric Value"):
-            tools.say(f"  ncu {row['Kernel Name'][:40]} {row['Metric Name'].split('.')[0]}: {row['Metric Value']}")
+            launches.setdefault(int(row["ID"]), {"name": row["Kernel Name"]})[row["Metric Name"]] = float(row["Metric Value"])
+    launches = [launches[each] for each in sorted(launches)]  # 4 of copy, 4 of product, 8 of layer1
+    processes, _ = document([sys.executable, WORK])
+    ranges = {each["name"]: each["sampled"] for each in processes[0]["ranges"]}
+    for name, own, metric in (("copy", launches[:4], "dram_bandwidth"), ("product", launches[4:8], "tensor_active"),
+                              ("layer1", launches[8:], "tensor_active")):
+        theirs = statistics.median(each[NCU[metric]] for each in own)
+        sampled = ranges[name][metric]["mean"]
+        tools.say(f"  {'ok' if abs(sampled - theirs) < 5 else 'FAILED'}: {name} ({own[0]['name'][:40]}): {metric} "
+                  f"{sampled:.1f} sampled, {theirs:.1f} by ncu, {sampled - theirs:+.1f} points")
 
 
 def cases_of(document):
