@@ -18,6 +18,7 @@
 
 #include "runner/devices.hpp"
 #include "runner/installation.hpp"
+#include "runner/pipelines.hpp"
 #include "runner/reviewed_files.hpp"
 #include "suite/named_plugins.hpp"
 #include "suite/profile.hpp"
@@ -35,7 +36,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t template_limit = std::size_t{1} << 20;
 constexpr std::size_t archive_limit = std::size_t{1} << 30;
 constexpr std::string_view usual_config = "configs/ci.yaml";
 constexpr std::string_view usual_build =
@@ -56,136 +56,11 @@ struct Needs {
     [[nodiscard]] bool may_use_gpu() const { return gpu || plugin; }
 };
 
-/// A pipeline to be filled in.
-struct Adopted {
+struct Adopted : Pipeline {
     Needs needs;
     suite::Profile profile;
-    std::string config, config_text;  ///< the text of one that is to be written; empty: it is there
-    std::string owner, sha;   ///< "me/perfgate" and a commit; empty: only an archive is known
-    std::string archive;      ///< "https://…/perfgate-0.2.0-linux-x86_64.tar.gz", for the jobs
-    std::string archive_sum;  ///< SHA-256; empty: what lies beside the archive says it
-    std::string baselines, build;
-    std::vector<std::string> suites, plugins, runners;
+    std::string config_text;  ///< of one that is to be written; empty: it is there
 };
-
-using Values = std::map<std::string, std::string>;
-
-/// How a CI differs from the others, beside its templates.
-struct Ci {
-    std::string_view name;
-    std::string_view comment;  ///< what begins one
-    std::string_view suffix;   ///< of names, of one of several runners
-    void (*add)(const Adopted& adopted, Values& values);
-    std::vector<std::string> (*steps)(const Adopted& adopted);
-    /// Where jobs find an archive that is published nowhere; empty: they need a repository.
-    std::string_view shelf;
-    bool escapes_shell = false;  ///< scripts are in a text of Groovy
-};
-
-std::string joined(const std::vector<std::string>& words, std::string_view between) {
-    return fmt::format("{}", fmt::join(words, between));
-}
-
-bool several(const Adopted& adopted) {
-    return adopted.runners.size() > 1;
-}
-
-std::string guide(const Adopted& adopted) {
-    if (adopted.owner.empty())
-        return "'perfgate doctor' there, as the runner's user, names what is missing";
-    return fmt::format("https://github.com/{}/blob/{}/ci/runner.md", adopted.owner, adopted.sha);
-}
-
-// --- templates
-
-bool is_name(char letter) {
-    return letter == '_' || (std::islower(static_cast<unsigned char>(letter)) != 0);
-}
-
-/// The placeholder that begins at `at`; empty: none does.
-std::string_view placeholder(std::string_view text, std::size_t at) {
-    if (text[at] != '@') return {};
-    std::size_t end = at + 1;
-    while (end < text.size() && is_name(text[end])) ++end;
-    if (end == at + 1 || end == text.size() || text[end] != '@') return {};
-    return text.substr(at + 1, end - at - 1);
-}
-
-using Lookup = std::function<std::string(std::string_view name)>;
-
-std::string filled_line(std::string_view line, const Lookup& value) {
-    std::string text;
-    for (std::size_t at = 0; at < line.size();) {
-        const std::string_view name = placeholder(line, at);
-        if (name.empty()) {
-            text += line[at++];
-        } else {
-            text += value(name);
-            at += name.size() + 2;
-        }
-    }
-    return text;
-}
-
-/// Calls `each` with every line, without its end.
-template <class Each>
-void for_lines(std::string_view text, const Each& each) {
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find('\n'), text.size());
-        each(text.substr(0, end));
-        text.remove_prefix(std::min(end + 1, text.size()));
-    }
-}
-
-/// The text with its placeholders (@name@) replaced. One that is alone in its line stands for
-/// lines, which are indented as it is; if there are none, the line is left out.
-std::string filled(std::string_view text, const Lookup& value) {
-    std::string result;
-    for_lines(text, [&](std::string_view line) {
-        const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
-        const std::string_view name =
-            indent < line.size() ? placeholder(line, indent) : std::string_view();
-        if (name.empty() || indent + name.size() + 2 != line.size()) {
-            result += filled_line(line, value) + '\n';
-            return;
-        }
-        for_lines(value(name), [&](std::string_view inner) {
-            if (!inner.empty()) result.append(line.substr(0, indent)).append(inner);
-            result += '\n';
-        });
-    });
-    return result;
-}
-
-/// For a text of Groovy between three quotes.
-std::string escaped(const std::string& script) {
-    std::string text;
-    for (const char letter : script) {
-        if (letter == '\\' || letter == '\'') text += '\\';
-        text += letter;
-    }
-    return text;
-}
-
-std::string read_template(const fs::path& path) {
-    if (!fs::exists(path)) {
-        throw util::Error(
-            fmt::format("the pipelines are not installed: {} is absent; install perfgate again",
-                        path.string()));
-    }
-    return util::read_file(path, template_limit, "template");
-}
-
-/// A value, or a fragment that is filled in itself.
-Lookup lookup(const Values& values, bool escapes_shell) {
-    return [&values, escapes_shell](std::string_view name) {
-        const auto found = values.find(std::string(name));
-        if (found != values.end()) return found->second;
-        const std::string text =
-            filled(read_template(pipeline_templates() / "fragments" / name), lookup(values, false));
-        return escapes_shell ? escaped(text) : text;
-    };
-}
 
 // --- what is adopted
 
@@ -384,13 +259,6 @@ void find_repository(const AdoptionChoice& choice, const Ci& ci, Adopted& adopte
         adopted.owner, PERFGATE_VERSION);
 }
 
-/// What an archive is called for the jobs: package registries and addresses do not take each '+'.
-std::string shelf_name(const std::string& archive) {
-    std::string name = fs::path(archive).filename().string();
-    std::replace(name.begin(), name.end(), '+', '-');
-    return name;
-}
-
 void find_archive(const std::string& file, const Ci& ci, Adopted& adopted) {
     if (ci.shelf.empty()) {
         throw util::InputError(
@@ -412,6 +280,7 @@ void find_archive(const std::string& file, const Ci& ci, Adopted& adopted) {
     sum.add(content);
     for (const std::uint8_t byte : sum.digest()) adopted.archive_sum += fmt::format("{:02x}", byte);
     adopted.archive = std::string(ci.shelf) + name;
+    adopted.archive_file = file;
 }
 
 void require_labels(const std::vector<std::string>& labels) {
@@ -508,192 +377,7 @@ Adopted adopted_by(const AdoptionChoice& choice, const Ci& ci, std::vector<std::
     return adopted;
 }
 
-// --- the values of templates
-
-/// As YAML reads it.
-std::string yaml_word(const std::string& word) {
-    return std::isalnum(static_cast<unsigned char>(word.front())) != 0 || word.front() == '.'
-               ? word
-               : fmt::format("'{}'", word);
-}
-
-Values common_values(const Adopted& adopted, const Ci& ci) {
-    std::string plugins, quoted;
-    for (const std::string& each : adopted.plugins) plugins += fmt::format("--plugin {} ", each);
-    for (const std::string& each : adopted.suites) {
-        quoted += fmt::format("{}'{}'", quoted.empty() ? "" : " ", each);
-    }
-    const std::string suites = joined(adopted.suites, " ");
-    Values values{
-        {"actions", adopted.owner},
-        {"sha", adopted.sha},
-        {"version", PERFGATE_VERSION},
-        {"archive", adopted.archive},
-        {"archive_sum", adopted.archive_sum},
-        {"guide", guide(adopted)},
-        {"config", adopted.config},
-        {"baselines", adopted.baselines},
-        {"suite_words", suites},
-        {"quoted_suites", quoted},
-        {"plugin_words", plugins},
-        {"run_words", fmt::format("{} {}--config {}", suites, plugins, adopted.config)},
-        {"build_command", adopted.build},
-        {"suffix", several(adopted) ? std::string(ci.suffix) : std::string()},
-        {"count", std::to_string(adopted.runners.size())},
-    };
-    if (adopted.build.empty()) {
-        for (const char* name : {"build", "build_script", "gitlab_build", "gitlab_cache"})
-            values[name];
-    }
-    ci.add(adopted, values);
-    return values;
-}
-
-void add_github(const Adopted& adopted, Values& values) {
-    const std::string labels = joined(adopted.runners, ", ");
-    values["runs_on"] = several(adopted) ? "[self-hosted, '${{ matrix.runner }}']"
-                                         : fmt::format("[self-hosted, {}]", labels);
-    values["strategy"] = several(adopted) ? fmt::format(
-                                                "strategy:\n  fail-fast: false\n  matrix:\n"
-                                                "    runner: [{}]\n",
-                                                labels)
-                                          : std::string();
-    std::vector<std::string> artifacts{"perfgate"};
-    if (several(adopted)) {
-        artifacts.clear();
-        for (const std::string& label : adopted.runners) artifacts.push_back("perfgate-" + label);
-    }
-    values["artifacts"] = joined(artifacts, " ");
-    values["suites"] = adopted.suites.size() == 1
-                           ? "suites: " + yaml_word(adopted.suites.front())
-                           : "suites: |\n  " + joined(adopted.suites, "\n  ");
-    std::vector<std::string> arguments;
-    for (const std::string& each : adopted.plugins) arguments.push_back("--plugin=" + each);
-    const auto input = [&] {
-        return arguments.empty()       ? std::string()
-               : arguments.size() == 1 ? "arguments: " + arguments.front()
-                                       : "arguments: |\n  " + joined(arguments, "\n  ");
-    };
-    values["arguments"] = input();
-    arguments.emplace_back("--set=improved=fail");
-    values["nightly_arguments"] = input();
-}
-
-void add_gitlab(const Adopted& adopted, Values& values) {
-    const std::string labels = joined(adopted.runners, ", ");
-    values["tags"] = several(adopted) ? "['$RUNNER']" : fmt::format("[{}]", labels);
-    values["gitlab_parallel"] =
-        several(adopted) ? fmt::format("parallel:\n  matrix:\n    - RUNNER: [{}]\n", labels)
-                         : std::string();
-}
-
-void add_buildkite(const Adopted& adopted, Values& values) {
-    values["buildkite_queue"] = several(adopted) ? "{{matrix}}" : adopted.runners.front();
-    values["buildkite_label"] = several(adopted) ? " {{matrix}}" : "";
-    values["buildkite_matrix"] = several(adopted)
-                                     ? fmt::format("matrix: [{}]\n", joined(adopted.runners, ", "))
-                                     : std::string();
-}
-
-void add_jenkins(const Adopted& adopted, Values& values) {
-    values["jenkins_labels"] = fmt::format("'{}'", joined(adopted.runners, "', '"));
-}
-
-// --- the steps that remain
-
-std::string machine_step(const Adopted& adopted, std::string_view registers) {
-    return fmt::format("{} {}: {}", registers, joined(adopted.runners, " and one for "),
-                       guide(adopted));
-}
-
-std::vector<std::string> github_steps(const Adopted& adopted) {
-    return {machine_step(adopted, "Register a self-hosted runner with the label"),
-            "Commit these files with the suites, and push them to the default branch",
-            "Start the workflow 'perfgate nightly' (Actions, Run workflow; or: gh workflow run "
-            "perfgate-nightly.yml), and merge the pull request that it opens: the first baselines",
-            "Require the check 'gate' in the rules of the default branch (Settings, Rules)"};
-}
-
-std::vector<std::string> gitlab_steps(const Adopted& adopted) {
-    std::error_code error;
-    return {
-        machine_step(adopted, "Register a runner with the tag"),
-        fs::exists(".gitlab-ci.yml", error)
-            ? "Add `include: .gitlab/perfgate.yml` to .gitlab-ci.yml; commit and push"
-            : "Commit a .gitlab-ci.yml with `include: .gitlab/perfgate.yml` and these files, and "
-              "push them",
-        "Start the job 'perfgate-baselines' in a pipeline of the default branch, and commit its "
-        "artifact, or, with a protected PERFGATE_TOKEN, merge what it opens: the first baselines",
-        "Require the job 'perfgate': Settings, Merge requests, Pipelines must succeed"};
-}
-
-std::vector<std::string> buildkite_steps(const Adopted& adopted) {
-    return {machine_step(adopted, "Start an agent in the queue"),
-            "Commit these files with the suites, and push them",
-            "Add to the pipeline's steps: buildkite-agent pipeline upload --no-interpolation "
-            ".buildkite/perfgate.yml; its step 'perfgate' is the check to require",
-            fmt::format("Start a build of the default branch with PERFGATE_BASELINES=1, and commit "
-                        "its artifact {}: the first baselines",
-                        adopted.baselines)};
-}
-
-std::vector<std::string> jenkins_steps(const Adopted& adopted) {
-    return {machine_step(adopted, "Start an agent with the label"),
-            "Commit these files with the suites, and push them",
-            "Create a multibranch pipeline with the script path Jenkinsfile.perfgate; its build is "
-            "the check to require",
-            fmt::format("Build the default branch with the parameter BASELINES, and commit what it "
-                        "archives from {}: the first baselines",
-                        adopted.baselines)};
-}
-
-constexpr std::string_view registry =
-    "$CI_API_V4_URL/projects/$CI_PROJECT_ID/packages/generic/perfgate/" PERFGATE_VERSION "/";
-
-constexpr Ci all_ci[] = {
-    {"github", "#", "-${{ matrix.runner }}", add_github, github_steps, ""},
-    {"gitlab", "#", "-$RUNNER", add_gitlab, gitlab_steps, registry},
-    {"buildkite", "#", "", add_buildkite, buildkite_steps, "/opt/"},
-    {"jenkins", "//", "-$RUNNER", add_jenkins, jenkins_steps, "/opt/", true},
-};
-
-std::string archive_step(const std::string& file, const Ci& ci) {
-    const std::string quoted = util::shell_word(file);
-    if (ci.shelf != registry) {
-        return fmt::format(
-            "Copy {} to {}{} on each agent, or change PERFGATE_ARCHIVE in the pipeline to another "
-            "file or address",
-            quoted, ci.shelf, shelf_name(file));
-    }
-    return fmt::format(
-        "Put the release into the project's package registry. With GITLAB (such as "
-        "https://gitlab.com), ID (the project's) and "
-        "TOKEN (an access token of scope api): curl --fail --header \"PRIVATE-TOKEN: $TOKEN\" "
-        "--upload-file {} "
-        "\"$GITLAB/api/v4/projects/$ID/packages/generic/perfgate/{}/{}\". Or let the CI/CD "
-        "variable PERFGATE_ARCHIVE name "
-        "an address or a file on the runner",
-        quoted, PERFGATE_VERSION, shelf_name(file));
-}
-
 // --- writing
-
-using Texts = std::map<std::string, std::string>;  ///< by path
-
-Texts texts_of(const Adopted& adopted, const Ci& ci) {
-    const fs::path from = pipeline_templates() / ci.name;
-    if (!fs::is_directory(from)) read_template(from);
-    const Values values = common_values(adopted, ci);
-    Texts texts;
-    for (const auto& entry : fs::recursive_directory_iterator(from)) {
-        if (!entry.is_regular_file()) continue;
-        texts[fs::relative(entry.path(), from).string()] =
-            fmt::format("{} {} {}, which replaces this file when it is run again.\n", ci.comment,
-                        mark, PERFGATE_VERSION) +
-            filled(read_template(entry.path()), lookup(values, ci.escapes_shell));
-    }
-    return texts;
-}
 
 /// Whether the file may be replaced: it is absent, or an earlier `adopt` wrote it.
 bool is_ours(const std::string& path) {
@@ -707,18 +391,11 @@ bool is_ours(const std::string& path) {
 
 }  // namespace
 
-std::vector<std::string> known_ci() {
-    std::vector<std::string> names;
-    for (const Ci& ci : all_ci) names.emplace_back(ci.name);
-    return names;
-}
-
 Adoption adopt(const AdoptionChoice& choice) {
-    const auto* const ci = std::find_if(std::begin(all_ci), std::end(all_ci),
-                                        [&](const Ci& each) { return each.name == choice.ci; });
+    const Ci& ci = ci_of(choice.ci);
     Adoption adoption;
-    const Adopted adopted = adopted_by(choice, *ci, adoption.warnings);
-    Texts texts = texts_of(adopted, *ci);
+    const Adopted adopted = adopted_by(choice, ci, adoption.warnings);
+    std::map<std::string, std::string> texts = files_of(adopted, ci, mark);
     for (const auto& [path, text] : texts) {
         if (is_ours(path)) continue;
         throw util::InputError(fmt::format(
@@ -736,13 +413,11 @@ Adoption adopt(const AdoptionChoice& choice) {
         "{} with {}, config {}, backend {}, baselines in {}, {} {}, {}",
         util::counted(adopted.needs.suites, "suite"), util::counted(adopted.needs.cases, "case"),
         adopted.config, adopted.profile.backend.value_or(std::string(suite::usual_backend)),
-        adopted.baselines, several(adopted) ? "runners" : "runner", joined(adopted.runners, ", "),
+        adopted.baselines, adopted.runners.size() > 1 ? "runners" : "runner",
+        fmt::join(adopted.runners, ", "),
         adopted.build.empty() ? std::string("nothing is built (else: --build COMMAND)")
                               : fmt::format("built by: {}", util::printable(adopted.build)));
-    adoption.steps = ci->steps(adopted);
-    if (!choice.archive.empty()) {
-        adoption.steps.insert(adoption.steps.begin() + 1, archive_step(choice.archive, *ci));
-    }
+    adoption.steps = steps_of(adopted, ci);
     return adoption;
 }
 

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runner/pipelines.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <iterator>
+#include <system_error>
+
+#include "runner/adoption.hpp"
+#include "runner/installation.hpp"
+#include "util/text.hpp"
+
+namespace perfgate::runner {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string joined(const std::vector<std::string>& words, std::string_view between) {
+    return fmt::format("{}", fmt::join(words, between));
+}
+
+bool several(const Pipeline& pipeline) {
+    return pipeline.runners.size() > 1;
+}
+
+std::string guide(const Pipeline& pipeline) {
+    if (pipeline.owner.empty())
+        return "'perfgate doctor' there, as the runner's user, names what is missing";
+    return fmt::format("https://github.com/{}/blob/{}/ci/runner.md", pipeline.owner, pipeline.sha);
+}
+
+/// As YAML reads it.
+std::string yaml_word(const std::string& word) {
+    return std::isalnum(static_cast<unsigned char>(word.front())) != 0 || word.front() == '.'
+               ? word
+               : fmt::format("'{}'", word);
+}
+
+void add_github(const Pipeline& pipeline, Values& values) {
+    const std::string labels = joined(pipeline.runners, ", ");
+    values["runs_on"] = several(pipeline) ? "[self-hosted, '${{ matrix.runner }}']"
+                                          : fmt::format("[self-hosted, {}]", labels);
+    values["strategy"] = several(pipeline) ? fmt::format(
+                                                 "strategy:\n  fail-fast: false\n  matrix:\n"
+                                                 "    runner: [{}]\n",
+                                                 labels)
+                                           : std::string();
+    std::vector<std::string> artifacts{"perfgate"};
+    if (several(pipeline)) {
+        artifacts.clear();
+        for (const std::string& label : pipeline.runners) artifacts.push_back("perfgate-" + label);
+    }
+    values["artifacts"] = joined(artifacts, " ");
+    values["suites"] = pipeline.suites.size() == 1
+                           ? "suites: " + yaml_word(pipeline.suites.front())
+                           : "suites: |\n  " + joined(pipeline.suites, "\n  ");
+    std::vector<std::string> arguments;
+    for (const std::string& each : pipeline.plugins) arguments.push_back("--plugin=" + each);
+    const auto input = [&] {
+        return arguments.empty()       ? std::string()
+               : arguments.size() == 1 ? "arguments: " + arguments.front()
+                                       : "arguments: |\n  " + joined(arguments, "\n  ");
+    };
+    values["arguments"] = input();
+    arguments.emplace_back("--set=improved=fail");
+    values["nightly_arguments"] = input();
+}
+
+void add_gitlab(const Pipeline& pipeline, Values& values) {
+    const std::string labels = joined(pipeline.runners, ", ");
+    values["tags"] = several(pipeline) ? "['$RUNNER']" : fmt::format("[{}]", labels);
+    values["gitlab_parallel"] =
+        several(pipeline) ? fmt::format("parallel:\n  matrix:\n    - RUNNER: [{}]\n", labels)
+                          : std::string();
+}
+
+void add_buildkite(const Pipeline& pipeline, Values& values) {
+    values["buildkite_queue"] = several(pipeline) ? "{{matrix}}" : pipeline.runners.front();
+    values["buildkite_label"] = several(pipeline) ? " {{matrix}}" : "";
+    values["buildkite_matrix"] = several(pipeline)
+                                     ? fmt::format("matrix: [{}]\n", joined(pipeline.runners, ", "))
+                                     : std::string();
+}
+
+void add_jenkins(const Pipeline& pipeline, Values& values) {
+    values["jenkins_labels"] = fmt::format("'{}'", joined(pipeline.runners, "', '"));
+}
+
+constexpr std::string_view registry =
+    "$CI_API_V4_URL/projects/$CI_PROJECT_ID/packages/generic/perfgate/" PERFGATE_VERSION "/";
+
+constexpr Ci all_ci[] = {
+    {"github", "#", "-${{ matrix.runner }}", add_github, ""},
+    {"gitlab", "#", "-$RUNNER", add_gitlab, registry},
+    {"buildkite", "#", "", add_buildkite, "/opt/"},
+    {"jenkins", "//", "-$RUNNER", add_jenkins, "/opt/", true},
+};
+
+Values values_of(const Pipeline& pipeline, const Ci& ci) {
+    std::string plugins, quoted;
+    for (const std::string& each : pipeline.plugins) plugins += fmt::format("--plugin {} ", each);
+    for (const std::string& each : pipeline.suites) {
+        quoted += fmt::format("{}'{}'", quoted.empty() ? "" : " ", each);
+    }
+    const std::string suites = joined(pipeline.suites, " ");
+    Values values{
+        {"actions", pipeline.owner},
+        {"sha", pipeline.sha},
+        {"version", PERFGATE_VERSION},
+        {"archive", pipeline.archive},
+        {"archive_sum", pipeline.archive_sum},
+        {"archive_file", util::shell_word(pipeline.archive_file)},
+        {"archive_name", shelf_name(pipeline.archive_file)},
+        {"shelf", std::string(ci.shelf)},
+        {"machines", joined(pipeline.runners, " and one for ")},
+        {"guide", guide(pipeline)},
+        {"config", pipeline.config},
+        {"baselines", pipeline.baselines},
+        {"suite_words", suites},
+        {"quoted_suites", quoted},
+        {"plugin_words", plugins},
+        {"run_words", fmt::format("{} {}--config {}", suites, plugins, pipeline.config)},
+        {"build_command", pipeline.build},
+        {"suffix", several(pipeline) ? std::string(ci.suffix) : std::string()},
+        {"count", std::to_string(pipeline.runners.size())},
+    };
+    if (pipeline.build.empty()) {
+        for (const char* name : {"build", "build_script", "gitlab_build", "gitlab_cache"})
+            values[name];
+    }
+    if (pipeline.archive_file.empty()) values["copy_step"] = values["registry_step"] = "";
+    std::error_code error;
+    values["include_step"] =
+        fs::exists(".gitlab-ci.yml", error)
+            ? "Add `include: .gitlab/perfgate.yml` to .gitlab-ci.yml; commit and push"
+            : "Commit a .gitlab-ci.yml with `include: .gitlab/perfgate.yml` and these files, and "
+              "push them";
+    ci.add(pipeline, values);
+    return values;
+}
+
+}  // namespace
+
+std::vector<std::string> known_ci() {
+    std::vector<std::string> names;
+    for (const Ci& ci : all_ci) names.emplace_back(ci.name);
+    return names;
+}
+
+const Ci& ci_of(std::string_view name) {
+    return *std::find_if(std::begin(all_ci), std::end(all_ci),
+                         [&](const Ci& each) { return each.name == name; });
+}
+
+std::string shelf_name(const std::string& archive) {
+    std::string name = fs::path(archive).filename().string();
+    std::replace(name.begin(), name.end(), '+', '-');
+    return name;
+}
+
+std::map<std::string, std::string> files_of(const Pipeline& pipeline, const Ci& ci,
+                                            std::string_view mark) {
+    const fs::path from = pipeline_templates() / ci.name;
+    if (!fs::is_directory(from)) read_template(from);
+    const Values values = values_of(pipeline, ci);
+    std::map<std::string, std::string> texts;
+    for (const auto& entry : fs::recursive_directory_iterator(from)) {
+        if (!entry.is_regular_file()) continue;
+        texts[fs::relative(entry.path(), from).string()] =
+            fmt::format("{} {} {}, which replaces this file when it is run again.\n", ci.comment,
+                        mark, PERFGATE_VERSION) +
+            filled(read_template(entry.path()), lookup(values, ci.escapes_shell));
+    }
+    return texts;
+}
+
+std::vector<std::string> steps_of(const Pipeline& pipeline, const Ci& ci) {
+    const Values values = values_of(pipeline, ci);
+    std::vector<std::string> steps;
+    for_lines(
+        filled(read_template(pipeline_templates() / "steps" / ci.name), lookup(values, false)),
+        [&](std::string_view step) { steps.emplace_back(step); });
+    return steps;
+}
+
+}  // namespace perfgate::runner

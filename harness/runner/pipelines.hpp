@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pipelines of each CI, from the templates in share/perfgate/pipelines: a folder of files, and
+// the steps that are left for a person.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runner/pipeline_text.hpp"
+
+namespace perfgate::runner {
+
+/// A pipeline to be filled in.
+struct Pipeline {
+    std::string config;
+    std::string owner, sha;    ///< "me/perfgate" and a commit; empty: only an archive is known
+    std::string archive;       ///< "https://…/perfgate-0.2.0-linux-x86_64.tar.gz", for the jobs
+    std::string archive_sum;   ///< SHA-256; empty: what lies beside the archive says it
+    std::string archive_file;  ///< what is to be put where jobs find it; empty: it is published
+    std::string baselines, build;
+    std::vector<std::string> suites, plugins, runners;
+};
+
+/// How a CI differs from the others, beside its templates.
+struct Ci {
+    std::string_view name;
+    std::string_view comment;  ///< what begins one
+    std::string_view suffix;   ///< of names, of one of several runners
+    void (*add)(const Pipeline& pipeline, Values& values);
+    /// Where jobs find an archive that is published nowhere; empty: they need a repository.
+    std::string_view shelf;
+    bool escapes_shell = false;  ///< scripts are in a text of Groovy
+};
+
+const Ci& ci_of(std::string_view name);
+
+/// What an archive is called for the jobs: package registries and addresses do not take each '+'.
+std::string shelf_name(const std::string& archive);
+
+/// By path, each beginning with a line that has `mark`.
+std::map<std::string, std::string> files_of(const Pipeline& pipeline, const Ci& ci,
+                                            std::string_view mark);
+std::vector<std::string> steps_of(const Pipeline& pipeline, const Ci& ci);
+
+}  // namespace perfgate::runner
