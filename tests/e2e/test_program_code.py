@@ -71,6 +71,11 @@ exec "{PROGRAM}" newcontext module "{CUBINS}/{cubin}.cubin" kernels $launches sc
             self.assertNotIn("executed", load)
         (found,) = [case["machine_code"] for case in self.read_json("perfgate-out/run.json")["suites"][0]["cases"] if "machine_code" in case]
         self.assertEqual({"file": "app.cu", "line": 9}, found["place"])
+        # Stored, it says the same: the annotation stands on the line, and --why has the instructions.
+        done = self.run_tool("report", "perfgate-out", "--report", "annotations:-")
+        self.assertRegex(done.stdout, r"::error file=app\.cu,line=9,")
+        done = self.run_tool("report", "perfgate-out", "--why", "--filter", "train/k")
+        self.assertIn("    - LDG.E.128 R0, desc[UR4][R2.64]", done.stdout)
 
     def test_without_samples_the_instructions_are_compared_and_it_is_said(self):
         done = self.ab(MOCK_PC_ERROR="35")
