@@ -52,8 +52,9 @@ exec "{PROGRAM}" newcontext module "{CUBINS}/{cubin}.cubin" kernels $launches sc
         self.script("cuda/bin/nvdisasm", NVDISASM.format(base=CUBINS / "base.cubin", folder=self.folder))
 
     def ab(self, code=1, **env):
-        return self.run_tool("ab", "suite.yaml", "--backend", "host", "--processes", 8, "--verbose", "--base", f"dir:{self.folder}/base", "--head",
-                             f"dir:{self.folder}/head", code=code, env={"CUDA_HOME": str(self.folder / "cuda"), **env})
+        return self.run_tool("ab", "suite.yaml", "--backend", "host", "--processes", 8, "--base", f"dir:{self.folder}/base", "--head",
+                             f"dir:{self.folder}/head", "--verbose", "--report", "annotations:annotations", code=code,
+                             env={"CUDA_HOME": str(self.folder / "cuda"), **env})
 
     def test_the_line_that_got_slower_is_named_with_its_instructions(self):
         done = self.ab()
@@ -71,6 +72,7 @@ exec "{PROGRAM}" newcontext module "{CUBINS}/{cubin}.cubin" kernels $launches sc
             self.assertNotIn("executed", load)
         (found,) = [case["machine_code"] for case in self.read_json("perfgate-out/run.json")["suites"][0]["cases"] if "machine_code" in case]
         self.assertEqual({"file": "app.cu", "line": 9}, found["place"])
+        self.assertRegex((self.folder / "annotations").read_text(), r"(?m)^::error file=app\.cu,line=9,")
 
     def test_without_samples_the_instructions_are_compared_and_it_is_said(self):
         done = self.ab(MOCK_PC_ERROR="35")

@@ -90,6 +90,10 @@ TEST_F(ProgramCode, ThatIsInNoModuleIsAReason) {
     const model::CaseCode found = code({process("x", 1), process("x", 1)});
     EXPECT_TRUE(found.kernels.empty());
     EXPECT_EQ(found.problem, "scale(float*, int) was not loaded again");
+    std::vector<Recording> old = process("x", 1);
+    old[0].incomplete = {"CUPTI 12.4 has no counters"};
+    EXPECT_EQ(code({old}).problem,
+              "scale(float*, int) was not loaded again; CUPTI 12.4 has no counters");
     result_.kernels.clear();
     EXPECT_EQ(code({}).problem, "the code of its kernels is not known");
 }

@@ -167,13 +167,15 @@ model::CaseCode code_of(const model::CaseResult& result, const Modules& modules,
         if (own > 0) kernel.launches = static_cast<std::int64_t>(recorded.size());
         sampled += own;
     }
+    const std::string missing = problems_of(recorded);
     if (code.kernels.empty()) {
+        if (!missing.empty()) say(code.problem, missing);
         if (code.problem.empty()) code.problem = "the code of its kernels is not known";
         return code;
     }
     code.counting_problem = "instructions of programs are not counted";
-    if (const std::string problems = problems_of(recorded); !problems.empty()) {
-        say(code.sampling_problem, problems);
+    if (!missing.empty()) {
+        say(code.sampling_problem, missing);
     } else if (sampled == 0 && code.sampling_problem.empty()) {
         code.sampling_problem = "no sample is of its kernels";
     }
