@@ -245,7 +245,7 @@ std::vector<PageSamples> ProcessMaker::samples(Interval time) const {
         std::vector<double> means;
         bool any = false;
         for (const Interval& piece : pieces_of(time)) {
-            const auto mean = all.over(row, {&piece, 1});
+            const auto mean = all.over(row, {&piece, 1}, 0.5, DeviceSamples::Across::in_part);
             any = any || mean;
             means.push_back(mean ? mean->value : -1);
         }

@@ -9,8 +9,8 @@ namespace {
 
 /// A share below this is low, in % of the peak.
 constexpr double low_share = 50;
-/// Of the time of the windows, samples that lie in them.
-constexpr double least_whole = 0.5;
+/// Of the time of the windows, the samples that count.
+constexpr double least_counted = 0.5;
 
 using Metric = SampledMetric;
 constexpr std::array rows{
@@ -63,8 +63,8 @@ std::uint64_t DeviceSamples::begin() const {
 
 std::optional<SampledMean> DeviceSamples::over(const SampledRow& row,
                                                std::span<const Interval> windows,
-                                               double least_covered) const {
-    double length = 0, covered = 0, whole = 0, weighted = 0, low = 0;
+                                               double least_covered, Across across) const {
+    double length = 0, covered = 0, counted = 0, weighted = 0, low = 0;
     for (const auto& [device, samples] : by_device_) {
         for (const Interval& window : windows) {
             length += static_cast<double>(window.length());
@@ -75,21 +75,21 @@ std::optional<SampledMean> DeviceSamples::over(const SampledRow& row,
                 const auto value = value_of(row, *sample);
                 if (!value) return std::nullopt;
                 const Interval own{sample->start_ns, sample->end_ns};
-                covered += static_cast<double>(intersection(own, window).length());
-                // One across an end of the window is also about what was beside it.
-                if (own.begin < window.begin || own.end > window.end) continue;
-                const auto part = static_cast<double>(own.length());
-                whole += part;
+                const Interval within = intersection(own, window);
+                const auto part = static_cast<double>(within.length());
+                covered += part;
+                if (within != own && across == Across::left_out) continue;
+                counted += part;
                 weighted += part * *value;
                 if (*value < low_share) low += part;
             }
         }
     }
-    if (covered < least_covered * length || whole < least_whole * length || whole == 0) {
+    if (covered < least_covered * length || counted < least_counted * length || counted == 0) {
         return std::nullopt;
     }
     const double devices = row.is_share ? 1 : static_cast<double>(by_device_.size());
-    return SampledMean{devices * weighted / whole, row.is_share ? low / whole : 0};
+    return SampledMean{devices * weighted / counted, row.is_share ? low / counted : 0};
 }
 
 void add_samples(const Timeline& timeline, Profile& profile) {

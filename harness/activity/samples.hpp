@@ -48,12 +48,16 @@ class DeviceSamples {
         return by_device_;
     }
 
-    /// Over all windows, of the samples that lie in them: shares are means over the devices, rates
-    /// are added up. Nothing if the row was not sampled, or in less than this share of the devices'
-    /// time, or if samples in the windows are less than half of it.
+    /// A sample across an end of a window is also about what was beside it. For what is measured it
+    /// is left out; a picture with columns shorter than samples takes its part.
+    enum class Across { left_out, in_part };
+    /// Over all windows: shares are means over the devices, rates are added up. Nothing if the row
+    /// was not sampled, or in less than this share of the devices' time, or if the samples that
+    /// count are less than half of it.
     [[nodiscard]] std::optional<SampledMean> over(const SampledRow& row,
                                                   std::span<const Interval> windows,
-                                                  double least_covered = 0.5) const;
+                                                  double least_covered = 0.5,
+                                                  Across across = Across::left_out) const;
 
   private:
     std::map<std::uint32_t, std::vector<DeviceSample>> by_device_;
