@@ -10,7 +10,7 @@ install(RUNTIME_DEPENDENCY_SET perfgate_runtime
   PRE_EXCLUDE_REGEXES ".*"
   DESTINATION lib)
 install(DIRECTORY suites configs harness/runner/templates harness/runner/pipelines DESTINATION share/perfgate)
-install(FILES "${PERFGATE_DEMO}/head.run.json" DESTINATION share/perfgate/demo)
+install(FILES "${PERFGATE_DEMO}/head.run.json" "${PERFGATE_DEMO}/code.json" DESTINATION share/perfgate/demo)
 install(DIRECTORY "${PERFGATE_DEMO}/baselines" DESTINATION share/perfgate/demo)
 foreach(pages man bash-completion zsh fish)
   install(DIRECTORY "${CMAKE_BINARY_DIR}/share/${pages}" DESTINATION share)

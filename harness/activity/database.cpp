@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <concepts>
 #include <cstddef>
@@ -13,7 +14,6 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
 
 #include "activity/analysis.hpp"
 #include "activity/communication.hpp"
@@ -62,10 +62,11 @@ class Table {
     /// SQLite's integers are signed; what does not fit is the largest.
     template <std::integral Number>
     void bind(Number value) {
-        constexpr auto largest = std::numeric_limits<std::int64_t>::max();
-        insert_.bind(std::cmp_less(value, largest) ? static_cast<std::int64_t>(value) : largest);
+        constexpr std::uint64_t largest = std::numeric_limits<std::int64_t>::max();
+        const auto kept =
+            std::signed_integral<Number> ? value : std::min<std::uint64_t>(value, largest);
+        insert_.bind(static_cast<std::int64_t>(kept));
     }
-    void bind(bool value) { insert_.bind(std::int64_t{value}); }
     void bind(double value) { insert_.bind(value); }
     void bind(std::string_view text) { insert_.bind(text); }
     void bind(std::nullptr_t) { insert_.bind(std::optional<double>()); }

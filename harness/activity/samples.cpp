@@ -9,6 +9,8 @@ namespace {
 
 /// A share below this is low, in % of the peak.
 constexpr double low_share = 50;
+/// Of the time of the windows, samples that lie in them.
+constexpr double least_whole = 0.5;
 
 using Metric = SampledMetric;
 constexpr std::array rows{
@@ -62,7 +64,7 @@ std::uint64_t DeviceSamples::begin() const {
 std::optional<SampledMean> DeviceSamples::over(const SampledRow& row,
                                                std::span<const Interval> windows,
                                                double least_covered) const {
-    double length = 0, covered = 0, weighted = 0, low = 0;
+    double length = 0, covered = 0, whole = 0, weighted = 0, low = 0;
     for (const auto& [device, samples] : by_device_) {
         for (const Interval& window : windows) {
             length += static_cast<double>(window.length());
@@ -72,17 +74,22 @@ std::optional<SampledMean> DeviceSamples::over(const SampledRow& row,
             for (; sample != samples.end() && sample->start_ns < window.end; ++sample) {
                 const auto value = value_of(row, *sample);
                 if (!value) return std::nullopt;
-                const auto part = static_cast<double>(
-                    intersection({sample->start_ns, sample->end_ns}, window).length());
-                covered += part;
+                const Interval own{sample->start_ns, sample->end_ns};
+                covered += static_cast<double>(intersection(own, window).length());
+                // One across an end of the window is also about what was beside it.
+                if (own.begin < window.begin || own.end > window.end) continue;
+                const auto part = static_cast<double>(own.length());
+                whole += part;
                 weighted += part * *value;
                 if (*value < low_share) low += part;
             }
         }
     }
-    if (covered <= 0 || covered < least_covered * length) return std::nullopt;
+    if (covered < least_covered * length || whole < least_whole * length || whole == 0) {
+        return std::nullopt;
+    }
     const double devices = row.is_share ? 1 : static_cast<double>(by_device_.size());
-    return SampledMean{devices * weighted / covered, row.is_share ? low / covered : 0};
+    return SampledMean{devices * weighted / whole, row.is_share ? low / whole : 0};
 }
 
 void add_samples(const Timeline& timeline, Profile& profile) {

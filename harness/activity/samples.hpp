@@ -48,8 +48,9 @@ class DeviceSamples {
         return by_device_;
     }
 
-    /// Over all windows: shares are means over the devices, rates are added up. Nothing if the row
-    /// was not sampled, or in less than this share of the devices' time.
+    /// Over all windows, of the samples that lie in them: shares are means over the devices, rates
+    /// are added up. Nothing if the row was not sampled, or in less than this share of the devices'
+    /// time, or if samples in the windows are less than half of it.
     [[nodiscard]] std::optional<SampledMean> over(const SampledRow& row,
                                                   std::span<const Interval> windows,
                                                   double least_covered = 0.5) const;

@@ -35,7 +35,8 @@ std::string version_text(std::uint32_t version);
     X(cuptiGetCallbackName) X(cuptiSubscribe) X(cuptiEnableCallback) \
     X(cuptiSetThreadIdType) X(cuptiActivityRegisterCallbacks) X(cuptiActivityEnable) \
     X(cuptiActivityDisable) X(cuptiActivityFlushAll) X(cuptiActivityGetNextRecord) \
-    X(cuptiActivityGetNumDroppedRecords) X(cuptiGetDeviceId) X(cuptiDeviceGetChipName)
+    X(cuptiActivityGetNumDroppedRecords) X(cuptiGetDeviceId) X(cuptiDeviceGetChipName) \
+    X(cuptiGetGraphNodeId)
 // From 13.0, 12.5 and 12.5 on; null in older versions.
 #define PERFGATE_CUPTI_NEWER_FUNCTIONS(X) \
     X(cuptiSubscribe_v2) X(cuptiActivityEnableDriverApi) X(cuptiActivityEnableRuntimeApi)

@@ -12,7 +12,7 @@ constexpr std::size_t buffer_bytes = std::size_t{256} << 20;
 /// Making an image ready takes 11 µs for each sample that it has room for (seen on an H100).
 constexpr std::uint32_t least_room = 64, most_room = 2048;
 /// Where they come faster than they are read, the next call goes on.
-constexpr int most_decodings = 64;
+constexpr std::chrono::milliseconds longest_read{500};
 /// Where no timer can trigger samples (Turing, GA100), the system clock does; about its frequency.
 constexpr std::uint64_t clocks_per_us = 1500;
 
@@ -153,7 +153,7 @@ bool DeviceSampling::read(const Visit& visit) {
     const auto wanted = static_cast<std::uint32_t>(
         std::clamp<std::uint64_t>(expected + expected / 2, least_room, most_room));
     if (wanted > room_ || wanted < room_ / 4) make_room(wanted);
-    for (int i = 0; i < most_decodings; ++i) {
+    for (bool more = true; more;) {
         PERFGATE_CUPTI_PARAMS(CUpti_PmSampling_DecodeData_Params, decode);
         decode.pPmSamplingObject = object_;
         decode.pCounterDataImage = data_.data();
@@ -177,10 +177,10 @@ bool DeviceSampling::read(const Visit& visit) {
             visit(sample.startTimestamp, sample.endTimestamp, host_->evaluate(data_, k, chosen_));
         }
         if (info.numPopulatedSamples != 0 || info.numCompletedSamples != 0) clear_data();
-        if (decode.decodeStopReason != CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL ||
-            info.numCompletedSamples == 0) {
-            break;
-        }
+        const bool full =
+            decode.decodeStopReason == CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL;
+        more = full && info.numCompletedSamples != 0 &&
+               (!running_ || std::chrono::steady_clock::now() - now < longest_read);
     }
     return true;
 }

@@ -26,7 +26,8 @@ void describe(Archive& archive, Described<Archive, model::BoardState>& state);
 template <class Archive>
 void describe(Archive& archive, Described<Archive, model::Device>& device);
 PERFGATE_FIELDS(model::Ceilings, with(optional, copy_bytes_per_s, not_negative),
-                with(optional, matrix_flops_per_s, not_negative), optional(problem))
+                with(optional, matrix_flops_per_s, not_negative),
+                with(optional, link_bytes_per_s, not_negative), optional(problem))
 PERFGATE_FIELDS(model::GateRule, required(metric),
                 named(required, "worse", tolerance.worse, not_negative),
                 named(optional, "better", tolerance.better, not_negative),

@@ -170,6 +170,7 @@ class Rows {
         row_.base = number == stack_pointer   ? FrameRule::Base::stack_pointer
                     : number == frame_pointer ? FrameRule::Base::frame_pointer
                                               : FrameRule::Base::none;
+        row_.frame_pointer_since = at_;
     }
     std::int64_t scaled(std::int64_t number) const {
         // Of hostile numbers nothing is needed but that they do no harm.
@@ -333,7 +334,9 @@ FrameRule frame_rule(const ModuleMemory& memory, std::uint64_t table, std::uint6
     const std::uint64_t size = encoded(from, common.encoding & 0x0f, 0);
     if (address < begin || address - begin >= size) damaged_cubin("a table lacks an address");
     if (common.sized) from.bytes(from.uleb());
-    return Rows(common, begin, address).after(from.rest());
+    FrameRule rule = Rows(common, begin, address).after(from.rest());
+    rule.function = begin;
+    return rule;
 }
 
 }  // namespace perfgate::elf

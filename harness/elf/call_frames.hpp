@@ -22,6 +22,9 @@ struct FrameRule {
     std::optional<std::int64_t> frame_pointer;
     /// False: the frame pointer is the caller's.
     bool saves_frame_pointer = false;
+    std::uint64_t function = 0;  ///< where it begins
+    /// From which address on the CFA is computed from the frame pointer.
+    std::uint64_t frame_pointer_since = 0;
 };
 
 /// Reads the memory of the module; false if it is not all there.

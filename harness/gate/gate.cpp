@@ -328,9 +328,10 @@ void add_what_needs_no_baseline(const Run& run, VerdictDocument& document) {
         verdict.relations = judge_relations(run, suite);
         for (std::size_t j = 0; j < suite.cases.size(); ++j) {
             const CaseResult& result = suite.cases[j];
-            if (!result.work) continue;
-            verdict.cases.at(j).ceiling = model::ceiling_share(*result.work, device_seconds(result),
-                                                               run.environment.ceilings);
+            const model::Ceilings& ceilings = run.environment.ceilings;
+            verdict.cases.at(j).ceiling =
+                result.work ? model::ceiling_share(*result.work, device_seconds(result), ceilings)
+                            : model::ceiling_share(result, ceilings);
         }
     }
 }

@@ -101,6 +101,10 @@ constexpr std::pair<CUpti_CallbackDomain, CUpti_CallbackId> profiler_stops[] = {
     {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStop_v4000},
     {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuProfilerStop},
 };
+constexpr CUpti_CallbackId graph_updates[] = {CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate,
+                                              CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate_v2};
+/// The kernel whose launch the thread is about to make or to capture.
+thread_local const char* launching = nullptr;
 /// Launch calls are handed over in chunks, or here if nobody fetches them.
 constexpr std::size_t calls_at_most = 16384;
 
@@ -140,6 +144,10 @@ bool Callbacks::enable(const Settings& settings, std::string& why) {
         }
         enable_all(cupti::capture_begins);
         enable_all(cupti::capture_ends);
+        enable_all(cupti::graph_kernels);
+        enable_all(graph_updates);
+        enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
+        enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
         launch_names_.watch_launches();
     }
     for (const auto& [domain, id] : profiler_starts) enable(domain, id);
@@ -208,6 +216,22 @@ void Callbacks::on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data)
     } else if (id == CUPTI_CBID_RESOURCE_MODULE_LOADED && data.resourceDescriptor != nullptr) {
         on_module(data.context,
                   *static_cast<const CUpti_ModuleResourceData*>(data.resourceDescriptor));
+    } else if (data.resourceDescriptor != nullptr) {
+        on_graph_node(id, *static_cast<const CUpti_GraphData*>(data.resourceDescriptor));
+    }
+}
+
+void Callbacks::on_graph_node(CUpti_CallbackId id, const CUpti_GraphData& data) {
+    std::uint64_t node = 0, original = 0;
+    if (data.nodeType != CU_GRAPH_NODE_TYPE_KERNEL ||
+        api_.cuptiGetGraphNodeId(data.node, &node) != CUPTI_SUCCESS) {
+        return;
+    }
+    if (id == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED && launching != nullptr) {
+        launch_names_.capture(node, launching);
+    } else if (id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED &&
+               api_.cuptiGetGraphNodeId(data.originalNode, &original) == CUPTI_SUCCESS) {
+        launch_names_.copy_node(original, node);
     }
 }
 
@@ -245,8 +269,10 @@ void Callbacks::on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData& da
         if (sampler_ != nullptr) sampler_->hold();
         // Before the launch, because its record may come before the call returns.
         if (launches_kernel) launch_names_.launch(data.correlationId, data.symbolName);
+        launching = launches_kernel ? data.symbolName : nullptr;
         return;
     }
+    launching = nullptr;
     const bool succeeded = data.functionReturnValue != nullptr &&
                            *static_cast<const CUresult*>(data.functionReturnValue) == CUDA_SUCCESS;
     if (launches_kernel) {
@@ -269,6 +295,9 @@ void Callbacks::on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData& da
         ++launches_.graphs;
     } else if (cupti::contains(copies_and_memsets, id)) {
         if (!succeeded) return;
+    } else if (cupti::contains(cupti::graph_kernels, id) || cupti::contains(graph_updates, id)) {
+        launch_names_.forget_nodes();
+        return;
     } else {
         captures_.on_call(id, succeeded);
         return;

@@ -62,6 +62,7 @@ class Callbacks {
     void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data);
     void add_profiler_call(activity::ProfilerCallKind kind);
     void on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData& data);
+    void on_graph_node(CUpti_CallbackId id, const CUpti_GraphData& data);
     void on_module(CUcontext context, const CUpti_ModuleResourceData& module);
 
     const cupti::Api& api_;

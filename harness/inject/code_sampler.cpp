@@ -16,8 +16,7 @@ namespace {
 /// A sample of each SM every 2^14 cycles: the hardware's buffer lasts for seconds.
 constexpr std::uint32_t period = 14;
 constexpr std::size_t most_module_bytes = std::size_t{512} << 20;
-/// The process must end, even where another thread is in CUPTI.
-constexpr std::chrono::seconds end_patience{5};
+constexpr std::chrono::seconds longest_wait{5};
 
 bool write_new_file(const std::string& path, std::string_view content) {
     const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -42,6 +41,12 @@ CodeSampler::CodeSampler(const cupti::Api& api, activity::Writer& writer,
     }
 }
 
+CodeSampler::Lock CodeSampler::enter() {
+    Lock lock(mutex_, longest_wait);
+    if (!lock.owns_lock()) missed_ = true;
+    return lock;
+}
+
 cupti::PcSampling::Visit CodeSampler::visit() {
     return [this](const cupti::PcSample& sample) {
         if (!symbols_.contains(sample.function)) return;
@@ -51,8 +56,8 @@ cupti::PcSampling::Visit CodeSampler::visit() {
 }
 
 void CodeSampler::begin(CUcontext context) {
-    const std::lock_guard lock(mutex_);
-    if (over_ || contexts_.contains(context)) return;
+    const Lock lock = enter();
+    if (!lock.owns_lock() || over_ || contexts_.contains(context)) return;
     try {
         auto sampling = std::make_unique<cupti::PcSampling>(api_, context, period);
         sampling->start();
@@ -65,8 +70,8 @@ void CodeSampler::begin(CUcontext context) {
 
 void CodeSampler::keep(CUcontext context, std::string_view image,
                        const std::map<std::string, elf::MachineCode>& functions) {
-    const std::lock_guard lock(mutex_);
-    if (over_) return;
+    const Lock lock = enter();
+    if (!lock.owns_lock() || over_) return;
     take(context);
     bool any = false;
     for (const auto& [symbol, code] : functions) {
@@ -85,7 +90,8 @@ void CodeSampler::keep(CUcontext context, std::string_view image,
 }
 
 void CodeSampler::take(CUcontext context) {
-    const std::lock_guard lock(mutex_);
+    const Lock lock = enter();
+    if (!lock.owns_lock()) return;
     const auto found = contexts_.find(context);
     if (over_ || found == contexts_.end() || found->second == nullptr) return;
     found->second->take_put_aside(visit());
@@ -105,17 +111,16 @@ void CodeSampler::close(Contexts::iterator context) {
 }
 
 void CodeSampler::end(CUcontext context) {
-    const std::lock_guard lock(mutex_);
+    const Lock lock = enter();
+    if (!lock.owns_lock()) return;
     const auto found = contexts_.find(context);
     if (!over_ && found != contexts_.end()) close(found);
 }
 
 void CodeSampler::finish() {
-    const std::unique_lock lock(mutex_, end_patience);
-    if (!lock.owns_lock()) {
-        writer_.problem("samples are missing: CUPTI did not answer before the program ended");
-        return;
-    }
+    const Lock lock = enter();
+    if (missed_) writer_.problem("samples or machine code are missing: a thread waited in CUPTI");
+    if (!lock.owns_lock()) return;
     while (!contexts_.empty()) close(contexts_.begin());
     over_ = true;
     activity::Records records;

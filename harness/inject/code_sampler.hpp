@@ -5,6 +5,7 @@
 
 #include <cuda.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -47,6 +48,10 @@ class CodeSampler {
   private:
     using Contexts = std::map<CUcontext, std::unique_ptr<cupti::PcSampling>>;
 
+    using Lock = std::unique_lock<std::recursive_timed_mutex>;
+
+    /// Not owned after a while: two threads are in CUPTI, which may have locks of its own.
+    [[nodiscard]] Lock enter();
     [[nodiscard]] cupti::PcSampling::Visit visit();
     void close(Contexts::iterator context);
 
@@ -62,6 +67,7 @@ class CodeSampler {
     /// By symbol, offset and reason.
     std::map<std::tuple<std::string, std::uint64_t, std::string>, std::int64_t> samples_;
     std::int64_t dropped_ = 0;
+    std::atomic<bool> missed_{false};  ///< something that a thread could not wait for
     bool over_ = false;
 };
 

@@ -32,6 +32,12 @@ class LaunchNames {
     /// There will be no record of the launch.
     void forget(std::uint32_t correlation);
 
+    /// The node of a graph is captured from a launch of the kernel, or is a copy of another node.
+    void capture(std::uint64_t node, const char* symbol);
+    void copy_node(std::uint64_t from, std::uint64_t to);
+    /// Nodes may launch other kernels from now on.
+    void forget_nodes();
+
     /// The name of a kernel on record; asked once for each record.
     const char* name_of(const CUpti_ActivityKernel10& record);
 
@@ -39,12 +45,16 @@ class LaunchNames {
     [[nodiscard]] std::string doubt() const;
 
   private:
+    /// Null beyond a limit. The caller holds the lock.
+    const std::string* kept(const char* symbol);
+
     std::atomic<bool> watching_{false};
     std::atomic<std::uint64_t> unloaded_ns_{0};  ///< 0: never
     std::atomic<std::uint64_t> in_graphs_{0}, unwatched_{0}, not_kept_{0};
     std::mutex mutex_;
     std::unordered_set<std::string, activity::TextHash, std::equal_to<>> symbols_;
     std::unordered_map<std::uint32_t, const std::string*> launches_;  ///< by correlation
+    std::unordered_map<std::uint64_t, const std::string*> nodes_;     ///< of graphs, by their id
 };
 
 }  // namespace perfgate::inject

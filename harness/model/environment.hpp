@@ -45,6 +45,8 @@ struct Ceilings {
     /// The vendor's matrix product, by arithmetic type ("f32", "tf32", "f16", "bf16", "fp8").
     std::map<std::string, double> matrix_flops_per_s;
     std::string problem;  ///< why a rate is missing, with the remedy
+    /// What all NVLinks of the device carry in one direction, as NVML states it; 0: it has none.
+    double link_bytes_per_s = 0;
 
     bool operator==(const Ceilings&) const = default;
 };

@@ -14,7 +14,7 @@ namespace perfgate::model {
 
 namespace {
 
-constexpr std::string_view copy_ceiling = "copy";
+constexpr std::string_view copy_ceiling = "copy", link_ceiling = "link";
 
 /// The first measured time: without kernel records there is only the span.
 constexpr const char* times[] = {"gpu_time", "gpu_span"};
@@ -73,6 +73,11 @@ std::string missing_ceiling(const Work& work, const Ceilings& ceilings) {
 }
 
 std::optional<CeilingShare> ceiling_share(const CaseResult& result, const Ceilings& ceilings) {
+    const auto bus = result.metrics.find("bus_bandwidth");
+    if (bus != result.metrics.end() && ceilings.link_bytes_per_s > 0 && bus->second.value > 0) {
+        return CeilingShare{Bound::neither, std::string(link_ceiling),
+                            bus->second.value / ceilings.link_bytes_per_s};
+    }
     const MetricSeries* time = device_time(result);
     if (!result.work || time == nullptr) return std::nullopt;
     return ceiling_share(*result.work, time->value * 1e-9, ceilings);
@@ -94,6 +99,9 @@ std::optional<CeilingShare> ceiling_share(const Work& work, double seconds,
 }
 
 std::string in_words(const CeilingShare& share) {
+    if (share.ceiling == link_ceiling) {
+        return fmt::format("{:.0f} % of the links' bandwidth", share.share * 100);
+    }
     const std::string ceiling = share.ceiling == copy_ceiling
                                     ? "copy bandwidth"
                                     : util::printable(share.ceiling, 40) + " matrix rate";
@@ -114,6 +122,7 @@ std::string in_words(const Ceilings& ceilings) {
     };
     add(copy_ceiling, ceilings.copy_bytes_per_s, "bytes/s");
     for (const auto& [type, rate] : ceilings.matrix_flops_per_s) add(type, rate, "flop/s");
+    add(link_ceiling, ceilings.link_bytes_per_s, "bytes/s");
     return text;
 }
 

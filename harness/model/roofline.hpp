@@ -22,8 +22,8 @@ inline constexpr double near_share = 0.25;
 
 struct CeilingShare {
     Bound bound = Bound::neither;
-    /// The ceiling that determines the least time: "copy", or the arithmetic type of the matrix
-    /// rate.
+    /// The ceiling that determines the least time: "copy", the arithmetic type of the matrix rate,
+    /// or of a bus bandwidth "link".
     std::string ceiling;
     double share = 0;  ///< least time over measured time; 1 is the ceiling
 
@@ -54,7 +54,7 @@ std::string missing_ceiling(const Work& work, const Ceilings& ceilings);
 
 /// The least time is the larger of bytes over copy bandwidth and flops over the matrix rate of
 /// their type. Nothing if the case states no work, has flops of an unstated or unmeasured type, or
-/// no GPU time was measured.
+/// no GPU time was measured. A bus bandwidth is compared with that of the device's links.
 std::optional<CeilingShare> ceiling_share(const CaseResult& result, const Ceilings& ceilings);
 
 /// The same for any time taken by that work.

@@ -64,14 +64,18 @@ struct Adopted : Pipeline {
 
 // --- what is adopted
 
+/// Letters, digits and those `allowed`: nothing that YAML or a shell reads as more than a word.
+bool is_plain(std::string_view text, std::string_view allowed) {
+    return !text.empty() && !text.starts_with('-') &&
+           std::all_of(text.begin(), text.end(), [&](char letter) {
+               return std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
+                      allowed.find(letter) != std::string_view::npos;
+           });
+}
+
 void require_plain(std::string_view what, const std::string& path, std::string_view allowed) {
-    const bool plain = !path.empty() && std::all_of(path.begin(), path.end(), [&](char letter) {
-        return std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
-               allowed.find(letter) != std::string_view::npos;
-    });
     const fs::path normal = fs::path(path).lexically_normal();
-    if (!plain || path.starts_with('-') || normal.is_absolute() ||
-        normal.string().starts_with("..")) {
+    if (!is_plain(path, allowed) || normal.is_absolute() || normal.string().starts_with("..")) {
         throw util::InputError(
             fmt::format("{} '{}': expected a path below this folder, of letters, digits and {}",
                         what, util::printable(path), allowed));
@@ -224,11 +228,7 @@ Values release_facts() {
 bool is_repository(std::string_view text) {
     const std::size_t slash = text.find('/');
     return slash != std::string_view::npos && slash > 0 && slash + 1 < text.size() &&
-           text.find('/', slash + 1) == std::string_view::npos && !text.starts_with('-') &&
-           std::all_of(text.begin(), text.end(), [](char letter) {
-               return std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
-                      std::string_view("._-/").find(letter) != std::string_view::npos;
-           });
+           text.find('/', slash + 1) == std::string_view::npos && is_plain(text, "._-/");
 }
 
 void find_repository(const AdoptionChoice& choice, const Ci& ci, Adopted& adopted) {
@@ -263,15 +263,11 @@ void find_archive(const std::string& file, const Ci& ci, Adopted& adopted) {
     if (ci.shelf.empty()) {
         throw util::InputError(
             "--archive: GitHub's workflows use the actions of perfgate's repository; name it, "
-            "--from "
-            "OWNER/perfgate@SHA");
+            "--from OWNER/perfgate@SHA");
     }
     const std::string name = shelf_name(file);
-    const bool plain = std::all_of(name.begin(), name.end(), [](char letter) {
-        return std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
-               std::string_view("._-").find(letter) != std::string_view::npos;
-    });
-    if (!plain || !name.starts_with("perfgate-") || !name.ends_with("-linux-x86_64.tar.gz")) {
+    if (!is_plain(name, "._-") || !name.starts_with("perfgate-") ||
+        !name.ends_with("-linux-x86_64.tar.gz")) {
         throw util::InputError(
             fmt::format("--archive {}: expected a release, perfgate-{}-linux-x86_64.tar.gz",
                         util::printable(file), PERFGATE_VERSION));
@@ -289,13 +285,7 @@ void find_archive(const std::string& file, const Ci& ci, Adopted& adopted) {
 
 void require_labels(const std::vector<std::string>& labels) {
     for (const std::string& label : labels) {
-        const bool plain =
-            !label.empty() && !label.starts_with('-') &&
-            std::all_of(label.begin(), label.end(), [](char letter) {
-                return std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
-                       std::string_view("._-").find(letter) != std::string_view::npos;
-            });
-        if (!plain) {
+        if (!is_plain(label, "._-")) {
             throw util::InputError(
                 fmt::format("--runner {}: expected a label of letters, digits and . _ -",
                             util::printable(label)));

@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 
 #include "util/descriptor.hpp"
 #include "util/error.hpp"
@@ -53,11 +55,68 @@ std::optional<Headers> headers_at(const Memory& memory, Address begin) {
     return found;
 }
 
+/// What a function takes of the stack once it has set its frame pointer at `begin`: the registers
+/// that it pushes, then one subtraction. If it takes more, no call is where the caller should be.
+std::optional<Address> frame_size(const Memory& memory, Address begin, Address end) {
+    std::array<std::uint8_t, 64> code{};
+    if (end <= begin) return std::nullopt;
+    const std::size_t size = std::min<Address>(end - begin, code.size() - 8);
+    if (!memory.read(begin, code.data(), size)) return std::nullopt;
+    Address taken = 0;
+    for (std::size_t at = 0; at < size;) {
+        const bool prefix = (code[at] & 0xf0) == 0x40;
+        const std::uint8_t* const opcode = code.data() + at + (prefix ? 1 : 0);
+        const bool between_registers = (opcode[1] & 0xc0) == 0xc0;
+        if ((opcode[0] & 0xf8) == 0x50) {  // push
+            taken += 8;
+            at += prefix ? 2 : 1;
+        } else if (prefix && opcode[0] == 0x83 && opcode[1] == 0xec) {  // sub imm8,%rsp
+            return taken + static_cast<Address>(static_cast<std::int8_t>(opcode[2]));
+        } else if (prefix && opcode[0] == 0x81 && opcode[1] == 0xec) {  // sub imm32,%rsp
+            std::int32_t number = 0;
+            std::memcpy(&number, opcode + 2, sizeof number);
+            return taken + static_cast<Address>(std::int64_t{number});
+        } else if ((opcode[0] == 0x89 || opcode[0] == 0x31) && between_registers) {  // mov, xor
+            at += prefix ? 3 : 2;
+        } else if (prefix && opcode[0] == 0x83 && opcode[1] == 0xe4) {  // and imm8,%rsp
+            return std::nullopt;
+        } else {
+            break;
+        }
+    }
+    return taken;
+}
+
+/// The call that the byte is the last one of.
+struct Call {
+    std::optional<Address> target;  ///< nothing: it depends
+};
+std::optional<Call> call_at(const Memory& memory, Address address) {
+    std::array<std::uint8_t, 6> code{};
+    if (!memory.read(address - 5, code)) return std::nullopt;
+    if (code[1] == 0xe8) {
+        std::int32_t distance = 0;
+        std::memcpy(&distance, code.data() + 2, sizeof distance);
+        return Call{address + 1 + static_cast<Address>(std::int64_t{distance})};
+    }
+    const auto indirect = [&](std::size_t at, int mode) {
+        return code[at] == 0xff && (code[at + 1] & 0xf8) == (mode << 6 | 2 << 3);
+    };
+    const bool by_table = code[0] == 0xff && code[1] == 0x15;
+    if (by_table || indirect(0, 2) || indirect(3, 1) || indirect(4, 0) || indirect(4, 3)) {
+        return Call{};
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 struct Native::Known {
     std::optional<elf::FrameRule> rule;
     std::optional<std::uint32_t> function;
+    /// How far the stack pointer is below the frame pointer, by the prologue.
+    std::optional<Address> frame_size;
+    std::optional<Call> call;  ///< at its end the address is, as the caller's must be
 };
 
 struct Native::Module {
@@ -127,12 +186,19 @@ const Native::Known& Native::known(pid_t process, const Places::Place& place, Ad
     if (known_ == most_known) return nothing;
     Known known;
     known.function = function(module, address - place.distance);
+    const Memory memory(process);
+    known.call = call_at(memory, address);
+    if (known.call && known.call->target) *known.call->target -= place.distance;
     if (module.table != 0) {
-        const auto read = [memory = Memory(process)](Address from, void* to, std::size_t size) {
+        const auto read = [memory](Address from, void* to, std::size_t size) {
             return memory.read(from, to, size);
         };
         try {
             known.rule = elf::frame_rule(read, module.table + place.distance, address);
+            if (known.rule->base == elf::FrameRule::Base::frame_pointer) {
+                known.frame_size = frame_size(memory, known.rule->frame_pointer_since, address);
+            }
+            known.rule->function -= place.distance;  // in the file, as all that is kept
         } catch (const util::InputError&) {
             // Its caller is not known.
         }
@@ -141,52 +207,71 @@ const Native::Known& Native::known(pid_t process, const Places::Place& place, Ad
     return module.known.emplace(address - place.distance, known).first->second;
 }
 
-void Native::stack(RepeatedReads& memory, Places& places, std::uint64_t look, Registers registers,
-                   std::vector<std::uint32_t>& to) {
+void Native::stack(const elf::ModuleMemory& memory, Places& places, std::uint64_t look,
+                   Registers registers, std::vector<std::uint32_t>& to) {
     to.clear();
 #ifdef __x86_64__
+    if (look >= places.next_read_ + looks_between_checks) places.places_.clear();
+    bool derived = false;  // the caller is not from call frame information alone
+    Address callee = 0;
+    const Module* callee_module = nullptr;
     for (std::size_t depth = 0; depth < most_frames; ++depth) {
         // The call may be the last instruction of its function.
         const Address address = registers.instruction - (depth == 0 ? 0 : 1);
-        const auto find = [&]() -> const Places::Place* {
-            const auto found = std::find_if(places.places_.begin(), places.places_.end(),
-                                            [&](const Places::Place& each) {
-                                                return each.begin <= address && address < each.end;
-                                            });
-            return found == places.places_.end() ? nullptr : &*found;
-        };
-        if (look >= places.next_read_ + looks_between_checks) places.places_.clear();
-        const Places::Place* place = find();
-        if (place == nullptr && look >= places.next_read_) {
-            places.next_read_ = look + looks_between_reads;
-            read(places);
-            place = find();
-        }
+        const Places::Place* const place = this->place(places, address, look);
         if (place == nullptr) return;
         const Known& here = known(places.process_, *place, address);
+        if (derived && !here.call) return;
+        // A call within a module is of the function that was called.
+        if (derived && here.call->target && place->module == callee_module &&
+            *here.call->target != callee) {
+            return;
+        }
         if (here.function) to.push_back(*here.function);
         if (!here.rule || !here.rule->return_address) return;
         const elf::FrameRule& rule = *here.rule;
         if (rule.base == elf::FrameRule::Base::none) return;
         const bool by_stack = rule.base == elf::FrameRule::Base::stack_pointer;
-        if (!by_stack && !registers.frame) return;
+        derived = !by_stack && !registers.frame;
+        callee = rule.function;
+        callee_module = place->module;
+        if (derived) {
+            if (!here.frame_size) return;
+            registers.frame = registers.stack + *here.frame_size;
+        }
         const Address base = by_stack ? registers.stack : *registers.frame;
         const Address caller = base + static_cast<Address>(rule.cfa_offset);
         if (caller <= registers.stack || caller - registers.stack > largest_frame) return;
-        if (!memory.read(caller + static_cast<Address>(*rule.return_address),
-                         registers.instruction)) {
-            return;
-        }
+        const auto read_at = [&](std::int64_t offset, Address& value) {
+            return memory(caller + static_cast<Address>(offset), &value, sizeof value);
+        };
+        if (!read_at(*rule.return_address, registers.instruction)) return;
         if (rule.saves_frame_pointer) {
             Address frame = 0;
-            const bool read =
-                rule.frame_pointer &&
-                memory.read(caller + static_cast<Address>(*rule.frame_pointer), frame);
+            const bool read = rule.frame_pointer && read_at(*rule.frame_pointer, frame);
             registers.frame = read ? std::optional(frame) : std::nullopt;
         }
         registers.stack = caller;
     }
 #endif
+}
+
+const Native::Places::Place* Native::place(Places& places, Address address, std::uint64_t look) {
+    const auto find = [&]() -> const Places::Place* {
+        const auto found = std::find_if(
+            places.places_.begin(), places.places_.end(),
+            [&](const Places::Place& each) { return each.begin <= address && address < each.end; });
+        return found == places.places_.end() ? nullptr : &*found;
+    };
+    const Places::Place* found = find();
+    if (found != nullptr || look < places.next_read_) return found;
+    read(places);
+    found = find();
+    // Code that is in no file is asked for again and again.
+    places.pause_ =
+        found != nullptr ? looks_between_reads : std::min(2 * places.pause_, looks_between_checks);
+    places.next_read_ = look + places.pause_;
+    return found;
 }
 
 }  // namespace perfgate::stacks

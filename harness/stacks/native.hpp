@@ -42,17 +42,19 @@ class Native {
         };
         pid_t process_;
         std::vector<Place> places_;
-        std::uint64_t next_read_ = 0;  ///< look
+        std::uint64_t next_read_ = 0, pause_ = 1;  ///< looks
     };
 
     Native();
     ~Native();
     Native& operator=(Native&&) = delete;  // nor copied
 
-    /// The functions with names, from the innermost on, up to where the caller is not known: no
-    /// frame is guessed. `look` is the number of the look.
-    void stack(RepeatedReads& memory, Places& places, std::uint64_t look, Registers registers,
-               std::vector<std::uint32_t>& to);
+    /// The functions with names, from the innermost on, up to where the caller is not known. Where
+    /// the frame pointer would be needed and is not known, it follows from the function's prologue
+    /// if the caller that it gives is at a call. `memory` has the stack, `look` is the number of
+    /// the look.
+    void stack(const elf::ModuleMemory& memory, Places& places, std::uint64_t look,
+               Registers registers, std::vector<std::uint32_t>& to);
 
     [[nodiscard]] const std::string& name(std::uint32_t function) const {
         return functions_[function].first;
@@ -65,6 +67,7 @@ class Native {
     struct Known;
 
     void read(Places& places);
+    const Places::Place* place(Places& places, Address address, std::uint64_t look);
     const Known& known(pid_t process, const Places::Place& place, Address address);
     std::optional<std::uint32_t> function(Module& module, Address address);
 

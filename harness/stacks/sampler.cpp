@@ -24,8 +24,8 @@ constexpr std::size_t most_threads = 1024, most_processes = 64, most_frames = st
 constexpr std::size_t most_samples = std::size_t{1} << 20;
 /// Listing threads, and the children of each, costs more than a look: each so many looks.
 constexpr std::uint64_t looks_between_lists = 16, looks_between_children = 64;
-/// Another thread than the main one that is without Python and stays blocked is looked at less
-/// often, down to each so many looks.
+/// Threads other than the main one that stay blocked are looked at less often, by an eighth of the
+/// time that they have been, down to each so many looks.
 constexpr std::uint64_t most_skipped = 16;
 /// A look later than this many intervals says nothing of the time before.
 constexpr std::uint64_t late_intervals = 5;
@@ -33,12 +33,15 @@ constexpr std::uint64_t late_intervals = 5;
 /// one in so many intervals.
 constexpr int least_pauses_of_look = 100, most_intervals = 16;
 constexpr std::chrono::milliseconds patience{500};
+/// Their rings are locked memory: what a user has apart from a program's own limit (516 KiB a
+/// processor) holds so many.
+constexpr std::size_t most_interrupted_threads = 7;
 /// Functions of machine code are numbered from here.
 constexpr std::uint32_t first_native = 1U << 31;
 
-std::uint64_t processor_time() {
+std::uint64_t time_of(clockid_t clock) {
     timespec time{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    clock_gettime(clock, &time);
     return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 +
            static_cast<std::uint64_t>(time.tv_nsec);
 }
@@ -64,8 +67,10 @@ struct Sampler::Thread {
     pid_t id;
     ThreadState state;
     RepeatedReads memory;  ///< of its stack
-    Address frame = 0;     ///< of Python, at this look
-    bool seen = true;      ///< when threads were listed last
+    Interruptions interruptions;
+    bool asked = false;  ///< for them
+    Address frame = 0;   ///< of Python, at this look
+    bool seen = true;    ///< when threads were listed last
     bool ended = false;
     bool has_sample = false;
     HostSample sample;
@@ -79,9 +84,9 @@ struct Sampler::Process {
     pid_t id;
     RepeatedReads memory;  ///< of its interpreter's threads
     Native::Places places;
-    std::optional<Address> python;  ///< its distance
-    /// How often it is looked for once more: a process is seen before it runs another program, and
-    /// before that has loaded its interpreter.
+    std::optional<Address> python;  ///< its distance; nothing: there is no interpreter
+    /// How often it is looked for: a process is seen before it runs another program, and before
+    /// that has loaded its interpreter.
     int python_searches = 16;
     std::map<pid_t, Thread> threads;
 };
@@ -140,7 +145,8 @@ void Sampler::run() noexcept {
             ended_ = "no more stacks: memory ran out";  // a string might need some
             return;
         }
-        const std::uint64_t before = std::exchange(sampling_.cpu_ns, processor_time());
+        const std::uint64_t before =
+            std::exchange(sampling_.cpu_ns, time_of(CLOCK_THREAD_CPUTIME_ID));
         const std::chrono::nanoseconds own(least_pauses_of_look * (sampling_.cpu_ns - before));
         // Functions that are new make single looks long.
         pause_ = std::max(interval_, (7 * pause_ + std::min(own, most_intervals * interval_)) / 8);
@@ -152,6 +158,7 @@ void Sampler::run() noexcept {
 
 void Sampler::look() {
     const std::uint64_t now = clock_();
+    look_monotonic_ns_ = time_of(CLOCK_MONOTONIC);
     const std::uint64_t since = last_look_ns_ == 0 || now < last_look_ns_ ? 0 : now - last_look_ns_;
     const auto interval_ns = static_cast<std::uint64_t>(pause_.count());
     if (since > late_intervals * interval_ns) {
@@ -186,7 +193,7 @@ void Sampler::find_children() {
     for (const pid_t child : found) {
         if (processes_.contains(child) || processes_.size() == most_processes) continue;
         auto process = std::make_unique<Process>(child);
-        if (python_) process->python = python_->distance_in(child);
+        if (python_) process->python = 0;  // as after fork
         processes_.emplace(child, std::move(process));
     }
 }
@@ -220,40 +227,27 @@ void Sampler::look_at(Process& process, std::uint64_t now, bool list_threads) {
             }
         }
     }
-    for (auto& [tid, thread] : process.threads) thread.frame = 0;
-    process.memory.repeat();
-    const bool known =
-        process.python && python_->threads(process.memory, *process.python, python_threads_);
-    if (!known && python_ && list_threads && process.id != getpid() &&
-        process.python_searches-- > 0) {
-        process.python = python_->distance_in(process.id);
-    }
-    if (known) {
-        for (const Python::Thread& each : python_threads_) {
-            auto thread = process.threads.find(static_cast<pid_t>(each.id));
-            // After fork the interpreter may keep the parent's number of its only thread.
-            if (thread == process.threads.end() && python_threads_.size() == 1) {
-                thread = process.threads.find(process.id);
-            }
-            if (thread != process.threads.end()) thread->second.frame = each.frame;
-        }
-    }
+    std::vector<Thread*> changed;
     for (auto each = process.threads.begin(); each != process.threads.end();) {
         Thread& thread = each->second;
         const bool own = thread.name.starts_with("perfgate");
-        if (!own && !thread.ended && !(thread.seen && look_at(process, thread, now))) {
+        if (!own && !thread.ended && !(thread.seen && look_at(process, thread, now, changed))) {
             close(thread, now);
             thread.ended = true;
+            thread.interruptions = Interruptions();
+            if (std::exchange(thread.asked, false)) --interrupted_threads_;
         }
         // While it is listed, it is kept, so that it is not taken for a new one.
         each = own || thread.seen ? std::next(each) : process.threads.erase(each);
     }
+    if (changed.empty()) return;
+    const bool known = find_python_frames(process, list_threads);
+    for (Thread* thread : changed) sample(process, *thread, now, known);
 }
 
-bool Sampler::look_at(Process& process, Thread& thread, std::uint64_t now) {
-    if (thread.frame == 0 && thread.id != process.id && thread.next_look > sampling_.looks) {
-        return true;
-    }
+bool Sampler::look_at(const Process& process, Thread& thread, std::uint64_t now,
+                      std::vector<Thread*>& changed) {
+    if (thread.id != process.id && thread.next_look > sampling_.looks) return true;
     const bool first = thread.looked_ns == 0;
     if (!thread.state.look(first ? 0 : now - thread.looked_ns)) return false;
     thread.looked_ns = now;
@@ -263,6 +257,79 @@ bool Sampler::look_at(Process& process, Thread& thread, std::uint64_t now) {
         return true;
     }
     thread.unchanged = 0;
+    changed.push_back(&thread);
+    return true;
+}
+
+bool Sampler::find_python_frames(Process& process, bool search) {
+    for (auto& [tid, thread] : process.threads) thread.frame = 0;
+    if (!process.python) return true;
+    process.memory.repeat();
+    if (!python_->threads(process.memory, *process.python, python_threads_)) {
+        if (!search || process.id == getpid()) return false;
+        if (process.python_searches-- == 0) process.python.reset();
+        if (process.python) process.python = python_->distance_in(process.id).value_or(0);
+        return false;
+    }
+    for (const Python::Thread& each : python_threads_) {
+        auto thread = process.threads.find(static_cast<pid_t>(each.id));
+        // After fork the interpreter may keep the parent's number of its only thread.
+        if (thread == process.threads.end() && python_threads_.size() == 1) {
+            thread = process.threads.find(process.id);
+        }
+        if (thread != process.threads.end()) thread->second.frame = each.frame;
+    }
+    return true;
+}
+
+std::uint32_t Sampler::native_frame(Process& process, const Registers& registers,
+                                    const elf::ModuleMemory& stack) {
+    native_.stack(stack, process.places, sampling_.looks, registers, native_stack_);
+    stack_.clear();
+    for (const std::uint32_t each : native_stack_) stack_.push_back({first_native + each, 0});
+    return number_of(stack_);
+}
+
+/// Samples of a thread while it ran, each at its own time; false if there are none.
+bool Sampler::take_interruptions(Process& process, Thread& thread, std::uint64_t now,
+                                 HostState state) {
+    bool any = false;
+    thread.interruptions.take([&](const Interruptions::Stack& stack) {
+        const std::uint32_t frame = native_frame(process, stack.registers,
+                                                 [&](auto... part) { return stack.read(part...); });
+        const std::uint64_t ago = look_monotonic_ns_ - std::min(look_monotonic_ns_, stack.time_ns);
+        const std::uint64_t then = std::max(now - std::min(now, ago), thread.sample.start_ns);
+        any = true;
+        begin(process, thread, then, frame, state);
+    });
+    return any;
+}
+
+void Sampler::begin(const Process& process, Thread& thread, std::uint64_t now, std::uint32_t frame,
+                    HostState state) {
+    if (thread.has_sample && thread.sample.frame == frame && thread.sample.state == state) return;
+    close(thread, now);
+    thread.has_sample = true;
+    thread.sample = {
+        now,   now,  static_cast<std::uint32_t>(process.id), static_cast<std::uint32_t>(thread.id),
+        frame, state};
+}
+
+void Sampler::sample(Process& process, Thread& thread, std::uint64_t now, bool python_is_known) {
+    const HostState state = thread.state.state();
+    const bool native = python_is_known && thread.frame == 0;
+    if (native && process.id == getpid()) {
+        const bool faults = state == HostState::paging && !thread.state.registers();
+        const bool runs = state == HostState::running || state == HostState::ready || faults;
+        if (take_interruptions(process, thread, now, faults ? state : HostState::running) && runs) {
+            return;
+        }
+        if (runs && !thread.asked && interrupted_threads_ < most_interrupted_threads) {
+            thread.asked = true;
+            ++interrupted_threads_;
+            thread.interruptions = Interruptions(thread.id, interval_);
+        }
+    }
     std::uint32_t frame = 0;
     if (thread.frame != 0) {
         ++stacks_;
@@ -278,24 +345,12 @@ bool Sampler::look_at(Process& process, Thread& thread, std::uint64_t now) {
         } else {
             ++failed_stacks_;
         }
-    } else if (thread.state.registers()) {
+    } else if (native && thread.state.registers()) {
         thread.memory.repeat();
-        native_.stack(thread.memory, process.places, sampling_.looks, *thread.state.registers(),
-                      native_stack_);
-        stack_.clear();
-        for (const std::uint32_t each : native_stack_) stack_.push_back({first_native + each, 0});
-        frame = number_of(stack_);
+        frame = native_frame(process, *thread.state.registers(),
+                             [&](auto... part) { return thread.memory.read(part...); });
     }
-    const HostState state = thread.state.state();
-    if (thread.has_sample && thread.sample.frame == frame && thread.sample.state == state) {
-        return true;
-    }
-    close(thread, now);
-    thread.has_sample = true;
-    thread.sample = {
-        now,   now,  static_cast<std::uint32_t>(process.id), static_cast<std::uint32_t>(thread.id),
-        frame, state};
-    return true;
+    begin(process, thread, now, frame, state);
 }
 
 void Sampler::close(Thread& thread, std::uint64_t now) {

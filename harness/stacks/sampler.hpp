@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "activity/writer.hpp"
+#include "stacks/interruptions.hpp"
 #include "stacks/native.hpp"
 #include "stacks/python.hpp"
 #include "stacks/thread_state.hpp"
@@ -54,7 +55,18 @@ class Sampler {
     void run() noexcept;
     void look();
     void look_at(Process& process, std::uint64_t now, bool list_threads);
-    bool look_at(Process& process, Thread& thread, std::uint64_t now);
+    /// False if it has ended. Adds it to `changed` if its sample may be another one now.
+    bool look_at(const Process& process, Thread& thread, std::uint64_t now,
+                 std::vector<Thread*>& changed);
+    /// False if there may be an interpreter whose threads could not be read.
+    bool find_python_frames(Process& process, bool search);
+    void sample(Process& process, Thread& thread, std::uint64_t now, bool python_is_known);
+    bool take_interruptions(Process& process, Thread& thread, std::uint64_t now,
+                            activity::HostState state);
+    std::uint32_t native_frame(Process& process, const Registers& registers,
+                               const elf::ModuleMemory& stack);
+    void begin(const Process& process, Thread& thread, std::uint64_t now, std::uint32_t frame,
+               activity::HostState state);
     void find_children();
     void close(Thread& thread, std::uint64_t now);
     std::uint32_t number_of(const std::vector<Python::Frame>& innermost_first);
@@ -71,7 +83,8 @@ class Sampler {
     std::atomic<bool> stopping_{false};
 
     std::map<pid_t, std::unique_ptr<Process>> processes_;
-    std::uint64_t last_look_ns_ = 0;
+    std::uint64_t last_look_ns_ = 0, look_monotonic_ns_ = 0;
+    std::size_t interrupted_threads_ = 0;
     std::size_t failed_stacks_ = 0, stacks_ = 0;
     std::unordered_map<Frame, std::uint32_t, FrameHash> numbers_;
     std::vector<Frame> new_frames_;

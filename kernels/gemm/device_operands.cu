@@ -2,7 +2,8 @@
 #include "gemm/device_operands.hpp"
 
 #include "common/device_inputs.hpp"
-#include "gemm/inputs.hpp"
+#include "common/element.hpp"
+#include "common/random.hpp"
 
 namespace gemm {
 namespace {
@@ -16,7 +17,7 @@ __global__ void __launch_bounds__(kThreads)
     const std::size_t step = std::size_t{gridDim.x} * kThreads;
     for (std::size_t i = std::size_t{blockIdx.x} * kThreads + threadIdx.x; i < rows * cols;
          i += step) {
-        values[i] = Element<Dtype::kE4m3>::from(common::uniform(key, i % rows * cols + i / rows));
+        values[i] = common::Element<Dtype::kE4m3>::from(common::uniform(key, i % rows * cols + i / rows));
     }
 }
 

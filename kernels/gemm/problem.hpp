@@ -17,6 +17,9 @@ using common::Dtype;
 using common::dtype_name;
 using common::element_bytes;
 
+// A, B and the bias among the inputs of a seed (common/random.hpp).
+enum Operand : std::uint64_t { kA = 1, kB = 2, kBias = 3 };
+
 // What is done to each element of the product before C is written (epilogue.hpp).
 enum class Epilogue : int { kNone, kBias, kBiasGelu };
 

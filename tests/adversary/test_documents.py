@@ -34,6 +34,7 @@ defaults:
   metrics: [host_time]
   tolerances: {host_time: {worse: 3000%, better: 97%}}
   time_budget: 5ms
+  cache: hot
 workloads:
   - workload: gemm
     variants: [reference]

@@ -18,7 +18,8 @@ SCALES = {
 def amount(text, unit):
     """The number in the metric's unit that a text says, such as 1536 for "1.500 KiB"."""
     number, _, scaled = text.partition(" ")
-    return float(number) * SCALES[unit][scaled] if unit in SCALES else float(number)
+    number = float(number.replace(",", ""))
+    return number * SCALES[unit][scaled] if unit in SCALES else number
 
 
 def sentence_parts(sentence):

@@ -2,6 +2,7 @@
 """ci/action, ci/workflows and what `perfgate adopt` writes, step by step as GitHub's runner carries them out,
 with perfgate on the host backend; and what holds for every file there."""
 
+import atexit
 import datetime
 import hashlib
 import html.parser
@@ -58,6 +59,8 @@ def adopt(folder, *words, code=0):
     return done
 
 
+FOLDER = pathlib.Path(tempfile.mkdtemp(prefix="perfgate-actions-"))
+atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
 RECORDED = {}  # of each suite, what record_baseline starts from: measured once
 
 
@@ -71,20 +74,15 @@ def script(path, text):
 class Played(tool.Case):
     """A repository with a suite, this project's ci/ folder and a perfgate that is built."""
     clock = "stated"
+    first = FOLDER / "first"  # the repository at its first commit, which each test has a copy of
 
     def setUp(self):
         super().setUp()
         self.repository = self.folder / "repository"
-        shutil.copytree(CI / "action", self.repository / "ci/action")
-        shutil.copytree(CI / "setup", self.repository / "ci/setup")
-        shutil.copytree(CI / "workflows", self.repository / "ci/workflows")
-        self.write("repository/suites/small.yaml", SUITE)
-        self.write("repository/configs/ci.yaml", CONFIG)
-        script(self.repository / "ci/perfgate", f'#!/bin/sh\nexec "{tool.PERFGATE}" "$@"\n')
-        self.git("init", "--quiet", "-b", "main")
-        adopt(self.repository)
+        if not Played.first.exists():
+            self.make_first()
+        shutil.copytree(Played.first, self.repository)
         self.workflows = self.repository / ".github/workflows"
-        self.commit("first")
         self.tools = self.folder / "tools"
         self.tools.mkdir()
         self.artifacts = self.folder / "artifacts"
@@ -98,9 +96,20 @@ class Played(tool.Case):
                if key.endswith("SAN_OPTIONS")},
         }
 
+    def make_first(self):
+        for folder in ("action", "setup", "workflows"):
+            shutil.copytree(CI / folder, self.repository / "ci" / folder)
+        self.write("repository/suites/small.yaml", SUITE)
+        self.write("repository/configs/ci.yaml", CONFIG)
+        script(self.repository / "ci/perfgate", f'#!/bin/sh\nexec "{tool.PERFGATE}" "$@"\n')
+        self.git("init", "--quiet", "--template=", "-b", "main")
+        adopt(self.repository)
+        self.commit("first")
+        self.repository.rename(Played.first)
+
     def git(self, *words, cwd=None):
         return subprocess.run(
-            ["git", "-c", "user.name=t", "-c", "user.email=t@t", *map(str, words)],
+            ["git", "-c", "user.name=t", "-c", "user.email=t@t", "-c", "maintenance.auto=false", *map(str, words)],
             cwd=cwd or self.repository, check=True, capture_output=True, text=True).stdout
 
     def commit(self, message):
@@ -575,6 +584,7 @@ defaults:
   metrics: [host_time]
   tolerances: {host_time: 50%}
   time_budget: 10ms
+  cache: hot
 workloads:
   - workload: probe
     variants: [host]
@@ -1184,10 +1194,10 @@ class Comment(Played):
         self.github = self.folder / "github.json"
         self.state = {"pulls": [{"number": 7, "head": {"sha": self.HEAD}}], "comments": [],
                       "artifacts": [{"id": 5, "name": "perfgate", "expired": False, "size_in_bytes": 1000}]}
-        script(self.tools / "gh", f"""#!/usr/bin/env python3
-import json, pathlib, sys
-folder = pathlib.Path({str(self.folder)!r})
-github = json.loads((folder / "github.json").read_text())
+        script(self.tools / "gh", f"""{tool.PYTHON}
+import json, sys
+folder = {str(self.folder)!r}
+with open(folder + "/github.json") as file: github = json.load(file)
 words = " ".join(sys.argv[1:])
 def said(): return json.load(sys.stdin)["body"]
 comments = github["comments"]
@@ -1196,7 +1206,7 @@ elif words.endswith("actions/runs/41/artifacts?per_page=100"): answer = dict(art
 elif words.endswith("repos/owner/kernels/pages"):
     answer = github.get("pages") or sys.exit("gh: Not Found (HTTP 404)")
 elif words.endswith("actions/artifacts/5/zip"):
-    sys.stdout.buffer.write((folder / "artifact.zip").read_bytes())
+    with open(folder + "/artifact.zip", "rb") as file: sys.stdout.buffer.write(file.read())
     sys.exit()
 elif "/issues/7/comments?per_page=100&page=" in words:
     page = int(words.rpartition("=")[2])
@@ -1208,7 +1218,7 @@ elif "PATCH" in words and "/issues/comments/" in words:
     answer = next(each for each in comments if each["id"] == int(words.rpartition("/")[2]))
     answer["body"] = said()
 else: sys.exit("what is gh " + words + "?")
-(folder / "github.json").write_text(json.dumps(github))
+with open(folder + "/github.json", "w") as file: json.dump(github, file)
 print(json.dumps(answer))
 """)
 

@@ -250,7 +250,7 @@ class Verdicts(test_benchmarks.Given, Advised):
 class Plugin(Advised):
     """A plugin, whose options are in the commands."""
 
-    SUITE = ("name: probe\ndefaults: {metrics: [host_time], tolerances: {host_time: 300%}, time_budget: 20ms}\n"
+    SUITE = ("name: probe\ndefaults: {metrics: [host_time], tolerances: {host_time: 300%}, time_budget: 20ms, cache: hot}\n"
              "workloads: [{workload: probe, variants: [host], params: {n: 20000}}]\n")
 
     def setUp(self):

@@ -8,7 +8,7 @@ import tool
 
 GOOD = """
 name: probe
-defaults: {metrics: [host_time], tolerances: {host_time: 900%}, time_budget: 10ms}
+defaults: {metrics: [host_time], tolerances: {host_time: 900%}, time_budget: 10ms, cache: hot}
 workloads:
   - {workload: probe, variants: [host], params: {n: 1000}}
 """

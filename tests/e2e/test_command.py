@@ -1067,7 +1067,9 @@ workloads:
     variants: [host]
     params: {n: 20000, iterations: 10}
     metrics: [host_time]
-    tolerances: {host_time: 300%}"""))
+    tolerances: {host_time: 300%}
+    time_budget: 5ms
+    cache: hot"""))
         with unittest.mock.patch.dict(os.environ, tool.with_clock("stated")):
             self.run_tool("baseline", "refresh", "suite.yaml", *HOST, *self.plugin("probe_base"))
             self.run_suite(*self.plugin("probe_base"))

@@ -2,7 +2,6 @@
 """perfgate report --why on recorded runs, and the same sentences in every report."""
 
 import json
-import shutil
 import xml.etree.ElementTree
 
 import tool
@@ -115,12 +114,15 @@ class Explain(tool.Case):
         def write(**sides):
             self.write("code.json", json.dumps({"schema": "perfgate.code", "version": 1, **sides}))
 
-        shutil.copy(RUNS / "gemm-2.run.json", self.folder / "run.json")
-        write(cases=[case("LDG.E.EF", 3000)])
-
         def report(*words):
             return self.run_tool("report", "run.json", "--why", *words)
 
+        run = json.loads((RUNS / "gemm-2.run.json").read_text())
+        self.write("run.json", json.dumps(run))
+        write(cases=[case("LDG.E.EF", 3000)])
+        self.assertNotIn("instructions", report("--filter", CASE).stdout)  # the file is another run's
+        next(each for each in run["suites"][0]["cases"] if each["id"] == CASE)["machine_code"] = {"change": "seen"}
+        self.write("run.json", json.dumps(run))
         named = report("--filter", CASE).stdout
         self.assertIn("3 instructions; the base's are not at hand", named)
         self.assertIn("100 % of the samples are at k.cu:5, waiting for memory", named)

@@ -11,7 +11,7 @@ import tool
 
 SUITE = """
 name: fault
-defaults: {metrics: [host_time], tolerances: {host_time: 50%%}, time_budget: 10ms}
+defaults: {metrics: [host_time], tolerances: {host_time: 50%%}, time_budget: 10ms, cache: hot}
 workloads:
   - workload: fault
     variants: [%s]

@@ -216,7 +216,7 @@ class Install(tool.Case):
         self.assertIn(" -O3 ", (self.folder / "build/compile_commands.json").read_text())
         self.assertTrue((self.folder / "other/libscale.so").exists())
         self.write("scale.yaml", "name: scale\ndefaults: {metrics: [host_time], tolerances: "
-                                 "{host_time: 50%}, time_budget: 10ms}\nworkloads:\n"
+                                 "{host_time: 50%}, time_budget: 10ms, cache: hot}\nworkloads:\n"
                                  "  - {workload: scale, variants: [simple], params: {n: 1000}}\n")
         for plugin in ("build/scale.so", "other/libscale.so", "other/scale.so"):
             self.command(perfgate, "run", "scale.yaml", "--backend", "host", "--plugin", plugin)

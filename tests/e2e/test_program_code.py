@@ -52,12 +52,12 @@ exec "{PROGRAM}" newcontext module "{CUBINS}/{cubin}.cubin" kernels $launches sc
         self.script("cuda/bin/nvdisasm", NVDISASM.format(base=CUBINS / "base.cubin", folder=self.folder))
 
     def ab(self, code=1, **env):
-        return self.run_tool("ab", "suite.yaml", "--backend", "host", "--processes", 8, "--base", f"dir:{self.folder}/base", "--head",
+        return self.run_tool("ab", "suite.yaml", "--backend", "host", "--processes", 8, "--verbose", "--base", f"dir:{self.folder}/base", "--head",
                              f"dir:{self.folder}/head", code=code, env={"CUDA_HOME": str(self.folder / "cuda"), **env})
 
     def test_the_line_that_got_slower_is_named_with_its_instructions(self):
         done = self.ab()
-        self.assertIn("machine code: LDG.E.128 1 → 0, LDG.E 0 → 1 at app.cu:9", done.stdout)
+        self.assertIn("machine code: LDG.E 0 → 1 at app.cu:9, LDG.E.128 1 → 0", done.stdout)
         self.assertIn("+50 % of the base's samples are at app.cu:9, waiting for memory", done.stdout)
         code = self.read_json("perfgate-out/code.json")
         for side, samples in (("base", 2000), ("cases", 3000)):
@@ -74,7 +74,7 @@ exec "{PROGRAM}" newcontext module "{CUBINS}/{cubin}.cubin" kernels $launches sc
 
     def test_without_samples_the_instructions_are_compared_and_it_is_said(self):
         done = self.ab(MOCK_PC_ERROR="35")
-        self.assertIn("machine code: LDG.E.128 1 → 0", done.stdout)
+        self.assertIn("machine code: LDG.E 0 → 1 at app.cu:9", done.stdout)
         self.assertIn("not sampled: no program counters were sampled", done.stdout)
 
     def test_without_a_disassembler_it_is_said_and_the_verdict_stands(self):
@@ -87,7 +87,7 @@ exec "{PROGRAM}" newcontext module "{CUBINS}/{cubin}.cubin" kernels $launches sc
         app.write_text(app.read_text().replace("export", '[ -n "$PERFGATE_RECORD_FUNCTIONS" ] && exit 3\nexport'))
         self.assertIn("not known: the program (machine code) exited with 3", self.ab().stdout)
         self.assertEqual(["regressed"], [case["verdict"] for case in self.read_json("perfgate-out/verdict.json")["suites"][0]["cases"]
-                                         if case["case"].endswith("/k")])
+                                         if case["id"].endswith("/k")])
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ defaults:
   metrics: [host_time]
   tolerances: {host_time: 80%}
   time_budget: 20ms
+  cache: hot
 workloads:
   - workload: gemm
     variants: [reference]

@@ -31,7 +31,7 @@ class PullRequest(tool.Case):
         done = self.run_tool("report", run, "--why", "--filter", "*")
         stages, stage = {}, None
         for line in done.stdout.splitlines():
-            begins = re.match(r"(\w+)/device\[", line)
+            begins = re.match(r"(\w+)/device\[[^]]*\]: (?!machine code)", line)
             if begins:
                 stage = begins.group(1)
                 stages[stage] = [line]
@@ -60,6 +60,10 @@ class PullRequest(tool.Case):
     def test_a_baseline_of_an_older_version_is_called_that_and_renewed(self):
         for folder in DEVICES:
             shutil.copytree(folder, self.folder, dirs_exist_ok=True)
+            baseline, ledger = (self.folder / f"baselines/{folder.name}/camera.{end}" for end in ("json", "ledger.jsonl"))
+            for file, version in ((baseline, r'"version": \d'), (ledger, r'"version":\d')):
+                file.write_text(re.sub(version, '"version": 1', file.read_text(), count=1))
+            ledger.write_text(re.sub(r',"digests":\{[^}]*\}', "", ledger.read_text()))
             said = self.run_tool("baseline", "verify", code=2).stderr
             self.assertIn("camera.json: of an older format version", said)
             self.assertIn("'perfgate baseline refresh'", said)

@@ -4,6 +4,7 @@
 import importlib.util
 import json
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -40,10 +41,9 @@ workloads:
     metrics: [host_time]
     tolerances: {{host_time: 900%}}
     time_budget: 1ms
-    cache: cold
 '''
-ALL = ["double/loop[dtype=f32,n=1000]", "double/loop[dtype=f32,n=2000]",
-       "double/copy[dtype=f32,n=1000]", "double/copy[dtype=f32,n=2000]"]
+ALL = ["double/loop[dtype=f32,n=1000]@hot", "double/loop[dtype=f32,n=2000]@hot",
+       "double/copy[dtype=f32,n=1000]@hot", "double/copy[dtype=f32,n=2000]@hot"]
 
 
 class Python(tool.Case):
@@ -84,14 +84,14 @@ class Python(tool.Case):
         for entry, defaults, loops, copies in (("", "", "@hot", ""), ("    cache: cold\n", "", "", ""),
                                                ("", "defaults: {cache: hot}\n", "@hot", "@hot")):
             with self.subTest(entry, defaults=defaults):
-                self.write("suites/python.yaml", both.replace("    cache: cold\n", entry).replace("workloads:", defaults + "workloads:"))
+                self.write("suites/python.yaml", both.replace("workloads:", defaults + "workloads:") + entry)
                 listed = self.run_tool("list", "suites/python.yaml").stdout
-                for case in ALL:
+                for case in (case.removesuffix("@hot") for case in ALL):
                     self.assertRegex(listed, re.escape(case + (loops if "/loop" in case else copies)) + " ")
         self.write("kernels.py", KERNELS)
-        self.write("suites/python.yaml", SUITE.replace("    cache: cold\n", ""))
+        self.write("suites/python.yaml", SUITE)
         self.run_suite("--filter", "double/copy*")
-        self.assertEqual({case + "@hot" for case in ALL[2:]}, set(self.results()))
+        self.assertEqual(set(ALL[2:]), set(self.results()))
 
     def test_what_the_page_has_a_reader_write_is_at_most_fifteen_lines_and_is_listed(self):
         page = (tool.SOURCE / "docs/python.md").read_text()
@@ -109,7 +109,7 @@ class Python(tool.Case):
         for case in results.values():
             self.assertEqual("measured", case["status"])
             self.assertTrue(case["verification"]["passed"])
-            self.assertEqual(8 * int(case["id"].rpartition("=")[2][:-1]), case["work"]["bytes"])
+            self.assertEqual(8 * int(case["id"].rpartition("=")[2].removesuffix("]@hot")), case["work"]["bytes"])
 
     def test_each_process_of_a_run_runs_the_file_once(self):
         self.write("kernels.py", "open('ran', 'a').write('x')\n" + KERNELS)
@@ -238,7 +238,7 @@ class Python(tool.Case):
         self.write("suites/python.yaml", SUITE.replace(
             "    metrics:", "    select: double\n    variants: [copy]\n    matrix: {n: [10]}\n    metrics:"))
         self.run_suite()
-        self.assertEqual({"double/copy[dtype=f32,n=10]"}, set(self.results()))
+        self.assertEqual({"double/copy[dtype=f32,n=10]@hot"}, set(self.results()))
 
     def test_each_interpreter_measures_the_files_that_name_it(self):
         other = self.folder / "other-python"
@@ -251,7 +251,6 @@ class Python(tool.Case):
     interpreter: ../other-python
     metrics: [host_time]
     tolerances: {host_time: 900%}
-    cache: cold
 """)
         self.run_suite()
         self.assertEqual(set(ALL) | {case.replace("double", "twice") for case in ALL}, set(self.results()))
@@ -265,7 +264,7 @@ class Python(tool.Case):
         for version, interpreter in interpreters().items():
             name = "double_" + version.replace(".", "_")
             self.write(f"{name}.py", KERNELS.replace("def double", f"def {name}"))
-            suite += f"  - {{python: ../{name}.py, interpreter: {interpreter}, select: {name}, variants: [copy], tolerances: {{host_time: 900%}}, cache: cold}}\n"
+            suite += f"  - {{python: ../{name}.py, interpreter: {interpreter}, select: {name}, variants: [copy], tolerances: {{host_time: 900%}}}}\n"
             wanted |= {case.replace("double", name) for case in ALL[2:]}
         self.write("suites/python.yaml", suite)
         self.run_suite("--verify-only")
@@ -300,7 +299,7 @@ class Python(tool.Case):
                          r"python.yaml:3:5: the cases of 'double' are known after the first run: 'n' is no literal \(kernels.py:6\)")
         self.assertIn("double/*", self.run_tool("list", "suites/python.yaml").stdout)
         self.run_tool("run", "suites/python.yaml", "--backend", "host", "--processes", "3")
-        self.assertEqual({10, 20}, {int(case.rpartition("=")[2][:-1]) for case in self.results()})
+        self.assertEqual({10, 20}, {int(case.rpartition("=")[2].removesuffix("]@hot")) for case in self.results()})
         # What needs the suite's cases without running it has them from the run and the baselines.
         self.write("suites/python.yaml", SUITE.replace("900%", "901%") + more)
         self.run_tool("baseline", "refresh", "perfgate-out/run.json", "suites/python.yaml")
@@ -325,20 +324,20 @@ class Python(tool.Case):
 
     @unittest.skipUnless(importlib.util.find_spec("pytest"), "needs pytest")
     def test_pytest_warns_of_cases_that_were_not_decided(self):
-        def pytest(*words, arguments=""):
+        def pytest(*words, arguments="--processes 2"):
             done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "perfgate.pytest_plugin", "-p", "no:cacheprovider", "--perfgate",
-                                   f"--perfgate-args=--backend host --processes 3 --filter double/copy* {arguments}", *words, "suites"],
+                                   f"--perfgate-args=--backend host --filter double/copy* {arguments}", *words, "suites"],
                                   cwd=self.folder, capture_output=True, text=True, timeout=tool.PATIENCE_S,
-                                  env={**os.environ, "PYTHONPATH": str(tool.PERFGATE.parent.parent / "lib/perfgate/python")})
+                                  env={**os.environ, "PYTHONPATH": str(pathlib.Path(tool.PERFGATE).parent.parent / "lib/perfgate/python")})
             return done.returncode, done.stdout
         code, said = pytest()
         self.assertEqual(0, code, said)
         self.assertIn("2 skipped, 2 warnings", said)
         self.assertIn("not decided, so neither passed nor failed", said)
-        self.assertEqual(1, pytest(arguments="--set no_baseline=fail")[0])
+        self.assertEqual(1, pytest(arguments="--processes 2 --set no_baseline=fail")[0])
         self.assertEqual(1, pytest("-W", "error")[0])
-        self.run_tool("baseline", "refresh", "suites/python.yaml", "--backend", "host", "--processes", "3")
-        code, said = pytest()
+        self.run_tool("baseline", "refresh", "suites/python.yaml", "--backend", "host", "--processes", "8", "--filter", "double/copy*")
+        code, said = pytest(arguments="--processes 8")
         self.assertEqual((0, True), (code, "2 passed" in said and "warning" not in said), said)
 
     # --- review

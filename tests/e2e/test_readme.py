@@ -88,6 +88,9 @@ class Readme(tool.Case):
         self.assertIn("recorded, not measured on this machine", done.stdout)
         cases = self.read_json("perfgate-demo/verdict.json")["suites"][0]["cases"]
         self.assertEqual(5, sum(case["verdict"] == "regressed" for case in cases))
+        page = self.folder / "perfgate-demo/report.html"
+        if page.exists():
+            self.assertRegex(page.read_text(), r"head/blend\.cu:14")
 
     def test_it_says_how_the_tests_are_run(self):
         self.assertIn("`ci/test` builds perfgate and runs its tests", README)

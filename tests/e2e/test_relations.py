@@ -11,6 +11,8 @@ name: probe
 defaults:
   metrics: [host_time]
   tolerances: {host_time: 80%}
+  time_budget: 10ms
+  cache: hot
 workloads:
   - workload: probe
     variants: [host]
@@ -73,8 +75,8 @@ class Relations(tool.Case):
         done = self.run_tool("run", "probe.yaml", *self.base, code=2)
         lines = done.stderr.strip().splitlines()
         self.assertEqual(2, len(lines), done.stderr)
-        self.assertIn("probe.yaml:12:14: unknown metric 'host_tim'", lines[0])
-        self.assertIn("probe.yaml:13:26: compares a time with bytes", lines[1])
+        self.assertIn("probe.yaml:14:14: unknown metric 'host_tim'", lines[0])
+        self.assertIn("probe.yaml:15:26: compares a time with bytes", lines[1])
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ ALLOWED = {  # and util, which all may use
     "kinds/plugin": {"model"},
     "kinds/python": {"model", "kinds"},
     "kinds/source": {"model", "program", "sdk", "elf", "kinds", "measure"},
-    "kinds/command": {"measure", "activity", "traces", "inject", "program", "metrics", "stats", "model", "kinds"},
+    "kinds/command": {"measure", "activity", "elf", "traces", "inject", "program", "metrics", "stats", "model", "kinds"},
     "kinds/benchmark": {"model", "document", "metrics", "stats", "measure", "program", "kinds",
                         "kinds/command"},
     "worker": {"measure", "backend/host", "kinds/source", "model", "sdk"},

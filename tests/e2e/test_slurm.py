@@ -23,6 +23,7 @@ defaults:
   metrics: [host_time]
   tolerances: {host_time: 10000%}
   time_budget: 5ms
+  cache: hot
 workloads:
   - workload: probe
     variants: [host]

@@ -25,7 +25,7 @@ static Plugin plugin() { return one_workload(NAME, {}, {host_variant<Sum>(VARIAN
 PERFGATE_PLUGIN(plugin);
 """
 HOST = ["--backend", "host"]
-DEFAULTS = "defaults: {metrics: [host_time], tolerances: {host_time: 900%}, time_budget: 10ms}\n"
+DEFAULTS = "defaults: {metrics: [host_time], tolerances: {host_time: 900%}, time_budget: 10ms, cache: hot}\n"
 
 
 def suite(name, *workloads, plugins=()):
@@ -64,7 +64,7 @@ class SuitePlugins(tool.Case):
             with self.subTest(words):
                 loaded, _ = self.tool(*words, *HOST, "--processes", 2, "suites/scale.yaml", code=(0, 1, 3))
                 self.assertTrue(loaded)
-        self.assertEqual(["scale/plain"], self.ids())
+        self.assertEqual(["scale/plain@hot"], self.ids())
         for words in (["validate"], ["list"], ["baseline", "prune"]):
             with self.subTest(words):
                 loaded, done = self.tool(*words, "suites/scale.yaml", code=2)
@@ -139,11 +139,11 @@ workloads:
         self.make("build/softmax.so", "softmax", "mine")
         self.write("named.yaml", suite("named", ("softmax", "mine"), plugins=["build/softmax.so"]))
         self.assertTrue(self.tool("run", "named.yaml", *HOST, "--processes", 1)[0])
-        self.assertEqual(["softmax/mine"], self.ids())
+        self.assertEqual(["softmax/mine@hot"], self.ids())
         self.write("mine.yaml", suite("mine", ("softmax", "mine")))
         plugin = ["--plugin", "build/softmax.so"]
         self.assertTrue(self.tool("run", "mine.yaml", *plugin, *HOST, "--processes", 1)[0])
-        self.assertEqual(["softmax/mine"], self.ids())
+        self.assertEqual(["softmax/mine@hot"], self.ids())
         self.tool("validate", "mine.yaml", *plugin)
 
     def test_a_suite_that_means_the_bundled_one_is_never_measured_with_another_suites_plugin(self):

@@ -26,13 +26,13 @@ RANKS = int(os.environ.get("PERFGATE_RANKS", "2"))
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc_per_node={RANKS}"]
 WORK = PROGRAMS / "sampled_work.py"
 COLLECTIVES = pathlib.Path(__file__).resolve().parents[2] / "suites/collectives/collectives.py"
-NCU = {"copy": "dram__throughput.avg.pct_of_peak_sustained_elapsed",
-       "product": "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"}
+NCU = {"dram_bandwidth": "dram__throughput.avg.pct_of_peak_sustained_elapsed",
+       "tensor_active": "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"}
 
 SAMPLED = """
 name: sampled
 workloads:
-  - command: [{python}, {program}]
+  - command: [{python}, work.py]
     name: work
     max_overhead: 10000%
     measure:
@@ -97,45 +97,46 @@ def part_samples():
 
 
 def part_ncu():
-    done = tools.run(["ncu", "--csv", "--metrics", ",".join(NCU.values()), "--nvtx", "--nvtx-include", "copy/",
-                      "--nvtx-include", "product/", "--nvtx-include", "layer1/", "--launch-count", "16", sys.executable, WORK],
-                     codes=(0, 1, 9))
-    rows = csv.DictReader(io.StringIO(done.stdout[max(done.stdout.find('"ID"'), 0):]))
-    for row in rows:
+    """Samples of a copy and of matrix products within five points of ncu's figures of their kernels."""
+    included = [word for name in ("copy", "product", "layer1") for word in ("--nvtx-include", f"{name}/")]
+    done = tools.run(["ncu", "--csv", "--clock-control", "none", "--cache-control", "none", "--metrics", ",".join(NCU.values()),
+                      "--nvtx", *included, "--launch-count", "16", sys.executable, WORK], codes=(0, 1, 9))
+    launches = {}
+    for row in csv.DictReader(io.StringIO(done.stdout[max(done.stdout.find('"ID"'), 0):])):
         if row.get("Metric Value"):
-            tools.say(f"  ncu {row['Kernel Name'][:40]} {row['Metric Name'].split('.')[0]}: {row['Metric Value']}")
+            launches.setdefault(int(row["ID"]), {"name": row["Kernel Name"]})[row["Metric Name"]] = float(row["Metric Value"])
+    launches = [launches[each] for each in sorted(launches)]  # 4 of copy, 4 of product, 8 of layer1
+    processes, _ = document([sys.executable, WORK])
+    ranges = {each["name"]: each["sampled"] for each in processes[0]["ranges"]}
+    for name, own, metric in (("copy", launches[:4], "dram_bandwidth"), ("product", launches[4:8], "tensor_active"),
+                              ("layer1", launches[8:], "tensor_active")):
+        theirs = statistics.median(each[NCU[metric]] for each in own)
+        sampled = ranges[name][metric]["mean"]
+        tools.say(f"  {'ok' if abs(sampled - theirs) < 5 else 'FAILED'}: {name} ({own[0]['name'][:40]}): {metric} "
+                  f"{sampled:.1f} sampled, {theirs:.1f} by ncu, {sampled - theirs:+.1f} points")
 
 
 def cases_of(document):
     return [case for suite in json.loads(document.read_text())["suites"] for case in suite["cases"]]
 
 
-def gate(suite, change):
-    """Refreshes a baseline, runs with the changed command, and shows what became of each gate."""
-    with tempfile.TemporaryDirectory() as folder:
-        root = pathlib.Path(folder)
-        (root / "suite.yaml").write_text(suite)
-        base = ["--baselines", root / "baselines"]
-        tools.run([tools.PERFGATE, "baseline", "refresh", root / "suite.yaml", *base, "--processes", "1"], codes=(0, 1, 3))
-        for words in change:
-            (root / "suite.yaml").write_text(words(suite))
-            done = tools.run([tools.PERFGATE, "run", root / "suite.yaml", *base, "--out", root / "out", "--processes",
-                              "1"], codes=(0, 1, 3))
-            tools.say(f"  exit {done.returncode}")
-            for case in cases_of(root / "out/verdict.json"):
-                if case["verdict"] == "error":
-                    tools.say(f"    {case['id']}: {case['reason'][:300]}")
-                for metric in case["metrics"]:
-                    tools.say(f"    {case['id'].split('/')[-1]}: {metric['verdict']}: {metric['sentence'][:150]}")
-            for case in cases_of(root / "out/run.json"):
-                for each in case.get("not_collected", []):
-                    tools.say(f"    {case['id']}: not collected: {each}")
-
-
 def part_planted():
     """Tensor cores lost in one layer."""
-    suite = SAMPLED.format(python=sys.executable, program=WORK)
-    gate(suite, [lambda text: text.replace("sampled_work.py]", "sampled_work.py, f32]")])
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        program = WORK.read_text()
+        (root / "work.py").write_text(program)
+        (root / "suite.yaml").write_text(SAMPLED.format(python=sys.executable))
+        suite = [root / "suite.yaml", "--baselines", root / "baselines", "--processes", "1"]
+        tools.run([tools.PERFGATE, "baseline", "refresh", *suite], codes=(0, 1, 3))
+        for name, text in (("unchanged", program), ("lost", program.replace("lost = False", "lost = True"))):
+            (root / "work.py").write_text(text)
+            done = tools.run([tools.PERFGATE, "run", *suite, "--out", root / "out"], codes=(0, 1, 3, 4))
+            tools.say(f"  {name}: exit {done.returncode}")
+            for case in cases_of(root / "out/verdict.json"):
+                tools.say(f"    {case['id']}: {case['verdict']} {case.get('reason', '')[:300]}")
+                for metric in case["metrics"]:
+                    tools.say(f"      {metric['verdict']}: {metric['sentence'][:150]}")
 
 
 def part_cost():

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether the sentence about a waiting GPU names the planted function, its share beside py-spy's, and what sampling costs.
 
-host_stacks_study.py [sentences] [shares] [cost] [--rounds N] [--host]. Environment: PERFGATE_BUILD_DIR; PY_SPY, for shares.
+host_stacks_study.py [sentences] [shares] [native] [cost] [--rounds N] [--host]. Environment: PERFGATE_BUILD_DIR; PY_SPY, for shares.
 """
 
 import ctypes
@@ -44,6 +44,19 @@ def sentences(shares):
             if shares and database.exists():
                 print(f"   share of the main thread's time in {function}: perfgate {own_share(database, function):.3f}, "
                       f"py-spy {spied_share(case, function):.3f}", flush=True)
+
+
+def native():
+    """The same of a program without Python."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = pathlib.Path(folder) / "waiting_loader"
+        run([os.environ.get("NVCC", "nvcc"), "-O2", "-o", program, HERE / "programs/waiting_loader.cu"])
+        for case in ("lock", "read", "poll", "sleep"):
+            text = run([BUILD / "bin/perfgate", "profile", "--quiet", "--", program, case])
+            lines = [line for line in text.splitlines() if "Loader::next" in line]
+            print(f"{case}: {'ok' if lines else 'FAILED'}", flush=True)
+            print("  ", *[line[:420] for line in lines[:1] or re.findall(r"(?m)^1\. .*", text)])
+            print("  ", *[line for line in text.splitlines() if line.startswith("Stacks of the host")])
 
 
 def own_share(database, function):
@@ -182,9 +195,11 @@ def turns(program, rounds, cores, sampler, threads, switch):
 def main():
     words = [word for word in sys.argv[1:] if not word.startswith("--")]
     rounds = int(sys.argv[sys.argv.index("--rounds") + 1]) if "--rounds" in sys.argv else 100
-    parts = [word for word in words if word in ("sentences", "shares", "cost")] or ["sentences", "cost"]
+    parts = [word for word in words if word in ("sentences", "shares", "native", "cost")] or ["sentences", "cost"]
     if "sentences" in parts or "shares" in parts:
         sentences("shares" in parts)
+    if "native" in parts:
+        native()
     if "cost" in parts:
         cost(rounds, "--host" in sys.argv)
 

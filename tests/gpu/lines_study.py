@@ -306,7 +306,8 @@ def compare(kernel, runs):
     for name in list(sums)[1:]:
         text += f"; {name} - {first} {apart(sums[name], sums[first])[0]:+.1f}, ours - {name} {apart(ours, sums[name])[0]:+.1f}"
     executed = runs[first][0][1]
-    others = [i for i, each in enumerate(instructions) if each.get("executed") != executed[i]]
+    # CUPTI counts no instruction behind the end, which ncu lists with 0.
+    others = [i for i, each in enumerate(instructions) if each.get("executed", 0) != executed[i]]
     text += f"; executions equal at {len(executed) - len(others)} of {len(executed)}"
     if others:
         text += ", first other " + str((instructions[others[0]]["text"][:30], instructions[others[0]].get("executed"), executed[others[0]]))

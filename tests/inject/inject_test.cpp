@@ -272,10 +272,18 @@ TEST_F(Injection, kernels_have_their_own_names_after_a_module_is_unloaded) {
               recording().incomplete);
 }
 
+TEST_F(Injection, captured_kernels_have_their_own_names_after_a_module_is_unloaded) {
+    run({"kernels", "2", "old", "unload", "capture", "2", "=mine", "graph", "2"});
+    const Recording recording = this->recording();
+    EXPECT_EQ(Reasons{}, recording.incomplete);
+    EXPECT_EQ(2u, count(recording, "mine"));
+    EXPECT_EQ(0u, count(recording, "graph_node"));
+}
+
 TEST_F(Injection, kernels_in_graphs_are_in_doubt_once_a_module_was_unloaded) {
-    run({"kernels", "2", "old", "unload", "fail", "1", "capture", "2", "graph", "3", "kernels", "1",
-         "new"});
-    EXPECT_EQ((Reasons{"3 kernels in CUDA graphs ran after a module was unloaded, and CUPTI may "
+    run({"kernels", "2", "old", "unload", "fail", "1", "capture", "2", "graph", "3", "node",
+         "other", "graph", "2"});
+    EXPECT_EQ((Reasons{"5 kernels in CUDA graphs ran after a module was unloaded, and CUPTI may "
                        "give them the names of unloaded kernels: keep modules loaded as long as "
                        "the program runs"}),
               recording().incomplete);

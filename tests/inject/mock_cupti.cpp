@@ -340,6 +340,21 @@ void on_module_unloads() {
     if (std::getenv("MOCK_STALE_NAMES") != nullptr) own.stale_name = own.last_name;
 }
 
+CUgraphNode node_of(std::uint64_t id) {
+    return reinterpret_cast<CUgraphNode>(static_cast<std::uintptr_t>(id));
+}
+
+void on_node_captured(std::uint64_t node, std::uint64_t copy) {
+    CUpti_GraphData graph{};
+    graph.nodeType = CU_GRAPH_NODE_TYPE_KERNEL;
+    graph.node = node_of(node);
+    CUpti_ResourceData data{};
+    data.resourceDescriptor = &graph;
+    on_resource(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, data);
+    graph.originalNode = std::exchange(graph.node, node_of(copy));
+    on_resource(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, data);
+}
+
 void on_memory(const Memory& memory) {
     if (!memory.release && state().lose_memory.strikes()) return;
     CUpti_ActivityMemory4 record{};
@@ -359,7 +374,7 @@ void on_memory(const Memory& memory) {
 void attach() {
     static const Hooks hooks{
         &on_call,   &on_work,           &on_context_created, &on_context_destroyed,
-        &on_module, &on_module_unloads, &on_memory};
+        &on_module, &on_module_unloads, &on_memory,          &on_node_captured};
     void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
     if (driver == nullptr) return;
     if (auto* set = reinterpret_cast<void (*)(const Hooks*)>(dlsym(driver, "mock_set_hooks"))) {
@@ -473,6 +488,11 @@ EXPORT CUptiResult cuptiGetErrorMessage(CUptiResult, const char** text) {
 EXPORT CUptiResult cuptiGetTimestamp(std::uint64_t* time) {
     if (const CUptiResult code = may_call("cuptiGetTimestamp"); code != CUPTI_SUCCESS) return code;
     *time = now();
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiGetGraphNodeId(CUgraphNode node, std::uint64_t* id) {
+    *id = reinterpret_cast<std::uintptr_t>(node);
     return CUPTI_SUCCESS;
 }
 

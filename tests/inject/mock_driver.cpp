@@ -111,7 +111,13 @@ EXPORT CUresult cuLaunchKernel(CUfunction f, unsigned int x, unsigned int y, uns
         kernel.grid = x;
         kernel.stream = stream == nullptr ? 7 : 14;
         kernel.correlation = correlation;
-        if (captures == 0) work(kernel);
+        if (captures == 0) {
+            work(kernel);
+        } else if (hooks != nullptr) {
+            static std::atomic<std::uint64_t> nodes{0};
+            const std::uint64_t node = ++nodes;
+            hooks->node_captured(100 + node, node);
+        }
         return CUDA_SUCCESS;
     });
 }

@@ -39,6 +39,8 @@ struct Hooks {
     void (*module_loaded)(const char* cubin, std::size_t bytes);
     void (*module_unloads)();
     void (*memory)(const Memory& memory);
+    /// While a launch is captured; the graph that is launched later has copies of the nodes.
+    void (*node_captured)(std::uint64_t node, std::uint64_t copy);
 };
 
 /// Exported by the mock of the driver.

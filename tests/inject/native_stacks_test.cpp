@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stacks of machine code are read from: call frame information and symbol tables, which are
-// untrusted.
+// What stacks are read from: call frame information and symbol tables, which are untrusted, and
+// memory that changes.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <link.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -20,6 +22,7 @@
 
 #include "elf/call_frames.hpp"
 #include "elf/function_names.hpp"
+#include "stacks/memory.hpp"
 #include "util/error.hpp"
 
 namespace perfgate::elf {
@@ -169,6 +172,41 @@ TEST(FunctionNames, damaged_files_do_no_harm) {
     }
     std::filesystem::remove(path);
     EXPECT_LT(50, refused);
+}
+
+TEST(RepeatedReads, are_of_one_moment_and_others_are_made_when_asked) {
+    std::array<int, 3> values{1, 2, 3};
+    const auto at = [&](std::size_t i) { return reinterpret_cast<stacks::Address>(&values[i]); };
+    stacks::RepeatedReads reads{stacks::Memory(getpid())};
+    int first = 0, second = 0, third = 0;
+    for (const int base : {0, 10}) {
+        values = {base + 1, base + 2, base + 3};
+        reads.repeat();
+        if (base != 0) values[0] = values[2] = 99;  // only the third is read now
+        EXPECT_TRUE(reads.read(at(base == 0 ? 2 : 0), base == 0 ? third : first));
+        EXPECT_TRUE(reads.read(at(base == 0 ? 0 : 2), base == 0 ? first : third));
+        EXPECT_TRUE(reads.read(at(1), second));
+        EXPECT_EQ(base + 2, second);
+    }
+    EXPECT_EQ(11, first);
+    EXPECT_EQ(99, third) << "another order than the time before";
+}
+
+TEST(RepeatedReads, memory_that_is_gone_is_not_there) {
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    void* const mapped =
+        mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const int stays = 7;
+    int value = 0;
+    stacks::RepeatedReads reads{stacks::Memory(getpid())};
+    for (const bool there : {true, false}) {
+        reads.repeat();
+        EXPECT_TRUE(reads.read(reinterpret_cast<stacks::Address>(&stays), value));
+        EXPECT_EQ(there, reads.read(reinterpret_cast<stacks::Address>(mapped), value));
+        EXPECT_TRUE(reads.read(reinterpret_cast<stacks::Address>(&stays), value));
+        if (there) munmap(mapped, page);
+    }
+    EXPECT_EQ(7, value);
 }
 
 }  // namespace

@@ -3,10 +3,12 @@
 // the sampler has looked at it some times.
 #include <dlfcn.h>
 #include <poll.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <condition_variable>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
@@ -33,6 +35,13 @@ void wait_for_looks() {
     while (looks() < first + 60) usleep(1000);
 }
 
+/// As a C library waits, compiled with -O0 one that has frame pointers.
+__attribute__((noinline)) void sleep_with_frame() {
+    const timespec time{0, 20'000'000};
+    long result = SYS_nanosleep;
+    asm volatile("syscall" : "+a"(result) : "D"(&time), "S"(nullptr) : "rcx", "r11", "memory");
+}
+
 struct Loader {
     std::mutex mutex;
     std::condition_variable changed;
@@ -55,7 +64,9 @@ struct Loader {
         } else if (what == "sleep") {
             while (!ready) usleep(20000);
         } else if (what == "run") {
-            while (!ready) ++byte;
+            while (!ready) byte = 1;
+        } else if (what == "frame") {
+            while (!ready) sleep_with_frame();
         }
         return byte;
     }

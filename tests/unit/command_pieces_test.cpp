@@ -767,9 +767,12 @@ TEST(Communication, TheOwnSpanLeavesOutWhatAProcessOnlyWaits) {
 
 TEST(Communication, TwoGroupsOfProcessesAreApart) {
     const PieceValues found = values_of(
-        *recorded_of({nccl_rank(0, {{{1000, 200}}}), nccl_rank(1, {{{1000, 230}}}),
+        *recorded_of({nccl_rank(0, {{{1000, 200}}}),
+                      nccl_rank(1, {{{1000, 230}}}).field("pid", "12"),
                       nccl_rank(0, {{{1000, 100}}}, 50, 8), nccl_rank(1, {{{1000, 110}}}, 50, 8)}),
         step);
+    EXPECT_EQ(found.details.at("communication_skew"),
+              "rank 1 of process 12 began last in 1 of 2, 30.00 ns after the first");
     EXPECT_EQ(found.samples.at("communication_skew"), std::vector<double>{20})
         << "the median of 30 and 10, not 130";
 }
@@ -851,9 +854,9 @@ TEST(SampledValues, AreMeansOfEachInstanceAndBytesOfLinks) {
     activity::Program program;
     program.range("step", {100, 200}).kernel("a", 110, {120, 300});
     program.range("step", {400, 450}).kernel("a", 410, {420, 500});
-    program.sample({0, 200}, {50, 10, 1, 2, 0, 1e9F, 0})
-        .sample({200, 400}, {100, 30, 3, 4, 0, 0, 0});
-    program.sample({400, 600}, {20, 0, 0, 0, 0, 1e9F, 1e9F});
+    program.sample({100, 200}, {50, 10, 1, 2, 0, 1e9F, 0})
+        .sample({200, 300}, {100, 30, 3, 4, 0, 0, 0});
+    program.sample({400, 500}, {20, 0, 0, 0, 0, 1e9F, 1e9F});
     const auto recorded = recorded_of({program});
     const SampledValues found = sampled_values_of(*recorded, step);
     EXPECT_EQ(found.problem, "");
@@ -901,7 +904,7 @@ TEST(SampledValues, BytesOfAProgramWhoseBeginWasNotSampledAreAbsent) {
 TEST(SampledValues, BytesAreOfAllDevicesThatWorked) {
     activity::Program program;
     program.range("step", {100, 300}).kernel("a", 110, {120, 300});
-    program.kernel("b", 115, {120, 300}).sample({0, 400}, {50, 10, 1, 2, 0, 1e9F, 0});
+    program.kernel("b", 115, {120, 300}).sample({100, 300}, {50, 10, 1, 2, 0, 1e9F, 0});
     std::vector<activity::Recording> recordings(1, program.recording());
     recordings[0].records.kernels[1].place.device = 1;
     const SampledValues found = sampled_values_of(Recorded(std::move(recordings)), step);

@@ -70,7 +70,7 @@ TEST(Explain, AFasterCaseIsToldWithoutARemedy) {
 TEST(Explain, ATimeThatNothingMovedWithIsUnexplained) {
     EXPECT_EQ(sentences(why(slower({{"cycles", {1e6, 1.2e6}}, {"instructions", {1000, 1000}}}))),
               std::vector<std::string>{
-                  "unexplained: gpu_time 100.0 µs → 120.0 µs (+20.0 %), cycles 1000000 → 1200000 "
+                  "unexplained: gpu_time 100.0 µs → 120.0 µs (+20.0 %), cycles 1,000,000 → 1,200,000 "
                   "(+20.0 %), and nothing that was counted moved with it (2 metrics); measure "
                   "again, or count more (metric set 'full')"});
 }
@@ -186,7 +186,7 @@ TEST(Explain, TheSizesOfALaunchAreToldWhereFewerWarpsFit) {
     const std::string said = why(made)[0].sentence;
     EXPECT_NE(said.find("threads_per_block 512 → 64 (-87.5 %; 512x1x1 → 8x8x1)"), std::string::npos)
         << said;
-    EXPECT_NE(said.find("blocks_per_grid 17280 → 138240"), std::string::npos) << said;
+    EXPECT_NE(said.find("blocks_per_grid 17,280 → 138,240"), std::string::npos) << said;
     made.result.kernels = made.verdict.baseline_kernels;
     EXPECT_EQ(why(made)[0].sentence.find("threads_per_block"), std::string::npos);
 }

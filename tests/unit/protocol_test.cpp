@@ -206,7 +206,7 @@ TEST(Protocol, CapabilitiesComeBackAsTheyWere) {
 TEST(Protocol, CeilingsComeBackAsTheyWere) {
     EXPECT_TRUE(
         std::holds_alternative<CeilingsRequest>(parse_request(write_request(CeilingsRequest{}))));
-    const model::Ceilings ceilings{2.8e12, {{"bf16", 7.1e14}, {"f32", 5e13}}, "no fp8"};
+    const model::Ceilings ceilings{2.8e12, {{"bf16", 7.1e14}, {"f32", 5e13}}, "no fp8", 4.78e11};
     const Reply reply = parse_reply(write_reply(CeilingsReply{ceilings}));
     EXPECT_EQ(std::get<CeilingsReply>(reply).ceilings, ceilings);
 }

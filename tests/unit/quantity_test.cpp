@@ -31,7 +31,9 @@ TEST(Quantity, RoundingNeverShowsAThousandOfTheSmallerUnit) {
 
 TEST(Quantity, CountsKeepEveryDigit) {
     EXPECT_EQ(quantity_text(64, "registers"), "64");
-    EXPECT_EQ(quantity_text(4294967297.0, "count"), "4294967297");
+    EXPECT_EQ(quantity_text(4294967297.0, "count"), "4,294,967,297");
+    EXPECT_EQ(quantity_text(-10000, "count"), "-10,000");
+    EXPECT_EQ(quantity_text(9999, "count"), "9999");
     EXPECT_EQ(quantity_text(768, "bytes"), "768 B");
     EXPECT_EQ(quantity_text(2.5, "count"), "2.500");
 }
@@ -57,14 +59,14 @@ TEST(QuantityPair, DifferentValuesNeverLookTheSame) {
     EXPECT_EQ(close.before, "12.3401 µs");
     EXPECT_EQ(close.after, "12.3402 µs");
     const QuantityTexts closer = quantity_texts(60793.99227430556, 60793.99327430556, "ns");
-    EXPECT_EQ(closer.before, "60793.99227430556 ns");
-    EXPECT_EQ(closer.after, "60793.99327430556 ns");
+    EXPECT_EQ(closer.before, "60,793.99227430556 ns");
+    EXPECT_EQ(closer.after, "60,793.99327430556 ns");
     const QuantityTexts mebibytes = quantity_texts(138118656, 138094592, "bytes");
     EXPECT_EQ(mebibytes.before, "131.72 MiB");
     EXPECT_EQ(mebibytes.after, "131.70 MiB");
     const QuantityTexts bytes = quantity_texts(1048576, 1048577, "bytes");
-    EXPECT_EQ(bytes.before, "1048576 B");
-    EXPECT_EQ(bytes.after, "1048577 B");
+    EXPECT_EQ(bytes.before, "1,048,576 B");
+    EXPECT_EQ(bytes.after, "1,048,577 B");
     const QuantityTexts equal = quantity_texts(12340, 12340, "ns");
     EXPECT_EQ(equal.before, "12.34 µs");
     EXPECT_EQ(equal.after, "12.34 µs");

@@ -133,6 +133,18 @@ TEST(Roofline, CeilingsThatAreNoRateAreNone) {
     EXPECT_FALSE(ceiling_share(Work{0, 800, ""}, -1, machine));
 }
 
+TEST(Roofline, ABusBandwidthIsAShareOfTheLinks) {
+    CaseResult result;
+    result.metrics["bus_bandwidth"] = {"bytes/s", 3e11, "activity/callbacks", {}};
+    EXPECT_FALSE(ceiling_share(result, machine)) << "a device without links";
+    Ceilings linked = machine;
+    linked.link_bytes_per_s = 4e11;
+    EXPECT_EQ(in_words(ceiling_share(result, linked).value()), "75 % of the links' bandwidth");
+    EXPECT_EQ(in_words(linked), "copy 1.000 GB/s, bf16 10.00 Gflop/s, link 400.0 GB/s");
+    result.metrics["bus_bandwidth"].value = 0;
+    EXPECT_FALSE(ceiling_share(result, linked));
+}
+
 TEST(Dimension, IsNamedInWords) {
     EXPECT_EQ(in_words(meaning_of("ns").dimension), "a time");
     EXPECT_EQ(in_words(meaning_of("%").dimension), "a plain number");

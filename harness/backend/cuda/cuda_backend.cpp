@@ -49,6 +49,7 @@ class CudaBackend : public measure::Backend {
     model::Ceilings ceilings() override {
         model::Ceilings measured;
         guarded(device_.context(), [&] { measured = measure_ceilings(device_.stream()); });
+        if (nvml_ != nullptr) measured.link_bytes_per_s = nvml_->link_bytes_per_s();
         return measured;
     }
 

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 namespace perfgate::backend::cuda {
@@ -26,6 +27,17 @@ struct ProcessInfo {  // nvmlProcessInfo_v2_t, filled by nvmlDeviceGetComputeRun
     unsigned compute_instance_id;
 };
 static_assert(sizeof(ProcessInfo) == 24);
+
+struct FieldValue {  // nvmlFieldValue_t
+    unsigned field, scope;
+    long long timestamp, latency_us;
+    int type, code;
+    unsigned value;  // of a union of 8 bytes
+    unsigned rest;
+};
+static_assert(sizeof(FieldValue) == 40);
+constexpr unsigned link_speed = 90;  ///< MB/s of each active NVLink
+constexpr unsigned link_count = 91;
 
 struct ReasonWords {
     std::uint64_t bit;
@@ -86,6 +98,8 @@ struct Nvml::Api {
     Return (*ecc)(Device, int*, int*) = nullptr;
     Return (*mig)(Device, unsigned*, unsigned*) = nullptr;
     Return (*processes)(Device, unsigned*, ProcessInfo*) = nullptr;
+    Return (*fields)(Device, int, FieldValue*) = nullptr;
+    Return (*link_state)(Device, unsigned, unsigned*) = nullptr;
 
     Api() = default;
     Api& operator=(Api&&) = delete;  // nor copied
@@ -133,6 +147,8 @@ std::unique_ptr<Nvml> Nvml::open(const std::string& uuid, const std::string& pci
     api->resolve(api->persistence, "nvmlDeviceGetPersistenceMode");
     api->resolve(api->ecc, "nvmlDeviceGetEccMode");
     api->resolve(api->mig, "nvmlDeviceGetMigMode");
+    api->resolve(api->fields, "nvmlDeviceGetFieldValues");
+    api->resolve(api->link_state, "nvmlDeviceGetNvLinkState");
     api->resolve(api->processes, "nvmlDeviceGetComputeRunningProcesses_v3");
     if (api->init == nullptr) return give_up("NVML has no nvmlInit_v2: the driver is too old");
     if (const Return code = api->init(); code != success) return give_up(api->text(code));
@@ -187,6 +203,19 @@ std::optional<double> Nvml::power_w() const {
     unsigned milliwatts = 0;
     if (api_->power == nullptr || api_->power(device_, &milliwatts) != success) return {};
     return milliwatts / 1000.0;
+}
+
+double Nvml::link_bytes_per_s() const {
+    std::array<FieldValue, 2> found{};
+    found[0].field = link_speed;
+    found[1].field = link_count;
+    if (api_->fields == nullptr || api_->fields(device_, 2, found.data()) != success) return 0;
+    if (found[0].code != success || found[1].code != success) return 0;
+    double bytes_per_s = 0;
+    for (unsigned link = 0; link < std::min(found[1].value, 64U); ++link) {
+        if (number(api_->link_state, link).value_or(0) != 0) bytes_per_s += 1e6 * found[0].value;
+    }
+    return bytes_per_s;
 }
 
 std::optional<std::vector<ComputeProcess>> Nvml::compute_processes() const {

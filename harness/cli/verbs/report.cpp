@@ -79,7 +79,8 @@ std::string code_text(const model::Run& run, const std::filesystem::path& folder
         for (const model::CaseResult& result : suite.cases) {
             const std::string id = model::case_id(result.spec);
             const model::CaseCode* const head = runner::code_in(kept.head, suite.name, id);
-            if (head == nullptr) continue;
+            // A file beside it may be of another run.
+            if (head == nullptr || !result.code) continue;
             text += fmt::format("{}: machine code\n", util::printable(head->id));
             for (const std::string& line :
                  sass::case_text(runner::code_in(kept.base, suite.name, id), *head)) {

@@ -77,12 +77,18 @@ struct Process {
         }
     }
 
-    /// "rank 1"; "process 4711" without a rank.
-    [[nodiscard]] std::string name() const {
-        const std::string& rank = timeline->recording().field("rank");
-        return rank.empty() ? "process " + timeline->recording().field("pid") : "rank " + rank;
-    }
+    [[nodiscard]] const std::string& rank() const { return timeline->recording().field("rank"); }
 };
+
+/// "rank 1"; "process 4711" without a rank, and where groups of processes have the rank each.
+std::string name_of(const Process& process, const std::vector<Process>& all) {
+    const auto same = std::count_if(all.begin(), all.end(), [&](const Process& other) {
+        return other.rank() == process.rank();
+    });
+    const std::string name = "process " + process.timeline->recording().field("pid");
+    if (process.rank().empty()) return name;
+    return "rank " + process.rank() + (same > 1 ? " of " + name : "");
+}
 
 /// Why the kernels of an instance are not the same; empty: they are.
 std::string difference(const Process& one, const Process& other, std::size_t instance) {
@@ -193,7 +199,7 @@ class Lateness {
         if (most == count_.end()) return {};
         const auto median_ns = as_double(activity::median(late_[most->first]));
         return fmt::format("{} began last in {} of {}, {} after the first",
-                           processes[most->first].name(), most->second, all_,
+                           name_of(processes[most->first], processes), most->second, all_,
                            model::quantity_text(median_ns, "ns"));
     }
 

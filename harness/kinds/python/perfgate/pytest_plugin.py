@@ -90,4 +90,4 @@ class Case(pytest.Item):
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> Any:
-        return self.path, None, self.name
+        return self.path, int(self._reported.get("line") or 1) - 1, self.name

@@ -32,6 +32,12 @@ function line(of: CodeLine, compared: boolean): HTMLElement {
   );
 }
 
+/** Rows lose the blanks before them on their way here: that of both sides has no mark. */
+function marked(row: string): HTMLElement {
+  const mark = /^[+~-] /.test(row) ? row.charAt(0) : " ";
+  return el("span", { "data-mark": mark }, name(mark === " " ? `  ${row.trimStart()}` : row));
+}
+
 /** Parts of the rows are made when they come near to what is seen, and removed when they are far: there may be twenty thousand. */
 function rows(of: CodeKernel): HTMLElement | null {
   const all = of.rows ?? [];
@@ -43,7 +49,7 @@ function rows(of: CodeKernel): HTMLElement | null {
     (changes) => {
       for (const { target, isIntersecting } of changes) {
         const texts = isIntersecting ? (parts.get(target) ?? []) : [];
-        target.replaceChildren(...texts.flatMap((row) => [el("span", { "data-mark": row.charAt(0) }, name(row)), "\n"]));
+        target.replaceChildren(...texts.flatMap((row) => [marked(row), "\n"]));
       }
     },
     { root: list, rootMargin: "9000px 0px" },
