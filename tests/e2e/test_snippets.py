@@ -117,7 +117,7 @@ FRAMES = {
     "docs/sources.md": [WHOLE, SOURCE, SOURCE],
     "docs/metrics.md": [DEFAULTS, DEFAULTS],
     "docs/programs.md": [WHOLE, COMMAND, COMMAND, HEALTHY, COMMAND, COMMAND],
-    "docs/benchmarks.md": [WHOLE, ENTRIES, ENTRIES, ENTRIES, ENTRIES, ENTRIES, BENCHMARKS, BENCHMARKS, WHOLE],
+    "docs/benchmarks.md": [WHOLE, ENTRIES, ENTRIES, ENTRIES, ENTRIES, ENTRIES, BENCHMARKS, WHOLE],
     "docs/moving.md": [WHOLE],
     "docs/back-to-back.md": [],
     "docs/github-actions.md": [WORKFLOW, WORKFLOW],
