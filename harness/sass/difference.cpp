@@ -254,7 +254,14 @@ Rest rest_of(const Side& before, const Side& after, const std::vector<Row>& rows
     return rest;
 }
 
-std::string counts_text(const std::vector<Count>& opcodes) {
+/// Loads, stores and atomics: few of them cost more than many other instructions.
+bool accesses_memory(const Count& opcode) {
+    return opcode.name.starts_with("LD") || opcode.name.starts_with("ST") ||
+           opcode.name.starts_with("ATOM") || opcode.name.starts_with("RED");
+}
+
+std::string counts_text(std::vector<Count> opcodes) {
+    std::stable_partition(opcodes.begin(), opcodes.end(), accesses_memory);
     std::string text;
     bool spills = false;
     for (std::size_t i = 0; i < std::min(opcodes.size(), most_named); ++i) {

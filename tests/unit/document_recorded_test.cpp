@@ -26,7 +26,7 @@ std::string written_again(const std::string& text, const std::string& name) {
     if (text.starts_with('[')) return "";  // a report that another tool reads
     const JsonDocument document(text, name);
     const auto schema = document.root().find("schema");
-    if (!schema) return "";  // the golden data of the HTML page
+    if (!schema) return "";                            // the golden data of the HTML page
     if (schema->text() == "perfgate.code") return "";  // only written while measuring
     if (schema->text() == "perfgate.run") return write_run(parse_run(text, name));
     if (schema->text() == "perfgate.baseline") return write_baseline(parse_baseline(text, name));

@@ -116,6 +116,13 @@ TEST(SassDifference, AVectorLoadThatIsLostIsNamedWithItsLine) {
     EXPECT_EQ(found.lines.front().after, (model::SourcePlace{"blend.cu", 19}));
 }
 
+TEST(SassDifference, AccessesToMemoryAreNamedBeforeWhatChangedMore) {
+    const Difference found = compared("LDG.E.128 R4, desc[UR4][R2.64]\nEXIT\n",
+                                      "FADD R1, R1, R2\nFADD R2, R1, R2\nEXIT\n");
+    EXPECT_EQ(found.opcodes.front().name, "FADD");
+    EXPECT_TRUE(found.sentence.starts_with("LDG.E.128 1 → 0, FADD 0 → 2")) << found.sentence;
+}
+
 TEST(SassDifference, AConstantThatChangesIsOneRowOnEachSide) {
     const std::string after = with(loop, "0x10, PT", "0x20, PT");
     const Difference found = compared(loop, after);
