@@ -13,7 +13,7 @@ namespace {
 using activity::SampledMetric;
 
 /// The driver may not answer while the program launches or ends.
-constexpr std::chrono::seconds longest_hold{5}, longest_end{3};
+constexpr std::chrono::seconds longest_hold{3}, longest_begin{2}, longest_end{3};
 /// Where samples come faster than they are read, the next step goes on.
 constexpr std::chrono::milliseconds longest_read{500};
 /// One thread takes half of this time to read a sample (seen on an H100): with several devices each
@@ -106,7 +106,8 @@ void DeviceSampler::hold() noexcept try {
     if (is_settled()) return;
     launched_ = true;
     std::unique_lock lock(hold_mutex_);
-    settles_.wait_for(lock, longest_hold, is_settled);
+    settles_.wait_for(lock, longest_hold + std::popcount(wanted & ~settled_) * longest_begin,
+                      is_settled);
     settled_ |= wanted;
 } catch (...) {
     // The first samples are missing.
