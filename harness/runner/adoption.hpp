@@ -37,9 +37,6 @@ struct Adoption {
     std::vector<std::string> steps;
 };
 
-/// The names for AdoptionChoice::ci, the default first.
-std::vector<std::string> known_ci();
-
 /// Checks the suites and the config, executes nothing of them, and writes the pipelines. The
 /// current folder is the repository's root. Throws util::InputError, and writes nothing, for
 /// anything that is wrong, and for a file that somebody else wrote; util::Error if templates are

@@ -3,6 +3,7 @@
 // installation and an unpacked archive in any folder all work.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -17,12 +18,15 @@ std::filesystem::path cuda_backend_module();
 /// lib/perfgate/libperfgate_inject.so; need not exist.
 std::filesystem::path injection_library();
 
-/// share/perfgate/demo: a recorded run that regressed, and its baselines; need not exist.
 /// The worker that an interpreter of Python hosts, and the script that it starts with.
 std::filesystem::path worker_library();
 std::filesystem::path python_worker();
 
+/// share/perfgate/demo: a recorded run that regressed, and its baselines; need not exist.
 std::filesystem::path recorded_demo();
+
+/// The largest file of the templates, in bytes.
+inline constexpr std::size_t template_limit = std::size_t{1} << 20;
 
 /// share/perfgate/pipelines: what `adopt` writes, a folder for each CI; share/perfgate/BUILD: where
 /// the release comes from; share/perfgate/configs/ci.yaml. They need not exist.

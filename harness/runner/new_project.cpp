@@ -19,7 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t template_limit = std::size_t{1} << 20;
 constexpr const char* ignore_file = ".gitignore";
 constexpr std::string_view results = "perfgate-out*/";
 

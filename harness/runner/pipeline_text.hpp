@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -11,8 +10,6 @@
 #include <string_view>
 
 namespace perfgate::runner {
-
-inline constexpr std::size_t template_limit = std::size_t{1} << 20;
 
 using Values = std::map<std::string, std::string>;
 using Lookup = std::function<std::string(std::string_view name)>;

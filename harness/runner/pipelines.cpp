@@ -10,7 +10,6 @@
 #include <iterator>
 #include <system_error>
 
-#include "runner/adoption.hpp"
 #include "runner/installation.hpp"
 #include "util/text.hpp"
 

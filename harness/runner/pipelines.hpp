@@ -34,6 +34,10 @@ struct Ci {
     bool escapes_shell = false;  ///< scripts are in a text of Groovy
 };
 
+/// The names for AdoptionChoice::ci, the default first.
+std::vector<std::string> known_ci();
+
+/// `name` is one of these.
 const Ci& ci_of(std::string_view name);
 
 /// What an archive is called for the jobs: package registries and addresses do not take each '+'.

@@ -58,7 +58,7 @@ class BaselineKills(tool.Case):
         for case in slower["suites"][0]["cases"][1:]:
             scale(case, 1.08)
         self.write("slower.json", json.dumps(slower))
-        self.write("one.yaml", suite_with(suite["cases"][0]))
+        self.write("one.yaml", suite_with(self.document["suites"][0]["cases"][0]))
         self.run_tool("baseline", "refresh", "base.json", "--reason", "first")
         shutil.copytree(self.folder / "baselines", self.folder / "kept")
 

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 
+import adversary
 import tool
 
 DEVICE = "nvidia-h100-80gb-hbm3"

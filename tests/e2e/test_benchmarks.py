@@ -702,16 +702,15 @@ json.dump({"context": {"cpu_scaling_enabled": late, "library_build_type": "debug
 class Page(tool.Case):
     def test_its_suites_are_valid_and_it_names_every_format(self):
         page = (tool.SOURCE / "docs/benchmarks.md").read_text()
-        whole, nccl, solver, rows, text, nvbench, was, expect, kernels = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+        whole, nccl, solver, rows, text, nvbench, expect, kernels = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
         self.write("whole.yaml", whole)
         self.write("solver.yaml", "name: solver\nworkloads:\n" + solver)
         self.write("nvbench.yaml", "name: nvbench\nworkloads:\n" + nvbench)
         self.write("others.yaml", "name: others\nworkloads:\n" + nccl + rows + text)
-        self.write("was.yaml", whole.replace("mine", "renamed") + was)
         self.write("kernels.yaml", kernels)
         self.write("related.yaml", whole.replace("mine", "related") + solver + expect)
         done = self.run_tool("validate", "whole.yaml", "solver.yaml", "nvbench.yaml", "related.yaml", "kernels.yaml",
-                             "others.yaml", "was.yaml").stdout
+                             "others.yaml").stdout
         self.assertIn("related.yaml: ok, 2 cases (0 cuda, 0 host, 2 of programs), 2 relations", done)
         self.assertIn("kernels.yaml: ok, 3 cases (0 cuda, 0 host, 3 of programs), 1 relation", done)
         named = set(re.findall(r"^\| `([a-z-]+)` \|", page, re.MULTILINE)) & self.formats()

@@ -426,7 +426,7 @@ class Python(tool.Case):
         self.ab("--base", "rev:HEAD", "--filter", "more*")
         self.assertEqual({"base", "head"}, self.sides_that_ran())
         cases = {case["id"]: case["status"] for case in self.read_json("perfgate-out/base/run.json")["suites"][0]["cases"]}
-        self.assertEqual({ALL[2]: "measured", "more/python": "skipped"}, cases)
+        self.assertEqual({ALL[2]: "measured", "more/python@hot": "skipped"}, cases)
 
     def test_ab_gives_each_side_its_environment(self):
         self.write("kernels.py", "import os\n" + self.kernels_of("os.environ.get('SIDE', 'none')"))

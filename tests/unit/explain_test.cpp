@@ -68,11 +68,12 @@ TEST(Explain, AFasterCaseIsToldWithoutARemedy) {
 }
 
 TEST(Explain, ATimeThatNothingMovedWithIsUnexplained) {
-    EXPECT_EQ(sentences(why(slower({{"cycles", {1e6, 1.2e6}}, {"instructions", {1000, 1000}}}))),
-              std::vector<std::string>{
-                  "unexplained: gpu_time 100.0 µs → 120.0 µs (+20.0 %), cycles 1,000,000 → 1,200,000 "
-                  "(+20.0 %), and nothing that was counted moved with it (2 metrics); measure "
-                  "again, or count more (metric set 'full')"});
+    EXPECT_EQ(
+        sentences(why(slower({{"cycles", {1e6, 1.2e6}}, {"instructions", {1000, 1000}}}))),
+        std::vector<std::string>{
+            "unexplained: gpu_time 100.0 µs → 120.0 µs (+20.0 %), cycles 1,000,000 → 1,200,000 "
+            "(+20.0 %), and nothing that was counted moved with it (2 metrics); measure "
+            "again, or count more (metric set 'full')"});
 }
 
 TEST(Explain, WhatMovesInNoKnownPatternIsNamed) {

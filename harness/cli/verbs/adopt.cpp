@@ -9,6 +9,7 @@
 #include "cli/options/options.hpp"
 #include "cli/verbs/verb.hpp"
 #include "runner/adoption.hpp"
+#include "runner/pipelines.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
 

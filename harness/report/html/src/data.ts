@@ -3,7 +3,7 @@
 import type { Row } from "./row";
 
 export interface Ceilings {
-  copy_bytes_per_s?: number; matrix_flops_per_s?: Record<string, number>; problem?: string;
+  copy_bytes_per_s?: number; matrix_flops_per_s?: Record<string, number>; link_bytes_per_s?: number; problem?: string;
 }
 
 export interface Work {
