@@ -40,11 +40,18 @@ constexpr std::string_view plumbing[] = {"/threading.py",
                                          "/libstdc++.so",
                                          "/libc++"};
 /// Files of libraries and of the interpreter, and the system's folders.
-constexpr std::string_view libraries[] = {"/site-packages/", "/dist-packages/", "/lib/python3",
-                                          "<frozen",         "/libcu",          "/libperfgate_"};
+constexpr std::string_view libraries[] = {
+    "/site-packages/", "/dist-packages/", "/lib/python3",    "<frozen",      "/libperfgate_",
+    "/libcuda.so",     "/libcudart",      "/libcudnn",       "/libcublas",   "/libcufft",
+    "/libcurand",      "/libcusparse",    "/libcusolver",    "/libcutensor", "/libcupti",
+    "/libcufile",      "/libcudadevrt",   "/libcudadebugger"};
 constexpr std::string_view system_folders[] = {"/usr/lib", "/lib/", "/lib64/"};
-/// The same in machine code that is compiled into other files.
-constexpr std::string_view standard_library[] = {"std::", "__gnu_cxx::", "__gthread_"};
+/// The same in machine code that is compiled into other files, by their symbols: a demangled
+/// template begins with the type of its result.
+constexpr std::string_view standard_library[] = {
+    "_ZSt",           "_ZNSt",          "_ZNKSt",         "_ZNSa",
+    "_ZNKSa",         "_ZNSs",          "_ZNKSs",         "_ZN9__gnu_cxx",
+    "_ZNK9__gnu_cxx", "_ZL18__gthread", "_ZL20__gthread", "_ZL22__gthread"};
 
 double share_of(std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
@@ -74,9 +81,9 @@ std::vector<const ApiCall*> outermost_calls(const Timeline& timeline, std::uint3
     return calls;
 }
 
-bool is_standard(std::string_view function) {
+bool is_standard(std::string_view symbol) {
     return std::any_of(std::begin(standard_library), std::end(standard_library),
-                       [&](std::string_view begin) { return function.starts_with(begin); });
+                       [&](std::string_view begin) { return symbol.starts_with(begin); });
 }
 
 struct Group {
@@ -150,7 +157,7 @@ bool HostSamples::is_own(std::uint32_t frame) const {
     const std::string& file = recording.text(recording.records.stack_frames[frame - 1].file);
     const auto has = [&](std::string_view part) { return file.find(part) != std::string::npos; };
     const auto begins = [&](std::string_view part) { return file.starts_with(part); };
-    return !is_standard(function(frame)) &&
+    return !is_standard(recording.text(recording.records.stack_frames[frame - 1].function)) &&
            std::none_of(std::begin(libraries), std::end(libraries), has) &&
            std::none_of(std::begin(system_folders), std::end(system_folders), begins);
 }
@@ -214,7 +221,7 @@ HostActivity HostSamples::activity_of(std::uint32_t frame) const {
     const auto& frames = recording.records.stack_frames;
     const auto is_plumbing = [&](std::uint32_t each) {
         const std::string& file = recording.text(frames[each - 1].file);
-        return is_standard(function(each)) ||
+        return is_standard(recording.text(frames[each - 1].function)) ||
                std::any_of(std::begin(plumbing), std::end(plumbing), [&](std::string_view part) {
                    return file.find(part) != std::string::npos;
                });

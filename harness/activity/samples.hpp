@@ -48,8 +48,8 @@ class DeviceSamples {
         return by_device_;
     }
 
-    /// A sample across an end of a window is also about what was beside it. For what is measured it
-    /// is left out; a picture with columns shorter than samples takes its part.
+    /// A sample across an end of a window is also about what was beside it. For means it is left
+    /// out; a sum of bytes, or a picture with columns shorter than samples, takes its part.
     enum class Across { left_out, in_part };
     /// Over all windows: shares are means over the devices, rates are added up. Nothing if the row
     /// was not sampled, or in less than this share of the devices' time, or if the samples that

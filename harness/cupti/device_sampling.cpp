@@ -11,8 +11,6 @@ constexpr CUpti_ProfilerType sampling = CUPTI_PROFILER_TYPE_PM_SAMPLING;
 constexpr std::size_t buffer_bytes = std::size_t{256} << 20;
 /// Making an image ready takes 11 µs for each sample that it has room for (seen on an H100).
 constexpr std::uint32_t least_room = 64, most_room = 2048;
-/// Where they come faster than they are read, the next call goes on.
-constexpr std::chrono::milliseconds longest_read{500};
 /// Where no timer can trigger samples (Turing, GA100), the system clock does; about its frequency.
 constexpr std::uint64_t clocks_per_us = 1500;
 
@@ -145,7 +143,8 @@ void DeviceSampling::clear_data() {
           "cannot initialise the samples");
 }
 
-bool DeviceSampling::read(const Visit& visit) {
+DeviceSampling::Rest DeviceSampling::read(const Visit& visit,
+                                          std::chrono::steady_clock::time_point until) {
     const auto now = std::chrono::steady_clock::now();
     const auto expected = static_cast<std::uint64_t>((now - read_) / interval_);
     read_ = now;
@@ -153,13 +152,13 @@ bool DeviceSampling::read(const Visit& visit) {
     const auto wanted = static_cast<std::uint32_t>(
         std::clamp<std::uint64_t>(expected + expected / 2, least_room, most_room));
     if (wanted > room_ || wanted < room_ / 4) make_room(wanted);
-    for (bool more = true; more;) {
+    for (;;) {
         PERFGATE_CUPTI_PARAMS(CUpti_PmSampling_DecodeData_Params, decode);
         decode.pPmSamplingObject = object_;
         decode.pCounterDataImage = data_.data();
         decode.counterDataImageSize = data_.size();
         const CUptiResult code = api_.cuptiPmSamplingDecodeData(&decode);
-        if (code == CUPTI_ERROR_OUT_OF_MEMORY || decode.overflow != 0) return false;
+        if (code == CUPTI_ERROR_OUT_OF_MEMORY || decode.overflow != 0) return Rest::lost;
         check(api_, code, "cannot decode the samples");
 
         PERFGATE_CUPTI_PARAMS(CUpti_PmSampling_GetCounterDataInfo_Params, info);
@@ -179,10 +178,9 @@ bool DeviceSampling::read(const Visit& visit) {
         if (info.numPopulatedSamples != 0 || info.numCompletedSamples != 0) clear_data();
         const bool full =
             decode.decodeStopReason == CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL;
-        more = full && info.numCompletedSamples != 0 &&
-               (!running_ || std::chrono::steady_clock::now() - now < longest_read);
+        if (!full || info.numCompletedSamples == 0) return Rest::none;
+        if (std::chrono::steady_clock::now() >= until) return Rest::some;
     }
-    return true;
 }
 
 void DeviceSampling::stop() {

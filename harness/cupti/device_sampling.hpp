@@ -36,13 +36,18 @@ class DeviceSampling {
 
     /// The chosen counters by row; empty: the row is not sampled.
     [[nodiscard]] const std::vector<std::string>& counters() const { return counters_; }
+    [[nodiscard]] std::chrono::nanoseconds interval() const { return interval_; }
 
     /// Times are those of activity records. `values`: one for each chosen counter, in their order.
     using Visit = std::function<void(std::uint64_t start_ns, std::uint64_t end_ns,
                                      std::span<const double> values)>;
-    /// What was sampled since the last call. False: the buffer overflowed, and there are no more
-    /// samples.
-    [[nodiscard]] bool read(const Visit& visit);
+    enum class Rest {
+        none,
+        some,  ///< for the next call
+        lost,  ///< the buffer overflowed, and there are no more samples
+    };
+    /// What was sampled since the last call, as far as it can be read until then.
+    [[nodiscard]] Rest read(const Visit& visit, std::chrono::steady_clock::time_point until);
     /// After it, read() gives the rest.
     void stop();
 

@@ -99,6 +99,8 @@ void PcSampling::take_put_aside(const Visit& visit) {
 
 void PcSampling::finish(const Visit& visit) {
     disable();
+    // There is no further call that gives the rest.
+    overflowed_ = overflowed_ || configured_->data.remainingNumPcs != 0;
     take(*configured_, visit);
 }
 
@@ -167,6 +169,7 @@ void PcSampling::read_reasons() {
 void PcSampling::take(Buffer& buffer, const Visit& visit) {
     all_ += static_cast<std::int64_t>(buffer.data.totalSamples);
     dropped_ += static_cast<std::int64_t>(buffer.data.droppedSamples);
+    overflowed_ = overflowed_ || buffer.data.hardwareBufferFull != 0;
     const std::size_t count = std::min(buffer.data.totalNumPcs, most_places);
     for (std::size_t i = 0; i < count; ++i) {
         const CUpti_PCSamplingPCData& place = buffer.places[i];

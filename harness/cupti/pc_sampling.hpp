@@ -43,10 +43,12 @@ class PcSampling {
     /// Ends it.
     void finish(const Visit& visit);
 
-    /// Of the hardware, so far: also those of functions without a name.
+    /// Of the hardware, so far: also those of functions without a name, and those that are lost.
     [[nodiscard]] std::int64_t all() const { return all_; }
     /// How many of them are lost.
     [[nodiscard]] std::int64_t dropped() const { return dropped_; }
+    /// Others are missing, and nobody knows how many: a buffer was full.
+    [[nodiscard]] bool overflowed() const { return overflowed_; }
 
   private:
     struct Buffer;
@@ -64,7 +66,7 @@ class PcSampling {
     std::map<std::uint32_t, std::string> names_;
     std::unique_ptr<Buffer> configured_, fetched_;
     std::int64_t all_ = 0, dropped_ = 0;
-    bool enabled_ = false;
+    bool enabled_ = false, overflowed_ = false;
 };
 
 }  // namespace perfgate::cupti

@@ -105,7 +105,9 @@ void CodeSampler::close(Contexts::iterator context) {
         } catch (const util::Error& error) {
             writer_.problem(std::string("samples are missing: ") + error.what());
         }
+        all_ += sampling->all();
         dropped_ += sampling->dropped();
+        overflowed_ = overflowed_ || sampling->overflowed();
     }
     contexts_.erase(context);
 }
@@ -124,19 +126,19 @@ void CodeSampler::finish() {
     while (!contexts_.empty()) close(contexts_.begin());
     over_ = true;
     activity::Records records;
-    std::int64_t all = 0;
     for (const auto& [at, count] : samples_) {
         const auto& [symbol, offset, reason] = at;
         constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
         records.pc_samples.push_back({offset, writer_.string(symbol), writer_.string(reason),
                                       static_cast<std::uint32_t>(std::min(count, most)), 0});
-        all += count;
     }
     writer_.append(records);
-    if (dropped_ > all) {
+    const std::int64_t kept = all_ - dropped_;
+    if (dropped_ > kept) {
         writer_.problem("the device dropped " + std::to_string(dropped_) +
-                        " samples of the program counter and kept " + std::to_string(all));
+                        " samples of the program counter and kept " + std::to_string(kept));
     }
+    if (overflowed_) writer_.problem("samples are missing: a buffer of CUPTI's was full");
 }
 
 }  // namespace perfgate::inject

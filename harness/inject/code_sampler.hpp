@@ -66,7 +66,8 @@ class CodeSampler {
     Contexts contexts_;
     /// By symbol, offset and reason.
     std::map<std::tuple<std::string, std::uint64_t, std::string>, std::int64_t> samples_;
-    std::int64_t dropped_ = 0;
+    std::int64_t all_ = 0, dropped_ = 0;  ///< of all functions
+    bool overflowed_ = false;
     std::atomic<bool> missed_{false};  ///< something that a thread could not wait for
     bool over_ = false;
 };

@@ -13,7 +13,11 @@ namespace {
 using activity::SampledMetric;
 
 /// The driver may not answer while the program launches or ends.
-constexpr std::chrono::seconds longest_hold{5}, longest_end{3};
+constexpr std::chrono::seconds longest_hold{3}, longest_begin{2}, longest_end{3};
+/// Where samples come faster than they are read, the next step goes on.
+constexpr std::chrono::milliseconds longest_read{500};
+/// One thread takes half of this time to read a sample (seen on an H100): with several devices each
+/// has fewer.
 constexpr std::uint64_t interval_ns = 200'000;
 constexpr std::uint64_t longest_in_intervals = 10;
 /// Before this one a metric is in % of its peak, from it on in bytes of the interval.
@@ -63,14 +67,15 @@ void DeviceSampler::fail(std::uint32_t device, const std::string& why) {
     devices_[device] = nullptr;
 }
 
-void DeviceSampler::read(std::uint32_t device, cupti::DeviceSampling& sampling) {
+bool DeviceSampler::read(std::uint32_t device, cupti::DeviceSampling& sampling, Time until) {
     activity::Records records;
     const auto& counters = sampling.counters();
-    const bool whole =
-        sampling.read([&](std::uint64_t start, std::uint64_t end, std::span<const double> values) {
+    const std::uint64_t longest =
+        longest_in_intervals * static_cast<std::uint64_t>(sampling.interval().count());
+    const auto rest = sampling.read(
+        [&](std::uint64_t start, std::uint64_t end, std::span<const double> values) {
             // The first one reaches back to the set-up, half a second (seen on an H100).
-            if (start == 0 || end <= start || end - start > longest_in_intervals * interval_ns)
-                return;
+            if (start == 0 || end <= start || end - start > longest) return;
             activity::DeviceSample& sample = records.device_samples.emplace_back();
             sample.start_ns = start;
             sample.end_ns = end;
@@ -83,29 +88,37 @@ void DeviceSampler::read(std::uint32_t device, cupti::DeviceSampling& sampling) 
                     value *= 1e9 / static_cast<double>(end - start);
                 sample.bits[row] = std::bit_cast<std::uint32_t>(static_cast<float>(value));
             }
-        });
+        },
+        until);
     writer_.append(records);
-    if (!whole) {
+    if (rest == cupti::DeviceSampling::Rest::lost) {
         writer_.problem("samples of GPU " + std::to_string(device) +
                         " are missing: they came faster than they could be read");
         devices_[device] = nullptr;
     }
+    return rest != cupti::DeviceSampling::Rest::some;
 }
 
 void DeviceSampler::hold() noexcept try {
-    if (settled_ == wanted_ || over_) return;
+    // Others that come meanwhile are waited for by their own first launch.
+    const std::uint64_t wanted = wanted_;
+    const auto is_settled = [&] { return (settled_ & wanted) == wanted || over_; };
+    if (is_settled()) return;
     launched_ = true;
     std::unique_lock lock(hold_mutex_);
-    settles_.wait_for(lock, longest_hold, [&] { return settled_ == wanted_ || over_; });
-    settled_ |= wanted_;
+    settles_.wait_for(lock, longest_hold + std::popcount(wanted & ~settled_) * longest_begin,
+                      is_settled);
+    settled_ |= wanted;
 } catch (...) {
     // The first samples are missing.
 }
 
 void DeviceSampler::begin(std::uint32_t device) {
+    const auto devices = static_cast<std::uint64_t>(std::popcount(wanted_.load()));
+    const std::uint64_t interval = interval_ns * devices;
     try {
         devices_[device] =
-            std::make_unique<cupti::DeviceSampling>(api_, device, sampled_counters(), interval_ns);
+            std::make_unique<cupti::DeviceSampling>(api_, device, sampled_counters(), interval);
     } catch (const util::Error& error) {
         fail(device, error.what());
     }
@@ -121,12 +134,16 @@ void DeviceSampler::step() {
     if (over_) return;
     const std::uint64_t wanted = wanted_;
     for (std::uint32_t device = 0; device < 64; ++device) {
-        if ((wanted >> device & 1) != 0 && !devices_.contains(device)) begin(device);
+        if ((wanted >> device & 1) == 0 || devices_.contains(device)) continue;
+        // It takes a second, for which the others are not read.
+        begin(device);
+        break;
     }
     for (auto& [device, sampling] : devices_) {
+        if (over_) return;
         if (sampling == nullptr) continue;
         try {
-            read(device, *sampling);
+            read(device, *sampling, std::chrono::steady_clock::now() + longest_read);
         } catch (const util::Error& error) {
             fail(device, error.what());
         }
@@ -144,11 +161,14 @@ void DeviceSampler::finish() {
         writer_.problem("samples are missing: the driver did not answer before the program ended");
         return;
     }
+    const Time until = std::chrono::steady_clock::now() + longest_end;
     for (auto& [device, sampling] : devices_) {
         if (sampling == nullptr) continue;
         try {
             sampling->stop();
-            read(device, *sampling);
+            if (!read(device, *sampling, until)) {
+                throw util::Error("they were too many to be read when the program ended");
+            }
         } catch (const util::Error& error) {
             writer_.problem("samples of GPU " + std::to_string(device) +
                             " are missing: " + error.what());

@@ -31,14 +31,17 @@ class DeviceSampler {
     /// Called before each launch, copy and memset. Before the first one with a device it waits
     /// until that is sampled, but not for longer than a few seconds.
     void hold() noexcept;
-    /// Every step_ms or so: begins the samples of new devices, and writes what has come.
+    /// Every step_ms or so: begins the samples of one new device, and writes what has come.
     void step();
     /// Ends all samples and writes the rest. No step does anything from here on.
     void finish();
 
   private:
+    using Time = std::chrono::steady_clock::time_point;
+
     void begin(std::uint32_t device);
-    void read(std::uint32_t device, cupti::DeviceSampling& sampling);
+    /// False if some are left.
+    bool read(std::uint32_t device, cupti::DeviceSampling& sampling, Time until);
     void fail(std::uint32_t device, const std::string& why);
 
     const cupti::Api& api_;

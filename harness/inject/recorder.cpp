@@ -513,7 +513,8 @@ void Recorder::run_flushes() noexcept {
     pthread_setname_np(pthread_self(), "perfgate");
     const auto flush_ms = static_cast<int>(settings_.flush_ms);
     const int step_ms = sampler_ == nullptr ? flush_ms : DeviceSampler::step_ms;
-    int since_flush_ms = 0;
+    // A step may take long.
+    auto flushed = std::chrono::steady_clock::now();
     while (!ending_) {
         pollfd wake{wake_[0], POLLIN, 0};
         const int ready = ::poll(&wake, 1, step_ms);
@@ -526,9 +527,9 @@ void Recorder::run_flushes() noexcept {
                 ::kill(getpid(), signal);
                 return;
             }
-            since_flush_ms += step_ms;
-            if (since_flush_ms >= flush_ms) {
-                since_flush_ms = 0;
+            const auto now = std::chrono::steady_clock::now();
+            if (now - flushed >= std::chrono::milliseconds(flush_ms)) {
+                flushed = now;
                 const std::unique_lock lock(flush_mutex_, std::try_to_lock);
                 if (lock.owns_lock() && !ending_) flush(0);
             }

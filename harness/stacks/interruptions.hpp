@@ -26,6 +26,10 @@ class Interruptions {
         bool read(Address from, void* to, std::size_t size) const;
     };
 
+    /// Their rings are locked memory: what a user has apart from a program's own limit (516 KiB a
+    /// processor) holds so many.
+    static constexpr std::size_t most_interrupted_threads = 7;
+
     Interruptions() = default;
     /// `interval` is processor time of the thread.
     Interruptions(pid_t thread, std::chrono::nanoseconds interval);

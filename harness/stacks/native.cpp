@@ -15,12 +15,11 @@
 namespace perfgate::stacks {
 namespace {
 
-constexpr std::size_t most_frames = 64, most_known = 1U << 16, most_modules = 1024,
-                      most_named_modules = 64;
+constexpr std::size_t most_frames = 64, most_known = 1U << 16, most_modules = 1024;
+constexpr std::size_t head_bytes = 1024;
 constexpr Address largest_frame = Address{1} << 24;
-/// Reading the mappings takes longest: each so many looks if an address is in none of them, and in
-/// any case, because others may have taken their places.
-constexpr std::uint64_t looks_between_reads = 64, looks_between_checks = 1024;
+/// Reading the mappings takes longest: each so many looks if an address is in none of them.
+constexpr std::uint64_t looks_between_reads = 64, most_looks_between_reads = 1024;
 
 util::Descriptor opened(const std::string& path, std::uint64_t inode) {
     util::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
@@ -34,6 +33,12 @@ struct Headers {
     Address distance = 0;  ///< of the addresses in memory from those in the file
     Address table = 0;     ///< of call frame information, as in the file; 0: none
 };
+
+/// Empty if nothing is mapped there.
+std::string head_at(const Memory& memory, Address begin) {
+    std::string head(head_bytes, '\0');
+    return memory.read(begin, head.data(), head.size()) ? head : std::string();
+}
 
 std::optional<Headers> headers_at(const Memory& memory, Address begin) {
     Elf64_Ehdr header{};
@@ -92,19 +97,21 @@ struct Call {
     std::optional<Address> target;  ///< nothing: it depends
 };
 std::optional<Call> call_at(const Memory& memory, Address address) {
-    std::array<std::uint8_t, 6> code{};
-    if (!memory.read(address - 5, code)) return std::nullopt;
-    if (code[1] == 0xe8) {
+    std::array<std::uint8_t, 7> code{};
+    if (!memory.read(address - 6, code)) return std::nullopt;
+    if (code[2] == 0xe8) {
         std::int32_t distance = 0;
-        std::memcpy(&distance, code.data() + 2, sizeof distance);
+        std::memcpy(&distance, code.data() + 3, sizeof distance);
         return Call{address + 1 + static_cast<Address>(std::int64_t{distance})};
     }
-    const auto indirect = [&](std::size_t at, int mode) {
-        return code[at] == 0xff && (code[at + 1] & 0xf8) == (mode << 6 | 2 << 3);
-    };
-    const bool by_table = code[0] == 0xff && code[1] == 0x15;
-    if (by_table || indirect(0, 2) || indirect(3, 1) || indirect(4, 0) || indirect(4, 3)) {
-        return Call{};
+    for (std::size_t at = 0; at + 2 <= code.size(); ++at) {
+        const int mode = code[at + 1] >> 6, base = code[at + 1] & 7;
+        if (code[at] != 0xff || (code[at + 1] >> 3 & 7) != 2) continue;
+        const bool indexed = mode != 3 && base == 4;
+        const int last = indexed ? code[std::min(at + 2, code.size() - 1)] & 7 : base;
+        const bool far = mode == 2 || (mode == 0 && last == 5);
+        const std::size_t size = 2 + (indexed ? 1 : 0) + (far ? 4 : mode == 1 ? 1 : 0);
+        if (at + size == code.size()) return Call{};
     }
     return std::nullopt;
 }
@@ -131,7 +138,7 @@ struct Native::Module {
 Native::Native() = default;
 Native::~Native() = default;
 
-void Native::read(Places& places) {
+void Native::read(Places& places, std::uint64_t look) {
     places.places_.clear();
     const Memory memory(places.process_);
     std::vector<Mapping> mappings = mappings_of(places.process_);
@@ -152,8 +159,9 @@ void Native::read(Places& places) {
                 module->second->table = headers->table;
             }
             if (module != modules_.end()) {
-                places.places_.push_back(
-                    {each->begin, std::prev(end)->end, headers->distance, module->second.get()});
+                places.places_.push_back({each->begin, std::prev(end)->end, headers->distance,
+                                          module->second.get(), head_at(memory, each->begin),
+                                          look});
             }
         }
         each = end;
@@ -203,6 +211,8 @@ const Native::Known& Native::known(pid_t process, const Places::Place& place, Ad
             // Its caller is not known.
         }
     }
+    // Other code may have come there meanwhile.
+    if (head_at(memory, place.begin) != place.head) return nothing;
     ++known_;
     return module.known.emplace(address - place.distance, known).first->second;
 }
@@ -211,7 +221,6 @@ void Native::stack(const elf::ModuleMemory& memory, Places& places, std::uint64_
                    Registers registers, std::vector<std::uint32_t>& to) {
     to.clear();
 #ifdef __x86_64__
-    if (look >= places.next_read_ + looks_between_checks) places.places_.clear();
     bool derived = false;  // the caller is not from call frame information alone
     Address callee = 0;
     const Module* callee_module = nullptr;
@@ -221,7 +230,7 @@ void Native::stack(const elf::ModuleMemory& memory, Places& places, std::uint64_
         const Places::Place* const place = this->place(places, address, look);
         if (place == nullptr) return;
         const Known& here = known(places.process_, *place, address);
-        if (derived && !here.call) return;
+        if (depth != 0 && !here.call) return;
         // A call within a module is of the function that was called.
         if (derived && here.call->target && place->module == callee_module &&
             *here.call->target != callee) {
@@ -257,19 +266,24 @@ void Native::stack(const elf::ModuleMemory& memory, Places& places, std::uint64_
 }
 
 const Native::Places::Place* Native::place(Places& places, Address address, std::uint64_t look) {
-    const auto find = [&]() -> const Places::Place* {
+    const auto find = [&]() -> Places::Place* {
         const auto found = std::find_if(
             places.places_.begin(), places.places_.end(),
             [&](const Places::Place& each) { return each.begin <= address && address < each.end; });
         return found == places.places_.end() ? nullptr : &*found;
     };
-    const Places::Place* found = find();
-    if (found != nullptr || look < places.next_read_) return found;
-    read(places);
+    Places::Place* found = find();
+    const auto is_there = [&] {
+        if (found->checked == look) return true;
+        found->checked = look;
+        return head_at(Memory(places.process_), found->begin) == found->head;
+    };
+    if (found != nullptr ? is_there() : look < places.next_read_) return found;
+    read(places, look);
     found = find();
     // Code that is in no file is asked for again and again.
-    places.pause_ =
-        found != nullptr ? looks_between_reads : std::min(2 * places.pause_, looks_between_checks);
+    places.pause_ = found != nullptr ? looks_between_reads
+                                     : std::min(2 * places.pause_, most_looks_between_reads);
     places.next_read_ = look + places.pause_;
     return found;
 }

@@ -39,20 +39,24 @@ class Native {
         struct Place {
             Address begin = 0, end = 0, distance = 0;
             Module* module = nullptr;
+            std::string head{};         ///< what is at its begin: headers, mostly a build id
+            std::uint64_t checked = 0;  ///< the look at which that was still there
         };
         pid_t process_;
         std::vector<Place> places_;
         std::uint64_t next_read_ = 0, pause_ = 1;  ///< looks
     };
 
+    /// Those whose files are kept open.
+    static constexpr std::size_t most_named_modules = 64;
+
     Native();
     ~Native();
     Native& operator=(Native&&) = delete;  // nor copied
 
-    /// The functions with names, from the innermost on, up to where the caller is not known. Where
-    /// the frame pointer would be needed and is not known, it follows from the function's prologue
-    /// if the caller that it gives is at a call. `memory` has the stack, `look` is the number of
-    /// the look.
+    /// The functions with names, from the innermost on, up to where the caller is not known: it is
+    /// at a call. Where the frame pointer would be needed and is not known, it follows from the
+    /// function's prologue. `memory` has the stack, `look` is the number of the look.
     void stack(const elf::ModuleMemory& memory, Places& places, std::uint64_t look,
                Registers registers, std::vector<std::uint32_t>& to);
 
@@ -66,7 +70,7 @@ class Native {
   private:
     struct Known;
 
-    void read(Places& places);
+    void read(Places& places, std::uint64_t look);
     const Places::Place* place(Places& places, Address address, std::uint64_t look);
     const Known& known(pid_t process, const Places::Place& place, Address address);
     std::optional<std::uint32_t> function(Module& module, Address address);

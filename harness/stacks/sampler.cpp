@@ -33,9 +33,6 @@ constexpr std::uint64_t late_intervals = 5;
 /// one in so many intervals.
 constexpr int least_pauses_of_look = 100, most_intervals = 16;
 constexpr std::chrono::milliseconds patience{500};
-/// Their rings are locked memory: what a user has apart from a program's own limit (516 KiB a
-/// processor) holds so many.
-constexpr std::size_t most_interrupted_threads = 7;
 /// Functions of machine code are numbered from here.
 constexpr std::uint32_t first_native = 1U << 31;
 
@@ -298,7 +295,9 @@ bool Sampler::take_interruptions(Process& process, Thread& thread, std::uint64_t
         const std::uint32_t frame = native_frame(process, stack.registers,
                                                  [&](auto... part) { return stack.read(part...); });
         const std::uint64_t ago = look_monotonic_ns_ - std::min(look_monotonic_ns_, stack.time_ns);
-        const std::uint64_t then = std::max(now - std::min(now, ago), thread.sample.start_ns);
+        // A look that came late has closed the sample.
+        const std::uint64_t then =
+            std::max({now - std::min(now, ago), thread.sample.start_ns, thread.sample.end_ns});
         any = true;
         begin(process, thread, then, frame, state);
     });
@@ -324,7 +323,8 @@ void Sampler::sample(Process& process, Thread& thread, std::uint64_t now, bool p
         if (take_interruptions(process, thread, now, faults ? state : HostState::running) && runs) {
             return;
         }
-        if (runs && !thread.asked && interrupted_threads_ < most_interrupted_threads) {
+        if (runs && !thread.asked &&
+            interrupted_threads_ < Interruptions::most_interrupted_threads) {
             thread.asked = true;
             ++interrupted_threads_;
             thread.interruptions = Interruptions(thread.id, interval_);
@@ -349,6 +349,8 @@ void Sampler::sample(Process& process, Thread& thread, std::uint64_t now, bool p
         thread.memory.repeat();
         frame = native_frame(process, *thread.state.registers(),
                              [&](auto... part) { return thread.memory.read(part...); });
+        // Its registers and its stack would be of two moments.
+        if (thread.state.ran()) frame = 0;
     }
     begin(process, thread, now, frame, state);
 }

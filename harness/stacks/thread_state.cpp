@@ -17,6 +17,8 @@
 #include <string_view>
 #include <utility>
 
+#include "stacks/interruptions.hpp"
+
 namespace perfgate::stacks {
 namespace {
 
@@ -54,8 +56,9 @@ constexpr Call calls[] = {
 /// Faults that take about 0.5 µs each are the cause if they take this much of the time.
 constexpr std::uint64_t ns_of_fault = 500, faulting_parts = 4;
 
-/// Descriptors for what is opened briefly.
-constexpr rlim_t spare_descriptors = 16;
+/// Descriptors for what is opened briefly, and for what others keep.
+constexpr rlim_t spare_descriptors =
+    16 + Native::most_named_modules + Interruptions::most_interrupted_threads;
 
 util::Descriptor opened(const std::string& folder, const char* name) {
     return util::Descriptor(::open((folder + name).c_str(), O_RDONLY | O_CLOEXEC));
@@ -114,11 +117,20 @@ std::string_view ThreadState::text_now(const util::Descriptor& kept, const char*
     return keeps_files_ ? text_of(kept, buffer) : text_of(opened(folder_, name), buffer);
 }
 
+std::array<std::uint64_t, 2> ThreadState::schedule_now() const {
+    Buffer buffer{};
+    std::array<std::uint64_t, 2> schedule{};
+    numbers(text_now(schedule_, "schedstat", buffer), 1, schedule);
+    return schedule;
+}
+
+bool ThreadState::ran() const {
+    return schedule_now()[1] != runs_;
+}
+
 bool ThreadState::look(std::uint64_t since_ns) {
     Buffer buffer{};
-    std::array<std::uint64_t, 2> schedule{};  // time for which it was ready, how often it ran
-    const std::string_view times = text_now(schedule_, "schedstat", buffer);
-    numbers(times, 1, schedule);
+    const std::array<std::uint64_t, 2> schedule = schedule_now();
     // A thread that was blocked and has not been given a processor since is where it was. A kernel
     // without these statistics says 0.
     unchanged_ = blocked_ && schedule[1] != 0 && schedule[1] == runs_;

@@ -34,12 +34,17 @@ class ThreadState {
     /// It has not run since the look before: its stack is the same.
     [[nodiscard]] bool unchanged() const { return unchanged_; }
 
+    /// It was given a processor since the last look.
+    [[nodiscard]] bool ran() const;
+
     /// While it is blocked, and if that may be known.
     [[nodiscard]] const std::optional<Registers>& registers() const { return registers_; }
 
   private:
     using Buffer = std::array<char, 512>;
     std::string_view text_now(const util::Descriptor& kept, const char* name, Buffer& buffer) const;
+    /// Time for which it was ready, ns, and how often it ran.
+    [[nodiscard]] std::array<std::uint64_t, 2> schedule_now() const;
     /// What it waits for in a call; false if that is not known.
     bool read_call();
 

@@ -111,6 +111,25 @@ TEST_F(Code, OfWhichTheDeviceDroppedMostSamplesIsIncomplete) {
         << found.incomplete[0];
 }
 
+TEST_F(Code, OfWhichMostSamplesAreOfOtherKernelsIsComplete) {
+    environment_ = {{"MOCK_PC_DROPPED", "31"}};
+    run({"newcontext", "module", base_, "kernels", "3", "scale", "kernels", "9", "other"});
+    const activity::Recording found = recorded();
+    EXPECT_TRUE(found.incomplete.empty()) << found.incomplete.front();
+}
+
+TEST_F(Code, WhoseSamplesDidNotFitABufferIsIncomplete) {
+    for (const char* fault : {"MOCK_PC_REMAINING", "MOCK_PC_FULL"}) {
+        environment_ = {{fault, "1"}};
+        fs::remove_all(settings_.folder);
+        fs::create_directory(settings_.folder);
+        run({"newcontext", "module", base_, "kernels", "3", "scale"});
+        const activity::Recording found = recorded();
+        ASSERT_EQ(found.incomplete.size(), 1u) << fault;
+        EXPECT_EQ(found.incomplete[0], "samples are missing: a buffer of CUPTI's was full");
+    }
+}
+
 TEST_F(Code, OfAnOlderCuptiIsAReason) {
     environment_ = {{"LD_LIBRARY_PATH", PERFGATE_MOCK_FOLDER "/1204:" PERFGATE_MOCK_FOLDER}};
     settings_.cupti = PERFGATE_MOCK_FOLDER "/1204/libcupti.so.12";

@@ -10,8 +10,8 @@
 // number), MOCK_PER_PASS (hardware counters in one pass: 2), MOCK_COUNT_FACTOR (of each value: 1),
 // MOCK_ALL_PASSES=0 (a pass more than announced). Of samples: MOCK_SAMPLING_BUSY (a CUptiResult of
 // enabling), MOCK_SAMPLED_AT_MOST (counters, of those that fit one pass), MOCK_OVERFLOW (after the
-// first samples), MOCK_LATE_MS (so long nobody decodes, once), MOCK_NO_TIMER (only the system
-// clock triggers samples).
+// first samples), MOCK_LATE_MS (so long nobody decodes, once), MOCK_ENDLESS (they do not end when
+// they are stopped), MOCK_NO_TIMER (only the system clock triggers samples).
 #include "mock_counters.hpp"
 
 #include <cupti.h>
@@ -54,7 +54,7 @@ struct CUpti_PmSampling_Object {
     std::uint64_t read_to = 0;  ///< 0: not started
     std::uint64_t interval_ns = 0;
     std::uint32_t room = 0;
-    bool decoded = false;
+    bool decoded = false, stopped = false;
 };
 struct CUpti_RangeProfiler_Object {
     CUcontext context = nullptr;
@@ -350,8 +350,8 @@ cuptiRangeProfilerGetCounterDataInfo(CUpti_RangeProfiler_GetCounterDataInfo_Para
     return CUPTI_SUCCESS;
 }
 
-// --- samples of the device, each with what one block counts. An image that is full loses
-// what came after it, which CUPTI 13.0 does not.
+// --- samples of the device, each with what one block counts. What does not fit into an image stays
+// for the next one.
 
 namespace {
 
@@ -410,7 +410,8 @@ EXPORT CUptiResult cuptiPmSamplingSetConfig(CUpti_PmSampling_SetConfig_Params* p
     }
     const bool by_timer = params->triggerMode == CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL;
     if (by_timer && std::getenv("MOCK_NO_TIMER") != nullptr) return CUPTI_ERROR_NOT_SUPPORTED;
-    params->pPmSamplingObject->interval_ns = 200'000;  // not that of the system clock
+    // Not that of the system clock.
+    params->pPmSamplingObject->interval_ns = by_timer ? params->samplingInterval : 200'000;
     return params->hardwareBufferSize != 0 && params->samplingInterval != 0
                ? CUPTI_SUCCESS
                : CUPTI_ERROR_INVALID_PARAMETER;
@@ -440,7 +441,9 @@ EXPORT CUptiResult cuptiPmSamplingStart(CUpti_PmSampling_Start_Params* params) {
 
 EXPORT CUptiResult cuptiPmSamplingStop(CUpti_PmSampling_Stop_Params* params) {
     REQUIRE_SIZE(CUpti_PmSampling_Stop_Params);
-    return params->pPmSamplingObject->read_to != 0 ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_OPERATION;
+    CUpti_PmSampling_Object& own = *params->pPmSamplingObject;
+    own.stopped = true;
+    return own.read_to != 0 ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_OPERATION;
 }
 
 namespace {
@@ -460,11 +463,16 @@ EXPORT CUptiResult cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Params*
     Image image;
     image.start = own.read_to;
     image.sample_ns = own.interval_ns;
-    const std::uint64_t come = (now() - own.read_to) / image.sample_ns;
+    // Of an image that was not cleared nothing is read anew.
+    if (image_of(params->pCounterDataImage).samples != 0) return CUPTI_ERROR_INVALID_OPERATION;
+    const bool endless = own.stopped && std::getenv("MOCK_ENDLESS") != nullptr;
+    const std::uint64_t come =
+        endless ? std::uint64_t{own.room} : (now() - own.read_to) / image.sample_ns;
     image.samples = std::min<std::uint64_t>(come, own.room);
-    own.read_to += come * image.sample_ns;
+    own.read_to += image.samples * image.sample_ns;
     samples_read += image.samples;
     std::memcpy(params->pCounterDataImage, &image, sizeof(image));
+    if (endless) std::this_thread::sleep_for(std::chrono::milliseconds(10));
     params->decodeStopReason = come >= own.room
                                    ? CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL
                                    : CUPTI_PM_SAMPLING_DECODE_STOP_REASON_END_OF_RECORDS;

@@ -6,7 +6,8 @@
 // of what was there: as the real one, which the client must read.
 //
 // Faults, by environment: MOCK_PC_ERROR (a CUptiResult of enabling), MOCK_PC_DROPPED (so many
-// samples are said to be dropped).
+// samples are said to be dropped), MOCK_PC_REMAINING (so many places never fit), MOCK_PC_FULL (the
+// buffer of the hardware was full).
 #include <cupti.h>
 #include <cupti_pcsampling.h>
 
@@ -54,9 +55,14 @@ void flush(CUpti_PCSamplingData& to) {
         place.stallReasonCount = 2;
         to.totalSamples += 10 * launches;
     }
-    const char* dropped = std::getenv("MOCK_PC_DROPPED");
-    to.droppedSamples = dropped == nullptr ? 0 : std::strtoul(dropped, nullptr, 10);
-    to.remainingNumPcs = 0;
+    const auto fault = [](const char* variable) {
+        const char* value = std::getenv(variable);
+        return value == nullptr ? 0 : std::strtoul(value, nullptr, 10);
+    };
+    to.droppedSamples = to.totalNumPcs == 0 ? 0 : fault("MOCK_PC_DROPPED");
+    to.totalSamples += to.droppedSamples;
+    to.remainingNumPcs = &to == own.configured ? fault("MOCK_PC_REMAINING") : 0;
+    to.hardwareBufferFull = static_cast<std::uint8_t>(fault("MOCK_PC_FULL"));
     own.kernels.clear();
 }
 

@@ -23,6 +23,7 @@
 #include "elf/call_frames.hpp"
 #include "elf/function_names.hpp"
 #include "stacks/memory.hpp"
+#include "stacks/native.hpp"
 #include "util/error.hpp"
 
 namespace perfgate::elf {
@@ -173,6 +174,65 @@ TEST(FunctionNames, damaged_files_do_no_harm) {
     std::filesystem::remove(path);
     EXPECT_LT(50, refused);
 }
+
+#ifdef __x86_64__
+
+/// The functions of a stack whose innermost function was just called.
+std::vector<std::uint32_t> stack_of(stacks::Native& native, stacks::Native::Places& places,
+                                    std::uint64_t look, const void* instruction,
+                                    const void* return_to) {
+    constexpr stacks::Address at = 0x1000;
+    const auto memory = [&](std::uint64_t from, void* to, std::size_t size) {
+        if (from != at || size != sizeof return_to) return false;
+        std::memcpy(to, &return_to, size);
+        return true;
+    };
+    std::vector<std::uint32_t> functions;
+    native.stack(memory, places, look,
+                 {reinterpret_cast<stacks::Address>(instruction), at, std::nullopt}, functions);
+    return functions;
+}
+
+__attribute__((noinline)) const void* place_behind_own_call() {
+    asm volatile("");
+    return __builtin_return_address(0);
+}
+
+TEST(NativeStacks, have_only_callers_that_are_at_a_call) {
+    stacks::Native native;
+    stacks::Native::Places places(getpid());
+    const auto* const function = reinterpret_cast<const char*>(&named_function);
+    const void* const caller = place_behind_own_call();
+    const auto called = stack_of(native, places, 0, function, caller);
+    ASSERT_EQ(2u, called.size());
+    EXPECT_NE(std::string::npos, native.name(called[0]).find("named_function"));
+    EXPECT_EQ(1u, stack_of(native, places, 0, function, function + 1).size());
+}
+
+TEST(NativeStacks, are_of_what_is_mapped_now) {
+    std::ifstream own("/proc/self/exe", std::ios::binary);
+    std::string content{std::istreambuf_iterator<char>(own), {}};
+    void* at = nullptr;
+    stacks::Native native;
+    stacks::Native::Places places(getpid());
+    for (const std::uint64_t look : {1, 2}) {
+        const std::filesystem::path path = testing::TempDir() + "mapped-" + std::to_string(look);
+        content[EI_NIDENT - 1] = static_cast<char>(look);
+        std::ofstream(path, std::ios::binary) << content;
+        const util::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+        at = mmap(at, content.size(), PROT_READ | PROT_EXEC,
+                  MAP_PRIVATE | (at == nullptr ? 0 : MAP_FIXED), file.get(), 0);
+        ASSERT_NE(MAP_FAILED, at);
+        const auto functions =
+            stack_of(native, places, look, static_cast<const char*>(at) + named_address(), nullptr);
+        ASSERT_EQ(1u, functions.size());
+        EXPECT_EQ(path, native.file(functions[0]));
+        std::filesystem::remove(path);
+    }
+    munmap(at, content.size());
+}
+
+#endif
 
 TEST(RepeatedReads, are_of_one_moment_and_others_are_made_when_asked) {
     std::array<int, 3> values{1, 2, 3};

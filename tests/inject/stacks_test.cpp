@@ -331,7 +331,7 @@ TEST_F(Stacks, what_a_native_program_waits_or_runs_in_is_named) {
                 const std::string stack = stack_of(found, each);
                 stacks.insert(stack);
                 // A C library with frame pointers (Ubuntu 24.04) hides who waits for a mutex.
-                const bool hidden = stack == "__pthread_mutex_lock";
+                const bool hidden = word == std::string("lock") && stack == "__pthread_mutex_lock";
                 named = named || (each.process == each.thread && each.state == state &&
                                   (hidden || stack.find("Loader4next") != std::string::npos));
             }

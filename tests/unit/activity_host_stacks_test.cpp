@@ -136,6 +136,24 @@ TEST(HostStacks, time_of_several_threads_counts_once_meanwhile_if_each_works_eno
     EXPECT_EQ(std::string::npos, host_text(stacks).find("meanwhile"));
 }
 
+TEST(HostStacks, functions_with_results_of_the_standard_library_are_the_programs) {
+    for (const char* file : {"/app/train", "/app/libcustom_ops.so"}) {
+        Sampled program;
+        // std::vector<int> my::load<int>()
+        const auto load =
+            program.stack({std::string(file) + ":_ZN2my4loadIiEESt6vectorIT_SaIS2_EEv:0",
+                           "/app/train:_ZNKSt6vectorIiSaIiEE4sizeEv:0"});
+        program.sample({0, 100}, load);
+        const Recording recording = program.recording();
+        const Timeline timeline(recording);
+        const HostStacks stacks = HostSamples(timeline).in(piece({0, 100}));
+        ASSERT_EQ(1u, stacks.waiting.size());
+        EXPECT_EQ(file, stacks.waiting[0].file);
+        EXPECT_NE(std::string::npos, stacks.waiting[0].name.find("load")) << stacks.waiting[0].name;
+        EXPECT_EQ(std::string::npos, stacks.waiting[0].name.find("size")) << stacks.waiting[0].name;
+    }
+}
+
 TEST(HostStacks, native_functions_are_demangled_and_those_of_libraries_left_out) {
     Sampled program;
     const std::string libc = "/usr/lib/x86_64-linux-gnu/libc.so.6";

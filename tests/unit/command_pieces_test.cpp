@@ -901,6 +901,19 @@ TEST(SampledValues, BytesOfAProgramWhoseBeginWasNotSampledAreAbsent) {
     EXPECT_EQ(found.samples.at("sm_active"), std::vector<double>{50});
 }
 
+TEST(SampledValues, BytesAtAnEndOfTheRangeCount) {
+    const auto bytes = [](std::uint64_t last) {
+        activity::Program program;
+        program.range("step", {1000, 2000}).kernel("a", 1000, {1000, 2000});
+        program.sample({1000, last}, {50, 10, 1, 2, 0, 0, 0});
+        program.sample({last, 2100}, {50, 10, 1, 2, 0, 1e9F, 0});
+        return sampled_values_of(*recorded_of({program}), step).samples;
+    };
+    EXPECT_EQ(bytes(1900).at("pcie_bytes"), std::vector<double>{100});
+    EXPECT_FALSE(bytes(1400).contains("pcie_bytes"))
+        << "most of it is of one sample across its end";
+}
+
 TEST(SampledValues, BytesAreOfAllDevicesThatWorked) {
     activity::Program program;
     program.range("step", {100, 300}).kernel("a", 110, {120, 300});

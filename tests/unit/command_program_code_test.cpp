@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "elf/cubin.hpp"
+#include "temporary_folder.hpp"
 #include "util/error.hpp"
 
 namespace perfgate::command {
@@ -83,6 +84,38 @@ TEST_F(ProgramCode, OfTwoModulesWithOneSymbolIsNotSampled) {
     EXPECT_EQ(found.kernels[0].launches, 0);
     EXPECT_EQ(found.kernels[0].listing.instructions.at(1).samples.all(), 0);
     EXPECT_EQ(found.sampling_problem, "two kernels have the symbol of scale(float*, int)");
+}
+
+TEST_F(ProgramCode, OfTwoSymbolsHasTheSamplesOfBoth) {
+    std::string renamed = base_;
+    for (std::size_t at = 0; (at = renamed.find("scale", at)) != std::string::npos;) {
+        renamed.replace(at, 5, "scalf");
+    }
+    ASSERT_EQ(elf::machine_code(elf::ElfImage(renamed)).at("scalf").fingerprint,
+              fingerprint(base_));
+    std::vector<Recording> other = process(fingerprint(base_), 74);
+    other[0].strings[1] = "scalf";
+    const model::CaseCode found =
+        code_of(result_, {base_, renamed}, {process(fingerprint(base_), 70), other}, &listing);
+    ASSERT_EQ(found.kernels.size(), 1u);
+    EXPECT_EQ(found.kernels[0].listing.instructions.at(1).samples.all(), 144);
+    other[0].strings[2] = "another";
+    EXPECT_EQ(code_of(result_, {base_, renamed}, {other}, &listing).sampling_problem,
+              "two kernels have the symbol of scale(float*, int)");
+}
+
+TEST(KeptModules, AreReadUpToABudgetAndEachOnce) {
+    const TemporaryFolder folder;
+    for (const auto& [name, content] : {std::pair{"a.0.cubin", "12345"},
+                                        {"b.0.cubin", "12345"},
+                                        {"c.0.cubin", "123456"},
+                                        {"d.0.cubin", "1234"},
+                                        {"e.activity", "1"}}) {
+        std::ofstream(folder.path() / name) << content;
+    }
+    const KeptModules kept = modules_in(folder.path(), 10);
+    EXPECT_EQ(kept.modules, (Modules{"12345", "1234"}));
+    EXPECT_EQ(kept.left_out, 1u);
 }
 
 TEST_F(ProgramCode, ThatIsInNoModuleIsAReason) {

@@ -33,7 +33,8 @@ namespace fs = std::filesystem;
 /// Each gives one half of the samples, which shows how well they repeat.
 constexpr int processes = 2;
 constexpr std::size_t most_kernels_of_case = 16;
-constexpr std::size_t most_module_bytes = std::size_t{512} << 20;
+/// Of all modules.
+constexpr std::uintmax_t most_module_bytes = std::uintmax_t{512} << 20;
 constexpr std::size_t most_modules = 256;
 
 /// Those with known code and the most time, each code once.
@@ -51,10 +52,11 @@ std::vector<const model::Kernel*> longest_kernels(const model::CaseResult& resul
     return kernels;
 }
 
-/// A module's function with some code.
+/// Functions with the same code: all their symbols, and one of the modules with the first.
 struct Function {
     const std::string* module = nullptr;
     std::string symbol;
+    std::set<std::string, std::less<>> symbols;
 };
 
 /// By fingerprint.
@@ -63,7 +65,9 @@ std::map<std::string, Function> functions_in(const Modules& modules) {
     for (const std::string& module : modules) {
         try {
             for (auto& [symbol, code] : elf::machine_code(elf::ElfImage(module))) {
-                functions.try_emplace(code.fingerprint, Function{&module, symbol});
+                const auto function =
+                    functions.try_emplace(code.fingerprint, Function{&module, symbol, {}}).first;
+                function->second.symbols.insert(symbol);
             }
         } catch (const util::InputError&) {
             // A kernel that is in no module that can be read is said to be.
@@ -72,7 +76,7 @@ std::map<std::string, Function> functions_in(const Modules& modules) {
     return functions;
 }
 
-/// Adds the samples of the processes to a kernel. False: a process has other code of the symbol.
+/// Adds the samples of the processes to a kernel. False: a process has other code of a symbol.
 bool add_samples(const Function& function,
                  const std::vector<std::vector<activity::Recording>>& recorded,
                  model::KernelCode& kernel) {
@@ -82,10 +86,12 @@ bool add_samples(const Function& function,
     for (const std::vector<activity::Recording>& recordings : recorded) {
         for (const activity::Recording& recording : recordings) {
             const auto codes = activity::machine_code(recording);
-            const auto code = codes.find(function.symbol);
-            if (code != codes.end() && code->second != kernel.code) return false;
+            for (const std::string& symbol : function.symbols) {
+                const auto code = codes.find(symbol);
+                if (code != codes.end() && code->second != kernel.code) return false;
+            }
             for (const activity::PcSample& sample : recording.records.pc_samples) {
-                if (recording.text(sample.symbol) != function.symbol) continue;
+                if (!function.symbols.contains(recording.text(sample.symbol))) continue;
                 const auto found = at.find(static_cast<std::int64_t>(sample.offset));
                 if (found == at.end()) continue;
                 model::Samples& samples = found->second->samples;
@@ -111,19 +117,35 @@ std::string problems_of(const std::vector<std::vector<activity::Recording>>& rec
     return fmt::format("{}", fmt::join(problems, "; "));
 }
 
-/// The files beside the recordings.
-Modules modules_in(const fs::path& folder) {
-    Modules modules;
-    std::error_code error;
-    for (const auto& entry : fs::directory_iterator(folder, error)) {
-        if (entry.path().extension() != ".cubin" || modules.size() == most_modules) continue;
-        if (entry.symlink_status(error).type() != fs::file_type::regular) continue;
-        modules.push_back(util::read_file(entry.path(), most_module_bytes, "machine code"));
-    }
-    return modules;
-}
-
 }  // namespace
+
+KeptModules modules_in(const fs::path& folder, std::uintmax_t most_bytes) {
+    KeptModules kept;
+    std::error_code error;
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+        if (entry.path().extension() != ".cubin") continue;
+        if (entry.symlink_status(error).type() == fs::file_type::regular) {
+            files.push_back(entry.path());
+        }
+    }
+    std::sort(files.begin(), files.end());
+    for (const fs::path& file : files) {
+        const std::uintmax_t bytes = fs::file_size(file, error);
+        if (error || bytes > most_bytes || kept.modules.size() == most_modules) {
+            ++kept.left_out;
+            continue;
+        }
+        std::string module = util::read_file(file, most_bytes, "machine code");
+        // Processes load the same ones.
+        if (std::find(kept.modules.begin(), kept.modules.end(), module) != kept.modules.end()) {
+            continue;
+        }
+        most_bytes -= module.size();
+        kept.modules.push_back(std::move(module));
+    }
+    return kept;
+}
 
 model::CaseCode code_of(const model::CaseResult& result, const Modules& modules,
                         const std::vector<std::vector<activity::Recording>>& recorded,
@@ -196,7 +218,7 @@ std::vector<model::CaseCode> code_of_program(
     try {
         if (wanted.empty()) throw util::Error("the code of its kernels is not known");
         const ProgramRuns programs(machine, command);
-        Modules modules;
+        KeptModules kept;
         std::vector<std::vector<activity::Recording>> recorded;
         for (int process = 1; process <= processes; ++process) {
             observe("machine code");
@@ -212,16 +234,20 @@ std::vector<model::CaseCode> code_of_program(
             for (const fs::path& file : activity::recordings_in(folder.path())) {
                 recordings.push_back(activity::read_recording(file));
             }
-            if (process == 1) modules = modules_in(folder.path());
+            if (process == 1) kept = modules_in(folder.path(), most_module_bytes);
         }
         std::map<const std::string*, std::string> listings;
         const auto list = [&](const std::string& module) -> std::string {
-            const auto [known, fresh] = listings.try_emplace(&module);
-            if (fresh) known->second = program::disassemble(module);
-            return known->second;
+            const auto known = listings.find(&module);
+            if (known != listings.end()) return known->second;
+            return listings.emplace(&module, program::disassemble(module)).first->second;
         };
         for (std::size_t i = 0; i < results.size(); ++i) {
-            all[i] = code_of(results[i], modules, recorded, list);
+            all[i] = code_of(results[i], kept.modules, recorded, list);
+            if (kept.left_out == 0) continue;
+            all[i].problem += fmt::format("{}{} too large or too many to be read",
+                                          all[i].problem.empty() ? "" : "; ",
+                                          util::counted(kept.left_out, "module"));
         }
     } catch (const Stopped&) {
         problem = "interrupted";

@@ -3,7 +3,11 @@
 // processes of the program at level `code` (inject/code_sampler.hpp).
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
 #include <functional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,6 +28,13 @@ std::vector<model::CaseCode> code_of_program(
 
 /// A module that a process loaded, as an image (elf/elf_image.hpp).
 using Modules = std::vector<std::string>;
+
+/// The files beside the recordings, each content once.
+struct KeptModules {
+    Modules modules;
+    std::size_t left_out = 0;  ///< for their size or number
+};
+KeptModules modules_in(const std::filesystem::path& folder, std::uintmax_t most_bytes);
 
 /// The code of a case's kernels, found in the modules by their fingerprints, with the samples that
 /// the processes recorded. `list`: program::disassemble.

@@ -61,8 +61,12 @@ SampledValues sampled_values_of(const Recorded& recorded, const Piece& piece) {
         const bool too_early =
             piece.kind == Piece::Kind::range && own.front().begin < device.begin();
         for (const activity::SampledRow& row : activity::sampled_rows()) {
-            const auto mean =
+            auto mean =
                 device.over(row, own, row.is_share ? least_covered_share : least_covered_bytes);
+            // The ends of a window have bytes, too.
+            if (mean && !row.is_share) {
+                mean = device.over(row, own, least_covered_bytes, DeviceSamples::Across::in_part);
+            }
             if (!mean) {
                 if (!too_early) unknown.insert(row.name);
                 continue;
