@@ -17,7 +17,8 @@ __global__ void __launch_bounds__(kThreads)
     const std::size_t step = std::size_t{gridDim.x} * kThreads;
     for (std::size_t i = std::size_t{blockIdx.x} * kThreads + threadIdx.x; i < rows * cols;
          i += step) {
-        values[i] = common::Element<Dtype::kE4m3>::from(common::uniform(key, i % rows * cols + i / rows));
+        values[i] =
+            common::Element<Dtype::kE4m3>::from(common::uniform(key, i % rows * cols + i / rows));
     }
 }
 
