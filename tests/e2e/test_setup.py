@@ -486,16 +486,6 @@ exit "$(cat code)"
                     self.assertNotIn(done.returncode, (0, 4))
                     self.assertFalse((self.folder / "calls").exists())
 
-    def test_adopt_takes_whole_archives_of_its_own_version_alone(self):
-        (self.folder / ".git").mkdir()
-        whole = self.archive.read_bytes()
-        own, other = (f"perfgate-{version}-linux-x86_64.tar.gz" for version in (OWN_VERSION, OWN_VERSION + "0"))
-        for name, content, reason in ((other, whole, OWN_VERSION), (own, whole[:-9], "cut"), (own, whole[:40], "cut"),
-                                      (own, whole[:30] + bytes(30) + whole[60:], "cut"), (own, whole[1:], "gzip")):
-            with self.subTest(name, size=len(content)):
-                (self.folder / name).write_bytes(content)
-                self.assertIn(reason, self.run_tool("adopt", "--ci", "gitlab", "--archive", name, code=2).stderr)
-
     def test_a_release_that_is_published_nowhere_is_where_adopt_says(self):
         """In GitLab's package registry, for which jobs have a token, or in a file on the agents."""
         tokens, redirected = [], []
