@@ -10,7 +10,7 @@ clang_version=14
 # What configuring with tests searches for, and what only running them does.
 test_build_packages=(libbenchmark-dev libgtest-dev python3)
 test_packages=(clang "clang-format-$clang_version" cmark-gfm fish jq libxml2-utils python3-jsonschema
-               python3-junitparser python3-yaml shellcheck zsh zstd)
+               python3-junitparser python3-pytest python3-yaml shellcheck zsh zstd)
 # The test of ci/slurm starts its own daemons, which only root can.
 [ "$(id -u)" != 0 ] || test_packages+=(munge slurm-client slurmctld slurmd)
 

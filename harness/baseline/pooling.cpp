@@ -511,15 +511,15 @@ PoolingFindings pooling_findings(const Run& run, const model::SuiteResult& suite
         const PooledMetric& pooled = all[i];
         const model::MetricDefinition& definition = *pooled.comparison.definition;
         const bool timing = definition.metric_class == model::MetricClass::timing;
-        std::optional<double> needed;
+        std::optional<double> named;
         if (const double size = std::fabs(gate::estimate_of(*pooled.comparison.baseline));
             timing && size > 0) {
-            needed = needed_by_time(pooled, drifts[i], policy);
+            const std::optional<double> needed = needed_by_time(pooled, drifts[i], policy);
             const double allowed = allowed_to(pooled, size);
+            if (needed) named = lasting(pooled, *needed);
             if (!needed || *needed > allowed) {
-                if (needed) needed = lasting(pooled, *needed);
                 result.unshown.push_back(
-                    {pooled.id, pooled.metric(), allowed, needed, in_points(definition)});
+                    {pooled.id, pooled.metric(), allowed, named, in_points(definition)});
             }
         }
         if (now[i].basis != gate::Basis::spread) continue;
@@ -527,14 +527,14 @@ PoolingFindings pooling_findings(const Run& run, const model::SuiteResult& suite
             result.demotions.push_back({pooled.id, pooled.metric()});
         }
         if (!timing && finest[i].minimum_detectable_change) {
-            needed = written(*finest[i].minimum_detectable_change *
-                             tolerance_scale(definition, *pooled.comparison.baseline));
+            named = written(*finest[i].minimum_detectable_change *
+                            tolerance_scale(definition, *pooled.comparison.baseline));
         }
-        if (!needed) continue;
+        if (!named) continue;
         Seen& seen = by_metric[pooled.metric()];
-        seen.tolerances.emplace_back(*needed, pooled.id);
+        seen.tolerances.emplace_back(*named, pooled.id);
         seen.points = in_points(definition);
-        if (!timing && now[i].tolerance_is_finer) seen.too_fine.push_back({pooled.id, *needed});
+        if (!timing && now[i].tolerance_is_finer) seen.too_fine.push_back({pooled.id, *named});
     }
     for (auto& entry : by_metric) {
         Seen& seen = entry.second;

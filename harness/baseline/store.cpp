@@ -158,6 +158,22 @@ std::vector<std::string> devices_with_baseline(const fs::path& folder, std::stri
     return keys;
 }
 
+std::vector<std::string> other_gpus_with_baseline(const fs::path& folder,
+                                                  std::string_view device_key,
+                                                  std::string_view suite) {
+    const auto model_of = [](std::string_view key) {
+        const std::size_t end = key.find_last_not_of("0123456789");
+        const bool counted = end != std::string_view::npos && end + 1 < key.size() && end > 0 &&
+                             key.substr(end - 1, 2) == "-x";
+        return counted ? key.substr(0, end - 1) : std::string_view();
+    };
+    const std::string_view model = model_of(device_key);
+    std::vector<std::string> keys = devices_with_baseline(folder, suite);
+    if (model.empty() || std::find(keys.begin(), keys.end(), device_key) != keys.end()) return {};
+    std::erase_if(keys, [&](const std::string& key) { return model_of(key) != model; });
+    return keys;
+}
+
 std::vector<BaselinePlace> stored_places(const fs::path& folder, std::vector<std::string>* faults) {
     std::error_code error;
     if (!fs::is_directory(folder, error)) {
@@ -238,10 +254,9 @@ static void tell_git(const fs::path& folder, std::vector<FileChange>& changes) {
         {attributes,
          "# perfgate writes these byte for byte. Reviews fold the values; the ledger says who "
          "accepted what.\n"
-         "* text eol=lf\n"
-         "*.json linguist-generated\n"
+         "*/*.json text eol=lf linguist-generated\n"
          "# Acceptances of two branches merge: the lines of both stay.\n"
-         "*.ledger.jsonl merge=union\n"});
+         "*/*.ledger.jsonl text eol=lf merge=union\n"});
 }
 
 static void add_entries(const fs::path& folder, const std::string& device_key,

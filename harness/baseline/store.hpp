@@ -51,6 +51,12 @@ std::vector<std::string> suites_with_baseline(const std::filesystem::path& folde
 std::vector<std::string> devices_with_baseline(const std::filesystem::path& folder,
                                                std::string_view suite);
 
+/// The keys of other numbers of GPUs of the same model ("-x4") that have a baseline of the suite,
+/// if this one has none.
+std::vector<std::string> other_gpus_with_baseline(const std::filesystem::path& folder,
+                                                  std::string_view device_key,
+                                                  std::string_view suite);
+
 struct BaselinePlace {
     std::string device_key, suite;
 

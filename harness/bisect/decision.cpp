@@ -88,13 +88,6 @@ bool scattered(const Target& target, const model::MetricSeries& good,
     return spread > scattered_times * usual && spread > part_of_change * change;
 }
 
-bool far_beyond(const model::MetricDefinition& definition, const Target& target,
-                const model::MetricSeries& good, const model::MetricSeries& commit,
-                double false_alarms) {
-    return shown_better(rule_of_look(false_alarms), directed(definition, target), commit,
-                        with_change(definition.name, target, good, far_times));
-}
-
 std::size_t first_pairs(double false_alarms) {
     const double level = share_of_pairs * false_alarms / static_cast<double>(looks);
     std::size_t pairs = 1;
@@ -102,20 +95,27 @@ std::size_t first_pairs(double false_alarms) {
     return pairs;
 }
 
-Decision decide(const model::MetricDefinition& definition, const Target& target,
-                const model::MetricSeries& good, const model::MetricSeries& commit,
-                double false_alarms) {
+Decided decide(const model::MetricDefinition& definition, const Target& target,
+               const model::MetricSeries& good, const model::MetricSeries& commit,
+               double false_alarms) {
     const bool timing = definition.metric_class == model::MetricClass::timing;
-    if (timing && scattered(target, good, commit)) return Decision::undecided;
-    if (timing && far_beyond(definition, target, good, commit, false_alarms)) {
-        return Decision::undecided;
+    if (timing && scattered(target, good, commit)) {
+        return {Decision::undecided, "its processes differ far more than GOOD's and BAD's"};
     }
     const gate::PairedRule rule = rule_of_look(false_alarms);
     const model::MetricDefinition as_followed = directed(definition, target);
-    const model::MetricSeries boundary = with_change(definition.name, target, good, 0.5);
-    if (shown_better(rule, as_followed, boundary, commit)) return Decision::not_slower;
-    if (shown_better(rule, as_followed, commit, boundary)) return Decision::slower;
-    return Decision::undecided;
+    const auto with = [&](double times) {
+        return with_change(definition.name, target, good, times);
+    };
+    if (timing && shown_better(rule, as_followed, commit, with(far_times))) {
+        return {Decision::undecided,
+                "it is far slower than BAD: its slowness, or another's, was undone before BAD",
+                true};
+    }
+    const model::MetricSeries boundary = with(0.5);
+    if (shown_better(rule, as_followed, boundary, commit)) return {Decision::not_slower, {}, true};
+    if (shown_better(rule, as_followed, commit, boundary)) return {Decision::slower, {}, true};
+    return {};
 }
 
 }  // namespace perfgate::bisect

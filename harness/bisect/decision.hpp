@@ -35,18 +35,19 @@ double spread_of(std::vector<double> values);
 bool scattered(const Target& target, const model::MetricSeries& good,
                const model::MetricSeries& commit);
 
-/// Whether the commit is shown to be beyond three times the change from GOOD to BAD: another change
-/// than the one that is searched made it slow, which was undone by BAD.
-bool far_beyond(const model::MetricDefinition& definition, const Target& target,
-                const model::MetricSeries& good, const model::MetricSeries& commit,
-                double false_alarms);
+struct Decided {
+    Decision decision = Decision::undecided;
+    std::string why = {};   ///< of what more pairs of this kind would not decide
+    bool is_final = false;  ///< more pairs change nothing
+};
 
 /// `good` and `commit` are the target's series, measured back to back. The boundary is half way
 /// between GOOD and BAD, as a factor where both are positive. `false_alarms` is the probability, at
 /// most, of deciding for the wrong side of the boundary in all looks of one step. Times that are
-/// scattered() or far_beyond() are undecided.
-Decision decide(const model::MetricDefinition& definition, const Target& target,
-                const model::MetricSeries& good, const model::MetricSeries& commit,
-                double false_alarms);
+/// scattered(), or beyond three times the change from GOOD to BAD, are undecided: what made a
+/// commit so slow was undone before BAD, and may be the change that is searched or another.
+Decided decide(const model::MetricDefinition& definition, const Target& target,
+               const model::MetricSeries& good, const model::MetricSeries& commit,
+               double false_alarms);
 
 }  // namespace perfgate::bisect

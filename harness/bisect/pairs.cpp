@@ -71,7 +71,7 @@ void Pairs::measure(runner::BackToBack& both, runner::Execution& head, std::size
         }
         judge(head.rated(both.base_run()), head.rated(both.run()));
         // What has a reason with three times the pairs keeps it.
-        if (step_.decision != Decision::undecided || (look > 0 && !step_.why.empty())) return;
+        if (is_final_ || (look > 0 && !step_.why.empty())) return;
     }
 }
 
@@ -80,11 +80,13 @@ void Pairs::judge(const model::Run& good, const model::Run& commit) {
     const Measured head = measured_in(commit, target_);
     if (head.series == nullptr || base.series == nullptr) {
         step_.decision = Decision::broken;
+        is_final_ = true;
         step_.why = head.series == nullptr ? head.problem : "GOOD: " + base.problem;
         return;
     }
     if (!model::comparable(*base.series, *head.series)) {
         step_.decision = Decision::broken;
+        is_final_ = true;
         step_.why = "its values were obtained in another way than GOOD's";
         return;
     }
@@ -96,14 +98,10 @@ void Pairs::judge(const model::Run& good, const model::Run& commit) {
     if (before > 0 && std::isfinite(after)) step_.change = after / before - 1;
     step_.pairs = static_cast<std::int64_t>(
         std::min(base.series->batches.size(), head.series->batches.size()));
-    step_.decision = decide(definition, target_, *base.series, *head.series, false_alarms_);
-    step_.why.clear();
-    if (step_.decision != Decision::undecided || !timing_) return;
-    if (scattered(target_, *base.series, *head.series)) {
-        step_.why = "its processes differ far more than GOOD's and BAD's";
-    } else if (far_beyond(definition, target_, *base.series, *head.series, false_alarms_)) {
-        step_.why = "another change makes it far slower than BAD";
-    }
+    const Decided decided = decide(definition, target_, *base.series, *head.series, false_alarms_);
+    step_.decision = decided.decision;
+    step_.why = decided.why;
+    is_final_ = decided.is_final;
 }
 
 }  // namespace perfgate::bisect

@@ -30,6 +30,7 @@ class Pairs {
     Step& step_;
     model::CaseIndex at_;
     bool timing_ = true;
+    bool is_final_ = false;  ///< more pairs change nothing
 };
 
 }  // namespace perfgate::bisect

@@ -28,7 +28,7 @@ double matrix_rate(const Work& work, const Ceilings& ceilings) {
 }  // namespace
 
 std::string_view to_text(Bound bound) {
-    return util::word_of<Bound::neither>(bound, {"memory", "compute", "neither"});
+    return util::word_of<Bound::link>(bound, {"memory", "compute", "neither", "link"});
 }
 
 std::string_view bound_word(Bound bound) {
@@ -75,8 +75,9 @@ std::string missing_ceiling(const Work& work, const Ceilings& ceilings) {
 std::optional<CeilingShare> ceiling_share(const CaseResult& result, const Ceilings& ceilings) {
     const auto bus = result.metrics.find("bus_bandwidth");
     if (bus != result.metrics.end() && ceilings.link_bytes_per_s > 0 && bus->second.value > 0) {
-        return CeilingShare{Bound::neither, std::string(link_ceiling),
-                            bus->second.value / ceilings.link_bytes_per_s};
+        const double share = bus->second.value / ceilings.link_bytes_per_s;
+        return CeilingShare{share >= near_share ? Bound::link : Bound::neither,
+                            std::string(link_ceiling), share};
     }
     const MetricSeries* time = device_time(result);
     if (!result.work || time == nullptr) return std::nullopt;

@@ -14,8 +14,8 @@
 namespace perfgate::model {
 
 /// `memory`, `compute`: the case is near that ceiling. `neither`: it is far below both, limited by
-/// latency or by work that its result does not need.
-enum class Bound { memory, compute, neither };
+/// latency or by work that its result does not need. `link`: near the limit of the device's links.
+enum class Bound { memory, compute, neither, link };
 
 /// Below this share of its ceiling, a case counts as `neither`.
 inline constexpr double near_share = 0.25;
@@ -37,7 +37,7 @@ std::string_view to_text(Bound bound);
 /// Stands where other relations have a metric.
 inline constexpr const char* bound_operand = "bound";
 
-/// "memory", "compute", or "latency" for `neither`.
+/// "memory", "compute", "link", or "latency" for `neither`.
 std::string_view bound_word(Bound bound);
 std::optional<Bound> bound_named(std::string_view word);
 

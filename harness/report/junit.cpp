@@ -290,7 +290,12 @@ class Writer {
         set_attribute(node, "classname", classname);
         set_attribute(node, "name", names_.claim(classname, junit_name(relation_name(relation))));
         set_attribute(node, "time", seconds_text(0));
-        if (github_) add_place(node, relation.place);
+        if (github_) {
+            add_place(node, relation.place);
+            if (relation.verdict != model::Verdict::pass) {
+                add_property(node.append_child("properties"), "verdict", to_text(relation.verdict));
+            }
+        }
         if (outcome == Outcome::pass) return;
         const std::string sentence = plain_line(relation.sentence, longest_line);
         if (outcome == Outcome::skipped) {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <cctype>
@@ -15,6 +16,7 @@
 #include <set>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "runner/devices.hpp"
 #include "runner/installation.hpp"
@@ -259,6 +261,18 @@ void find_repository(const AdoptionChoice& choice, const Ci& ci, Adopted& adopte
         adopted.owner, PERFGATE_VERSION);
 }
 
+/// Whether a gzipped file can be read to its end.
+bool ends_whole(const std::string& file) {
+    const gzFile opened = gzopen(file.c_str(), "rb");
+    if (opened == nullptr) return false;
+    std::vector<char> buffer(std::size_t{1} << 18);
+    int got = 0;
+    do {
+        got = gzread(opened, buffer.data(), static_cast<unsigned>(buffer.size()));
+    } while (got > 0);
+    return gzclose(opened) == Z_OK && got == 0;  // closing tells an end within the stream
+}
+
 void find_archive(const std::string& file, const Ci& ci, Adopted& adopted) {
     if (ci.shelf.empty()) {
         throw util::InputError(
@@ -266,7 +280,8 @@ void find_archive(const std::string& file, const Ci& ci, Adopted& adopted) {
             "--from OWNER/perfgate@SHA");
     }
     const std::string name = shelf_name(file);
-    if (!is_plain(name, "._-") || !name.starts_with("perfgate-") ||
+    // A build between releases has its commit behind the version.
+    if (!is_plain(name, "._-") || !name.starts_with("perfgate-" PERFGATE_VERSION "-") ||
         !name.ends_with("-linux-x86_64.tar.gz")) {
         throw util::InputError(
             fmt::format("--archive {}: expected a release, perfgate-{}-linux-x86_64.tar.gz",
@@ -275,6 +290,10 @@ void find_archive(const std::string& file, const Ci& ci, Adopted& adopted) {
     const std::string content = util::read_file(file, archive_limit, "archive");
     if (!content.starts_with("\x1f\x8b")) {
         throw util::InputError(fmt::format("--archive {}: is no gzip file", util::printable(file)));
+    }
+    if (!ends_whole(file)) {
+        throw util::InputError(
+            fmt::format("--archive {}: it is cut or damaged", util::printable(file)));
     }
     util::Sha256 sum;
     sum.add(content);

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runner/run.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
 
+#include "baseline/store.hpp"
 #include "gate/rule.hpp"
 #include "measure/programs.hpp"
+#include "model/gpus.hpp"
 #include "model/run.hpp"
 #include "model/verdict.hpp"
 #include "runner/canary.hpp"
@@ -20,6 +25,8 @@
 #include "runner/plan.hpp"
 #include "runner/run_file.hpp"
 #include "runner/settling.hpp"
+#include "util/error.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::runner {
 
@@ -113,6 +120,25 @@ void fill_up_unsettled(measure::Session& session, const Cases& unsettled,
     }
 }
 
+/// A runner that lost a GPU has another device key: its cases would have no baseline, which
+/// policies pass.
+void refuse_other_gpus(const model::Plan& plan, const std::string& device_key,
+                       const std::string& folder) {
+    for (const model::PlannedSuite& suite : plan.suites) {
+        if (std::none_of(suite.cases.begin(), suite.cases.end(), [](const auto& planned) {
+                return planned.subject->gpus() == model::all_gpus;
+            })) {
+            continue;
+        }
+        const auto others = baseline::other_gpus_with_baseline(folder, device_key, suite.name);
+        if (others.empty()) continue;
+        throw util::InputError(fmt::format(
+            "{}: 'gpus: all' finds the GPUs of {} here, but its baseline is of {}: is one missing? "
+            "'perfgate baseline refresh' records a baseline of this number, too",
+            util::printable(suite.file), device_key, fmt::join(others, ", ")));
+    }
+}
+
 struct JudgedRun {
     Judge judge;
     model::Run run;
@@ -129,6 +155,7 @@ JudgedRun measure_run(const RunRequest& request) {
             check_baselines(request.judging, device, suites, whole);
         });
     model::Plan plan = plan_for(request.suites, choice, backend);
+    refuse_other_gpus(plan, backend.capabilities.environment.device.key, request.judging.baselines);
     std::optional<model::Shard> shard;
     if (request.shard) shard = suite::take_shard(plan, *request.shard);
     Judge judge(request.judging, frame_of(plan, backend, choice, shard));

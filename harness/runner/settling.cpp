@@ -39,6 +39,7 @@ struct Undecided {
     model::CaseIndex at;
     const model::BaselineCase* expected = nullptr;
     std::string machine_code;  ///< a file; empty: its own, or it is a plugin's
+    bool can_be_kept = false;  ///< `builds: DIR` keeps builds of such cases
 };
 
 /// Cases whose bases are measured together: by one plugin, or by none of their own.
@@ -65,6 +66,7 @@ class Bases {
         Undecided undecided{at, &stored.at(model::case_id(result.spec)), {}};
         const model::BaselineCase& expected = *undecided.expected;
         const std::string then = code_of_build(subject, expected.kernels, expected.host_code);
+        undecided.can_be_kept = !then.empty();
         const bool of_source = subject.kernel() != nullptr;
         if (of_source && expected.host_code != result.host_code) {
             return "the suite launches them in another way than the baseline's: 'perfgate ab "
@@ -478,7 +480,12 @@ std::vector<model::CaseCode> code_of_bases(const MeasuringChoice& choice,
         };
         // Building a revision would take longer than the run.
         if (!group.revision.empty()) {
-            refuse("'perfgate ab --base rev:REF' has both; 'builds: DIR' in the config keeps it");
+            for (const Undecided& each : group.cases) {
+                add_problem(
+                    each.at,
+                    fmt::format("'perfgate ab --base rev:REF' has both{}",
+                                each.can_be_kept ? "; 'builds: DIR' in the config keeps it" : ""));
+            }
             continue;
         }
         try {

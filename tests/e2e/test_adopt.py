@@ -2,6 +2,7 @@
 """`perfgate adopt` in a folder with suites: what it checks, what it writes for each CI, and what it leaves alone.
 tests/e2e/test_adopter.py plays what it writes for GitHub, test_setup.py what it writes for the others."""
 
+import gzip
 import hashlib
 import os
 import re
@@ -184,23 +185,34 @@ class Adopt(tool.Case):
 
     def test_an_archive_is_for_pipelines_without_actions(self):
         self.suite(HOST)
-        name = "perfgate-9.9.9+g0123456789ab-linux-x86_64.tar.gz"
-        self.write_bytes(name, b"\x1f\x8bx")
+        version = re.search(r"VERSION (\d+\.\d+\.\d+)", (tool.SOURCE / "CMakeLists.txt").read_text())[1]
+        end = "-linux-x86_64.tar.gz"
+        name = f"perfgate-{version}+g0123456789ab{end}"
+        whole = gzip.compress(os.urandom(1000))
+        self.write_bytes(name, whole)
         self.assert_one_line(self.refused(given=("--archive", name)), "--from OWNER/perfgate@SHA")
         self.assert_one_line(self.refused("--ci", "gitlab", given=()), "--archive FILE, or the repository")
         gitlab = ("--ci", "gitlab")
-        self.write_bytes("perfgate-1-linux-x86_64.tar.gz", b"text")
-        self.write_bytes("other.tar.gz", b"\x1f\x8b")
-        self.write_bytes("perfgate-$(x)-linux-x86_64.tar.gz", b"\x1f\x8b")
-        for file, part in (("none-linux-x86_64.tar.gz", "expected a release"), ("perfgate-2-linux-x86_64.tar.gz", "No such file"),
-                           ("perfgate-1-linux-x86_64.tar.gz", "is no gzip file"), ("other.tar.gz", "expected a release"),
-                           ("perfgate-$(x)-linux-x86_64.tar.gz", "expected a release")):
+        for file, content, part in ((f"none{end}", whole, "expected a release"), ("other.tar.gz", whole, "expected a release"),
+                                    (f"perfgate-{version}-$(x){end}", whole, "expected a release"),
+                                    (f"perfgate-{version}0{end}", whole, f"perfgate-{version}{end}"),
+                                    (f"perfgate-{version}-none{end}", None, "No such file"),
+                                    (f"perfgate-{version}-text{end}", b"text", "is no gzip file"),
+                                    (f"perfgate-{version}-start{end}", whole[:2], "cut or damaged"),
+                                    (f"perfgate-{version}-cut{end}", whole[:-1], "cut or damaged"),
+                                    (f"perfgate-{version}-half{end}", whole[:500], "cut or damaged"),
+                                    (f"perfgate-{version}-bad{end}", whole[:500] + bytes(9) + whole[509:], "cut or damaged")):
             with self.subTest(file):
+                if content is not None:
+                    self.write_bytes(file, content)
                 self.assert_one_line(self.refused(*gitlab, given=("--archive", file)), part)
+        (self.folder / "\x1b[31m").mkdir()
+        self.write_bytes(f"\x1b[31m/{name}", whole)
+        self.assertNotIn("\x1b", self.adopt(*gitlab, given=("--archive", f"\x1b[31m/{name}")).stdout)
         said = self.adopt(*gitlab, given=("--archive", name)).stdout
         self.assertIn(f"--upload-file {name} ", said)
         written = (self.folder / ".gitlab/perfgate.yml").read_text()
-        self.assertIn(hashlib.sha256(b"\x1f\x8bx").hexdigest(), written)
+        self.assertIn(hashlib.sha256(whole).hexdigest(), written)
         self.assertNotIn("github.com", written)
 
     def test_a_plugin_is_named_and_built(self):

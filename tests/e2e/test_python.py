@@ -289,6 +289,12 @@ class Python(tool.Case):
                 self.write("suites/python.yaml", SUITE.replace(old, new))
                 self.assertIn(reason, self.run_suite(code=2).stderr)
 
+    def test_an_interpreter_that_cannot_be_started_is_named(self):
+        self.write("broken-python", "#!/nothing/of/this/name\n").chmod(0o755)
+        self.write("suites/python.yaml", SUITE.replace(sys.executable, "../broken-python"))
+        said = self.run_suite(code=3)
+        self.assertRegex(said.stdout + said.stderr, "broken-python: No such file or directory")
+
     def test_values_that_are_no_literals_are_known_when_the_file_runs(self):
         self.write("kernels.py", KERNELS.replace("n=[1000, 2000]", "n=SIZES").replace(
             "import perfgate\n", "import perfgate\nSIZES = [10, 20]\n"))

@@ -2,6 +2,7 @@
 """ci/setup: a release that a server on loopback has, kept in a runner's tool cache and verified for each job; and
 the scripts that `perfgate adopt` writes for other CI, which install the same release."""
 
+import base64
 import functools
 import hashlib
 import http.server
@@ -487,18 +488,27 @@ exit "$(cat code)"
 
     def test_a_release_that_is_published_nowhere_is_where_adopt_says(self):
         """In GitLab's package registry, for which jobs have a token, or in a file on the agents."""
-        tokens = []
+        tokens, redirected = [], []
+
+        class Storage(Server):
+            def do_GET(self):
+                redirected.append({name for name, value in self.headers.items() if name not in ("Host", "User-Agent", "Accept")})
+                super().do_GET()
 
         class Registry(Server):
             def do_GET(self):
-                tokens.append(self.headers["JOB-TOKEN"])
+                scheme, _, token = (self.headers["Authorization"] or "").partition(" ")
+                tokens.append(base64.b64decode(token).decode() if scheme == "Basic" else None)
+                self.redirect = storage_url if self.path.startswith("/projects/") else None
                 super().do_GET()
-        server = self.serve(Registry)
-        self.addCleanup(server.server_close)
-        self.addCleanup(server.shutdown)
-        api = f"http://127.0.0.1:{server.server_port}"
-        file = shutil.copy(self.archive, self.folder / f"perfgate-{VERSION}+g0123456789ab-linux-x86_64.tar.gz")
-        name = f"perfgate-{VERSION}-g0123456789ab-linux-x86_64.tar.gz"
+        servers = [self.serve(Registry), self.serve(Storage)]
+        for server in servers:
+            self.addCleanup(server.server_close)
+            self.addCleanup(server.shutdown)
+        api = f"http://127.0.0.1:{servers[0].server_port}"
+        storage_url = f"http://localhost:{servers[1].server_port}"
+        file = shutil.copy(self.archive, self.folder / f"perfgate-{OWN_VERSION}+g0123456789ab-linux-x86_64.tar.gz")
+        name = f"perfgate-{OWN_VERSION}-g0123456789ab-linux-x86_64.tar.gz"
         published = self.served / f"projects/3/packages/generic/perfgate/{OWN_VERSION}/{name}"
         published.parent.mkdir(parents=True)
         shutil.copy(file, published)
@@ -520,12 +530,13 @@ exit "$(cat code)"
                     "PERFGATE_SHA256": self.sum, "PERFGATE_ARCHIVE": place})
                 self.assertEqual(0, done.returncode, done.stdout + done.stderr)
                 self.assertTrue((self.folder / "calls").exists())
-        self.assertEqual(["secret"], tokens)
+        self.assertEqual(["gitlab-ci-token:secret"], tokens)
+        self.assertEqual([set()], redirected)  # the storage that has the registry's files gets no token
         # Another server does not get the job's token.
         self.adopt("gitlab")
         self.run_script(self.gitlab(), CI_API_V4_URL="https://gitlab.invalid/api/v4", CI_JOB_TOKEN="secret",
                         PERFGATE_ARCHIVE=f"{api}/v{VERSION}/{NAME}.tar.gz")
-        self.assertEqual(["secret", None], tokens)
+        self.assertEqual(["gitlab-ci-token:secret", None], tokens)
 
     def test_each_measures_baselines(self):
         subprocess.run(["git", "init", "--quiet", self.folder], check=True)

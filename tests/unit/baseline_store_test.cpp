@@ -89,6 +89,22 @@ TEST_F(BaselineStore, KnowsTheDevicesThatASuiteHasABaselineFor) {
     EXPECT_THROW(devices_with_baseline(folder_, "../s"), util::InputError);
 }
 
+TEST_F(BaselineStore, KnowsTheOtherNumbersOfGpusThatASuiteHasABaselineFor) {
+    const auto others = [&](const std::string& device_key) {
+        return other_gpus_with_baseline(folder_, device_key, "s");
+    };
+    EXPECT_TRUE(others("nvidia-h100-x3").empty());
+    for (const char* stored : {"nvidia-h100", "nvidia-h100-x4", "nvidia-h100-nvl-x4", "host-x"}) {
+        baseline_.device.key = stored;
+        save_baseline(folder_, baseline_);
+    }
+    EXPECT_EQ(others("nvidia-h100-x3"), std::vector<std::string>{"nvidia-h100-x4"});
+    EXPECT_TRUE(others("nvidia-h100-x4").empty()) << "it has its own";
+    EXPECT_TRUE(others("nvidia-h100").empty());
+    EXPECT_TRUE(others("nvidia-h200-x3").empty());
+    EXPECT_TRUE(other_gpus_with_baseline(folder_, "nvidia-h100-x3", "another").empty());
+}
+
 TEST_F(BaselineStore, KeepsALedgerBesideTheBaseline) {
     EXPECT_EQ(load_ledger(folder_, key, "s"), std::nullopt);
     append_to_ledger(folder_, key, "s", {});
@@ -104,6 +120,21 @@ TEST_F(BaselineStore, KeepsALedgerBesideTheBaseline) {
     EXPECT_EQ(ledger->entries.size(), 2U);
     EXPECT_EQ(ledger_path(folder_, key, "s"), folder_ / key / "s.ledger.jsonl");
     EXPECT_TRUE(fs::exists(folder_ / ".gitattributes"));
+}
+
+TEST_F(BaselineStore, GitIsToldOfItsFilesAlone) {
+    model::LedgerEntry entry;
+    entry.id = "a/b[]";
+    entry.at = "2026-11-22T09:00:00Z";
+    append_to_ledger(folder_, key, "s", {entry});
+    // The folder may have others beside them, whose bytes are not text.
+    std::vector<std::string> lines;
+    std::ifstream attributes(folder_ / ".gitattributes");
+    for (std::string line; std::getline(attributes, line);) {
+        if (!line.starts_with('#')) lines.push_back(line);
+    }
+    EXPECT_EQ(lines, (std::vector<std::string>{"*/*.json text eol=lf linguist-generated",
+                                               "*/*.ledger.jsonl text eol=lf merge=union"}));
 }
 
 TEST_F(BaselineStore, AnAcceptanceIsNotOlderThanTheOneBeforeIt) {

@@ -39,7 +39,7 @@ model::MetricSeries series_of(const Values& values) {
 
 Decision decided(const Target& target, const Values& good, const Values& commit,
                  const model::MetricDefinition& definition = metric()) {
-    return decide(definition, target, series_of(good), series_of(commit), usual_level);
+    return decide(definition, target, series_of(good), series_of(commit), usual_level).decision;
 }
 
 const Target to_1050{"s", "c", "m", "ns", 1000, 1050, 0};
@@ -83,10 +83,15 @@ TEST(BisectDecision, EqualValuesOnEitherSideOfTheBoundaryDecide) {
     EXPECT_EQ(decided(to_1050, good, Values(13, 1020)), Decision::not_slower);
 }
 
-TEST(BisectDecision, ACommitFarBeyondBadIsUndecidedBecauseAnotherChangeMadeItSlow) {
+TEST(BisectDecision, ACommitFarBeyondBadIsUndecidedAtOnce) {
     const Values good(13, 1000), far(13, 2000);
-    EXPECT_EQ(decided(to_1050, good, far), Decision::undecided);
-    EXPECT_TRUE(far_beyond(metric(), to_1050, series_of(good), series_of(far), usual_level));
+    const Decided found = decide(metric(), to_1050, series_of(good), series_of(far), usual_level);
+    EXPECT_EQ(found.decision, Decision::undecided);
+    EXPECT_FALSE(found.why.empty());
+    EXPECT_TRUE(found.is_final) << "more pairs would say the same";
+    const Decided few = decide(metric(), to_1050, series_of(Values(2, 1000)),
+                               series_of(Values(2, 2000)), usual_level);
+    EXPECT_FALSE(few.is_final);
     EXPECT_EQ(decided(to_1050, good, Values(13, 1140)), Decision::slower) << "less than 3 x 5 %";
     const auto rate = metric(model::MetricClass::timing, model::Direction::higher);
     const Target fell{"s", "c", "m", "ns", 1000, 900, 0};

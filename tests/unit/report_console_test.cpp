@@ -300,6 +300,25 @@ TEST(Console, ShowsWhatWasMeasuredWithoutABaseline) {
     EXPECT_NE(lines[row].find("2.500 Gflop/s"), std::string::npos) << lines[row];
 }
 
+TEST(Console, ShowsNoRateOfACaseWithoutAValue) {
+    Documents documents = first_run();
+    Options options;
+    options.width = 200;
+    const auto shows_rate = [&] {
+        return write_console(documents.verdict, documents.run, options).find("flop/s") !=
+               std::string::npos;
+    };
+    EXPECT_TRUE(shows_rate());
+    for (model::CaseResult& result : documents.run.suites[0].cases) result.metrics.clear();
+    for (model::CaseVerdict& verdict : documents.verdict.suites[0].cases) {
+        for (model::MetricVerdict& metric : verdict.metrics) {
+            metric.baseline = metric.measured;
+            metric.measured.reset();
+        }
+    }
+    EXPECT_FALSE(shows_rate());
+}
+
 TEST(Console, HasNoEscapesUnlessAsked) {
     const Documents documents = every_verdict();
     EXPECT_EQ(write_console(documents.verdict, documents.run, {}).find('\x1b'), std::string::npos);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -226,6 +227,27 @@ TEST(Junit, APassingCaseHasItsTimeAndOthersWhatTheirVerdictIsAbout) {
               "gpu_time=444.4 µs\n");
     EXPECT_FALSE(
         find_case(document, "gemm/tiled[dtype=f32,k=1024,m=1024,n=1024]").child("system-out"));
+}
+
+TEST(Junit, ARelationThatDidNotPassHasItsVerdict) {
+    for (const JunitProfile profile : {JunitProfile::github, JunitProfile::strict}) {
+        const pugi::xml_document document = parsed(junit(every_verdict(), profile));
+        std::vector<std::string> verdicts;
+        for (const auto& found :
+             document.select_nodes("//testcase[contains(@classname,'.expect')]")) {
+            verdicts.emplace_back(found.node()
+                                      .select_node("properties/property[@name='verdict']/@value")
+                                      .attribute()
+                                      .value());
+        }
+        if (profile == JunitProfile::strict) {
+            EXPECT_EQ(verdicts, std::vector<std::string>(verdicts.size()));
+        } else {
+            EXPECT_NE(std::find(verdicts.begin(), verdicts.end(), "skipped"), verdicts.end());
+            EXPECT_NE(std::find(verdicts.begin(), verdicts.end(), "regressed"), verdicts.end());
+            EXPECT_NE(std::find(verdicts.begin(), verdicts.end(), ""), verdicts.end());
+        }
+    }
 }
 
 TEST(Junit, ARunOfPassesIsSmall) {

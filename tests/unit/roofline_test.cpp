@@ -140,6 +140,9 @@ TEST(Roofline, ABusBandwidthIsAShareOfTheLinks) {
     Ceilings linked = machine;
     linked.link_bytes_per_s = 4e11;
     EXPECT_EQ(in_words(ceiling_share(result, linked).value()), "75 % of the links' bandwidth");
+    EXPECT_EQ(ceiling_share(result, linked)->bound, Bound::link) << "not latency";
+    result.metrics["bus_bandwidth"].value = 8e10;
+    EXPECT_EQ(ceiling_share(result, linked)->bound, Bound::neither);
     EXPECT_EQ(in_words(linked), "copy 1.000 GB/s, bf16 10.00 Gflop/s, link 400.0 GB/s");
     result.metrics["bus_bandwidth"].value = 0;
     EXPECT_FALSE(ceiling_share(result, linked));

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,6 +17,8 @@
 namespace perfgate::cli {
 namespace {
 
+constexpr std::size_t longest_step = 4096;
+
 int write_pipelines(const runner::AdoptionChoice& choice) {
     const runner::Adoption adoption = runner::adopt(choice);
     std::string text;
@@ -26,7 +29,7 @@ int write_pipelines(const runner::AdoptionChoice& choice) {
                         util::counted(adoption.steps.size(), "step"));
     std::size_t number = 0;
     for (const std::string& step : adoption.steps)
-        text += fmt::format("  {}. {}\n", ++number, step);
+        text += fmt::format("  {}. {}\n", ++number, util::printable(step, longest_step));
     for (const std::string& warning : adoption.warnings) {
         fmt::print(stderr, "perfgate: warning: {}\n", warning);
     }

@@ -2,10 +2,14 @@
 // The hidden verb that coordinators start: a guard and its child, which loads one backend and the
 // plugins, reads requests from stdin and replies on file descriptor 3. The guard never runs code of
 // plugins and ends the processes that they leave behind.
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
@@ -17,6 +21,7 @@
 #include "measure/worker_process.hpp"
 #include "runner/installation.hpp"
 #include "util/error.hpp"
+#include "util/text.hpp"
 #include "worker/serving.hpp"
 
 namespace perfgate::cli {
@@ -49,6 +54,8 @@ void set_variables(const std::vector<std::string>& variables) {
     for (std::string& word : command) argv.push_back(word.data());
     argv.push_back(nullptr);
     execv(argv[0], argv.data());
+    fmt::print(stderr, "perfgate: {}: {}\n", util::printable(interpreter.file),
+               std::strerror(errno));
     _exit(127);
 }
 

@@ -25,7 +25,7 @@ function fourDigits(value: number): string {
 
 /** "97,460,236"; four digits are read without. */
 function allDigits(value: number): string {
-  return Math.abs(value) < 1e4 || Math.abs(value) >= 1e15 ? String(value) : value.toLocaleString("en-US");
+  return Math.abs(value) < 1e4 || Math.abs(value) >= 1e16 ? String(value) : value.toLocaleString("en-US");
 }
 
 function plainSuffix(unit: string): string {
