@@ -91,9 +91,13 @@ std::string objection(const model::Run& run, const CaseResult& result) {
             gate::disagrees(definition->second, series, gate.tolerance)) {
             return fmt::format(
                 "the processes disagree about {} by more than its tolerance of {}, so that a "
-                "regression could hide in it: measure while nothing else uses the machine, or "
+                "regression could hide in it: measure while nothing else uses the machine, {}or "
                 "raise its tolerance",
-                gate.metric, model::to_text(gate.tolerance, definition->second.unit));
+                gate.metric, model::to_text(gate.tolerance, definition->second.unit),
+                gate.metric == "real_time"
+                    ? "gate cpu_time, if the benchmark reports it and has one thread (it spreads "
+                      "less on a busy machine), "
+                    : "");
         }
     }
     if (result.metrics.empty()) return "it has no values";

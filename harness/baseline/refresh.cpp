@@ -484,7 +484,7 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
     return refreshed;
 }
 
-void require_stored(const std::vector<Refreshed>& all) {
+void require_stored(const std::vector<Refreshed>& all, const std::string& remedy) {
     // A suite may have thousands.
     constexpr std::size_t shown = 3;
     std::string text;
@@ -502,7 +502,7 @@ void require_stored(const std::vector<Refreshed>& all) {
         text += fmt::format("{}suite {}: these cases cannot become a baseline: {}",
                             text.empty() ? "" : "; ", util::printable(each.baseline.suite), listed);
     }
-    throw util::InputError(text + "; nothing was stored: measure them again");
+    throw util::InputError(text + "; nothing was stored: " + remedy);
 }
 
 }  // namespace perfgate::baseline

@@ -72,7 +72,7 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
                   const std::set<std::string>& passing = {},
                   const std::map<std::string, std::string>& renamed = {});
 
-/// Throws InputError if nothing of any suite is stored, with the cases and why.
-void require_stored(const std::vector<Refreshed>& all);
+/// Throws InputError if nothing of any suite is stored, with the cases, why, and the remedy.
+void require_stored(const std::vector<Refreshed>& all, const std::string& remedy);
 
 }  // namespace perfgate::baseline

@@ -251,14 +251,21 @@ std::vector<Figure> moved_most(const Evidence& evidence) {
     return moved;
 }
 
-/// `moved`: what changed although no rule names it.
+/// `moved`: what changed although no rule names it. `on_host`: the case launches no kernel.
 Cause unexplained(const MetricVerdict& time, const Evidence& evidence,
-                  const std::vector<Figure>& moved) {
+                  const std::vector<Figure>& moved, bool on_host) {
     Cause cause{"unexplained",
                 {},
                 {{time.metric, time.unit, *time.baseline, *time.measured}},
                 "unexplained: no counter moved with it"};
     const std::size_t counters = counters_in(evidence);
+    if (counters == 0 && on_host && time.metric == "host_time") {
+        cause.brief = "unexplained: host times have no counters, and a busy machine slows them";
+        cause.sentence = fmt::format(
+            "unexplained: {}; host times have no counters, and a busy machine slows them",
+            figures_text(cause.figures));
+        return cause;
+    }
     if (counters == 0) {
         cause.brief = "unexplained: no counter is known on both sides";
         cause.sentence =
@@ -532,8 +539,9 @@ std::vector<Cause> explain_case(const CaseVerdict& verdict, const CaseResult& re
         if (opposed == found.begin()) {
             const auto moved =
                 besides == found.begin() ? moved_most(evidence) : std::vector<Figure>{};
-            causes.push_back(result.command.empty() ? unexplained(*time, evidence, moved)
-                                                    : unexplained_program(*time, verdict, result));
+            causes.push_back(result.command.empty()
+                                 ? unexplained(*time, evidence, moved, result.kernels.empty())
+                                 : unexplained_program(*time, verdict, result));
         }
         for (SidedCause& each : found) add(each, each.side != side);
     }

@@ -244,11 +244,18 @@ void find_repository(const AdoptionChoice& choice, const Ci& ci, Adopted& adopte
             throw util::InputError(fmt::format("--from {}: expected OWNER/NAME or OWNER/NAME@SHA",
                                                util::printable(from)));
         }
-        throw util::InputError(fmt::format(
-            "this perfgate does not know where it is published: name {}the repository of its "
-            "release, --from OWNER/perfgate{}",
-            ci.shelf.empty() ? "" : "the .tar.gz that it was unpacked from, --archive FILE, or ",
-            adopted.sha.empty() ? "@SHA" : ""));
+        const std::string given =
+            fmt::format("--from OWNER/perfgate{}", adopted.sha.empty() ? "@SHA" : "");
+        throw util::InputError(
+            "this perfgate does not know where it is published: " +
+            (ci.shelf.empty()
+                 ? fmt::format("GitHub's workflows run actions of perfgate's repository, so push "
+                               "it to OWNER/perfgate on your GitHub, and give {}; or use a release "
+                               "of a published repository, which knows it",
+                               given)
+                 : fmt::format("name the .tar.gz that it was unpacked from, --archive FILE, or the "
+                               "repository of its release, {}",
+                               given)));
     }
     if (!util::is_hex(adopted.sha, 40)) {
         throw util::InputError(fmt::format(

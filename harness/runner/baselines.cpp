@@ -166,6 +166,22 @@ std::vector<WantedTolerance> needed_tolerances(const model::Run& run, const mode
     return needed;
 }
 
+/// What the suites state now, which is more where one place states it for several cases.
+void take_stated(std::vector<WantedTolerance>& raised, const model::Run& run) {
+    for (WantedTolerance& each : raised) {
+        for (const model::SuiteResult& suite : run.suites) {
+            if (suite.name != each.suite) continue;
+            for (const model::CaseResult& result : suite.cases) {
+                if (model::case_id(result.spec) != each.id) continue;
+                for (const model::GateRule& gate : result.gates) {
+                    if (gate.metric != each.metric) continue;
+                    each.amount = each.points ? gate.tolerance.abs : gate.tolerance.worse;
+                }
+            }
+        }
+    }
+}
+
 /// What was found in the baseline, and in the cases that are not in it.
 baseline::PoolingFindings findings_of(const model::Run& run, const model::SuiteResult& suite,
                                       const baseline::Refreshed& result,
@@ -193,6 +209,20 @@ void name_tolerances(baseline::Refreshed& result, baseline::PoolingFindings& fin
         }
         std::erase_if(findings.unshown, [&](const auto& each) { return each.id == refused.id; });
     }
+}
+
+/// What to do where nothing could be stored: take the tolerances that would do, if all that is
+/// wrong with a case is its own, from what is measured already.
+std::string remedy_for(const model::Run& run, const RefreshRequest& request) {
+    const std::string again = "measure them again";
+    if (request.tolerances || (measures(request) && request.runs > 1)) return again;
+    if (needed_tolerances(run, request.policy).empty()) return again;
+    std::vector<std::string> files = request.inputs;
+    if (measures(request)) files.insert(files.begin(), request.measuring.out + "/run.json");
+    std::string command = "perfgate baseline refresh --tolerances";
+    for (const std::string& file : files) command += ' ' + util::shell_word(file);
+    return fmt::format("{}, or take the tolerances that would do: {}{}", again, command,
+                       suites_of(request).empty() ? " SUITE" : "");
 }
 
 }  // namespace
@@ -224,6 +254,7 @@ std::optional<std::vector<RefreshedSuite>> refresh_baselines(const RefreshReques
         raised = needed_tolerances(run, request.policy);
         gates->raise(raised, run);
         gates->take(run);
+        take_stated(raised, run);
     }
     const baseline::BaselineLock lock(request.baselines, waiting_for_baselines(request.baselines));
     std::vector<baseline::Refreshed> results = refresh_all(run, request);
@@ -232,7 +263,7 @@ std::optional<std::vector<RefreshedSuite>> refresh_baselines(const RefreshReques
         findings.push_back(findings_of(run, run.suites[i], results[i], request.policy));
         name_tolerances(results[i], findings[i]);
     }
-    baseline::require_stored(results);
+    baseline::require_stored(results, remedy_for(run, request));
     if (gates) gates->write();
     std::vector<baseline::AcceptedBaseline> accepted;
     for (const baseline::Refreshed& result : results) {

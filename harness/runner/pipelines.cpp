@@ -40,10 +40,21 @@ std::string yaml_word(const std::string& word) {
                : fmt::format("'{}'", word);
 }
 
+/// A label of GitHub's own machines, which no runner has that is registered with it.
+bool is_hosted(const std::string& label) {
+    return label.starts_with("ubuntu-") || label.starts_with("windows-") ||
+           label.starts_with("macos-");
+}
+
 void add_github(const Pipeline& pipeline, Values& values) {
     const std::string labels = joined(pipeline.runners, ", ");
-    values["runs_on"] = several(pipeline) ? "[self-hosted, '${{ matrix.runner }}']"
-                                          : fmt::format("[self-hosted, {}]", labels);
+    std::vector<std::string> own = pipeline.runners;
+    std::erase_if(own, is_hosted);
+    if (own.empty()) values["register_step"] = "";
+    values["own_machines"] = joined(own, " and one for ");
+    const std::string machine = several(pipeline) ? "'${{ matrix.runner }}'" : labels;
+    values["runs_on"] =
+        own.size() == pipeline.runners.size() ? fmt::format("[self-hosted, {}]", machine) : machine;
     values["strategy"] = several(pipeline) ? fmt::format(
                                                  "strategy:\n  fail-fast: false\n  matrix:\n"
                                                  "    runner: [{}]\n",

@@ -176,7 +176,8 @@ class Adopt(tool.Case):
 
     def test_where_the_release_is_from_is_known_or_asked_for(self):
         self.suite(HOST)
-        for given, part in (((), "--from OWNER/perfgate@SHA"), (("--from", "tools"), "expected OWNER/NAME"),
+        for given, part in (((), "push it to OWNER/perfgate on your GitHub, and give --from OWNER/perfgate@SHA"),
+                            (("--from", "tools"), "expected OWNER/NAME"),
                             (("--from", "tools/perfgate"), "40 hexadecimal digits"),
                             (("--from", "tools/perfgate@main"), "40 hexadecimal digits"),
                             (("--from", f"to'ols/perfgate@{SHA}"), "expected OWNER/NAME")):
@@ -275,6 +276,14 @@ class Adopt(tool.Case):
         self.assertEqual({"runner": ["h100", "b200"]}, measure["strategy"]["matrix"])
         self.assertEqual(["self-hosted", "${{ matrix.runner }}"], measure["runs-on"])
         self.assertIn("matrix.runner", measure["concurrency"]["group"])
+        for labels, runs_on, registered in ((["ubuntu-latest"], "ubuntu-latest", None),
+                                            (["ubuntu-24.04", "h100"], "${{ matrix.runner }}", "h100:"),
+                                            (["ubuntuish"], ["self-hosted", "ubuntuish"], "ubuntuish:")):
+            with self.subTest(labels):  # GitHub's own machines are not registered
+                said = self.adopt(*(word for label in labels for word in ("--runner", label))).stdout
+                self.assertEqual(runs_on, self.workflow()["jobs"]["measure"]["runs-on"])
+                self.assertEqual([registered] if registered else [], re.findall(r"runner with the label (.*:) http", said))
+        self.adopt(*words)
         for name in ("accept", "comment"):
             self.assertIn("ARTIFACT: perfgate-h100 perfgate-b200",
                           (self.folder / f".github/workflows/perfgate-{name}.yml").read_text())

@@ -135,11 +135,26 @@ class FirstBaseline(tool.Case):
         self.assertRegex(after, r'wild.gpu_time:   "\d+%"   # see the wiki')
         changed = [(a, b) for a, b in zip(before.splitlines(), after.splitlines(), strict=True) if a != b]
         self.assertEqual(1, len(changed), changed)
-        self.assertIn("train/wild.gpu_time: the suite's tolerance is now", done.stdout)
+        self.assertIn("train/wild.gpu_time: the suite's tolerance is now " + re.search(r'wild.gpu_time: +"(\d+%)"', after)[1], done.stdout)
         self.assertEqual(["step", "wild"], sorted(self.stored()))
         # With what it wrote the same run is fit.
         self.refresh("perfgate-out/run.json", "suite.yaml")
         self.assertIn("suite file", self.refresh("perfgate-out/run.json", "--tolerances", code=2).stderr)
+
+    def test_where_nothing_is_fit_a_command_takes_what_was_measured(self):
+        self.suite(("command: [./app]", "matrix: {k: [5, 10]}\n    command: [./app, '{k}']"))
+        varied = "$((10 + n / 2 % 2 * $1))"
+        self.app(kernels=varied, wild=varied)
+        said = self.refresh(code=2).stderr
+        self.assertNotEqual([], self.starts(), said)
+        words, = re.findall(r"would do: perfgate baseline refresh (--tolerances \S+ suite.yaml)$", said, re.MULTILINE)
+        done = self.refresh(*words.split())
+        self.assertEqual([], self.starts())
+        # One place states it for both cases.
+        after = (self.folder / "suite.yaml").read_text()
+        for label in ("step", "wild"):
+            stated = re.search(rf'{label}.gpu_time: +"?(\d+%)', after)[1]
+            self.assertEqual([stated] * 2, re.findall(rf"train/{label}\[.*gpu_time: the suite's tolerance is now (\S+)", done.stdout))
 
     def test_a_suite_that_is_edited_meanwhile_keeps_the_edit(self):
         self.app(wild=self.WILD)

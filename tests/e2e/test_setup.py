@@ -390,13 +390,14 @@ if [ "$1 $2" = 'history site' ]; then
     [ -z "$5" ] || [ -d "$6" ] || exit 2
     mkdir -p "$4" && echo site >"$4/index.html"
     while read -r commit; do # another job's push; the next ones are for later calls
-        git push --quiet --force origin "$commit:refs/heads/perfgate-history"
+        git -c core.hooksPath=/dev/null push --quiet --force origin "$commit:refs/heads/perfgate-history"
         sed -i 1d other
         break
     done <other
     exit
 fi
 printf '<%s>' "$@" >>calls
+[ -z "$PERFGATE_TOKEN" ] || echo "$PERFGATE_TOKEN" >>stolen
 mkdir -p perfgate-out && echo summary >perfgate-out/summary.md && echo night >perfgate-out/run.json
 if [ "$1" = baseline ] && [ "$(cat code)" != 3 ]; then mkdir -p baselines/k && echo new >baselines/k/a.json; fi
 exit "$(cat code)"
@@ -562,10 +563,21 @@ exit "$(cat code)"
 
     def test_gitlab_opens_a_merge_request_with_them(self):
         subprocess.run(["git", "init", "--quiet", "-b", "main", self.folder], check=True)
-        self.write("tools/git", f"""#!/bin/sh
-case " $* " in *" push "*) printf '%s\\n' "$*" >'{self.folder}/pushed'; exit 0 ;; esac
-exec /usr/bin/git "$@"
+        # git, whose push only asks for what it would sign in with.
+        self.write("tools/git", f"""#!/bin/bash
+printf '%s\\n' "$*" >>'{self.folder}/command-lines'
+case " $* " in *" push "*) ;; *) exec /usr/bin/git "$@" ;; esac
+printf '%s\\n' "$*" >'{self.folder}/pushed'
+options=()
+while [ "$1" = -c ]; do options+=(-c "$2"); shift 2; done
+for host in gitlab.example other.example; do
+    printf 'protocol=https\\nhost=%s\\nusername=perfgate\\n' "$host" |
+        GIT_ASKPASS=/bin/false GIT_TERMINAL_PROMPT=0 /usr/bin/git "${{options[@]}}" credential fill >>'{self.folder}/signed-in'
+done
+exit 0
 """).chmod(0o755)
+        # What a merge request's job left: it is not run.
+        self.write(".git/hooks/pre-commit", f"#!/bin/sh\nenv >'{self.folder}/stolen'\n").chmod(0o755)
         done = self.run_script(self.gitlab("perfgate-baselines"), CI_COMMIT_SHA="c0ffee", CI_COMMIT_SHORT_SHA="c0ffee",
                                GITLAB_USER_NAME="ada", PERFGATE_TOKEN="secret", CI_SERVER_HOST="gitlab.example",
                                CI_PROJECT_PATH="o/p", CI_DEFAULT_BRANCH="main")
@@ -574,10 +586,17 @@ exec /usr/bin/git "$@"
         self.assertIn("HEAD:refs/heads/perfgate-baselines\n", (self.folder / "pushed").read_text())
         named = subprocess.run(["git", "show", "--name-only", "--format="], cwd=self.folder, text=True, capture_output=True)
         self.assertEqual("baselines/k/a.json\n", named.stdout)
+        self.assertFalse((self.folder / "stolen").exists(), "the token reached a hook or what is measured")
+        self.assertNotIn("secret", (self.folder / "command-lines").read_text())
+        self.assertEqual(["password=secret"], re.findall("password=.*", (self.folder / "signed-in").read_text()))
+        self.assertIn("host=gitlab.example", (self.folder / "signed-in").read_text())
+        for job in ("perfgate-baselines", "perfgate-history"):
+            self.assertEqual({"GIT_STRATEGY": "clone"}, self.gitlab_jobs()[job]["variables"])
 
     def test_each_keeps_a_history_of_its_nights_on_a_branch(self):
         def git(*words, **more):
-            return subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@example.org", *map(str, words)], cwd=self.folder,
+            return subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "core.hooksPath=/dev/null",
+                                   *map(str, words)], cwd=self.folder,
                                   check=True, capture_output=True, text=True, **more).stdout
 
         def kept():
@@ -588,6 +607,7 @@ exec /usr/bin/git "$@"
 
         git("init", "--quiet", "-b", "main", self.folder)
         git("commit", "--quiet", "--allow-empty", "-m", "first")
+        self.write(".git/hooks/pre-push", "#!/bin/sh\nexit 1\n").chmod(0o755)  # of a pull request's job: it is not run
         tree = git("mktree", input=f"100644 blob {git('hash-object', '-w', '--stdin', input='another').strip()}\thistory.db\n").strip()
         others = [git("commit-tree", "-m", f"another job's {number}", tree) for number in range(5)]
         self.write("tools/sleep", f"#!/bin/sh\necho \"$1\" >>'{self.folder}/slept'\n").chmod(0o755)
@@ -601,7 +621,7 @@ exec /usr/bin/git "$@"
             git("init", "--quiet", "--bare", remote)
             git("config", "remote.origin.url", remote)
             for key, value in (("GIT_CONFIG_COUNT", "1"), ("GIT_CONFIG_KEY_0", f"url.{remote}.insteadOf"),
-                               ("GIT_CONFIG_VALUE_0", "https://perfgate:secret@gitlab.example/o/p.git")):
+                               ("GIT_CONFIG_VALUE_0", "https://perfgate@gitlab.example/o/p.git")):
                 nightly[key] = value
 
             def run(code=1, **changed):

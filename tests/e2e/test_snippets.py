@@ -155,7 +155,8 @@ class Suites(tool.Case):
 
     def setUp(self):
         super().setUp()
-        self.write("reduce.cu", "")
+        self.write("reduce.cu", "template <int threads> __global__ void block_reduce(const float*, float*, int) {}\n"
+                                "__global__ void reference(const float*, float*, int) {}\n")
 
     def suites(self):
         """(page, number, suite) of each fence with YAML."""
@@ -168,7 +169,8 @@ class Suites(tool.Case):
                     yield from ((page, number, suite) for suite in framed(part, frame))
 
     def validate(self, suite, code=0):
-        self.write("s.yaml", suite)
+        # Without a compiler nothing is valid for an architecture.
+        self.write("s.yaml", suite if tool.has_nvrtc() else re.sub(r"(?m)^ *architectures:.*\n", "", suite))
         return self.run_tool("validate", "s.yaml", code=code)
 
     def test_are_valid(self):

@@ -85,7 +85,8 @@ class Source(tool.Case):
     def test_without_a_compiler_no_source_is_valid_for_an_architecture(self):
         (self.folder / "tmp").mkdir()
         done = self.validate(entry("k.cu"), "--architecture", "90", code=2)
-        self.assert_one_line(done.stderr, "s.yaml:5:5: k.cu was not compiled: ", "NVRTC")
+        self.assert_one_line(done.stderr, "s.yaml:5:5: k.cu was not compiled: ", "NVRTC",
+                             "pip install nvidia-cuda-nvrtc'", "LD_LIBRARY_PATH")
         self.assertEqual("", done.stdout)
 
     def test_what_was_not_compiled_is_said(self):

@@ -104,6 +104,17 @@ TEST(Explain, WithoutCountersThatIsSaid) {
                   "run have no counter in common"});
 }
 
+TEST(Explain, TimesOfTheHostHaveNoCounters) {
+    Case made = slower({});
+    made.verdict.metrics[0].metric = "host_time";
+    EXPECT_EQ(sentences(why(made)),
+              std::vector<std::string>{
+                  "unexplained: host_time 100.0 µs → 120.0 µs (+20.0 %); host times have no "
+                  "counters, and a busy machine slows them"});
+    made.result.kernels.emplace_back();  // a case of the GPU has some
+    EXPECT_NE(why(made)[0].sentence.find("no counter in common"), std::string::npos);
+}
+
 TEST(Explain, WhereNothingMovedThatIsSaid) {
     EXPECT_EQ(sentences(why(unmoved({{"instructions", {1000, 1001}}, {"registers", {96, 96}}}))),
               std::vector<std::string>{"nothing moved (2 metrics)"});

@@ -471,16 +471,17 @@ TEST(Refresh, OfManyRefusedCasesSomeAreNamedAndTheRestCounted) {
         run.suites[0].cases.push_back(failed);
     }
     try {
-        require_stored({refreshed(run)});
+        require_stored({refreshed(run)}, "measure them again");
         FAIL() << "nothing was stored";
     } catch (const util::InputError& error) {
         const std::string message = error.what();
         EXPECT_TRUE(says(message, "gemm/tiled[m=3]")) << message;
         EXPECT_FALSE(says(message, "gemm/tiled[m=4]")) << message;
-        EXPECT_TRUE(says(message, "; and 6 more; nothing was stored")) << message;
+        EXPECT_TRUE(says(message, "; and 6 more; nothing was stored: measure them again"))
+            << message;
     }
     run.suites[0].cases[4].status = CaseStatus::measured;
-    EXPECT_NO_THROW(require_stored({refreshed(run)}));
+    EXPECT_NO_THROW(require_stored({refreshed(run)}, ""));
 }
 
 TEST(Refresh, WhatIsFitIsStoredAndWhatTheBaselineHasOfOthersStays) {
@@ -545,6 +546,13 @@ TEST(Refresh, RefusesProcessesThatDisagreeByMoreThanTheTolerance) {
                      "gemm/tiled[m=1] (the processes disagree about gpu_time by more than its "
                      "tolerance of 3 %, so that a regression could hide in it"))
         << refusal(run);
+    EXPECT_FALSE(says(refusal(run), "cpu_time"));
+    model::Run wall = run;
+    model::CaseResult& benchmark = wall.suites[0].cases[0];
+    benchmark.metrics["real_time"] = time;
+    wall.metric_definitions["real_time"] = wall.metric_definitions.at("gpu_time");
+    benchmark.gates[0].metric = "real_time";
+    EXPECT_TRUE(says(refusal(wall), "gate cpu_time")) << refusal(wall);
     for (model::Batch& batch : time.batches) {
         if (batch.samples[0] > 1000) batch.samples = {1020};
     }

@@ -53,7 +53,9 @@ Body add_demo(CLI::App& verb) {
     const auto output = std::make_shared<runner::OutputOptions>();
     output->out = "perfgate-demo";
     add_output_options(verb, *output);
-    verb.footer("Exit code: 0 if the reports were written. `run` would exit with 1.");
+    verb.footer(
+        "Writes report.html into --out. Exit code: 0 if the reports were written. `run` would exit "
+        "with 1.");
     return [output, &verb] { return show_recorded_run(verb, *output); };
 }
 

@@ -38,9 +38,11 @@ void* open_library(int newest_major) {
         }
     }
     throw util::Error(fmt::format(
-        "libnvrtc.so.{} was not found: install the CUDA toolkit's NVRTC (Debian and Ubuntu: "
-        "cuda-nvrtc-{}-0), or set CUDA_HOME or LD_LIBRARY_PATH",
-        newest_major == 12 ? 12 : 13, newest_major == 12 ? 12 : 13));
+        "libnvrtc.so.{0} was not found: install the CUDA toolkit's NVRTC (Debian and Ubuntu: "
+        "cuda-nvrtc-{0}-0) or 'pip install {1}', whose folder that has the file belongs into "
+        "LD_LIBRARY_PATH; a toolkit elsewhere into CUDA_HOME",
+        newest_major == 12 ? 12 : 13,
+        newest_major == 12 ? "nvidia-cuda-nvrtc-cu12" : "nvidia-cuda-nvrtc"));
 }
 
 }  // namespace
