@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <functional>
@@ -251,6 +252,19 @@ TEST(ChangePoints, ChangesNearEachOtherDoNotHideEachOther) {
             EXPECT_NEAR(static_cast<double>(2 * each), static_cast<double>(found[1].night), 1);
         }
     }
+}
+
+TEST(ChangePoints, NoiseBeforeAnotherChangeDoesNotHideAChange) {
+    Random random(8), noise(9);
+    std::vector<double> levels;
+    for (std::size_t night = 0; night < 700; ++night) {
+        const double noisy = night >= 600 && night < 640 ? 0.05 * noise.normal() : 0;
+        levels.push_back(night < 640 ? 1 + noisy : night < 655 ? 0.5 : 0.52);
+    }
+    const std::vector<Place> found =
+        change_places(nights(random, 700, [&](std::size_t night) { return levels[night]; }));
+    EXPECT_TRUE(std::ranges::any_of(
+        found, [](const Place& place) { return place.night >= 654 && place.night <= 656; }));
 }
 
 TEST(ChangePoints, BadNightsNearEachOtherAreNoLevel) {
