@@ -257,14 +257,14 @@ TEST(ChangePoints, ChangesNearEachOtherDoNotHideEachOther) {
 TEST(ChangePoints, NoiseBeforeAnotherChangeDoesNotHideAChange) {
     Random random(8), noise(9);
     std::vector<double> levels;
-    for (std::size_t night = 0; night < 700; ++night) {
-        const double noisy = night >= 600 && night < 640 ? 0.05 * noise.normal() : 0;
-        levels.push_back(night < 640 ? 1 + noisy : night < 655 ? 0.5 : 0.52);
+    for (std::size_t night = 0; night < 1500; ++night) {
+        const double noisy = night >= 1400 && night < 1440 ? 0.05 * noise.normal() : 0;
+        levels.push_back(night < 1440 ? 1 + noisy : night < 1455 ? 0.5 : 0.504);
     }
     const std::vector<Place> found =
-        change_places(nights(random, 700, [&](std::size_t night) { return levels[night]; }));
+        change_places(nights(random, 1500, [&](std::size_t night) { return levels[night]; }));
     EXPECT_TRUE(std::ranges::any_of(
-        found, [](const Place& place) { return place.night >= 654 && place.night <= 656; }));
+        found, [](const Place& place) { return place.night >= 1453 && place.night <= 1457; }));
 }
 
 TEST(ChangePoints, BadNightsNearEachOtherAreNoLevel) {

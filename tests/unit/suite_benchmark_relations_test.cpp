@@ -347,8 +347,9 @@ TEST(BenchmarkRelations, ASuiteHasUpToTenThousandCases) {
         for (std::int64_t n = 0; many.size() < results; ++n) {
             many.push_back(result("sort", {{"n", ParamValue(n)}}));
         }
-        Suite suite = parse_suite(two_benchmarks.substr(0, two_benchmarks.find("  - benchmark: [./other")),
-                                  "s.yaml", test::workloads());
+        Suite suite =
+            parse_suite(two_benchmarks.substr(0, two_benchmarks.find("  - benchmark: [./other")),
+                        "s.yaml", test::workloads());
         return test::refusal([&] { set_discovered_cases({{0, of(many)}}, suite); });
     };
     EXPECT_EQ(refused(most_cases), "");
