@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <functional>
@@ -251,6 +252,19 @@ TEST(ChangePoints, ChangesNearEachOtherDoNotHideEachOther) {
             EXPECT_NEAR(static_cast<double>(2 * each), static_cast<double>(found[1].night), 1);
         }
     }
+}
+
+TEST(ChangePoints, NoiseBeforeAnotherChangeDoesNotHideAChange) {
+    Random random(8), noise(9);
+    std::vector<double> levels;
+    for (std::size_t night = 0; night < 1500; ++night) {
+        const double noisy = night >= 1400 && night < 1440 ? 0.05 * noise.normal() : 0;
+        levels.push_back(night < 1440 ? 1 + noisy : night < 1455 ? 0.5 : 0.504);
+    }
+    const std::vector<Place> found =
+        change_places(nights(random, 1500, [&](std::size_t night) { return levels[night]; }));
+    EXPECT_TRUE(std::ranges::any_of(
+        found, [](const Place& place) { return place.night >= 1453 && place.night <= 1457; }));
 }
 
 TEST(ChangePoints, BadNightsNearEachOtherAreNoLevel) {

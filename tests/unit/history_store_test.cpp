@@ -171,6 +171,16 @@ TEST_F(Stores, WhatIsNotAHistoryIsRefused) {
     EXPECT_EQ(0u, add("empty", {}));  // an empty file, as mktemp makes it, becomes one
 }
 
+TEST_F(Stores, AHistoryIsKnownByTheBeginningOfItsFile) {
+    add("h", {run("first", "2026-01-01T00:00:00Z", 1)});
+    std::ofstream(file("text")) << std::string(5000, 'x');
+    std::ofstream(file("short")) << "SQLite";
+    EXPECT_TRUE(is_store(file("h")));
+    EXPECT_FALSE(is_store(file("text")));
+    EXPECT_FALSE(is_store(file("short")));
+    EXPECT_FALSE(is_store(file("absent")));
+}
+
 TEST_F(Stores, ADamagedOneIsRefusedOrReadButNeverCrashes) {
     std::vector<StoredRun> many;
     for (int i = 0; i < 20; ++i) {

@@ -105,6 +105,11 @@ TEST(PlainLine, IsCutBetweenCharacters) {
     EXPECT_EQ(plain_line("abcdöfghi", 8), "abcd…");
 }
 
+TEST(FirstLines, AreThoseThatFitWithTheirEnds) {
+    EXPECT_EQ(first_lines({"one", "two"}, 8), "one\ntwo\n");
+    EXPECT_EQ(first_lines({"one", "two"}, 7), "one\n(1 more lines left out)\n");
+}
+
 TEST(PlainTail, BeginsWithALine) {
     EXPECT_EQ(plain_tail("one\ntwo\nthree\n", 100), "one\ntwo\nthree\n");
     EXPECT_EQ(plain_tail("one\ntwo\nthree\n", 9), "three\n");

@@ -841,6 +841,9 @@ TEST(Review, ComparesWhatTwoOverridesOfABenchmarkMakeOfACase) {
     EXPECT_EQ(reviewed(before, after).front().cases,
               std::vector<std::string>{"*n=8* and bench/sort*"});
     EXPECT_EQ(found(last + loose, loose + last), "");
+    // Without an override of its own, the benchmark is the place.
+    after["suites/mine.yaml"] = {FileRole::suite, head + loose, ""};
+    EXPECT_EQ(reviewed(before, after).front().place, (model::SourcePlace{"suites/mine.yaml", 3}));
     // No case matches both.
     const std::string apart = time("bench/copy*", "3%");
     EXPECT_EQ(found(loose + apart, apart + loose), "");

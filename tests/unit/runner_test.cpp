@@ -698,6 +698,7 @@ TEST_F(Runner, ASelfTestFindsTheSizesThatItAdds) {
     EXPECT_EQ(outcome.report.sizes[0].regressed, 0U);
     EXPECT_EQ(outcome.report.sizes[1].regressed, 2U);
     EXPECT_EQ(batches(stored("out/base").suites.at(0).cases.at(0)), 6U);
+    EXPECT_EQ(outcome.environment.device.board, "board-0");
     EXPECT_TRUE(fs::exists(folder("out/trial-2/run.json")));
 }
 

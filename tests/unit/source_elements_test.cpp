@@ -175,7 +175,9 @@ TEST(SourceCompare, IntegersAreEqualOrWrong) {
 }
 
 TEST(SourceCompare, OtherSizesAreWrong) {
-    EXPECT_FALSE(compare(floats({1}), floats({1, 2}), within(0.5, 1), 1).passed);
+    const model::Verification wrong = compare(floats({1}), floats({1, 2}), within(0.5, 1), 1);
+    EXPECT_FALSE(wrong.passed);
+    EXPECT_EQ(wrong.seed, 0U) << "no input decided it";
 }
 
 TEST(SourceCompare, NothingIsNotRight) {

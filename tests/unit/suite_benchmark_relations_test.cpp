@@ -341,6 +341,21 @@ TEST(BenchmarkLabels, MayNotHaveTheNameOfAResult) {
     EXPECT_EQ(refused("flash-3"), "");
 }
 
+TEST(BenchmarkRelations, ASuiteHasUpToTenThousandCases) {
+    const auto refused = [](std::size_t results) {
+        std::vector<model::DiscoveredCase> many;
+        for (std::int64_t n = 0; many.size() < results; ++n) {
+            many.push_back(result("sort", {{"n", ParamValue(n)}}));
+        }
+        Suite suite =
+            parse_suite(two_benchmarks.substr(0, two_benchmarks.find("  - benchmark: [./other")),
+                        "s.yaml", test::workloads());
+        return test::refusal([&] { set_discovered_cases({{0, of(many)}}, suite); });
+    };
+    EXPECT_EQ(refused(most_cases), "");
+    EXPECT_NE(refused(most_cases + 1).find("more than 10000 cases"), std::string::npos);
+}
+
 TEST(BenchmarkRelations, TheCostOfManyIsBounded) {
     std::vector<model::DiscoveredCase> many;
     for (std::int64_t n = 0; n < 9000; ++n) many.push_back(result("sort", {{"n", ParamValue(n)}}));
