@@ -55,22 +55,6 @@ TEST(Console, NamesEveryFailedMetricUnderItsCaseIfAsked) {
     EXPECT_NE(lines[row + 2].find("registers regressed: 96 → 128"), std::string::npos);
 }
 
-TEST(Console, ATimeWithoutAValueHasNoRate) {
-    Options options;
-    options.list_all = true;
-    Documents documents = first_run();
-    const std::vector<std::string> measured = console_lines(documents, options);
-    EXPECT_LT(line_with(measured, "flop/s"), measured.size());
-    for (std::size_t i = 0; i < documents.run.suites[0].cases.size(); ++i) {
-        documents.run.suites[0].cases[i].metrics.clear();
-        for (model::MetricVerdict& each : documents.verdict.suites[0].cases[i].metrics) {
-            each.baseline = std::exchange(each.measured, std::nullopt);
-        }
-    }
-    const std::vector<std::string> lines = console_lines(documents, options);
-    EXPECT_EQ(line_with(lines, "flop/s"), lines.size());
-}
-
 // A benchmark has none of the kernels' times.
 TEST(Console, WhatPassedShowsItsGatedMetricIfAsked) {
     Documents documents;
