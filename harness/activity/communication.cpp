@@ -97,14 +97,14 @@ class Submission {
 
     void add(const Call& call) { calls_.push_back(call); }
     /// One of its calls does not say what it moves.
-    void lack_a_call() { lacks_ = true; }
+    void add_unknown_call() { has_unknown_call_ = true; }
 
     void launch(Interval range, std::uint32_t thread) {
         std::map<std::uint64_t, std::vector<Call>> by_communicator;
         for (const Call& call : calls_) by_communicator[call.payload->communicator].push_back(call);
         calls_.clear();
         const auto [time, number] = kernels_in(range, thread);
-        std::uint64_t kernels = std::exchange(lacks_, false) ? 0 : number;
+        std::uint64_t kernels = std::exchange(has_unknown_call_, false) ? 0 : number;
         for (const auto& [communicator, calls] : by_communicator) {
             to_.push_back(
                 made(communicator, calls, thread, by_communicator.size() == 1 ? time : Interval{}));
@@ -177,7 +177,7 @@ class Submission {
     const std::unordered_map<std::uint64_t, std::uint32_t>& ranks_;
     std::vector<Collective>& to_;
     std::vector<Call> calls_;
-    bool lacks_ = false;
+    bool has_unknown_call_ = false;
 };
 
 /// Communicators of which the process has several ranks, one for each of its GPUs.
@@ -215,7 +215,7 @@ std::vector<Collective> collectives_of(const Timeline& timeline) {
                 group.add(call);
                 if (depth == 0) group.launch(call.range, thread);
             } else if (depth > 0 && moves_data(call)) {
-                group.lack_a_call();
+                group.add_unknown_call();
             }
         }
     }

@@ -46,8 +46,8 @@ constexpr std::string_view libraries[] = {
     "/libcurand",      "/libcusparse",    "/libcusolver",    "/libcutensor", "/libcupti",
     "/libcufile",      "/libcudadevrt",   "/libcudadebugger"};
 constexpr std::string_view system_folders[] = {"/usr/lib", "/lib/", "/lib64/"};
-/// The same in machine code that is compiled into other files, by their symbols: a demangled
-/// template begins with the type of its result.
+/// Symbols of the C++ library that are compiled into other files begin so. Demangled names would
+/// not tell: a template begins with the type of its result.
 constexpr std::string_view standard_library[] = {
     "_ZSt",           "_ZNSt",          "_ZNKSt",         "_ZNSa",
     "_ZNKSa",         "_ZNSs",          "_ZNKSs",         "_ZN9__gnu_cxx",
@@ -89,7 +89,7 @@ bool is_standard(std::string_view symbol) {
 struct Group {
     HostActivity activity;
     std::map<std::uint32_t, std::uint64_t> doings, lines;
-    /// Of several threads, each with its number and process.
+    /// Several threads may do the same; the key is a thread's number and process.
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Interval>> threads;
 
     void add(std::uint32_t doing, std::uint32_t line, std::uint64_t time) {

@@ -175,7 +175,7 @@ struct CallSummary {
     /// Of calls that wait for the device: GPU idle time that began while the host waited in
     /// one.
     std::uint64_t idle_ns = 0;
-    /// Of those that wait and left the GPU idle, where the host was in them; printable.
+    /// Where the host was in calls that wait and left the GPU idle; printable.
     std::string caller{};
 };
 

@@ -9,7 +9,7 @@ namespace {
 
 /// A share below this is low, in % of the peak.
 constexpr double low_share = 50;
-/// Of the time of the windows, the samples that count.
+/// Samples that count must cover this share of the windows' time.
 constexpr double least_counted = 0.5;
 
 using Metric = SampledMetric;

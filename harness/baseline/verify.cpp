@@ -157,7 +157,7 @@ class Checking {
             for (const auto& [id, digest] : entry.digests) {
                 tell(id, [&](Told& told) { told.digests.insert(digest); });
             }
-            // Of before ledgers had digests: it does not even name its cases.
+            // It was written before ledgers had digests, and does not even name its cases.
             lacks_digests_ = lacks_digests_ || (entry.action == LedgerAction::refresh &&
                                                 entry.cases > 0 && entry.digests.empty());
             for (const std::string& id : entry.removed) {

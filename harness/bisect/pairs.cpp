@@ -70,7 +70,7 @@ void Pairs::measure(runner::BackToBack& both, runner::Execution& head, std::size
             if (both.interrupted()) return;
         }
         judge(head.rated(both.base_run()), head.rated(both.run()));
-        // What has a reason with three times the pairs keeps it.
+        // A look with three times the pairs does not change a reason any more.
         if (is_final_ || (look > 0 && !step_.why.empty())) return;
     }
 }

@@ -122,7 +122,7 @@ std::string add_counts(const std::vector<std::string>& symbols, const Instructio
     return any ? "" : fmt::format("none of {} counts is of the kernels", counts.size());
 }
 
-/// What `add` returns, or the error that it throws; measure::DeviceLost is passed on.
+/// Returns the result of `add`, or the text of its error; passes measure::DeviceLost on.
 template <class Add>
 std::string problem_of(const Add& add) {
     try {
