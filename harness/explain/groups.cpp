@@ -96,14 +96,22 @@ Reason reason_of(const CaseVerdict& verdict, const CaseResult* result) {
     if (metric != nullptr) reason.size = size_of(*metric);
     const bool says_itself = reason.effect == Effect::unmeasured ||
                              reason.effect == Effect::no_baseline ||
-                             verdict.verdict == model::Verdict::acknowledged ||
-                             (reason.effect == Effect::unclear && verdict.why.empty());
+                             verdict.verdict == model::Verdict::acknowledged;
     if (metric == nullptr || says_itself) {
         // An acknowledged change has the day until which it holds, and who accepted it.
         const bool known = verdict.verdict == model::Verdict::acknowledged;
         reason.words =
             util::printable(known ? verdict.reason : model::first_reason(verdict), longest_reason);
         reason.key = reason.words;
+        return reason;
+    }
+    if (reason.effect == Effect::unclear) {
+        // What makes it doubtful comes before a cause: without that, nobody knows what to do.
+        reason.words = util::printable(metric->sentence, longest_reason);
+        if (const std::string cause = cause_besides(verdict, metric->metric); !cause.empty()) {
+            reason.words += "; " + cause;
+        }
+        reason.key = metric->metric + ' ' + std::string(to_text(verdict.doubt));
         return reason;
     }
     reason.kernel = kernel_of(verdict, result);
