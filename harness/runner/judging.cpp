@@ -110,6 +110,23 @@ std::vector<std::string> words_of_again(const model::Run& run, const report::Com
     return words;
 }
 
+/// Of kernels or calls, or of the compiler: more processes would not change its verdict. A count
+/// whose processes differ is tested, and a counter is collected again.
+bool is_failing_count(const model::MetricVerdict& verdict) {
+    const auto metric = metrics::find_metric(verdict.metric);
+    return verdict.verdict == model::Verdict::regressed && !verdict.minimum_detectable_change &&
+           metric && metric->definition.metric_class == model::MetricClass::exact &&
+           metric->source != metrics::Source::counter;
+}
+
+/// All else of it passes.
+bool fails_by_counts_alone(const model::CaseVerdict& verdict) {
+    return verdict.verdict == model::Verdict::regressed &&
+           std::all_of(verdict.metrics.begin(), verdict.metrics.end(), [](const auto& metric) {
+               return metric.verdict == model::Verdict::pass || is_failing_count(metric);
+           });
+}
+
 }  // namespace
 
 void check_baselines(const JudgingChoice& choice, const model::Device& device,
@@ -152,16 +169,9 @@ std::vector<model::CaseIndex> worth_measuring_again(const model::Run& run,
     std::vector<model::CaseIndex> flagged = gate::flagged(run, baselines, policy, rule);
     if (flagged.empty()) return flagged;
     const model::VerdictDocument verdict = gate::judge(run, baselines, policy, rule);
-    const auto a_count_fails = [&](const model::MetricVerdict& each) {
-        const auto metric = metrics::find_metric(each.metric);
-        return each.verdict == model::Verdict::regressed && !each.minimum_detectable_change &&
-               metric && metric->definition.metric_class == model::MetricClass::exact &&
-               metric->source != metrics::Source::counter;
-    };
     std::erase_if(flagged, [&](const model::CaseIndex& at) {
-        const std::vector<model::MetricVerdict>& of_case =
-            verdict.suites[at.suite].cases[at.index].metrics;
-        return std::any_of(of_case.begin(), of_case.end(), a_count_fails);
+        const std::vector<model::MetricVerdict>& of_case = model::case_at(verdict, at).metrics;
+        return std::any_of(of_case.begin(), of_case.end(), is_failing_count);
     });
     return flagged;
 }
@@ -189,7 +199,8 @@ std::vector<model::CaseIndex> Judge::unsettled(const model::Run& run) const {
     const model::VerdictDocument verdict = gate::judge(run, baselines_, choice_.policy, rule_);
     std::vector<model::CaseIndex> found = model::all_cases(run);
     std::erase_if(found, [&](const model::CaseIndex& at) {
-        return model::case_at(verdict, at).verdict == model::Verdict::pass;
+        const model::CaseVerdict& of_case = model::case_at(verdict, at);
+        return of_case.verdict == model::Verdict::pass || fails_by_counts_alone(of_case);
     });
     return found;
 }

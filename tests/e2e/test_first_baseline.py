@@ -181,7 +181,7 @@ class FirstBaseline(tool.Case):
 
     def test_a_first_baseline_takes_at_most_12_starts_and_stops_where_the_times_are_steady(self):
         self.refresh()
-        self.assertEqual(8 * ["callbacks"], self.starts())
+        self.assertEqual(9 * ["callbacks"], self.starts())
         self.suite(("wild.gpu_time", "wild.span: 10000%\n      wild.gpu_time"))
         self.app(wild="$((10 + n % 2))")
         self.refresh(code=(0, 4))
@@ -243,6 +243,26 @@ class FirstBaseline(tool.Case):
         self.app(kernels=13)
         self.run_suite(code=1)
         self.assertEqual("regressed", self.verdicts()["step"]["verdict"])
+
+    def test_a_count_that_fails_alone_takes_no_more_than_the_first_processes(self):
+        self.suite(("step.gpu_time: 5%", "step.gpu_time: 5%\n      step.syncs: 0"))
+        self.refresh()
+        for code, processes in (("true", 1), ("false", 3)):
+            self.starts()
+            self.suite(("step.gpu_time: 5%", "step.gpu_time: 5%\n      step.syncs: 0"), ("    timeout", f"    code: {code}\n    timeout"))
+            self.app(more="sync")
+            self.run_suite(code=1)
+            self.assertEqual(processes, len(self.starts()))
+            self.assertEqual({"gpu_time": "pass", "syncs": "regressed"},
+                             {metric["metric"]: metric["verdict"] for metric in self.verdicts()["step"]["metrics"]})
+
+    def test_a_program_that_takes_half_as_long_again_is_decided_in_six_starts(self):
+        self.suite(('      wild.gpu_time:   "5%"   # see the wiki\n', ""))
+        self.refresh()
+        self.starts()
+        self.app(kernels=15)
+        self.run_suite(code=1)
+        self.assertEqual(6, len(self.starts()))
 
     def test_host_times_are_measured_as_they_are(self):
         self.suite(("step.gpu_time: 5%", "step.gpu_time: 5%\n      step.span: 10000%"),

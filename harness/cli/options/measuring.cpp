@@ -121,7 +121,7 @@ void add_measuring_options(CLI::App& app, runner::MeasuringChoice& choice) {
            "Fresh processes that measure each case (default: 5, and for `run` 3 if it "
            "passes with them; for `ab` 6 of each side, for a step of `bisect` at least 13; for a "
            "baseline 20, and as many again for a case that is too noisy for its tolerance; of "
-           "programs and Python files 8 to 12)")
+           "programs and Python files 9 to 12)")
         ->check(in_range(1, 1000))
         ->type_name("N")
         ->group(measure_group);
