@@ -87,6 +87,7 @@ def part_samples():
         samples = base.execute("SELECT start_ns, end_ns, dram_read_pct + dram_write_pct, tensor_active_pct, sm_active_pct "
                                "FROM device_samples ORDER BY start_ns").fetchall()
         kernels = base.execute("SELECT start_ns, end_ns, range_name FROM kernels ORDER BY start_ns").fetchall()
+        peak, = base.execute("SELECT max(memory_bandwidth_bytes_per_s) FROM devices").fetchone()
         base.close()
     ranges = {each["name"]: each for each in processes[0]["ranges"]}
     for name, found in ranges.items():
@@ -104,6 +105,10 @@ def part_samples():
             start, end, *_, share = busy[0]
             errors.append(round((end - (end - start) * min(1, share / busy[1][4]) - begin) / 1000))
     tools.say(f"  kernels begin by the samples after they begin by the records, us: {sorted(errors)}")
+
+    copies = [end - begin for begin, end, within in kernels if within == "copy"]
+    tools.say(f"  copy by its kernels' times: {100 * 8 * (1 << 28) / (peak or 1) / (statistics.fmean(copies) / 1e9):.1f} % of "
+              f"{(peak or 0) / 1e9:.0f} GB/s")
 
     launches = ncu_launches()
     for name, own, metric in (("copy", launches[:8], "dram_bandwidth"), ("copy", launches[:8], "dram_bytes"),
