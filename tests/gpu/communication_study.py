@@ -107,8 +107,9 @@ def part_samples():
     tools.say(f"  kernels begin by the samples after they begin by the records, us: {sorted(errors)}")
 
     copies = [end - begin for begin, end, within in kernels if within == "copy"]
-    tools.say(f"  copy by its kernels' times: {100 * 8 * (1 << 28) / (peak or 1) / (statistics.fmean(copies) / 1e9):.1f} % of "
-              f"{(peak or 0) / 1e9:.0f} GB/s")
+    if peak:
+        share = 8 * (1 << 28) / (statistics.fmean(copies) / 1e9) / peak
+        tools.say(f"  copy by its kernels' times: {share:.1%} of {peak / 1e9:.0f} GB/s")
 
     launches = ncu_launches()
     for name, own, metric in (("copy", launches[:8], "dram_bandwidth"), ("copy", launches[:8], "dram_bytes"),
