@@ -219,9 +219,9 @@ def part_collectives():
 def part_suite():
     """suites/collectives on all GPUs that are visible, and its refusal of one."""
     with tempfile.TemporaryDirectory() as folder:
-        out = pathlib.Path(folder) / "out"
-        words = [tools.PERFGATE, "run", COLLECTIVES.with_suffix(".yaml"), "--baselines", out.parent / "none", "--out", out,
-                 "--processes", "1"]
+        out, none = pathlib.Path(folder) / "out", pathlib.Path(folder) / "none"
+        none.mkdir()
+        words = [tools.PERFGATE, "run", COLLECTIVES.with_suffix(".yaml"), "--baselines", none, "--out", out, "--processes", "1"]
         done = tools.run(words, codes=(0, 1, 2, 3, 4))
         tools.say(f"  exit {done.returncode}\n{done.stdout[-3000:]}\n{done.stderr[-1500:]}")
         for case in cases_of(out / "run.json"):
