@@ -17,7 +17,6 @@
 #include "activity/waiting.hpp"
 #include "util/error.hpp"
 #include "util/text.hpp"
-#include "util/word_of.hpp"
 
 namespace perfgate::activity {
 

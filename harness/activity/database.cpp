@@ -24,9 +24,7 @@
 #include "sqlite/database.hpp"
 #include "util/error.hpp"
 #include "util/file.hpp"
-#include "util/number.hpp"
 #include "util/text.hpp"
-#include "util/word_of.hpp"
 
 namespace perfgate::activity {
 namespace {

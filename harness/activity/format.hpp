@@ -12,6 +12,8 @@
 // communication calls, and places of functions.
 #pragma once
 
+#include <zlib.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -88,7 +90,15 @@ enum class BlockKind : std::uint32_t {
 // A text is its length (32 bits) and its bytes; an id before it has 32 bits.
 
 /// What `BlockHeader::checksum` has to be.
-std::uint32_t block_checksum(const BlockHeader& header, std::span<const std::byte> payload);
+inline std::uint32_t block_checksum(const BlockHeader& header, std::span<const std::byte> payload) {
+    const auto* fields = reinterpret_cast<const Bytef*>(&header.kind);
+    uLong sum = crc32(0, fields, sizeof(header.kind) + sizeof(header.payload_bytes));
+    // For a null pointer zlib starts anew.
+    if (!payload.empty()) {
+        sum = crc32_z(sum, reinterpret_cast<const Bytef*>(payload.data()), payload.size());
+    }
+    return static_cast<std::uint32_t>(sum);
+}
 
 /// The records of one process, or of one piece of a stream, in the order in which they came.
 struct Records {

@@ -11,9 +11,7 @@
 
 #include "activity/waiting.hpp"
 #include "model/kernel_name.hpp"
-#include "util/number.hpp"
 #include "util/text.hpp"
-#include "util/word_of.hpp"
 
 namespace perfgate::activity {
 namespace {

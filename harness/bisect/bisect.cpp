@@ -17,7 +17,6 @@
 #include "bisect/decision.hpp"
 #include "bisect/pairs.hpp"
 #include "bisect/search.hpp"
-#include "bisect/search_document.hpp"
 #include "measure/workers.hpp"
 #include "model/quantity.hpp"
 #include "runner/git.hpp"

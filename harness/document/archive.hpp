@@ -42,7 +42,7 @@
 
 #include "document/json_reader.hpp"
 #include "document/json_writer.hpp"
-#include "util/word_of.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::document {
 

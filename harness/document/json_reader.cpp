@@ -13,7 +13,6 @@
 
 #include "util/error.hpp"
 #include "util/text.hpp"
-#include "util/word_of.hpp"
 
 namespace perfgate::document {
 

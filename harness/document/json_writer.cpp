@@ -9,7 +9,6 @@
 
 #include "util/error.hpp"
 #include "util/text.hpp"
-#include "util/utf8.hpp"
 
 namespace perfgate::document {
 

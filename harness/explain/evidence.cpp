@@ -11,9 +11,7 @@
 #include <cstdint>
 
 #include "model/host_time.hpp"
-#include "util/number.hpp"
 #include "util/text.hpp"
-#include "util/word_of.hpp"
 
 namespace perfgate::explain {
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "util/number.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::inject {
 namespace {

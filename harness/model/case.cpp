@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "util/text.hpp"
-#include "util/word_of.hpp"
 
 namespace perfgate::model {
 

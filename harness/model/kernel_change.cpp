@@ -13,7 +13,6 @@
 #include "model/kernel_name.hpp"
 #include "model/quantity.hpp"
 #include "util/text.hpp"
-#include "util/word_of.hpp"
 
 namespace perfgate::model {
 

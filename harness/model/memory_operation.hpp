@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "util/text.hpp"
+
 namespace perfgate::model {
 
 enum class MemoryOperationKind {
@@ -37,7 +39,16 @@ struct MemoryOperation {
     auto operator<=>(const MemoryOperation&) const = default;
 };
 
-std::string_view to_text(MemoryOperationKind kind);  ///< "host to device"
-std::string_view to_text(MemoryKind kind);           ///< "pinned"
+inline std::string_view to_text(MemoryOperationKind kind) {
+    return util::word_of<MemoryOperationKind::peer_to_peer>(
+        kind, {"unknown", "memset", "host to device", "device to host", "device to device",
+               "host to host", "peer to peer"});
+}
+
+inline std::string_view to_text(MemoryKind kind) {
+    return util::word_of<MemoryKind::managed_static>(
+        kind, {"unknown", "pageable", "pinned", "device", "array", "managed", "static device",
+               "static managed"});
+}
 
 }  // namespace perfgate::model

@@ -10,7 +10,6 @@
 
 #include "util/sha256.hpp"
 #include "util/text.hpp"
-#include "util/word_of.hpp"
 
 namespace perfgate::model {
 

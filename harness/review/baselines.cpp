@@ -23,7 +23,7 @@
 #include "model/measured_as.hpp"
 #include "model/quantity.hpp"
 #include "review/expectations.hpp"
-#include "review/findings.hpp"
+#include "review/finding.hpp"
 #include "review/planted.hpp"
 #include "stats/quantiles.hpp"
 #include "suite/plan.hpp"

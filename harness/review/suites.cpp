@@ -15,7 +15,7 @@
 #include "model/case.hpp"
 #include "model/hottest_kernel.hpp"
 #include "review/device_settings.hpp"
-#include "review/findings.hpp"
+#include "review/finding.hpp"
 #include "review/possible_cases.hpp"
 #include "suite/plan.hpp"
 #include "util/text.hpp"

@@ -13,8 +13,8 @@
 #include <thread>
 #include <utility>
 
-#include "measure/case_reply.hpp"
-#include "model/gpus.hpp"
+#include "measure/workers.hpp"
+#include "model/subject.hpp"
 #include "runner/installation.hpp"
 #include "runner/interruption.hpp"
 #include "suite/named_plugins.hpp"

@@ -17,7 +17,6 @@
 #include <string_view>
 #include <utility>
 
-#include "util/number.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::runner {

@@ -28,7 +28,6 @@
 #include "model/plan.hpp"
 #include "runner/run_file.hpp"
 #include "stats/quantiles.hpp"
-#include "suite/discovered_cases.hpp"
 #include "suite/plan.hpp"
 #include "suite/settings.hpp"
 #include "suite/suite.hpp"

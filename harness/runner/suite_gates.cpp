@@ -12,7 +12,6 @@
 #include "model/case.hpp"
 #include "runner/checkout.hpp"
 #include "runner/devices.hpp"
-#include "suite/discovered_cases.hpp"
 #include "suite/named_plugins.hpp"
 #include "suite/plan.hpp"
 #include "suite/tolerance_edit.hpp"

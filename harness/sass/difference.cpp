@@ -10,10 +10,7 @@
 #include <utility>
 
 #include "elf/instruction_listing.hpp"
-#include "sass/alignment.hpp"
-#include "sass/causes.hpp"
 #include "sass/normalised.hpp"
-#include "sass/registers.hpp"
 
 namespace perfgate::sass {
 namespace {

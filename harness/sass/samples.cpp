@@ -9,7 +9,7 @@
 #include <map>
 
 #include "model/kernel_name.hpp"
-#include "sass/causes.hpp"
+#include "sass/difference.hpp"
 
 namespace perfgate::sass {
 namespace {

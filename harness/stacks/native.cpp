@@ -9,8 +9,8 @@
 #include <array>
 #include <cstring>
 
-#include "util/descriptor.hpp"
 #include "util/error.hpp"
+#include "util/file.hpp"
 
 namespace perfgate::stacks {
 namespace {

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <utility>
 
-#include "stacks/mappings.hpp"
+#include "stacks/memory.hpp"
 
 namespace perfgate::stacks {
 namespace {

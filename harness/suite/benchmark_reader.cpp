@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kinds/benchmark/formats/formats.hpp"
-#include "kinds/benchmark/formats/json_path.hpp"
+#include "kinds/benchmark/formats/json_text.hpp"
 #include "kinds/benchmark/formats/table.hpp"
 #include "metrics/catalogue.hpp"
 #include "model/case.hpp"

@@ -11,7 +11,7 @@
 
 #include "metrics/catalogue.hpp"
 #include "suite/fields.hpp"
-#include "util/number.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::suite {
 

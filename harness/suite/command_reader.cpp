@@ -11,7 +11,7 @@
 
 #include "metrics/catalogue.hpp"
 #include "model/command_words.hpp"
-#include "model/gpus.hpp"
+#include "model/subject.hpp"
 #include "suite/matrix.hpp"
 #include "util/text.hpp"
 

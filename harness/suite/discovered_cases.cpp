@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suite/discovered_cases.hpp"
+#include "suite/plan.hpp"
 
 #include <fmt/format.h>
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "util/number.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::suite {
 

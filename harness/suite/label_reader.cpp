@@ -15,7 +15,6 @@
 #include "model/command_words.hpp"
 #include "suite/amount.hpp"
 #include "util/text.hpp"
-#include "util/word_of.hpp"
 
 namespace perfgate::suite {
 

@@ -14,7 +14,6 @@
 #include "model/case.hpp"
 #include "suite/suite_checks.hpp"
 #include "util/error.hpp"
-#include "util/number.hpp"
 #include "util/sha256.hpp"
 #include "util/text.hpp"
 

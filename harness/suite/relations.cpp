@@ -11,7 +11,7 @@
 #include "model/hottest_kernel.hpp"
 #include "model/roofline.hpp"
 #include "suite/expression.hpp"
-#include "util/word_of.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::suite {
 

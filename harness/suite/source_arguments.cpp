@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "model/command_words.hpp"
-#include "model/stated_work.hpp"
+#include "model/roofline.hpp"
 #include "suite/keys.hpp"
 
 namespace perfgate::suite {

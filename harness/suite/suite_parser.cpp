@@ -230,7 +230,7 @@ class SuiteParser {
     }
 
     /// A program becomes a workload of the suite's own, with a variant and an entry for each label;
-    /// the results of a benchmark have one, until it has run (discovered_cases.hpp).
+    /// the results of a benchmark have one, until it has run (plan.hpp).
     void add_command(const YamlNode& node, bool benchmark) {
         const std::size_t before = problems_.count();
         ReadCommand read = read_command(node, benchmark, problems_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "traces/kineto.hpp"
+#include "traces/traces.hpp"
 
 #include <fmt/format.h>
 
@@ -15,7 +15,6 @@
 
 #include "traces/recording_builder.hpp"
 #include "util/error.hpp"
-#include "util/number.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::traces {

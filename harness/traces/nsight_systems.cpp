@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "traces/nsight_systems.hpp"
+#include "traces/traces.hpp"
 
 #include <fmt/format.h>
 

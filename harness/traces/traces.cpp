@@ -11,8 +11,6 @@
 #include <system_error>
 #include <utility>
 
-#include "traces/kineto.hpp"
-#include "traces/nsight_systems.hpp"
 #include "util/error.hpp"
 #include "util/text.hpp"
 

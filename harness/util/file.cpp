@@ -14,7 +14,6 @@
 #include <system_error>
 #include <utility>
 
-#include "util/descriptor.hpp"
 #include "util/error.hpp"
 #include "util/replacement.hpp"
 #include "util/text.hpp"

@@ -2,13 +2,38 @@
 // Reading and writing whole files: reads are bounded, writes are atomic.
 #pragma once
 
+#include <unistd.h>
+
 #include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace perfgate::util {
+
+// An open file or folder of the operating system.
+
+class Descriptor {
+  public:
+    explicit Descriptor(int fd = -1) : fd_(fd) {}
+    Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+    Descriptor& operator=(Descriptor&& other) noexcept {
+        std::swap(fd_, other.fd_);
+        return *this;
+    }
+    ~Descriptor() {
+        if (fd_ >= 0) ::close(fd_);
+    }
+    [[nodiscard]] int get() const { return fd_; }
+    /// Closes and reports errors: network file systems report a full disk only here.
+    int close() { return ::close(std::exchange(fd_, -1)); }
+    [[nodiscard]] int release() { return std::exchange(fd_, -1); }
+
+  private:
+    int fd_;
+};
 
 /// Reads a regular file of at most `limit_bytes`. `what` names it in messages ("suite",
 /// "baseline"). Throws InputError for a missing file, a directory, a device, a file over the limit.

@@ -7,7 +7,6 @@
 
 #include "elf/instruction_listing.hpp"
 #include "fuzz.hpp"
-#include "sass/causes.hpp"
 #include "sass/difference.hpp"
 #include "sass/finding.hpp"
 #include "sass/samples.hpp"

@@ -7,7 +7,7 @@
 #include <cctype>
 #include <mutex>
 
-#include "util/number.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::backend::cuda {
 namespace {

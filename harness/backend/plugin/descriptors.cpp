@@ -8,7 +8,6 @@
 #include <variant>
 
 #include "util/error.hpp"
-#include "util/number.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::backend {

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "model/gpus.hpp"
+#include "model/subject.hpp"
 #include "util/file.hpp"
 #include "util/sha256.hpp"
 #include "util/text.hpp"

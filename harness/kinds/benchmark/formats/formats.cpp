@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "kinds/benchmark/formats/json_text.hpp"
-#include "kinds/benchmark/formats/sample_files.hpp"
+#include "kinds/benchmark/formats/results.hpp"
 #include "util/error.hpp"
 #include "util/text.hpp"
 

@@ -16,7 +16,6 @@
 #include "document/json_reader.hpp"
 #include "kinds/benchmark/formats/formats.hpp"
 #include "kinds/benchmark/formats/json_text.hpp"
-#include "util/number.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::benchmark {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -110,5 +111,14 @@ void require_stated_counts(Results& results);
 /// Refuses names that are no text for a case id, too many results, and results that appear twice.
 /// Throws util::InputError that begins with `source`.
 void check(const Results& results, std::string_view source);
+
+// Samples that a benchmark writes into files beside its results.
+
+/// Reads the files that the results name, from `folder`, in which the results are. Throws
+/// util::InputError, which begins with `source`, for a name that leads out of the folder (by '..'
+/// or by a link), a file that is absent, is no regular file or has another size than stated, and
+/// for more than most_samples in all. A sample that is not above 0 is the result's problem.
+void read_sample_files(const std::filesystem::path& folder, std::string_view source,
+                       Results& results);
 
 }  // namespace perfgate::benchmark

@@ -8,7 +8,6 @@
 
 #include "model/unit.hpp"
 #include "util/error.hpp"
-#include "util/number.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::benchmark {

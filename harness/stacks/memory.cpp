@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stacks/mappings.hpp"
+#include "stacks/memory.hpp"
 
 #include <algorithm>
 #include <charconv>
