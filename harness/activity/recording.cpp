@@ -256,9 +256,8 @@ class Reader {
         const std::uint64_t launched =
             counts.kernel_launches - std::min(counts.kernel_launches, counts.captured_launches);
         const auto in_graph = [](const auto& record) { return record.graph.node != 0; };
-        const auto direct =
-            records.kernels.size() - static_cast<std::size_t>(std::count_if(
-                                         records.kernels.begin(), records.kernels.end(), in_graph));
+        const auto direct = records.kernels.size() - static_cast<std::size_t>(std::ranges::count_if(
+                                                         records.kernels, in_graph));
         if (direct < launched) {
             recording_.incomplete.push_back(
                 fmt::format("kernels launched: {}, recorded: {}", launched, direct));
@@ -272,7 +271,7 @@ class Reader {
         collect(records.kernels);
         collect(records.copies);
         collect(records.memsets);
-        std::sort(graphs.begin(), graphs.end());
+        std::ranges::sort(graphs);
         const auto replayed =
             static_cast<std::uint64_t>(std::unique(graphs.begin(), graphs.end()) - graphs.begin());
         if (replayed < counts.graph_launches) {
@@ -341,7 +340,7 @@ Recording parse_recording(std::string_view content, std::string_view source) {
     return read(
         [&](char* to, std::size_t size) {
             const std::string_view part = content.substr(0, size);
-            std::copy(part.begin(), part.end(), to);
+            std::ranges::copy(part, to);
             content.remove_prefix(part.size());
             return part.size();
         },
@@ -379,7 +378,7 @@ std::vector<std::filesystem::path> recordings_in(const std::filesystem::path& fo
     if (files.empty()) {
         throw util::InputError(fmt::format("recordings {}: the folder has no *.activity", name));
     }
-    std::sort(files.begin(), files.end());
+    std::ranges::sort(files);
     return files;
 }
 

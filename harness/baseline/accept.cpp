@@ -43,15 +43,14 @@ class Chosen {
 
     /// By its id, not only by a glob.
     [[nodiscard]] bool is_named(const std::string& id) const {
-        return std::find(choice_.cases.begin(), choice_.cases.end(), id) != choice_.cases.end();
+        return std::ranges::find(choice_.cases, id) != choice_.cases.end();
     }
 
     [[nodiscard]] bool contains(const std::string& id) const {
         return choice_.cases.empty() ||
-               std::any_of(
-                   choice_.cases.begin(), choice_.cases.end(), [&](const std::string& glob) {
-                       return named_.contains(glob) ? glob == id : util::glob_match(glob, id);
-                   });
+               std::ranges::any_of(choice_.cases, [&](const std::string& glob) {
+                   return named_.contains(glob) ? glob == id : util::glob_match(glob, id);
+               });
     }
 
   private:

@@ -17,7 +17,7 @@ namespace {
 /// Whether nobody knows if the case is gone.
 bool is_unknown(const std::string& id, const model::BaselineCase& expected,
                 const KnownCases& cases) {
-    return std::any_of(cases.reported.begin(), cases.reported.end(), [&](const auto& reported) {
+    return std::ranges::any_of(cases.reported, [&](const auto& reported) {
         return model::stands_for(reported.spec, id) &&
                (reported.known_at.empty() || reported.known_at < expected.provenance.recorded_at);
     });

@@ -138,7 +138,7 @@ std::vector<std::string> suites_with_baseline(const fs::path& folder, std::strin
         throw util::InputError(fmt::format("cannot read the folder {}: {}",
                                            util::printable(of_device.string()), error.message()));
     }
-    std::sort(suites.begin(), suites.end());
+    std::ranges::sort(suites);
     return suites;
 }
 
@@ -154,7 +154,7 @@ std::vector<std::string> devices_with_baseline(const fs::path& folder, std::stri
             keys.push_back(key);
         }
     }
-    std::sort(keys.begin(), keys.end());
+    std::ranges::sort(keys);
     return keys;
 }
 
@@ -169,7 +169,7 @@ std::vector<std::string> other_gpus_with_baseline(const fs::path& folder,
     };
     const std::string_view model = model_of(device_key);
     std::vector<std::string> keys = devices_with_baseline(folder, suite);
-    if (model.empty() || std::find(keys.begin(), keys.end(), device_key) != keys.end()) return {};
+    if (model.empty() || std::ranges::find(keys, device_key) != keys.end()) return {};
     std::erase_if(keys, [&](const std::string& key) { return model_of(key) != model; });
     return keys;
 }
@@ -246,8 +246,8 @@ static void tell_git(const fs::path& folder, std::vector<FileChange>& changes) {
     static constexpr const char* attributes = ".gitattributes";
     std::error_code ignored;
     if (fs::symlink_status(folder / attributes, ignored).type() != fs::file_type::not_found) return;
-    if (std::any_of(changes.begin(), changes.end(),
-                    [](const FileChange& change) { return change.name == attributes; })) {
+    if (std::ranges::any_of(changes,
+                            [](const FileChange& change) { return change.name == attributes; })) {
         return;
     }
     changes.push_back(

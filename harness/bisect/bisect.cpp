@@ -334,10 +334,9 @@ class Bisection {
         }
         double seconds = 0;
         for (const Step& step : search_.steps) seconds += step.wall_s;
-        const auto skipped =
-            std::count_if(search_.steps.begin(), search_.steps.end(), [](const Step& step) {
-                return step.decision == Decision::broken || step.decision == Decision::undecided;
-            });
+        const auto skipped = std::ranges::count_if(search_.steps, [](const Step& step) {
+            return step.decision == Decision::broken || step.decision == Decision::undecided;
+        });
         text +=
             fmt::format("\nfollowed: {}, {} {} → {} from GOOD to BAD; {} ({} skipped), {:.0f} s",
                         util::printable(target.id), util::printable(target.metric),

@@ -273,7 +273,7 @@ template <class Enum>
 requires std::is_enum_v<Enum>
 void read(JsonValue value, Enum& out) {
     static const std::vector<std::string_view> words = words_of<Enum>();
-    const auto found = std::find(words.begin(), words.end(), value.text());
+    const auto found = std::ranges::find(words, value.text());
     if (found == words.end()) fail_choice(value, words);
     out = static_cast<Enum>(found - words.begin());
 }

@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t longest_text = std::numeric_limits<std::uint32_t>::max() / 2;
 
 bool is_identifier(std::string_view key) {
-    return !key.empty() && key.size() <= 64 && std::all_of(key.begin(), key.end(), [](char c) {
+    return !key.empty() && key.size() <= 64 && std::ranges::all_of(key, [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                c == '_';
     });
@@ -35,7 +35,7 @@ struct Place {
 Place place_of(std::string_view text, std::size_t offset) {
     const std::string_view before = text.substr(0, std::min(offset, text.size()));
     const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
-    return {1 + static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n')),
+    return {1 + static_cast<std::size_t>(std::ranges::count(before, '\n')),
             before.size() - line_start + 1};
 }
 
@@ -215,11 +215,11 @@ class JsonBuilder {
         const JsonValue value(document_, static_cast<std::uint32_t>(object));
         value.members([&](std::string_view key, JsonValue) { keys_.push_back(key); });
         // The large objects, of metrics and of cases, are sorted.
-        if (std::adjacent_find(keys_.begin(), keys_.end(), std::greater_equal<>()) == keys_.end()) {
+        if (std::ranges::adjacent_find(keys_, std::greater_equal<>()) == keys_.end()) {
             return;
         }
-        std::sort(keys_.begin(), keys_.end());
-        const auto twice = std::adjacent_find(keys_.begin(), keys_.end());
+        std::ranges::sort(keys_);
+        const auto twice = std::ranges::adjacent_find(keys_);
         if (twice == keys_.end()) return;
         // The containers around it are still open; the path needs their ends.
         const std::string key = util::printable(*twice);

@@ -19,9 +19,8 @@ constexpr std::size_t indent = 2;
 /// Bytes that `text` begins with and that a JSON string holds as they are: printable ASCII but for
 /// what JSON escapes. Nearly every text is nothing else.
 std::size_t unescaped_length(std::string_view text) {
-    const auto end = std::find_if(text.begin(), text.end(), [](char c) {
-        return c < ' ' || c > '~' || c == '"' || c == '\\';
-    });
+    const auto end = std::ranges::find_if(
+        text, [](char c) { return c < ' ' || c > '~' || c == '"' || c == '\\'; });
     return static_cast<std::size_t>(end - text.begin());
 }
 

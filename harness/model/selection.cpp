@@ -15,8 +15,8 @@ namespace perfgate::model {
 namespace {
 
 bool matches_any(const std::vector<std::string>& globs, const std::string& id) {
-    return std::any_of(globs.begin(), globs.end(),
-                       [&](const std::string& glob) { return util::glob_match(glob, id); });
+    return std::ranges::any_of(globs,
+                               [&](const std::string& glob) { return util::glob_match(glob, id); });
 }
 
 bool shares_any(const std::vector<std::string>& wanted, const std::vector<std::string>& tags) {
@@ -29,9 +29,9 @@ bool selects(const Selection& selection, const CaseResult& result) {
 }
 
 bool selects_any(const Run& run, const Selection& selection) {
-    return std::any_of(run.suites.begin(), run.suites.end(), [&](const SuiteResult& suite) {
-        return std::any_of(suite.cases.begin(), suite.cases.end(),
-                           [&](const CaseResult& result) { return selects(selection, result); });
+    return std::ranges::any_of(run.suites, [&](const SuiteResult& suite) {
+        return std::ranges::any_of(
+            suite.cases, [&](const CaseResult& result) { return selects(selection, result); });
     });
 }
 
@@ -72,8 +72,8 @@ Run select_cases(Run run, const Selection& selection) {
         std::erase_if(suite.cases,
                       [&](const CaseResult& result) { return !selects(selection, result); });
     }
-    const bool any = std::any_of(run.suites.begin(), run.suites.end(),
-                                 [](const SuiteResult& suite) { return !suite.cases.empty(); });
+    const bool any = std::ranges::any_of(
+        run.suites, [](const SuiteResult& suite) { return !suite.cases.empty(); });
     if (any && typo.empty()) return run;
     if (any) {
         throw util::InputError(fmt::format("{} selects no case of the run", util::printable(typo)));

@@ -90,10 +90,9 @@ bool is_rate(std::string_view text) {
     if (text.size() > longest || !text.ends_with(per_second)) return false;
     text.remove_suffix(per_second.size());
     const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-    return !text.empty() && is_letter(text.front()) &&
-           std::all_of(text.begin(), text.end(), [&](char c) {
-               return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-';
-           });
+    return !text.empty() && is_letter(text.front()) && std::ranges::all_of(text, [&](char c) {
+        return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-';
+    });
 }
 
 }  // namespace
@@ -103,8 +102,7 @@ std::span<const Unit> units() {
 }
 
 const Unit* find_unit(std::string_view suffix) {
-    const auto* const found = std::find_if(table.begin(), table.end(),
-                                           [&](const Unit& unit) { return unit.suffix == suffix; });
+    const auto* const found = std::ranges::find(table, suffix, &Unit::suffix);
     return found == table.end() ? nullptr : found;
 }
 
@@ -141,7 +139,7 @@ struct Row {
 };
 
 // The first row of a dimension is the unit that its values are reported in.
-constexpr std::array table{
+constexpr std::array dimensions{
     Row{"", {0, 0, 0}, 1, "a plain number"},
     Row{"%", {0, 0, 0}, 0.01, "a plain number"},
     Row{"ns", {1, 0, 0}, 1e-9, "a time"},
@@ -158,7 +156,7 @@ constexpr std::array table{
 };
 
 const Row* find_row(const Dimension& dimension) {
-    for (const Row& row : table) {
+    for (const Row& row : dimensions) {
         if (row.dimension == dimension) return &row;
     }
     return nullptr;
@@ -186,7 +184,7 @@ Dimension operator/(const Dimension& left, const Dimension& right) {
 }
 
 UnitMeaning meaning_of(std::string_view unit) {
-    for (const Row& row : table) {
+    for (const Row& row : dimensions) {
         if (row.unit == unit) return {row.dimension, row.scale};
     }
     return {};

@@ -92,8 +92,8 @@ struct Streams {
 /// execvpe would use ours.
 std::string file_of(const Program& program) {
     const std::string& word = program.words.front();
-    const auto path = std::find_if(program.environment.begin(), program.environment.end(),
-                                   [](const auto& variable) { return variable.first == "PATH"; });
+    const auto path = std::ranges::find_if(
+        program.environment, [](const auto& variable) { return variable.first == "PATH"; });
     if (path == program.environment.end() || word.find('/') != std::string::npos) return word;
     const auto folder = std::filesystem::absolute(program.folder.empty() ? "." : program.folder);
     const auto file = util::found_on_path(word, path->second, folder);

@@ -133,10 +133,9 @@ class SuiteCases {
         const auto found = cases_.find(id);
         if (found != cases_.end()) return *found->second;
         const std::string benchmark = id.substr(0, id.find('/')) + '/';
-        const auto reported =
-            std::find_if(suite_.cases.begin(), suite_.cases.end(), [&](const SuiteCase& each) {
-                return model::stands_for_cases(each.spec) && each.spec.workload + '/' == benchmark;
-            });
+        const auto reported = std::ranges::find_if(suite_.cases, [&](const SuiteCase& each) {
+            return model::stands_for_cases(each.spec) && each.spec.workload + '/' == benchmark;
+        });
         if (reported == suite_.cases.end()) return std::nullopt;
         SuiteCase result = *reported;
         result.overrides.clear();

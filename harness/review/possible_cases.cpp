@@ -65,8 +65,9 @@ SuiteCase with_overrides(const Suite& suite, const SuiteCase& unknown,
     SuiteCase possible = unknown;
     possible.overrides.clear();
     for (const Override& over : suite.overrides) {
-        if (std::any_of(patterns.begin(), patterns.end(),
-                        [&](const std::string& pattern) { return covers(over.match, pattern); })) {
+        if (std::ranges::any_of(patterns, [&](const std::string& pattern) {
+                return covers(over.match, pattern);
+            })) {
             possible.overrides.push_back(&over);
         }
     }

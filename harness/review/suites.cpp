@@ -72,9 +72,8 @@ void compare_gates(const SuiteCase& before, const std::vector<model::GateRule>& 
     for (const model::GateRule& old_rule : old_rules) {
         const auto metric = metrics::find_metric(old_rule.metric);
         const std::string unit = metric ? metric->definition.unit : "";
-        const auto new_rule = std::find_if(
-            new_rules.begin(), new_rules.end(),
-            [&](const model::GateRule& rule) { return rule.metric == old_rule.metric; });
+        const auto new_rule =
+            std::ranges::find(new_rules, old_rule.metric, &model::GateRule::metric);
         if (new_rule == new_rules.end()) {
             findings.add(Loosening::gate_removed, place, old_rule.metric,
                          words(old_rule, unit, false), "none", before.id);
@@ -115,7 +114,7 @@ void compare_tags(const SuiteCase& before, const std::vector<std::string>& old_t
                   const std::vector<std::string>& new_tags, const model::SourcePlace& place,
                   Findings& findings) {
     for (const std::string& tag : old_tags) {
-        if (std::find(new_tags.begin(), new_tags.end(), tag) != new_tags.end()) continue;
+        if (std::ranges::find(new_tags, tag) != new_tags.end()) continue;
         findings.add(Loosening::tag_removed, place, tag, "tagged", "not tagged", before.id);
     }
 }
@@ -182,11 +181,10 @@ void compare_relations(const Suite& before, const Suite& after, Findings& findin
     std::set<std::string> unread;
     for (const suite::UnreadRelation& one : after.unread_relations) unread.insert(one.text);
     for (const suite::UnreadRelation& old_one : before.unread_relations) {
-        const bool kept =
-            unread.contains(old_one.text) ||
-            std::any_of(all_after.begin(), all_after.end(), [&](const model::Relation* new_one) {
-                return model::to_text(*new_one) == old_one.text;
-            });
+        const bool kept = unread.contains(old_one.text) ||
+                          std::ranges::any_of(all_after, [&](const model::Relation* new_one) {
+                              return model::to_text(*new_one) == old_one.text;
+                          });
         if (kept) continue;
         findings.add(Loosening::relation_removed, {after.file, 0}, old_one.text, old_one.text,
                      "none");

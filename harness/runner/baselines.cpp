@@ -44,8 +44,7 @@ baseline::BaselineLock::Waiting waiting_for_baselines(const std::string& folder)
 
 std::vector<std::string> suites_of(const RefreshRequest& request) {
     std::vector<std::string> suites;
-    std::copy_if(request.inputs.begin(), request.inputs.end(), std::back_inserter(suites),
-                 is_suite_file);
+    std::ranges::copy_if(request.inputs, std::back_inserter(suites), is_suite_file);
     return suites;
 }
 
@@ -278,8 +277,8 @@ std::optional<std::vector<RefreshedSuite>> refresh_baselines(const RefreshReques
         const fs::path file =
             baseline::baseline_path(request.baselines, baseline.device.key, baseline.suite);
         refreshed.push_back({std::move(results[i]), file, std::move(findings[i]), {}});
-        std::copy_if(raised.begin(), raised.end(), std::back_inserter(refreshed.back().raised),
-                     [&](const auto& each) { return each.suite == run.suites[i].name; });
+        std::ranges::copy_if(raised, std::back_inserter(refreshed.back().raised),
+                             [&](const auto& each) { return each.suite == run.suites[i].name; });
     }
     return refreshed;
 }
@@ -376,14 +375,14 @@ std::vector<model::LedgerEntry> ledger_entries(const BaselineChoice& given,
     }
     std::vector<model::LedgerEntry> entries = std::move(ledger->entries);
     std::erase_if(entries, [&](const model::LedgerEntry& entry) {
-        return !cases.empty() && std::none_of(cases.begin(), cases.end(), [&](const auto& glob) {
+        return !cases.empty() && std::ranges::none_of(cases, [&](const auto& glob) {
             return util::glob_match(glob, entry.id);
         });
     });
     // Of entries of the same second, the last in the ledger is the newest.
-    std::reverse(entries.begin(), entries.end());
-    std::stable_sort(entries.begin(), entries.end(),
-                     [](const auto& left, const auto& right) { return left.at > right.at; });
+    std::ranges::reverse(entries);
+    std::ranges::stable_sort(
+        entries, [](const auto& left, const auto& right) { return left.at > right.at; });
     return entries;
 }
 
@@ -411,10 +410,9 @@ std::vector<StoredDiff> diff_against_stored(const std::string& document,
         result.push_back(diff_against_stored(baseline::measured_values(run, suite),
                                              suite.partial || run.interrupted, baselines));
         std::erase_if(result.back().difference.removed, [&](const std::string& id) {
-            return std::any_of(
-                suite.cases.begin(), suite.cases.end(), [&](const model::CaseResult& of_run) {
-                    return model::case_id(of_run.spec) == id || model::stands_for(of_run.spec, id);
-                });
+            return std::ranges::any_of(suite.cases, [&](const model::CaseResult& of_run) {
+                return model::case_id(of_run.spec) == id || model::stands_for(of_run.spec, id);
+            });
         });
     }
     return result;

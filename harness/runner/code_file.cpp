@@ -152,8 +152,8 @@ model::KeptCode read_code(const fs::path& folder) {
 
 const model::CaseCode* code_in(const std::vector<model::CaseCode>& all, const std::string& suite,
                                const std::string& id) {
-    const auto found = std::find_if(
-        all.begin(), all.end(), [&](const model::CaseCode& each) { return each.is_of(suite, id); });
+    const auto found = std::ranges::find_if(
+        all, [&](const model::CaseCode& each) { return each.is_of(suite, id); });
     return found == all.end() ? nullptr : &*found;
 }
 

@@ -84,7 +84,7 @@ std::vector<report::page::Stall> stalls_of(const sass::HotLine& hot) {
         stall.words = sass::reason_words(reason);
         all.push_back(std::move(stall));
     }
-    std::stable_sort(all.begin(), all.end(), [](const auto& one, const auto& other) {
+    std::ranges::stable_sort(all, [](const auto& one, const auto& other) {
         return std::max(one.before, one.after) > std::max(other.before, other.after);
     });
     if (all.size() > most_stalls) all.resize(most_stalls);

@@ -78,7 +78,7 @@ measure::DeviceLock::Waiting waiting_of(const MeasuringChoice& choice) {
 std::vector<measure::DeviceLock> lock_all(std::vector<measure::ListedDevice> devices,
                                           const measure::DeviceLock::Waiting& how) {
     // All runs lock them in the same order, so that no two runs wait for each other.
-    std::sort(devices.begin(), devices.end(), [](const auto& left, const auto& right) {
+    std::ranges::sort(devices, [](const auto& left, const auto& right) {
         return left.device.board < right.device.board;
     });
     std::vector<measure::DeviceLock> locks;
@@ -351,9 +351,9 @@ Scripts add_scripts(const std::vector<std::string>& suites, const Checkout& chec
                 "each workload once; measure the suites in separate runs",
                 python.place, util::printable(found), util::printable(by->second.interpreter)));
         }
-        const auto known =
-            std::find_if(choice.interpreters.begin(), choice.interpreters.end(),
-                         [&](const auto& interpreter) { return interpreter.file == found; });
+        const auto known = std::ranges::find_if(choice.interpreters, [&](const auto& interpreter) {
+            return interpreter.file == found;
+        });
         if (known == choice.interpreters.end()) {
             choice.interpreters.push_back({found, {file}});
         } else {
@@ -397,9 +397,9 @@ BackendChoice with_plugins(BackendChoice choice, const std::vector<std::string>&
                 throw util::InputError(fmt::format("{}: there is no plugin {}; build it first",
                                                    named.place, util::printable(file)));
             }
-            const bool known = std::any_of(
-                choice.plugins.begin(), choice.plugins.end(),
-                [&](const std::string& other) { return is_same_file(plugin_file(other), file); });
+            const bool known = std::ranges::any_of(choice.plugins, [&](const std::string& other) {
+                return is_same_file(plugin_file(other), file);
+            });
             if (!known) choice.plugins.push_back(file);
         }
     }
@@ -427,9 +427,8 @@ class FirstLook {
             if (!python) others.push_back(file);
             if (python) names_.push_back(suite::name_in(file));
         }
-        const bool plugins = std::any_of(others.begin(), others.end(), [](const auto& file) {
-            return !suite::needs_of(file).workloads.empty();
-        });
+        const bool plugins = std::ranges::any_of(
+            others, [](const auto& file) { return !suite::needs_of(file).workloads.empty(); });
         BackendChoice without_python = chosen;
         without_python.interpreters.clear();
         suites_ = suite::load_suites(
@@ -548,7 +547,7 @@ std::vector<suite::Suite> read_suites(const std::vector<std::string>& files,
             const auto is_own = [&](const std::string& other) {
                 return is_same_file(plugin_file(other), own);
             };
-            if (std::any_of(plugins.begin(), plugins.end(), is_own)) continue;
+            if (std::ranges::any_of(plugins, is_own)) continue;
             suite::name_in(file);  // what is wrong with its list comes first
             absent += fmt::format(
                 "{}{}: only a verb that measures loads the suite's plugin {}; add --plugin {}",

@@ -46,7 +46,7 @@ std::vector<std::filesystem::path> modules_of(const std::filesystem::path& plugi
             modules.push_back(entry.path());
         }
     }
-    std::sort(modules.begin(), modules.end());
+    std::ranges::sort(modules);
     return modules;
 }
 

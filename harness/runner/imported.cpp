@@ -96,7 +96,7 @@ model::Run imported_run(model::Run run = {}) {
 /// Adds what a file, which is a process, has of a case.
 void join(const std::string& file, model::CaseResult added, model::CaseResult& result) {
     for (std::string& note : added.notes) {
-        if (std::find(result.notes.begin(), result.notes.end(), note) == result.notes.end()) {
+        if (std::ranges::find(result.notes, note) == result.notes.end()) {
             result.notes.push_back(std::move(note));
         }
     }
@@ -234,7 +234,7 @@ class Import {
         if (first_of_host_.size() < 2) return {};
         std::vector<std::string> files;
         for (const auto& [host, file] : first_of_host_) files.push_back(util::printable(file));
-        std::sort(files.begin(), files.end());
+        std::ranges::sort(files);
         return fmt::format("the files were measured on {} hosts; the first file of each: {}",
                            first_of_host_.size(), fmt::join(files, ", "));
     }

@@ -234,7 +234,7 @@ Run merge_shards(std::vector<NamedRun> shards) {
     for (const NamedRun& named : shards) require_alike(shards.front(), named);
     require_all(shards);
     // The result does not depend on the order of the arguments.
-    std::sort(shards.begin(), shards.end(), [](const NamedRun& left, const NamedRun& right) {
+    std::ranges::sort(shards, [](const NamedRun& left, const NamedRun& right) {
         return index_of(left) < index_of(right);
     });
 

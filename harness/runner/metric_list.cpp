@@ -33,7 +33,7 @@ std::unique_ptr<measure::CounterCatalogue> load_counter_catalogue() {
 
 void require_chip(measure::CounterCatalogue& chips, const std::string& chip) {
     const std::vector<std::string> known = chips.chips();
-    if (std::find(known.begin(), known.end(), chip) != known.end()) return;
+    if (std::ranges::find(known, chip) != known.end()) return;
     throw util::InputError(fmt::format("--chip: CUPTI knows no chip '{}'; it knows {}{}",
                                        util::printable(chip, 40), fmt::join(known, ", "),
                                        util::did_you_mean(chip, known)));
@@ -84,8 +84,8 @@ void write_terms(JsonWriter& json, const char* name, const std::vector<metrics::
     json.key(name);
     json.begin_array(JsonLayout::compact);
     for (const metrics::Term& term : terms) {
-        const auto found = std::find_if(term.names.begin(), term.names.end(), [&](const auto& one) {
-            return std::find(counters.begin(), counters.end(), one) != counters.end();
+        const auto found = std::ranges::find_if(term.names, [&](const auto& one) {
+            return std::ranges::find(counters, one) != counters.end();
         });
         if (found == term.names.end()) continue;
         json.begin_object(JsonLayout::compact);
@@ -99,7 +99,7 @@ void write_terms(JsonWriter& json, const char* name, const std::vector<metrics::
 std::vector<std::string> sets_with(const std::string& metric) {
     std::vector<std::string> sets;
     for (const metrics::MetricSet& set : metrics::metric_sets()) {
-        if (std::find(set.metrics.begin(), set.metrics.end(), metric) != set.metrics.end()) {
+        if (std::ranges::find(set.metrics, metric) != set.metrics.end()) {
             sets.push_back(set.name);
         }
     }

@@ -72,7 +72,7 @@ std::vector<fs::path> files_in(const fs::path& folder) {
         }
         files.push_back(fs::relative(entry.path(), folder));
     }
-    std::sort(files.begin(), files.end());
+    std::ranges::sort(files);
     return files;
 }
 

@@ -99,9 +99,9 @@ class Planning {
     /// Whether cases are not known, or relations with cases that were not.
     bool must_discover() const {
         const auto cases = suite::cases_to_run(suites_, options_);
-        return std::any_of(suites_.begin(), suites_.end(),
-                           [](const auto& suite) { return !suite.open_relations.empty(); }) ||
-               std::any_of(cases.begin(), cases.end(), [&](const suite::CaseOfSuites& at) {
+        return std::ranges::any_of(
+                   suites_, [](const auto& suite) { return !suite.open_relations.empty(); }) ||
+               std::ranges::any_of(cases, [&](const suite::CaseOfSuites& at) {
                    return model::stands_for_cases(case_at(at).spec);
                });
     }
@@ -365,7 +365,7 @@ std::vector<std::string> plugins_named_for(const Checkout& checkout, std::string
                 throw util::InputError(fmt::format("{}: {} has no plugin {}; build it there",
                                                    named.place, option, util::printable(placed)));
             }
-            if (std::find(plugins.begin(), plugins.end(), placed) == plugins.end()) {
+            if (std::ranges::find(plugins, placed) == plugins.end()) {
                 plugins.push_back(placed);
             }
         }

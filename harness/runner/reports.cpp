@@ -158,9 +158,9 @@ std::string host_name() {
 }
 
 bool has_code(const model::Run& run) {
-    return std::any_of(run.suites.begin(), run.suites.end(), [](const auto& suite) {
-        return std::any_of(suite.cases.begin(), suite.cases.end(),
-                           [](const auto& result) { return result.code.has_value(); });
+    return std::ranges::any_of(run.suites, [](const auto& suite) {
+        return std::ranges::any_of(suite.cases,
+                                   [](const auto& result) { return result.code.has_value(); });
     });
 }
 

@@ -262,8 +262,8 @@ void add_tree(review::Files& files, const std::string& root, const std::vector<P
     const fs::file_status status = fs::symlink_status(root, error);
     if (status.type() == fs::file_type::not_found) return;
     const auto may_be_in = [&](const std::string& folder) {
-        return std::any_of(places.begin(), places.end(),
-                           [&](const Place& place) { return place.may_be_in(folder); });
+        return std::ranges::any_of(places,
+                                   [&](const Place& place) { return place.may_be_in(folder); });
     };
     add_file(files, root, entry_of(status), places);
     if (status.type() != fs::file_type::directory || !may_be_in(root)) return;
@@ -373,7 +373,7 @@ std::vector<std::string> empty_places(const std::vector<std::string>& places, re
     for (const std::string& text : places) {
         const Place place(role, text);
         const auto has_some = [&](const review::Files& files) {
-            return std::any_of(files.begin(), files.end(), [&](const auto& file) {
+            return std::ranges::any_of(files, [&](const auto& file) {
                 return file.second.role == role && file.second.fault.empty() &&
                        place.has(file.first, Entry::regular);
             });

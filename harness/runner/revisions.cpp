@@ -45,7 +45,7 @@ std::string first_line(const std::string& text) {
 /// What a user can fetch by: nothing that a shell or git reads in another way.
 bool is_plain_name(std::string_view revision) {
     return !revision.empty() && revision.front() != '-' &&
-           std::all_of(revision.begin(), revision.end(), [](char c) {
+           std::ranges::all_of(revision, [](char c) {
                return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                       c == '.' || c == '_' || c == '/' || c == '-';
            });

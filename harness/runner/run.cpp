@@ -35,14 +35,14 @@ namespace {
 using Cases = std::vector<model::CaseIndex>;
 
 bool contains(const Cases& cases, const model::CaseIndex& at) {
-    return std::find(cases.begin(), cases.end(), at) != cases.end();
+    return std::ranges::find(cases, at) != cases.end();
 }
 
 bool has_groups(const model::Plan& plan) {
-    return std::any_of(plan.suites.begin(), plan.suites.end(), [](const auto& suite) {
-        return std::any_of(
-            suite.cases.begin(), suite.cases.end(),
-            [](const model::PlannedCase& planned) { return planned.group.has_value(); });
+    return std::ranges::any_of(plan.suites, [](const auto& suite) {
+        return std::ranges::any_of(suite.cases, [](const model::PlannedCase& planned) {
+            return planned.group.has_value();
+        });
     });
 }
 
@@ -125,7 +125,7 @@ void fill_up_unsettled(measure::Session& session, const Cases& unsettled,
 void refuse_other_gpus(const model::Plan& plan, const std::string& device_key,
                        const std::string& folder) {
     for (const model::PlannedSuite& suite : plan.suites) {
-        if (std::none_of(suite.cases.begin(), suite.cases.end(), [](const auto& planned) {
+        if (std::ranges::none_of(suite.cases, [](const auto& planned) {
                 return planned.subject->gpus() == model::all_gpus;
             })) {
             continue;

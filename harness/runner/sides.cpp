@@ -28,8 +28,8 @@ void add_variable(std::string_view option, const std::string& word, model::Varia
     const std::string name = word.substr(0, end);
     const std::string value = word.substr(end + 1);
     std::string problem = suite::problem_of_variable(name);
-    if (problem.empty() && std::any_of(variables.begin(), variables.end(),
-                                       [&](const auto& known) { return known.first == name; })) {
+    if (problem.empty() &&
+        std::ranges::any_of(variables, [&](const auto& known) { return known.first == name; })) {
         problem = fmt::format("'{}' is given twice", name);
     }
     if (problem.empty() && value.find(model::out_word) != std::string::npos) {

@@ -61,8 +61,8 @@ std::map<std::size_t, model::Discovered> discovered_in(const suite::Suite& suite
 }
 
 const model::SuiteResult* suite_of(const model::Run& run, const std::string& name) {
-    const auto found = std::find_if(run.suites.begin(), run.suites.end(),
-                                    [&](const auto& suite) { return suite.name == name; });
+    const auto found =
+        std::ranges::find_if(run.suites, [&](const auto& suite) { return suite.name == name; });
     return found == run.suites.end() ? nullptr : &*found;
 }
 
@@ -71,7 +71,7 @@ bool is_what_was_meant(const Gates& before, const Gates& after,
                        const std::vector<WantedTolerance>& group,
                        const std::vector<WantedTolerance>& all) {
     const auto wanted = [&](const std::pair<std::string, std::string>& gate) {
-        return std::any_of(all.begin(), all.end(), [&](const WantedTolerance& each) {
+        return std::ranges::any_of(all, [&](const WantedTolerance& each) {
             return each.id == gate.first && each.metric == gate.second;
         });
     };
@@ -80,7 +80,7 @@ bool is_what_was_meant(const Gates& before, const Gates& after,
         const auto then = before.find(gate);
         if (then == before.end() || (!(then->second == tolerance) && !wanted(gate))) return false;
     }
-    return std::all_of(group.begin(), group.end(), [&](const WantedTolerance& each) {
+    return std::ranges::all_of(group, [&](const WantedTolerance& each) {
         const auto now = after.find({each.id, each.metric});
         return now != after.end() && suffices(now->second, each);
     });
@@ -200,9 +200,8 @@ void SuiteGates::raise(Text& suite, const std::vector<WantedTolerance>& wanted,
         left.clear();
         for (const auto& [place, group] : groups) {
             const auto& [entry, variant, metric] = place;
-            const WantedTolerance& most =
-                *std::max_element(group.begin(), group.end(),
-                                  [](const auto& a, const auto& b) { return a.amount < b.amount; });
+            const WantedTolerance& most = *std::ranges::max_element(
+                group, [](const auto& a, const auto& b) { return a.amount < b.amount; });
             const std::string key = by_variant ? variant + "." + metric : metric;
             Text edited = suite;
             bool meant = false;

@@ -48,9 +48,8 @@ std::vector<KernelPair> kernel_pairs(const model::CaseCode* base, const model::C
     const bool by_place = left.size() == head.kernels.size();
     std::vector<KernelPair> pairs;
     for (const model::KernelCode& kernel : head.kernels) {
-        const auto named = std::find_if(left.begin(), left.end(), [&](const auto* each) {
-            return each != nullptr && each->name == kernel.name;
-        });
+        const auto named = std::ranges::find_if(
+            left, [&](const auto* each) { return each != nullptr && each->name == kernel.name; });
         pairs.push_back({named == left.end() ? nullptr : *named, &kernel});
         if (named != left.end()) *named = nullptr;
     }

@@ -365,7 +365,7 @@ class BenchmarkReader {
             return read;
         }
         const auto& builtin = format_->metrics;
-        if (std::find(builtin.begin(), builtin.end(), name) != builtin.end()) {
+        if (std::ranges::find(builtin, name) != builtin.end()) {
             problems_.add(entry.key->at,
                           fmt::format("{} is read from the format {} already; expected others",
                                       in_quotes(name), format_->name));
@@ -530,7 +530,7 @@ class BenchmarkReader {
     void tolerance(const YamlNode::Entry& entry) {
         const std::string& name = entry.key->text;
         const std::vector<std::string>& names = label_.settings.metrics->names;
-        if (std::find(names.begin(), names.end(), name) == names.end()) {
+        if (std::ranges::find(names, name) == names.end()) {
             problems_.add_unknown(
                 entry.key->at, fmt::format("metric of the format {}:", format_->name), name, names);
             return;

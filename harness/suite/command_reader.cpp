@@ -407,7 +407,7 @@ class CommandReader {
         std::set<std::string> used;
         for (const auto& [name, at] : used_) {
             used.insert(name);
-            if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+            if (std::ranges::find(names, name) != names.end()) continue;
             problems_.add(
                 at, fmt::format("'{{{}}}' is not a parameter of 'matrix'; expected {}{}",
                                 util::printable(name, 80), benchmark_ ? "one, or {out}" : "one",

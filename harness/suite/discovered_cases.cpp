@@ -85,9 +85,9 @@ std::vector<SuiteCase> known_cases(const Suite& suite, const SuiteCase& unknown,
 void check_overrides(const Suite& suite) {
     Problems problems(suite.file);
     for (const Override& over : suite.overrides) {
-        const bool used = std::any_of(
-            suite.cases.begin(), suite.cases.end(),
-            [&](const SuiteCase& known) { return util::glob_match(over.match, known.id); });
+        const bool used = std::ranges::any_of(suite.cases, [&](const SuiteCase& known) {
+            return util::glob_match(over.match, known.id);
+        });
         if (!used && !may_match_unknown(suite, over)) {
             problems.add(over.at, matches_none_message(over, "suite"));
         }

@@ -62,7 +62,7 @@ class EntryReader {
         for (const YamlNode* item : read_list(node, "variants", "variants", problems_)) {
             const model::VariantInfo* variant = read_variant(*item);
             if (variant == nullptr) continue;
-            if (std::find(variants.begin(), variants.end(), variant) == variants.end()) {
+            if (std::ranges::find(variants, variant) == variants.end()) {
                 variants.push_back(variant);
             } else {
                 problems_.add(item->at, fmt::format("{} is in 'variants' twice; expected it once",
@@ -127,9 +127,7 @@ class EntryReader {
     }
 
     const model::ParamInfo* find_param(const YamlNode& key) {
-        const auto found =
-            std::find_if(workload_.params.begin(), workload_.params.end(),
-                         [&](const model::ParamInfo& info) { return info.name == key.text; });
+        const auto found = std::ranges::find(workload_.params, key.text, &model::ParamInfo::name);
         if (found != workload_.params.end()) return &*found;
         problems_.add_unknown(key.at, "parameter", key.text, names_of(workload_.params));
         return nullptr;
@@ -212,7 +210,7 @@ class EntryReader {
             if (entry.key->text == "variant") {
                 const model::VariantInfo* variant = read_variant(*entry.value);
                 if (variant == nullptr) continue;
-                if (std::find(variants_.begin(), variants_.end(), variant) == variants_.end()) {
+                if (std::ranges::find(variants_, variant) == variants_.end()) {
                     problems_.add(entry.value->at,
                                   fmt::format("{} is not in 'variants'; expected one that is",
                                               in_quotes(variant->name)));
@@ -380,7 +378,7 @@ std::vector<std::string> read_tags(const YamlNode& node, Problems& problems) {
     for (const YamlNode* item : items) {
         const std::optional<std::string> tag = read_slug(*item, "tags", problems);
         if (!tag) continue;
-        if (std::find(tags.begin(), tags.end(), *tag) == tags.end()) {
+        if (std::ranges::find(tags, *tag) == tags.end()) {
             tags.push_back(*tag);
         } else {
             problems.add(item->at,

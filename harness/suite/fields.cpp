@@ -20,7 +20,7 @@ bool is_plain_scalar(const YamlNode& node) {
 }
 
 bool one_of(std::string_view text, std::initializer_list<std::string_view> words) {
-    return std::find(words.begin(), words.end(), text) != words.end();
+    return std::ranges::find(words, text) != words.end();
 }
 
 /// [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?
@@ -132,16 +132,15 @@ Fields::Fields(const YamlNode& node, std::string_view what, const std::vector<st
         return;
     }
     for (const YamlNode::Entry& entry : node.entries) {
-        if (std::find(keys.begin(), keys.end(), entry.key->text) != keys.end()) continue;
+        if (std::ranges::find(keys, entry.key->text) != keys.end()) continue;
         problems.add_unknown(entry.key->at, "key", entry.key->text, keys);
     }
 }
 
 const YamlNode* Fields::find(std::string_view key) const {
     if (!is_map_) return nullptr;
-    const auto found =
-        std::find_if(node_.entries.begin(), node_.entries.end(),
-                     [&](const YamlNode::Entry& entry) { return entry.key->text == key; });
+    const auto found = std::ranges::find_if(
+        node_.entries, [&](const YamlNode::Entry& entry) { return entry.key->text == key; });
     return found == node_.entries.end() ? nullptr : found->value;
 }
 
@@ -189,7 +188,7 @@ std::optional<std::size_t> read_choice(const YamlNode& node, std::string_view wh
         add_wrong_type(node, what, fmt::format("{}", fmt::join(choices, " or ")), problems);
         return std::nullopt;
     }
-    const auto found = std::find(choices.begin(), choices.end(), *text);
+    const auto found = std::ranges::find(choices, *text);
     if (found == choices.end()) {
         problems.add_unknown(node.at, fmt::format("value for {}:", in_quotes(what)), *text,
                              choices);
@@ -202,7 +201,7 @@ std::optional<std::string> read_slug(const YamlNode& node, std::string_view what
                                      Problems& problems) {
     std::optional<std::string> text = text_of(node);
     const bool good = text && !text->empty() && text->size() <= longest_slug &&
-                      std::all_of(text->begin(), text->end(), [](char c) {
+                      std::ranges::all_of(*text, [](char c) {
                           return (c >= 'a' && c <= 'z') || is_digit(c) || c == '_' || c == '-';
                       });
     if (good) return text;

@@ -18,9 +18,8 @@ namespace {
 using Values = std::map<std::string, std::vector<const YamlNode*>>;
 
 const YamlNode* value_of(const YamlNode& map, std::string_view key) {
-    const auto found =
-        std::find_if(map.entries.begin(), map.entries.end(),
-                     [&](const YamlNode::Entry& entry) { return entry.key->text == key; });
+    const auto found = std::ranges::find_if(
+        map.entries, [&](const YamlNode::Entry& entry) { return entry.key->text == key; });
     return found == map.entries.end() ? nullptr : found->value;
 }
 
@@ -48,8 +47,8 @@ void add_values_of_matrix(const YamlNode& matrix, Values& values) {
 
 model::ParamType type_of(const std::vector<const YamlNode*>& values) {
     const auto all = [&](auto read) {
-        return std::all_of(values.begin(), values.end(),
-                           [&](const YamlNode* value) { return read(*value).has_value(); });
+        return std::ranges::all_of(values,
+                                   [&](const YamlNode* value) { return read(*value).has_value(); });
     };
     if (all(boolean_of)) return model::ParamType::boolean;
     if (all(integer_of)) return model::ParamType::integer;
@@ -82,16 +81,16 @@ model::WorkloadInfo inferred_workload(const YamlNode& entry) {
 }
 
 void add_inferred(const model::WorkloadInfo& workload, model::WorkloadCatalogue& workloads) {
-    const auto found = std::find_if(workloads.begin(), workloads.end(),
-                                    [&](const auto& each) { return each.name == workload.name; });
+    const auto found = std::ranges::find_if(
+        workloads, [&](const auto& each) { return each.name == workload.name; });
     if (found == workloads.end()) {
         workloads.push_back(workload);
         return;
     }
     const auto add_missing = [](const auto& from, auto& to) {
         for (const auto& each : from) {
-            const bool known = std::any_of(to.begin(), to.end(),
-                                           [&](const auto& one) { return one.name == each.name; });
+            const bool known =
+                std::ranges::any_of(to, [&](const auto& one) { return one.name == each.name; });
             if (!known) to.push_back(each);
         }
     };

@@ -125,7 +125,7 @@ Sort<std::vector<std::string>> files(std::string_view what) {
                 auto file =
                     read_text(*item, value.key, "the name of a file", longest_path, value.problems);
                 if (!file) continue;
-                if (std::find(named.begin(), named.end(), *file) != named.end()) {
+                if (std::ranges::find(named, *file) != named.end()) {
                     value.problems.add(item->at,
                                        fmt::format("{} is in {} twice; expected it once",
                                                    in_quotes(*file), in_quotes(value.key)));
@@ -154,8 +154,8 @@ std::vector<KeyText> joined(const std::vector<std::vector<KeyText>>& tables) {
     std::vector<KeyText> all;
     for (const auto& table : tables) {
         for (const KeyText& row : table) {
-            const bool has = std::any_of(
-                all.begin(), all.end(), [&](const KeyText& each) { return each.name == row.name; });
+            const bool has = std::ranges::any_of(
+                all, [&](const KeyText& each) { return each.name == row.name; });
             if (!has) all.push_back(row);
         }
     }

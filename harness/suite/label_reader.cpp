@@ -267,8 +267,7 @@ class LabelReader {
         const std::string& text = key.text;
         const std::string name =
             text.substr(0, text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_-"));
-        const auto found = std::find_if(read_.labels.begin(), read_.labels.end(),
-                                        [&](const Label& label) { return label.name == name; });
+        const auto found = std::ranges::find(read_.labels, name, &Label::name);
         if (found != read_.labels.end()) return &*found;
         if (name == program_label) return &add_label(name, {}, key.at);
         std::vector<std::string> names{std::string(program_label)};
@@ -294,7 +293,7 @@ class LabelReader {
         const auto is_gated = [](const Label& label) {
             return label.expected || !label.settings.tolerances.empty();
         };
-        const bool any = std::any_of(read_.labels.begin(), read_.labels.end(), is_gated);
+        const bool any = std::ranges::any_of(read_.labels, is_gated);
         for (Label& label : read_.labels) {
             label.settings.cross_board = cross_board_;
             if (is_gated(label) || wrong_gates_) continue;
@@ -380,7 +379,7 @@ class LabelReader {
         const std::string name = key.substr(key.find('.') + 1);
         if (is_by_name_only(name) && !ask_for(*label, name, entry.key->at)) return;
         std::vector<std::string> names = label->settings.metrics->names;
-        if (std::find(names.begin(), names.end(), name) == names.end()) {
+        if (std::ranges::find(names, name) == names.end()) {
             if (label->piece.kind == command::Piece::Kind::kernels) names.emplace_back(stack);
             problems_.add_unknown(entry.key->at,
                                   fmt::format("metric of {}:", in_words(label->piece.kind)), name,
@@ -425,7 +424,7 @@ class LabelReader {
             return false;
         }
         std::vector<std::string>& names = label.settings.metrics->names;
-        if (std::find(names.begin(), names.end(), metric) == names.end()) {
+        if (std::ranges::find(names, metric) == names.end()) {
             names.push_back(metric);
             label.settings.of_kernels.push_back(metric);
         }
@@ -457,10 +456,10 @@ class LabelReader {
     }
 
     [[nodiscard]] bool any_counters() const {
-        return std::any_of(read_.labels.begin(), read_.labels.end(), [](const Label& label) {
+        return std::ranges::any_of(read_.labels, [](const Label& label) {
             if (label.piece.kind != command::Piece::Kind::kernels) return false;
             const auto& names = label.settings.metrics->names;
-            return std::any_of(names.begin(), names.end(), is_counter);
+            return std::ranges::any_of(names, is_counter);
         });
     }
 

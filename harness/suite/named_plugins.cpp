@@ -63,7 +63,7 @@ std::vector<PythonFile> python_files(const std::vector<std::string>& suite_files
     std::vector<PythonFile> files;
     for (const std::string& suite_file : suite_files) {
         for (PythonFile& found : needs_of(suite_file).scripts) {
-            const bool known = std::any_of(files.begin(), files.end(), [&](const auto& one) {
+            const bool known = std::ranges::any_of(files, [&](const auto& one) {
                 return one.file == found.file && one.interpreter == found.interpreter;
             });
             if (!known) files.push_back(std::move(found));

@@ -30,7 +30,7 @@ struct Used {
 };
 
 bool has_tag(const std::vector<std::string>& tags, const std::string& tag) {
-    return std::find(tags.begin(), tags.end(), tag) != tags.end();
+    return std::ranges::find(tags, tag) != tags.end();
 }
 
 /// Every filter and tag is evaluated, so that one which never matches is found.
@@ -143,8 +143,8 @@ std::vector<model::Relation> plan_relations(const Suite& suite,
         if (is_other(stated.target, options)) continue;
         model::Relation relation = stated.relation;
         for (const std::vector<std::size_t>& instance : stated.instances) {
-            if (std::none_of(instance.begin(), instance.end(),
-                             [&](std::size_t index) { return selected.contains(index); })) {
+            if (std::ranges::none_of(instance,
+                                     [&](std::size_t index) { return selected.contains(index); })) {
                 continue;
             }
             std::vector<std::string>& ids = relation.instances.emplace_back();
@@ -186,7 +186,7 @@ class IdsOfSuite {
 
     /// Or may have: cases of a benchmark that was not asked for them are not known.
     [[nodiscard]] bool contains(const std::string& id) const {
-        return ids_.contains(id) || std::any_of(open_.begin(), open_.end(), [&](const auto* spec) {
+        return ids_.contains(id) || std::ranges::any_of(open_, [&](const auto* spec) {
                    return model::stands_for(*spec, id);
                });
     }
@@ -418,7 +418,7 @@ std::vector<CaseOfSuites> cases_to_run(const std::vector<Suite>& suites,
         throw util::InputError(empty_message(counts, options) +
                                selectable(suites, options, wanted));
     }
-    const auto unused = std::find(used.filters.begin(), used.filters.end(), false);
+    const auto unused = std::ranges::find(used.filters, false);
     const std::string instead =
         unused == used.filters.end()
             ? ""
@@ -461,7 +461,7 @@ std::vector<Item> items_of(const model::Plan& plan) {
                 {!planned.skip_reason.empty(), suite.name, model::case_id(planned.spec), s, c});
         }
     }
-    std::sort(items.begin(), items.end());
+    std::ranges::sort(items);
     return items;
 }
 
@@ -517,7 +517,7 @@ model::Shard take_shard(model::Plan& plan, const ShardChoice& choice) {
     model::Shard shard = whole_of(plan, choice);
     const std::vector<Item> items = items_of(plan);
     const auto runnable =
-        std::count_if(items.begin(), items.end(), [](const Item& item) { return !item.skipped; });
+        std::ranges::count_if(items, [](const Item& item) { return !item.skipped; });
     if (runnable < choice.count) {
         throw util::InputError(fmt::format(
             "--shard {}/{}: {} of the {} cases run here: divide them into no more shards",

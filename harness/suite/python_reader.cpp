@@ -206,7 +206,7 @@ model::WorkloadCatalogue known_by_run(const model::SuiteResult& measured, model:
             }
             for (const auto& [name, value] : result.spec.params) {
                 auto& known = values[name];
-                if (std::find(known.begin(), known.end(), value) == known.end()) {
+                if (std::ranges::find(known, value) == known.end()) {
                     known.push_back(value);
                 }
             }

@@ -162,12 +162,11 @@ CaseIndices RelationMatcher::cases_of(const Operand& operand) {
     scope_.spend(all.size() * (1 + operand.fixed.size()), operand.at);
     for (const std::size_t index : all) {
         const model::CaseSpec& spec = scope_.cases[index].spec;
-        const bool fits =
-            std::all_of(operand.fixed.begin(), operand.fixed.end(), [&](const auto& fixed) {
-                const auto set = spec.params.find(fixed.first);
-                return set != spec.params.end() &&
-                       model::to_text(set->second) == model::to_text(fixed.second);
-            });
+        const bool fits = std::ranges::all_of(operand.fixed, [&](const auto& fixed) {
+            const auto set = spec.params.find(fixed.first);
+            return set != spec.params.end() &&
+                   model::to_text(set->second) == model::to_text(fixed.second);
+        });
         if (fits && (!operand.cache || spec.cache == *operand.cache)) indices.push_back(index);
     }
     if (operand.is_open()) {

@@ -123,8 +123,8 @@ class RelationReader {
         check_targets(parsed->operands);
         if (problems_.count() != before) return;
         if (scope_.may_discover &&
-            std::any_of(parsed->operands.begin(), parsed->operands.end(),
-                        [](const Operand& operand) { return operand.is_open(); })) {
+            std::ranges::any_of(parsed->operands,
+                                [](const Operand& operand) { return operand.is_open(); })) {
             read_.open.push_back({std::move(found.relation), left, right});
             return;
         }

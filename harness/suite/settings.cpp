@@ -212,7 +212,7 @@ std::optional<std::vector<model::Cache>> read_cache(const YamlNode& node, Proble
     for (const YamlNode* item : items) {
         const std::optional<model::Cache> found = cache.read({*item, "cache", problems});
         if (!found) continue;
-        if (std::find(caches.begin(), caches.end(), *found) == caches.end()) {
+        if (std::ranges::find(caches, *found) == caches.end()) {
             caches.push_back(*found);
         } else {
             problems.add(item->at, fmt::format("{} is in 'cache' twice; expected it once",
@@ -308,7 +308,7 @@ bool is_of_kernels(const metrics::Metric& metric) {
 void check_what_shares_need(const std::vector<std::string>& names, const Settings::Metrics* stated,
                             Problems& problems) {
     const auto has = [&](std::string_view name) {
-        return std::find(names.begin(), names.end(), name) != names.end();
+        return std::ranges::find(names, name) != names.end();
     };
     if (stated == nullptr || !has(metrics::ceiling_share) || has("gpu_time") || has("gpu_span")) {
         return;

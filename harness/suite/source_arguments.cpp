@@ -168,16 +168,15 @@ class ArgumentsReader {
         ReadSource::Argument& read = read_.arguments.emplace_back();
         read.at = node.at;
         const YamlNode& value = *fields.find(kinds.front());
-        const auto role = std::find_if(buffer_roles.begin(), buffer_roles.end(),
-                                       [&](Role each) { return to_text(each) == kinds.front(); });
+        const auto role = std::ranges::find_if(
+            buffer_roles, [&](Role each) { return to_text(each) == kinds.front(); });
         if (role != buffer_roles.end()) {
             argument.role = *role;
             buffer(value, fields, argument, read);
         } else {
             argument.role = Role::value;
-            argument.type =
-                *std::find_if(element_types.begin(), element_types.end(),
-                              [&](ElementType type) { return to_text(type) == kinds.front(); });
+            argument.type = *std::ranges::find_if(
+                element_types, [&](ElementType type) { return to_text(type) == kinds.front(); });
             for (const std::string_view key : {"size", "fill"}) {
                 if (const YamlNode* found = fields.find(key)) {
                     problems_.add(found->at,

@@ -328,10 +328,9 @@ class SourceReader {
     }
 
     static bool is_slug(std::string_view text) {
-        return !text.empty() && text.size() <= 64 &&
-               std::all_of(text.begin(), text.end(), [](char c) {
-                   return (c >= 'a' && c <= 'z') || is_digit(c) || c == '_' || c == '-';
-               });
+        return !text.empty() && text.size() <= 64 && std::ranges::all_of(text, [](char c) {
+            return (c >= 'a' && c <= 'z') || is_digit(c) || c == '_' || c == '-';
+        });
     }
 
     // --- check and compiling
@@ -357,10 +356,9 @@ class SourceReader {
     /// Whether the outputs can be compared.
     void check_outputs(Position at) {
         const auto& all = read_.kernel.arguments;
-        const auto outputs =
-            std::count_if(all.begin(), all.end(), [](const SourceArgument& argument) {
-                return argument.role == Role::out || argument.role == Role::inout;
-            });
+        const auto outputs = std::ranges::count_if(all, [](const SourceArgument& argument) {
+            return argument.role == Role::out || argument.role == Role::inout;
+        });
         if (outputs == 0) {
             problems_.add(at, "a check of a kernel without outputs; expected an 'out' or 'inout'");
         }
@@ -370,7 +368,7 @@ class SourceReader {
                                           "or a kernel to compare with",
                                           outputs));
         }
-        const bool random = std::any_of(all.begin(), all.end(), [](const SourceArgument& argument) {
+        const bool random = std::ranges::any_of(all, [](const SourceArgument& argument) {
             return (argument.role == Role::in || argument.role == Role::inout) &&
                    argument.fill == Fill::uniform;
         });
@@ -435,21 +433,20 @@ class SourceReader {
     void check_parameters() {
         std::vector<std::string> names = names_of(read_.workload.params);
         for (const auto& [name, at] : uses_.anywhere) {
-            if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+            if (std::ranges::find(names, name) != names.end()) continue;
             problems_.add(at, fmt::format("{} is not a parameter of 'matrix'; expected one{}",
                                           in_quotes(name), util::did_you_mean(name, names)));
         }
         for (const model::ParamInfo& info : read_.workload.params) {
             const auto is_it = [&](const auto& use) { return use.first == info.name; };
-            const auto integer =
-                std::find_if(uses_.as_integers.begin(), uses_.as_integers.end(), is_it);
+            const auto integer = std::ranges::find_if(uses_.as_integers, is_it);
             if (integer != uses_.as_integers.end() && info.type != model::ParamType::integer) {
                 problems_.add(integer->second,
                               fmt::format("parameter {} is of type {}; expected an integer in "
                                           "expressions",
                                           in_quotes(info.name), model::to_text(info.type)));
             }
-            if (std::any_of(uses_.anywhere.begin(), uses_.anywhere.end(), is_it)) continue;
+            if (std::ranges::any_of(uses_.anywhere, is_it)) continue;
             problems_.add(
                 read_.matrix->at,
                 fmt::format("parameter {} of 'matrix' is used nowhere; expected it in "
@@ -491,7 +488,7 @@ std::vector<WeakerKey> weaker_keys(const model::SourceKernel& before,
 bool is_architecture(std::string_view text) {
     if (text.ends_with('a') || text.ends_with('f')) text.remove_suffix(1);
     return (text.size() == 2 || text.size() == 3) &&
-           std::all_of(text.begin(), text.end(), [](char c) { return is_digit(c); });
+           std::ranges::all_of(text, [](char c) { return is_digit(c); });
 }
 
 ReadSource read_source(const YamlNode& entry, const SourceText& text, Problems& problems) {

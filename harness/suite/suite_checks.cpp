@@ -147,7 +147,7 @@ void check_settings(const Suite& suite, const std::vector<bool>& entry_is_good, 
 }
 
 bool may_match_unknown(const Suite& suite, const Override& over) {
-    return std::any_of(suite.cases.begin(), suite.cases.end(), [&](const SuiteCase& suite_case) {
+    return std::ranges::any_of(suite.cases, [&](const SuiteCase& suite_case) {
         return model::stands_for_cases(suite_case.spec) &&
                util::glob_may_match(over.match, suite_case.spec.workload + '/');
     });

@@ -187,8 +187,7 @@ class SuiteParser {
         bool ambiguous = false;
         for (const YamlNode::Entry& field : node.entries) {
             const std::string& key = field.key->text;
-            const auto kind = std::find_if(entry_kinds().begin(), entry_kinds().end(),
-                                           [&](const EntryKind& each) { return each.key == key; });
+            const auto kind = std::ranges::find(entry_kinds(), key, &EntryKind::key);
             if (kind == entry_kinds().end()) continue;
             if (found != nullptr) {
                 ambiguous = true;
@@ -327,8 +326,8 @@ class SuiteParser {
             workloads_.push_back(read.workload);
             return;
         }
-        const auto known = std::find_if(workloads_.begin(), workloads_.end(),
-                                        [&](const auto& each) { return each.name == name; });
+        const auto known =
+            std::ranges::find_if(workloads_, [&](const auto& each) { return each.name == name; });
         if (names_of(known->params) != names_of(read.workload.params)) {
             problems_.add(read.entry.at, fmt::format("another entry has the workload {} with other "
                                                      "parameters; expected 'name' with another",

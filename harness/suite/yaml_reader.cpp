@@ -26,7 +26,7 @@ Position position_of(const YAML::Mark& mark) {
 Position position_at(std::string_view text, std::size_t offset) {
     const std::string_view before = text.substr(0, offset);
     const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
-    return {std::count(before.begin(), before.end(), '\n') + 1,
+    return {std::ranges::count(before, '\n') + 1,
             static_cast<std::int64_t>(offset - line_start) + 1};
 }
 
@@ -137,10 +137,10 @@ class TreeBuilder : public YAML::EventHandler {
 
     void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
         const auto found = anchors_.find(anchor);
-        const bool inside = found != anchors_.end() &&
-                            std::any_of(open_.begin(), open_.end(), [&](const Open& open) {
-                                return open.node == found->second;
-                            });
+        const bool inside =
+            found != anchors_.end() && std::ranges::any_of(open_, [&](const Open& open) {
+                return open.node == found->second;
+            });
         if (found == anchors_.end() || inside) {
             problems_.fail(position_of(mark), "an alias that names the value it stands in");
         }

@@ -142,7 +142,7 @@ class ExportReader {
         const std::size_t equals = variable.find("=\"");
         if (equals == variable.npos || !variable.ends_with('"')) return;
         const auto place = static_cast<std::size_t>(
-            std::find(names.begin(), names.end(), variable.substr(0, equals)) - names.begin());
+            std::ranges::find(names, variable.substr(0, equals)) - names.begin());
         if (place >= rank_place_) return;
         const std::string_view value =
             variable.substr(equals + 2, std::max(variable.size() - equals, std::size_t{3}) - 3);

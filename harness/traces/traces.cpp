@@ -84,7 +84,7 @@ std::vector<fs::path> files_in(const fs::path& folder) {
             fmt::format("recordings {}: {}", util::printable(folder.native()), error.message()));
     }
     std::vector<fs::path>& all = own.empty() ? others : own;
-    std::sort(all.begin(), all.end());
+    std::ranges::sort(all);
     return std::move(all);
 }
 

@@ -245,8 +245,7 @@ Utf8Step utf8_step(std::string_view text, std::size_t position) {
 }
 
 std::size_t printable_ascii_length(std::string_view text) {
-    const auto end =
-        std::find_if(text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; });
+    const auto end = std::ranges::find_if(text, [](char c) { return c < ' ' || c > '~'; });
     return static_cast<std::size_t>(end - text.begin());
 }
 

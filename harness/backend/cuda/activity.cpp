@@ -211,10 +211,7 @@ class Parser {
             trace_.launches[link->second - first_id].records.push_back(pending.record);
         }
         for (LaunchActivity& launch : trace_.launches) {
-            std::stable_sort(launch.records.begin(), launch.records.end(),
-                             [](const ActivityRecord& a, const ActivityRecord& b) {
-                                 return a.start_ns < b.start_ns;
-                             });
+            std::ranges::stable_sort(launch.records, {}, &ActivityRecord::start_ns);
         }
     }
 
@@ -281,7 +278,7 @@ class Parser {
         std::string& name = name_of_[facts.symbol];
         if (name.empty()) name = util::demangled(facts.symbol);
         facts.name = name;
-        const auto known = std::find(trace_.kernels.begin(), trace_.kernels.end(), facts);
+        const auto known = std::ranges::find(trace_.kernels, facts);
         if (known != trace_.kernels.end()) {
             return static_cast<std::size_t>(known - trace_.kernels.begin());
         }
@@ -311,9 +308,8 @@ double LaunchActivity::gpu_time_ns() const {
 }
 
 std::size_t LaunchActivity::kernel_count() const {
-    return static_cast<std::size_t>(std::count_if(
-        records.begin(), records.end(),
-        [](const ActivityRecord& record) { return record.kind == ActivityKind::kernel; }));
+    return static_cast<std::size_t>(
+        std::ranges::count(records, ActivityKind::kernel, &ActivityRecord::kind));
 }
 
 ActivityRecorder::ActivityRecorder() {
@@ -388,13 +384,11 @@ ActivityTrace ActivityRecorder::finish() {
 }
 
 void require_records(std::span<const ObservedLaunch> launches, const LaunchActivity& launch) {
-    const auto made =
-        std::count_if(launches.begin(), launches.end(),
-                      [](const ObservedLaunch& observed) { return !observed.captured; });
-    const auto recorded = std::count_if(
-        launch.records.begin(), launch.records.end(), [](const ActivityRecord& record) {
-            return record.kind == ActivityKind::kernel && record.graph_node_id == 0;
-        });
+    const auto made = std::ranges::count_if(
+        launches, [](const ObservedLaunch& observed) { return !observed.captured; });
+    const auto recorded = std::ranges::count_if(launch.records, [](const ActivityRecord& record) {
+        return record.kind == ActivityKind::kernel && record.graph_node_id == 0;
+    });
     if (recorded >= made) return;
     throw util::Error(fmt::format(
         "CUPTI recorded {} of the {} kernels that one launch of the case launches, so that "
@@ -404,8 +398,8 @@ void require_records(std::span<const ObservedLaunch> launches, const LaunchActiv
 }
 
 void require_equal_launches(std::span<const LaunchActivity> launches) {
-    const auto [least, most] = std::minmax_element(
-        launches.begin(), launches.end(), [](const LaunchActivity& one, const LaunchActivity& two) {
+    const auto [least, most] = std::ranges::minmax_element(
+        launches, [](const LaunchActivity& one, const LaunchActivity& two) {
             return one.records.size() < two.records.size();
         });
     if (least == most || least->records.size() == most->records.size()) return;
@@ -423,8 +417,8 @@ std::size_t unattributed_records(const ActivityTrace& trace) {
         const std::uint64_t begin = launch.records.front().start_ns;
         std::uint64_t end = begin;
         for (const ActivityRecord& record : launch.records) end = std::max(end, record.end_ns);
-        found += static_cast<std::size_t>(std::count_if(
-            trace.outside.begin(), trace.outside.end(), [&](const ActivityRecord& record) {
+        found += static_cast<std::size_t>(
+            std::ranges::count_if(trace.outside, [&](const ActivityRecord& record) {
                 return record.start_ns >= begin && record.start_ns < end;
             }));
     }

@@ -141,10 +141,9 @@ std::vector<std::string> CudaCase::notes_on(const LaunchActivity& launch) const 
     }
     // How the nodes of a graph are spread over streams is the driver's business.
     const std::uint32_t given = given_stream_id();
-    const auto elsewhere =
-        std::count_if(launch.records.begin(), launch.records.end(), [&](const ActivityRecord& one) {
-            return one.graph_node_id == 0 && one.stream_id != given;
-        });
+    const auto elsewhere = std::ranges::count_if(launch.records, [&](const ActivityRecord& one) {
+        return one.graph_node_id == 0 && one.stream_id != given;
+    });
     if (elsewhere > 0) {
         notes.push_back(
             fmt::format("{} of {} kernels, copies and memsets ran on other streams, not on the "

@@ -73,9 +73,9 @@ std::vector<std::string> symbols_of(const std::vector<LaunchedFunction>& functio
     }
     std::vector<std::string> symbols;
     for (const model::KernelCode& kernel : kernels) {
-        const auto function = std::find_if(
-            functions.begin(), functions.end(),
-            [&](const LaunchedFunction& each) { return each.code.fingerprint == kernel.code; });
+        const auto function = std::ranges::find_if(functions, [&](const LaunchedFunction& each) {
+            return each.code.fingerprint == kernel.code;
+        });
         symbols.push_back(function->symbol);
     }
     return symbols;

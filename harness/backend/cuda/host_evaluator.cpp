@@ -182,7 +182,7 @@ HostEvaluator& HostCounterCatalogue::evaluator(const std::string& chip) {
     auto& evaluator = evaluators_[chip];
     if (!evaluator) {
         const std::vector<std::string> known = supported_chips();
-        if (std::find(known.begin(), known.end(), chip) == known.end()) {
+        if (std::ranges::find(known, chip) == known.end()) {
             evaluators_.erase(chip);
             throw util::InputError(fmt::format("CUPTI knows no chip '{}'{}; it knows {}", chip,
                                                util::did_you_mean(chip, known),

@@ -13,8 +13,8 @@ namespace perfgate::backend::cuda {
 namespace {
 
 std::string lower(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    std::ranges::transform(text, text.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     return text;
 }
 
@@ -82,7 +82,7 @@ std::vector<int> find_devices(const std::string& wanted) {
                 "--devices {}: a device is empty; expected a list such as 0,1, or all", wanted));
         }
         const int ordinal = find_device(one);
-        if (std::find(ordinals.begin(), ordinals.end(), ordinal) != ordinals.end()) {
+        if (std::ranges::find(ordinals, ordinal) != ordinals.end()) {
             throw util::InputError(fmt::format(
                 "--devices {}: '{}' is there twice; name each device once", wanted, one));
         }

@@ -235,8 +235,7 @@ std::vector<Output> SourceInstance::outputs() {
 
 std::vector<Elements> SourceInstance::expected() {
     if (kernel_.check.kind == model::SourceCheck::Kind::file) {
-        const auto output =
-            std::find_if(kernel_.arguments.begin(), kernel_.arguments.end(), is_output);
+        const auto output = std::ranges::find_if(kernel_.arguments, is_output);
         std::vector<Elements> all;
         all.push_back(read_npy(std::filesystem::path(kernel_.folder) / kernel_.check.against,
                                static_cast<std::size_t>(output->elements)));
@@ -258,8 +257,8 @@ model::Verification SourceInstance::verify() {
     const std::vector<Elements> found = read_outputs();
     const std::vector<Elements> wanted = expected();
     model::Verification result = compared(found, wanted);
-    const bool has_integers = std::any_of(found.begin(), found.end(),
-                                          [](const Elements& one) { return is_integer(one.type); });
+    const bool has_integers =
+        std::ranges::any_of(found, [](const Elements& one) { return is_integer(one.type); });
     if (result.passed && has_integers) {
         result = compared(outputs_of(function_, second_poison), wanted);
     }

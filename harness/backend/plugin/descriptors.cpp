@@ -157,12 +157,12 @@ pg_param_type abi_type(model::ParamType type) {
 PluginValues::PluginValues(const model::WorkloadInfo& workload, const model::Params& params) {
     std::vector<const model::ParamInfo*> infos;
     for (const model::ParamInfo& info : workload.params) infos.push_back(&info);
-    std::sort(infos.begin(), infos.end(),
-              [](const auto* left, const auto* right) { return left->name < right->name; });
+    std::ranges::sort(infos,
+                      [](const auto* left, const auto* right) { return left->name < right->name; });
 
     for (const auto& given : params) {
-        const bool known = std::any_of(infos.begin(), infos.end(),
-                                       [&](const auto* info) { return info->name == given.first; });
+        const bool known =
+            std::ranges::any_of(infos, [&](const auto* info) { return info->name == given.first; });
         if (!known) refuse(workload, given.first, "the workload has no such parameter");
     }
 
@@ -211,8 +211,8 @@ PluginValues::PluginValues(const model::WorkloadInfo& workload, const model::Par
             case model::ParamType::text: {
                 const auto* text = std::get_if<std::string>(&value);
                 if (!text) refuse(workload, info->name, wrong_type);
-                if (!info->choices.empty() && std::find(info->choices.begin(), info->choices.end(),
-                                                        *text) == info->choices.end()) {
+                if (!info->choices.empty() &&
+                    std::ranges::find(info->choices, *text) == info->choices.end()) {
                     refuse(workload, info->name,
                            fmt::format("'{}' is not one of {}", util::printable(*text, 60),
                                        fmt::join(info->choices, ", ")));

@@ -327,7 +327,7 @@ measure::HostCode PluginSet::host_code(const model::CaseSpec& spec) const {
 }
 
 model::Libraries PluginSet::libraries() const {
-    if (std::any_of(modules_.begin(), modules_.end(), is_script)) return {};
+    if (std::ranges::any_of(modules_, is_script)) return {};
     return libraries_of(modules_).value_or(model::Libraries{});
 }
 

@@ -25,7 +25,7 @@ std::string meant_word(const std::string& text, const std::vector<std::string>& 
     if (!nearest.empty()) return nearest;
     const auto synonym = synonyms.find(text);
     if (synonym != synonyms.end()) return "; did you mean '" + synonym->second + "'?";
-    const auto part = std::find_if(words.begin(), words.end(), [&](const std::string& word) {
+    const auto part = std::ranges::find_if(words, [&](const std::string& word) {
         return word.size() > 2 && text.find(word) != std::string::npos;
     });
     return part == words.end() ? "" : "; did you mean '" + *part + "'?";
@@ -36,8 +36,7 @@ std::string meant_word(const std::string& text, const std::vector<std::string>& 
 CLI::Validator one_of(const std::vector<std::string>& words,
                       const std::map<std::string, std::string>& synonyms) {
     return {[words, synonyms](std::string& text) {
-                if (std::find(words.begin(), words.end(), text) != words.end())
-                    return std::string();
+                if (std::ranges::find(words, text) != words.end()) return std::string();
                 return fmt::format("expected {}, found '{}'{}", fmt::join(words, ", "),
                                    util::printable(text), meant_word(text, words, synonyms));
             },

@@ -78,8 +78,8 @@ runner::OutputOptions with_files_of(const CLI::App& verb, runner::OutputOptions 
 CLI::Option* add_report_option(CLI::App& app, const std::vector<ReportFormat>& formats,
                                ReportFiles& files) {
     for (const ReportFormat& format : formats) files[format.name];
-    const bool endings = std::any_of(formats.begin(), formats.end(),
-                                     [](const auto& format) { return !format.ending.empty(); });
+    const bool endings =
+        std::ranges::any_of(formats, [](const auto& format) { return !format.ending.empty(); });
     const auto take = [formats, &files](const std::vector<std::string>& words) {
         for (const std::string& word : words) {
             const auto [format, file] = report_of(word, formats);
@@ -154,8 +154,7 @@ void clear_outputs(const CLI::App& verb, runner::OutputOptions options) {
 
 void clear_outputs(const CLI::App& verb) {
     const std::vector<const CLI::Option*> all = verb.get_options();
-    if (std::none_of(all.begin(), all.end(),
-                     [](const auto* option) { return option->count() > 0; })) {
+    if (std::ranges::none_of(all, [](const auto* option) { return option->count() > 0; })) {
         return;
     }
     const auto typed = [&](const std::string& name) {

@@ -102,7 +102,7 @@ class Text {
         for (const std::string_view title : first_to_go) {
             const std::size_t name = std::min(width_of(rows, rows.front().size() - 1), least_name);
             if (width_but_name() + name <= options_.terminal) break;
-            const auto found = std::find(rows.front().begin(), rows.front().end(), title);
+            const auto found = std::ranges::find(rows.front(), title);
             const auto column = found - rows.front().begin();
             if (found == rows.front().end()) continue;
             for (auto& row : rows) row.erase(row.begin() + column);

@@ -241,8 +241,8 @@ std::string refreshes_text(const std::vector<runner::RefreshedSuite>& refreshed,
 }
 
 int refresh_code(const std::vector<runner::RefreshedSuite>& refreshed) {
-    const bool all = std::all_of(refreshed.begin(), refreshed.end(),
-                                 [](const auto& suite) { return suite.result.refused.empty(); });
+    const bool all = std::ranges::all_of(
+        refreshed, [](const auto& suite) { return suite.result.refused.empty(); });
     return all ? 0 : not_all_stored;
 }
 

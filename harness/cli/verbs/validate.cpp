@@ -21,9 +21,7 @@ namespace perfgate::cli {
 namespace {
 
 std::string summary(const suite::Suite& suite) {
-    const auto count = [&](const auto& holds) {
-        return std::count_if(suite.cases.begin(), suite.cases.end(), holds);
-    };
+    const auto count = [&](const auto& holds) { return std::ranges::count_if(suite.cases, holds); };
     const auto of = [&](model::Target target) {
         return count(
             [&](const suite::SuiteCase& suite_case) { return suite_case.target == target; });

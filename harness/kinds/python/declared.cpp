@@ -41,8 +41,9 @@ class Declaration {
             }
         }
         if (!read_function()) return std::nullopt;
-        std::sort(found_.info.params.begin(), found_.info.params.end(),
-                  [](const auto& left, const auto& right) { return left.name < right.name; });
+        std::ranges::sort(found_.info.params, [](const auto& left, const auto& right) {
+            return left.name < right.name;
+        });
         add_variants();
         return std::move(found_);
     }

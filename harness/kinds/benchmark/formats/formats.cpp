@@ -187,8 +187,7 @@ std::span<const Format> formats() {
 }
 
 const Format* find_format(std::string_view name) {
-    const auto* const found = std::find_if(
-        table.begin(), table.end(), [&](const Format& format) { return format.name == name; });
+    const auto* const found = std::ranges::find(table, name, &Format::name);
     return found == table.end() ? nullptr : &*found;
 }
 

@@ -120,11 +120,10 @@ model::ParamValue axis_value(std::string_view text) {
 
 bool is_axis_name(std::string_view text) {
     constexpr std::size_t longest = 64;
-    return !text.empty() && text.size() <= longest &&
-           std::all_of(text.begin(), text.end(), [](char c) {
-               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                      std::string_view("_-.:").find(c) != std::string_view::npos;
-           });
+    return !text.empty() && text.size() <= longest && std::ranges::all_of(text, [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               std::string_view("_-.:").find(c) != std::string_view::npos;
+    });
 }
 
 void require_stated_counts(Results& results) {
@@ -147,7 +146,7 @@ void check(const Results& results, std::string_view source) {
     };
     if (results.results.empty()) refuse("it has no result");
     const auto is_skipped = [](const Result& result) { return !result.skipped.empty(); };
-    if (std::all_of(results.results.begin(), results.results.end(), is_skipped)) {
+    if (std::ranges::all_of(results.results, is_skipped)) {
         refuse(fmt::format("{}, and all others", results.results.front().skipped));
     }
     if (results.results.size() > most_results) {

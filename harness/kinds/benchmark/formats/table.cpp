@@ -65,7 +65,7 @@ std::optional<double> number_in(std::string_view text, bool thousands) {
 
 Places::Places(const Layout& reading, const KnownRows* known) {
     const auto add = [&](const std::string& place) {
-        if (std::find(all_.begin(), all_.end(), place) == all_.end()) all_.push_back(place);
+        if (std::ranges::find(all_, place) == all_.end()) all_.push_back(place);
     };
     if (!reading.name.empty()) add(reading.name);
     for (const auto& [axis, place] : reading.axes) add(place);
@@ -80,7 +80,7 @@ Places::Places(const Layout& reading, const KnownRows* known) {
 }
 
 std::size_t Places::index_of(const std::string& place) const {
-    return static_cast<std::size_t>(std::find(all_.begin(), all_.end(), place) - all_.begin());
+    return static_cast<std::size_t>(std::ranges::find(all_, place) - all_.begin());
 }
 
 Table::Table(const Layout& reading, Numbers numbers, const KnownRows* known)
@@ -100,7 +100,7 @@ std::vector<std::size_t> Table::values_of(const Row& row) const {
     std::vector<std::size_t> found;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
         const auto& where = columns_[i].where;
-        const bool chosen = std::all_of(where.begin(), where.end(), [&](const auto& condition) {
+        const bool chosen = std::ranges::all_of(where, [&](const auto& condition) {
             const auto& values = row.cells[condition.first].values;
             return values.size() == 1 && plain_text(values.front()) == condition.second;
         });
@@ -188,8 +188,7 @@ void Table::add_value(const std::shared_ptr<const Row>& shared, std::size_t valu
         const auto* text = std::get_if<std::string>(&each);
         return text != nullptr && text->empty();
     };
-    const bool absent =
-        cell.values.empty() || std::all_of(cell.values.begin(), cell.values.end(), is_empty);
+    const bool absent = cell.values.empty() || std::ranges::all_of(cell.values, is_empty);
     std::string& first = absent ? seen->first_without : seen->first_with;
     if (first.empty()) first = row.at;
     if (absent) return;
@@ -239,7 +238,7 @@ void Table::require_good(const Row& row, Pending& result) const {
     for (const auto& [place, texts] : known_->good) {
         for (const model::ParamValue& value : row.cells[places_.index_of(place)].values) {
             const std::string text = plain_text(value);
-            if (text.empty() || std::find(texts.begin(), texts.end(), text) != texts.end()) {
+            if (text.empty() || std::ranges::find(texts, text) != texts.end()) {
                 continue;
             }
             result.builder.fail(fmt::format("{}: {} is '{}'; expected {}", row.at, place,

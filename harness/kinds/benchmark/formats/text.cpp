@@ -97,7 +97,7 @@ Layout completed(const Layout& reading, const Pattern& pattern, const KnownRows*
     }
     for (const std::string& group : pattern.groups()) {
         const auto& named = places.all();
-        if (std::find(named.begin(), named.end(), group) == named.end()) {
+        if (std::ranges::find(named, group) == named.end()) {
             complete.axes.emplace_back(group, group);
         }
     }

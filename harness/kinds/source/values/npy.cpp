@@ -167,8 +167,8 @@ Elements read_npy(const std::filesystem::path& file, std::size_t count) {
     }
     const auto header = HeaderReader(text.substr(header_at, length)).read();
     if (!header) refuse("its header is malformed; expected one that numpy.save has written");
-    const auto* type = std::find_if(known_types.begin(), known_types.end(),
-                                    [&](const auto& each) { return each.descr == header->descr; });
+    const auto* type = std::ranges::find_if(
+        known_types, [&](const auto& each) { return each.descr == header->descr; });
     if (type == known_types.end()) {
         refuse(
             fmt::format("elements of type '{}'; expected integers or floating-point "
