@@ -75,8 +75,7 @@ class Table {
     /// Ends a row whose values were bound one by one.
     void step() {
         if (insert_.bound() != columns_) {
-            throw util::Error(
-                fmt::format("a row of {} values for {} columns", insert_.bound(), columns_));
+            throw util::Error("a row of {} values for {} columns", insert_.bound(), columns_);
         }
         insert_.step();
     }
@@ -432,8 +431,8 @@ void write_database(const std::filesystem::path& file, const std::vector<Timelin
         const sqlite::Database database(
             temporary, sqlite::Access::write,
             [&](sqlite::Problem, const std::string& reason) {
-                return std::make_exception_ptr(util::Error(fmt::format(
-                    "cannot write {}: SQLite: {}", util::printable(file.native()), reason)));
+                return std::make_exception_ptr(util::Error("cannot write {}: SQLite: {}",
+                                                           util::printable(file.native()), reason));
             },
             {.value_bytes = longest_value_bytes});
         // A file that is not finished is removed: it needs no journal beside it and no

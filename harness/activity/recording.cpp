@@ -292,14 +292,13 @@ Recording read(const Fill& fill, std::string_view name) {
     Prologue prologue;
     if (fill(reinterpret_cast<char*>(&prologue), sizeof(prologue)) < sizeof(prologue) ||
         prologue.name != format_name) {
-        throw util::InputError(
-            fmt::format("{} is no recording of GPU activity", util::printable(name)));
+        throw util::InputError("{} is no recording of GPU activity", util::printable(name));
     }
     if (prologue.version == 0 || prologue.version > format_version) {
         throw util::InputError(
-            fmt::format("{} is a recording of version {}, this perfgate reads versions 1 to {}; "
-                        "record it again",
-                        util::printable(name), prologue.version, format_version));
+            "{} is a recording of version {}, this perfgate reads versions 1 to {}; "
+            "record it again",
+            util::printable(name), prologue.version, format_version);
     }
 
     Reader reader;
@@ -351,13 +350,12 @@ Recording read_recording(const std::filesystem::path& file) {
     std::error_code error;
     // A pipe or a device would be read for ever.
     if (!std::filesystem::is_regular_file(file, error)) {
-        throw util::InputError(
-            fmt::format("recording {}: there is no such file", util::printable(file.native())));
+        throw util::InputError("recording {}: there is no such file",
+                               util::printable(file.native()));
     }
     std::ifstream stream(file, std::ios::binary);
     if (!stream) {
-        throw util::InputError(
-            fmt::format("recording {}: cannot be read", util::printable(file.native())));
+        throw util::InputError("recording {}: cannot be read", util::printable(file.native()));
     }
     return read(
         [&](char* to, std::size_t size) {
@@ -374,9 +372,9 @@ std::vector<std::filesystem::path> recordings_in(const std::filesystem::path& fo
         if (entry.path().extension() == ".activity") files.push_back(entry.path());
     }
     const std::string name = util::printable(folder.native());
-    if (error) throw util::InputError(fmt::format("recordings {}: {}", name, error.message()));
+    if (error) throw util::InputError("recordings {}: {}", name, error.message());
     if (files.empty()) {
-        throw util::InputError(fmt::format("recordings {}: the folder has no *.activity", name));
+        throw util::InputError("recordings {}: the folder has no *.activity", name);
     }
     std::ranges::sort(files);
     return files;

@@ -92,16 +92,15 @@ std::optional<List> read_list(const Folder& staging) {
     }
     const fs::path path = staging.path() / list_name;
     if (!S_ISREG(status.st_mode)) {
-        throw util::InputError(fmt::format("{}: expected a file", util::printable(path.string())));
+        throw util::InputError("{}: expected a file", util::printable(path.string()));
     }
     List list;
     document::JsonDocument parsed(util::read_file(path, list_limit_bytes, "list"), path.string());
     document::read_document(parsed, list_schema, list);
     for (const Step& step : list.steps) {
         if (!is_place(step.name)) {
-            throw util::InputError(fmt::format("{}: '{}' is no file of a baseline",
-                                               util::printable(path.string()),
-                                               util::printable(step.name)));
+            throw util::InputError("{}: '{}' is no file of a baseline",
+                                   util::printable(path.string()), util::printable(step.name));
         }
     }
     return list;
@@ -129,8 +128,7 @@ void make_steps(const Folder& folder, const Folder& staging, const List& list) {
                 }
             } else if (const auto moved = content_of(place, file);
                        !moved || digest_of(*moved) != step.digest) {
-                throw util::InputError(
-                    fmt::format("the new {} is not there", util::printable(shown.string())));
+                throw util::InputError("the new {} is not there", util::printable(shown.string()));
             }
         }
         util::synchronise(place.descriptor());
@@ -200,9 +198,9 @@ void change_files(const fs::path& folder_path, const std::vector<FileChange>& ch
         make_steps(folder, staging, list);
     } catch (const util::Error& error) {
         throw util::Error(
-            fmt::format("{}; the change is kept in {}, and the next command that "
-                        "writes there finishes it",
-                        error.what(), util::printable(staging.path().string())));
+            "{}; the change is kept in {}, and the next command that "
+            "writes there finishes it",
+            error.what(), util::printable(staging.path().string()));
     }
     remove_staging(folder, staging);
 }
@@ -228,8 +226,8 @@ std::string finish_interrupted_change(const fs::path& folder_path) {
         }
     } catch (const util::InputError& error) {
         throw util::InputError(
-            fmt::format("{}: an interrupted change of the baselines cannot be finished: {}; {}",
-                        shown, error.what(), remedy(folder_path)));
+            "{}: an interrupted change of the baselines cannot be finished: {}; {}", shown,
+            error.what(), remedy(folder_path));
     }
     remove_staging(folder, staging);
     return decided ? fmt::format("{}: finished the change of {} that was interrupted", shown,

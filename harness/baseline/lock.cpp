@@ -58,7 +58,7 @@ BaselineLock::BaselineLock(fs::path folder, const Waiting& waiting) : folder_(st
     std::error_code problem;
     fs::create_directories(folder_, problem);
     if (problem) {
-        throw util::Error(fmt::format("cannot create the folder {}: {}", shown, problem.message()));
+        throw util::Error("cannot create the folder {}: {}", shown, problem.message());
     }
     const auto lock = [&](int fd, int operation) {
         return waiting.flock ? waiting.flock(fd, operation) : ::flock(fd, operation);
@@ -75,14 +75,14 @@ BaselineLock::BaselineLock(fs::path folder, const Waiting& waiting) : folder_(st
         }
         if (fd_ >= 0) break;
         if (error != EWOULDBLOCK && error != EINTR) {
-            throw util::Error(fmt::format(
+            throw util::Error(
                 "cannot lock {}: {}; keep the baselines where files can be written and locked",
-                shown, cause(error)));
+                shown, cause(error));
         }
         if (Clock::now() >= end) {
-            throw util::Error(fmt::format(
+            throw util::Error(
                 "{}: another perfgate has been writing here for {:g} s: end it, or try again later",
-                shown, waiting.limit_s));
+                shown, waiting.limit_s);
         }
         if (!told && waiting.tell) waiting.tell();
         std::this_thread::sleep_for(std::chrono::milliseconds(20));

@@ -41,9 +41,9 @@ constexpr std::size_t first_processes = 5;
 
 void require_equal(std::string_view what, const std::string& first, const std::string& other) {
     if (first == other) return;
-    throw util::InputError(fmt::format(
+    throw util::InputError(
         "the runs cannot become one baseline: {} is '{}' in the first and '{}' in another", what,
-        util::printable(first), util::printable(other)));
+        util::printable(first), util::printable(other));
 }
 
 /// The cases of a run, by suite and id.
@@ -124,9 +124,9 @@ std::string other_measurement(const CaseResult& then, const CaseResult& now, boo
 void require_same_measurement(const CaseResult& then, const CaseResult& now, bool revision_tells) {
     const std::string differs = other_measurement(then, now, revision_tells);
     if (differs.empty()) return;
-    throw util::InputError(fmt::format(
+    throw util::InputError(
         "the runs cannot become one baseline: they did not measure the same: {}: {} differs",
-        util::printable(model::case_id(then.spec)), differs));
+        util::printable(model::case_id(then.spec)), differs);
 }
 
 /// Code that differs between the runs counts as not known.

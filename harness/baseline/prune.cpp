@@ -26,12 +26,12 @@ bool is_unknown(const std::string& id, const model::BaselineCase& expected,
 void require_whole(const model::Run& run, const model::SuiteResult& suite) {
     if (!suite.partial && !run.interrupted && !run.shard) return;
     throw util::InputError(
-        fmt::format("suite {}: the run has only some of its cases ({}), so it does not show which "
-                    "are gone: measure the whole suite",
-                    util::printable(suite.name),
-                    run.interrupted ? "interrupted"
-                    : run.shard     ? "a shard"
-                                    : "selected with --filter or --tag"));
+        "suite {}: the run has only some of its cases ({}), so it does not show which "
+        "are gone: measure the whole suite",
+        util::printable(suite.name),
+        run.interrupted ? "interrupted"
+        : run.shard     ? "a shard"
+                        : "selected with --filter or --tag");
 }
 
 }  // namespace

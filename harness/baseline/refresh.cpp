@@ -382,8 +382,8 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
     for (const CaseResult& result : suite.cases) {
         std::string id = model::case_id(result.spec);
         if (refreshed.baseline.cases.contains(id)) {
-            throw util::InputError(fmt::format("suite {}: case {} is in the run twice",
-                                               util::printable(suite.name), util::printable(id)));
+            throw util::InputError("suite {}: case {} is in the run twice",
+                                   util::printable(suite.name), util::printable(id));
         }
         auto old_case = old_cases.extract(id);
         const bool skipped = result.status == CaseStatus::skipped;
@@ -441,9 +441,8 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
             std::move(id), unchanged ? std::move(old_case.mapped()) : std::move(accepted));
     }
     if (!refreshed.stored_any() && refreshed.refused.empty()) {
-        throw util::InputError(
-            fmt::format("suite {}: no case was measured: there is nothing to accept",
-                        util::printable(suite.name)));
+        throw util::InputError("suite {}: no case was measured: there is nothing to accept",
+                               util::printable(suite.name));
     }
     refuse_if_any(fmt::format("suite {}: more than may be accepted without --reset-anchor: "
                               "refresh with it if that is meant, or other cases with --filter",

@@ -32,8 +32,8 @@ bool is_slug(std::string_view text) {
 void require_slug(std::string_view text, std::string_view what) {
     if (is_slug(text)) return;
     throw util::InputError(
-        fmt::format("{} '{}' cannot name a baseline: expected at most 200 of a-z, 0-9, '-' and '_'",
-                    what, util::printable(text)));
+        "{} '{}' cannot name a baseline: expected at most 200 of a-z, 0-9, '-' and '_'", what,
+        util::printable(text));
 }
 
 /// Compares a field of the document with its path.
@@ -41,8 +41,8 @@ void require_place(std::string_view kind, std::string_view file, std::string_vie
                    std::string_view found, std::string_view expected) {
     if (found == expected) return;
     throw util::InputError(
-        fmt::format("{} {}: {} is '{}', its place is that of '{}'; move the file where it belongs",
-                    kind, util::printable(file), field, util::printable(found), expected));
+        "{} {}: {} is '{}', its place is that of '{}'; move the file where it belongs", kind,
+        util::printable(file), field, util::printable(found), expected);
 }
 
 }  // namespace
@@ -88,8 +88,8 @@ std::optional<gate::StoredBaseline> load_baseline(const fs::path& folder,
     const fs::path path = baseline_path(folder, device_key, suite);
     std::error_code ignored;
     if (fs::exists(folder, ignored) && !fs::is_directory(folder, ignored)) {
-        throw util::InputError(fmt::format("baselines folder {}: expected a folder, found a file",
-                                           util::printable(folder.string())));
+        throw util::InputError("baselines folder {}: expected a folder, found a file",
+                               util::printable(folder.string()));
     }
     // Does not follow links: a dangling link is a fault, not a missing baseline.
     if (fs::symlink_status(path, ignored).type() == fs::file_type::not_found) return std::nullopt;
@@ -135,8 +135,8 @@ std::vector<std::string> suites_with_baseline(const fs::path& folder, std::strin
         }
     }
     if (error) {
-        throw util::InputError(fmt::format("cannot read the folder {}: {}",
-                                           util::printable(of_device.string()), error.message()));
+        throw util::InputError("cannot read the folder {}: {}", util::printable(of_device.string()),
+                               error.message());
     }
     std::ranges::sort(suites);
     return suites;
@@ -177,8 +177,8 @@ std::vector<std::string> other_gpus_with_baseline(const fs::path& folder,
 std::vector<BaselinePlace> stored_places(const fs::path& folder, std::vector<std::string>* faults) {
     std::error_code error;
     if (!fs::is_directory(folder, error)) {
-        throw util::InputError(
-            fmt::format("{}: expected a folder of baselines", util::printable(folder.string())));
+        throw util::InputError("{}: expected a folder of baselines",
+                               util::printable(folder.string()));
     }
     std::set<BaselinePlace> places;
     for (const fs::directory_entry& device : fs::directory_iterator(folder)) {

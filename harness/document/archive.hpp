@@ -242,7 +242,7 @@ void read(JsonValue value, std::vector<T>& out) {
 template <class T, std::size_t size>
 void read(JsonValue value, std::array<T, size>& out) {
     const std::size_t found = value.kind() == JsonKind::array ? value.size() : size;
-    if (found != size) value.fail(fmt::format("expected {} sizes, found {}", size, found));
+    if (found != size) value.fail("expected {} sizes, found {}", size, found);
     auto next = out.begin();
     value.elements([&](JsonValue element) { read(element, *next++); });
 }

@@ -288,8 +288,8 @@ Ledger parse_ledger(std::string_view text, std::string_view source) {
         }
     }
     if (number == 0) {
-        throw util::InputError(
-            fmt::format("{}: expected a ledger, found an empty file", util::printable(source)));
+        throw util::InputError("{}: expected a ledger, found an empty file",
+                               util::printable(source));
     }
     return ledger;
 }

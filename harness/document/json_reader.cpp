@@ -47,8 +47,7 @@ std::string parser_message(const nlohmann::json::exception& error) {
 }
 
 [[noreturn]] void fail_depth(const std::string& source) {
-    throw util::InputError(
-        fmt::format("{}: nested deeper than {} levels", source, json_depth_limit));
+    throw util::InputError("{}: nested deeper than {} levels", source, json_depth_limit);
 }
 
 /// Says what is wrong with a text that simdjson refused, and where: simdjson does not. Listens to
@@ -61,8 +60,7 @@ class Refusal {
                                      simdjson::error_code error) {
         Refusal refusal(json, source);
         nlohmann::json::sax_parse(json.begin(), json.end(), &refusal);
-        throw util::InputError(
-            fmt::format("{}: not JSON: {}", source, simdjson::error_message(error)));
+        throw util::InputError("{}: not JSON: {}", source, simdjson::error_message(error));
     }
 
     static bool null() { return true; }
@@ -71,8 +69,8 @@ class Refusal {
     static bool number_unsigned(std::uint64_t /*value*/) { return true; }
     bool number_float(double /*value*/, const std::string& text) const {
         if (text.find_first_of(".eE") != std::string::npos) return true;
-        throw util::InputError(fmt::format("{}: an integer has more than 64 bits: {}", source_,
-                                           util::printable(text, 60)));
+        throw util::InputError("{}: an integer has more than 64 bits: {}", source_,
+                               util::printable(text, 60));
     }
     static bool string(const std::string& /*value*/) { return true; }
     static bool binary(const nlohmann::json::binary_t& /*value*/) { return false; }
@@ -110,8 +108,7 @@ class Refusal {
   private:
     [[noreturn]] void fail(std::size_t offset, const std::string& message) const {
         const Place place = place_of(json_, offset);
-        throw util::InputError(
-            fmt::format("{}:{}:{}: {}", source_, place.line, place.column, message));
+        throw util::InputError("{}:{}:{}: {}", source_, place.line, place.column, message);
     }
     bool open() {
         if (++depth_ > json_depth_limit) fail_depth(source_);
@@ -226,7 +223,7 @@ class JsonBuilder {
         for (const std::size_t node : open_) {
             document_.nodes_[node].payload = document_.nodes_.size();
         }
-        value.fail(fmt::format("the key '{}' appears twice", key));
+        value.fail("the key '{}' appears twice", key);
     }
 
     JsonDocument& document_;
@@ -392,21 +389,19 @@ JsonValue check_schema(JsonDocument& document, std::string_view schema, std::int
     const JsonValue root = document.root();
     const bool marked = root.kind() == JsonKind::object && root.find("schema");
     if (!marked) {
-        root.fail(fmt::format("not a {} document: it has no field 'schema'", schema));
+        root.fail("not a {} document: it has no field 'schema'", schema);
     }
     const std::string_view found_schema = root.at("schema").text();
     if (found_schema != schema) {
-        root.fail(fmt::format("the schema is '{}', expected '{}'",
-                              util::printable(found_schema, 60), schema));
+        root.fail("the schema is '{}', expected '{}'", util::printable(found_schema, 60), schema);
     }
     const std::int64_t found_version = root.at("version").count();
     if (found_version < oldest || found_version > newest) {
         const std::string readable = oldest == newest
                                          ? fmt::format("version {}", newest)
                                          : fmt::format("versions {} to {}", oldest, newest);
-        root.fail(fmt::format("schema {} version {}; this perfgate reads {}: {}", schema,
-                              found_version, readable,
-                              found_version > newest ? "upgrade perfgate" : "record it anew"));
+        root.fail("schema {} version {}; this perfgate reads {}: {}", schema, found_version,
+                  readable, found_version > newest ? "upgrade perfgate" : "record it anew");
     }
     document.set_version(found_version);
     return root;
@@ -417,8 +412,7 @@ void fail_choice(JsonValue value, std::span<const std::string_view> choices) {
     for (const std::string_view choice : choices) {
         list += fmt::format("{}'{}'", list.empty() ? "" : ", ", choice);
     }
-    value.fail(
-        fmt::format("expected one of {}; found '{}'", list, util::printable(value.text(), 60)));
+    value.fail("expected one of {}; found '{}'", list, util::printable(value.text(), 60));
 }
 
 }  // namespace perfgate::document

@@ -111,9 +111,9 @@ void JsonWriter::value(std::uint64_t value) {
 
 void JsonWriter::value(double value) {
     if (!std::isfinite(value)) {
-        throw util::Error(fmt::format("cannot write {} as JSON, after …{}", value,
-                                      util::printable(std::string_view(out_).substr(
-                                          out_.size() - std::min<std::size_t>(out_.size(), 80)))));
+        throw util::Error("cannot write {} as JSON, after …{}", value,
+                          util::printable(std::string_view(out_).substr(
+                              out_.size() - std::min<std::size_t>(out_.size(), 80))));
     }
     separate();
     util::append_number(out_, value);

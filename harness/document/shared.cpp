@@ -82,9 +82,9 @@ void read(JsonValue value, model::ParamValue& param) {
             return;
         default:
             value.fail(
-                fmt::format("expected a parameter's value (a boolean, a number or a "
-                            "string), found {}",
-                            to_text(value.kind())));
+                "expected a parameter's value (a boolean, a number or a "
+                "string), found {}",
+                to_text(value.kind()));
     }
 }
 
@@ -195,7 +195,7 @@ void describe(Archive& archive, Described<Archive, model::Relation>& of) {
         auto next = instances.begin();
         value.elements([&](JsonValue instance) {
             if ((next++)->size() == operands.size()) return;
-            instance.fail(fmt::format("expected {} case ids, one per operand", operands.size()));
+            instance.fail("expected {} case ids, one per operand", operands.size());
         });
     };
     PERFGATE_GROUPS(required(left_text, comparator, right_text), optional(place, reason, unit),

@@ -66,8 +66,8 @@ const std::filesystem::path& regular(const std::filesystem::path& file, Store::A
     const std::filesystem::file_status status = std::filesystem::status(file, error);
     const bool exists = std::filesystem::exists(status);
     if (exists ? !std::filesystem::is_regular_file(status) : access == Store::Access::read) {
-        throw util::InputError(fmt::format("{}: {}", util::printable(file.string()),
-                                           exists ? "not a regular file" : "no such history"));
+        throw util::InputError("{}: {}", util::printable(file.string()),
+                               exists ? "not a regular file" : "no such history");
     }
     return file;
 }
@@ -90,10 +90,10 @@ sqlite::Failure Store::failure() const {
             util::printable(name_) + (added_.empty() ? "" : " or " + util::printable(added_));
         if (problem == sqlite::Problem::malformed) {
             return std::make_exception_ptr(
-                util::InputError(fmt::format("{} is not a history: {}", name, reason)));
+                util::InputError("{} is not a history: {}", name, reason));
         }
-        return std::make_exception_ptr(util::Error(
-            fmt::format("cannot {} {}: SQLite: {}", writes_ ? "write" : "read", name, reason)));
+        return std::make_exception_ptr(
+            util::Error("cannot {} {}: SQLite: {}", writes_ ? "write" : "read", name, reason));
     };
 }
 
@@ -121,8 +121,8 @@ Store::Store(const std::filesystem::path& file, Access access)
 
 void Store::check_schema(const char* database, const std::filesystem::path& file) const {
     const auto refuse = [&](std::string_view what) {
-        throw util::InputError(fmt::format("{} is not a history of this perfgate: {}",
-                                           util::printable(file.string()), what));
+        throw util::InputError("{} is not a history of this perfgate: {}",
+                               util::printable(file.string()), what);
     };
     const auto number = [&](const char* pragma) {
         Statement asked(database_, fmt::format("PRAGMA {}.{}", database, pragma));
@@ -192,8 +192,8 @@ std::size_t Store::add(std::span<const StoredRun> runs,
     for (const std::filesystem::path& other : stores) {
         std::error_code error;
         if (!std::filesystem::equivalent(other, name_, error)) continue;
-        throw util::InputError(fmt::format("{} cannot be added to itself: leave it out",
-                                           util::printable(other.string())));
+        throw util::InputError("{} cannot be added to itself: leave it out",
+                               util::printable(other.string()));
     }
     std::size_t added = 0;
     const auto finish = [&] {
@@ -313,9 +313,9 @@ void Store::each_case(const std::string& suite, const std::string& id,
             readable = !night.values.empty() && std::isfinite(night.clock_mhz.value_or(0));
         }
         if (!readable) {
-            throw util::InputError(fmt::format(
-                "{} is damaged: {} of {}: its values cannot be read", util::printable(name_),
-                util::printable(series.metric), util::printable(series.id)));
+            throw util::InputError("{} is damaged: {} of {}: its values cannot be read",
+                                   util::printable(name_), util::printable(series.metric),
+                                   util::printable(series.id));
         }
         if (series.nights.empty()) continue;
         if (!of_case.empty() &&

@@ -76,15 +76,15 @@ Run select_cases(Run run, const Selection& selection) {
         run.suites, [](const SuiteResult& suite) { return !suite.cases.empty(); });
     if (any && typo.empty()) return run;
     if (any) {
-        throw util::InputError(fmt::format("{} selects no case of the run", util::printable(typo)));
+        throw util::InputError("{} selects no case of the run", util::printable(typo));
     }
 
     std::string asked;
     if (!selection.filters.empty()) asked += " --filter " + quoted_list(selection.filters);
     if (!selection.tags.empty()) asked += " --tag " + quoted_list(selection.tags);
-    throw util::InputError(fmt::format(
+    throw util::InputError(
         "{} of the run: none is selected by{}{}", util::counted(before, "case"), asked,
-        example.empty() ? "" : fmt::format("; an id looks like '{}'", util::printable(example))));
+        example.empty() ? "" : fmt::format("; an id looks like '{}'", util::printable(example)));
 }
 
 std::optional<bool> covers(const std::vector<Selection>& selections, const std::string& id,

@@ -56,12 +56,11 @@ suite::Suite read_suite(const std::string& path, const Files& files,
     const auto read = [&](const std::string& python) {
         const auto found = files.find(relative(python));
         if (found == files.end()) {
-            throw util::InputError(
-                fmt::format("there is no file {} in the repository", util::printable(python)));
+            throw util::InputError("there is no file {} in the repository",
+                                   util::printable(python));
         }
         if (!found->second.fault.empty()) {
-            throw util::InputError(
-                fmt::format("{}: {}", util::printable(found->first), found->second.fault));
+            throw util::InputError("{}: {}", util::printable(found->first), found->second.fault);
         }
         return found->second.content;
     };

@@ -78,8 +78,7 @@ std::vector<baseline::Refreshed> refresh_all(const model::Run& run, const Refres
     std::set<std::string> names;
     for (const model::SuiteResult& suite : run.suites) {
         if (!names.insert(suite.name).second) {
-            throw util::InputError(
-                fmt::format("the run has the suite '{}' twice", util::printable(suite.name)));
+            throw util::InputError("the run has the suite '{}' twice", util::printable(suite.name));
         }
         std::optional<model::Baseline> existing;
         std::map<std::string, std::string> renamed;
@@ -107,14 +106,13 @@ std::string chosen_device(const BaselineChoice& choice) {
         baseline::devices_with_baseline(choice.baselines, choice.suite);
     if (keys.size() == 1) return keys.front();
     if (keys.empty()) {
-        throw util::InputError(fmt::format("{}: no device has a baseline of suite '{}'",
-                                           util::printable(choice.baselines),
-                                           util::printable(choice.suite)));
+        throw util::InputError("{}: no device has a baseline of suite '{}'",
+                               util::printable(choice.baselines), util::printable(choice.suite));
     }
-    throw util::InputError(fmt::format(
+    throw util::InputError(
         "suite '{}' has baselines for several devices; choose one with --device-key: {}",
         util::printable(choice.suite),
-        util::printable(fmt::format("{}", fmt::join(keys, ", ")), 1000)));
+        util::printable(fmt::format("{}", fmt::join(keys, ", ")), 1000));
 }
 
 StoredDiff diff_against_stored(const model::Baseline& after, bool partial,
@@ -357,10 +355,10 @@ gate::StoredBaseline stored_baseline(const BaselineChoice& given) {
     if (auto stored = baseline::load_baseline(choice.baselines, key, choice.suite)) {
         return std::move(*stored);
     }
-    throw util::InputError(fmt::format(
+    throw util::InputError(
         "there is no baseline {}{}",
         util::printable(baseline::baseline_path(choice.baselines, key, choice.suite).string()),
-        util::did_you_mean(key, baseline::devices_with_baseline(choice.baselines, choice.suite))));
+        util::did_you_mean(key, baseline::devices_with_baseline(choice.baselines, choice.suite)));
 }
 
 std::vector<model::LedgerEntry> ledger_entries(const BaselineChoice& given,
@@ -369,9 +367,9 @@ std::vector<model::LedgerEntry> ledger_entries(const BaselineChoice& given,
     const std::string key = chosen_device(choice);
     auto ledger = baseline::load_ledger(choice.baselines, key, choice.suite);
     if (!ledger) {
-        throw util::InputError(fmt::format(
+        throw util::InputError(
             "there is no ledger {}: it begins with the first refresh or acceptance",
-            util::printable(baseline::ledger_path(choice.baselines, key, choice.suite).string())));
+            util::printable(baseline::ledger_path(choice.baselines, key, choice.suite).string()));
     }
     std::vector<model::LedgerEntry> entries = std::move(ledger->entries);
     std::erase_if(entries, [&](const model::LedgerEntry& entry) {

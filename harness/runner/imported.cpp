@@ -56,16 +56,16 @@ const benchmark::Format& format_of(const std::string& text, const std::string& f
                                           ? benchmark::recognised(text, util::printable(file))
                                           : benchmark::find_format(choice.format);
     if (format == nullptr) {
-        throw util::InputError(fmt::format(
+        throw util::InputError(
             "{}: no run document, and no results in a format that is recognised (--format names "
             "it)",
-            util::printable(file)));
+            util::printable(file));
     }
     if (format->metrics.empty()) {
         throw util::InputError(
-            fmt::format("--format {}: a suite states its columns or paths: name it with --suite "
-                        "FILE",
-                        format->name));
+            "--format {}: a suite states its columns or paths: name it with --suite "
+            "FILE",
+            format->name);
     }
     return *format;
 }
@@ -81,9 +81,8 @@ void require_one_device(const std::string& first, const std::string& then, const
         return device.empty() ? "a device that it does not name" : util::printable(device, 300);
     };
     if (then == now) return;
-    throw util::InputError(
-        fmt::format("{} was measured on {}, and {} on {}: name files of one device",
-                    util::printable(first), words(then), util::printable(file), words(now)));
+    throw util::InputError("{} was measured on {}, and {} on {}: name files of one device",
+                           util::printable(first), words(then), util::printable(file), words(now));
 }
 
 model::Run imported_run(model::Run run = {}) {
@@ -323,7 +322,7 @@ class SuiteImport {
                               : recordings_          ? "whose recordings these could be"
                                                      : "whose results can be read")
                 : util::printable(entry_->spec.workload) + ' ' + why;
-        throw util::InputError(fmt::format("{}: {}", util::printable(choice_.suite_file), which));
+        throw util::InputError("{}: {}", util::printable(choice_.suite_file), which);
     }
 
     /// The cases of all files. One is skipped that no file has values of.
@@ -452,10 +451,10 @@ namespace {
 /// Refuses the comparison, and names the option that shows both.
 [[noreturn]] void refuse_to_judge(std::string_view what, std::string_view of_base,
                                   std::string_view of_head) {
-    throw util::InputError(fmt::format(
+    throw util::InputError(
         "base and head cannot be compared: {} is {} in the base and {} in the head; "
         "measure both alike, or show them side by side with 'perfgate report --base … --head …'",
-        what, of_base, of_head));
+        what, of_base, of_head);
 }
 
 /// Two builds of the benchmark library say nothing about the code.

@@ -34,9 +34,9 @@ std::unique_ptr<measure::CounterCatalogue> load_counter_catalogue() {
 void require_chip(measure::CounterCatalogue& chips, const std::string& chip) {
     const std::vector<std::string> known = chips.chips();
     if (std::ranges::find(known, chip) != known.end()) return;
-    throw util::InputError(fmt::format("--chip: CUPTI knows no chip '{}'; it knows {}{}",
-                                       util::printable(chip, 40), fmt::join(known, ", "),
-                                       util::did_you_mean(chip, known)));
+    throw util::InputError("--chip: CUPTI knows no chip '{}'; it knows {}{}",
+                           util::printable(chip, 40), fmt::join(known, ", "),
+                           util::did_you_mean(chip, known));
 }
 
 ListedMetric listed_metric(const metrics::Metric& metric, measure::CounterCatalogue* chips,
@@ -74,8 +74,8 @@ std::size_t passes_of(const metrics::MetricSet& set, measure::CounterCatalogue& 
 
 metrics::Metric metric_of(const std::string& name) {
     if (const auto metric = metrics::find_metric(name)) return *metric;
-    throw util::InputError(fmt::format("no metric '{}'{}", util::printable(name, 80),
-                                       util::did_you_mean(name, metrics::metric_names())));
+    throw util::InputError("no metric '{}'{}", util::printable(name, 80),
+                           util::did_you_mean(name, metrics::metric_names()));
 }
 
 /// Which counter of a term the chip has; terms of absent optional counters are left out.

@@ -60,9 +60,8 @@ std::string filled_in(std::string_view command) {
 
 std::vector<fs::path> files_in(const fs::path& folder) {
     if (!fs::is_directory(folder)) {
-        throw util::Error(
-            fmt::format("the templates are not installed: {} is absent; install perfgate again",
-                        folder.string()));
+        throw util::Error("the templates are not installed: {} is absent; install perfgate again",
+                          folder.string());
     }
     std::vector<fs::path> files;
     for (const auto& entry : fs::recursive_directory_iterator(folder)) {
@@ -135,8 +134,8 @@ NewProject start_project(const ProjectKind& kind, const fs::path& folder) {
         taken += (taken.empty() ? "" : ", ") + util::printable((folder / file).string());
     }
     if (!taken.empty()) {
-        throw util::InputError(fmt::format(
-            "init overwrites nothing, and these exist: {}; name another folder", taken));
+        throw util::InputError("init overwrites nothing, and these exist: {}; name another folder",
+                               taken);
     }
     const util::Folder target(folder);
     for (const fs::path& file : project.files) {

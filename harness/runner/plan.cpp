@@ -90,9 +90,9 @@ class Planning {
         // Overrides for the other key may have brought back cases that were skipped.
         if (gpus_used() != gpus) {
             throw util::InputError(
-                fmt::format("overrides of the suites select other cases for {} than for one GPU: "
-                            "select cases that see {} GPUs with --filter",
-                            options_.device_key, shared));
+                "overrides of the suites select other cases for {} than for one GPU: "
+                "select cases that see {} GPUs with --filter",
+                options_.device_key, shared);
         }
     }
 
@@ -114,11 +114,11 @@ class Planning {
             const suite::SuiteCase& suite_case = case_at(at);
             if (!model::stands_for_cases(suite_case.spec)) continue;
             if (!suite_case.group) {
-                throw util::InputError(fmt::format(
+                throw util::InputError(
                     "{}:{}: the file declares the workload '{}', and does not define it when it "
                     "runs",
                     util::printable(suites_[at.suite].file), suite_case.at.line,
-                    suite_case.spec.workload));
+                    suite_case.spec.workload);
             }
             model::PlannedCase planned;
             planned.subject = suite_case.subject;
@@ -185,12 +185,11 @@ class Planning {
             if (first == nullptr) first = &suite_case;
             const int own = suite_case.subject->gpus();
             if (own == first->subject->gpus()) continue;
-            throw util::InputError(fmt::format(
+            throw util::InputError(
                 "{}:{}: {} uses {}, but {} uses {}: a run has one device key, which "
                 "includes the number of GPUs; measure them in separate runs with --filter",
                 suites_[at.suite].file, suite_case.at.line, suite_case.id,
-                model::gpus_in_words(own), first->id,
-                model::gpus_in_words(first->subject->gpus())));
+                model::gpus_in_words(own), first->id, model::gpus_in_words(first->subject->gpus()));
         }
         return first == nullptr ? 1 : first->subject->gpus();
     }
@@ -336,10 +335,10 @@ void require_differences(const std::vector<std::string>& files, const MeasuringC
         const model::SideDifferences own = suite_case.subject->sides();
         any_environment = any_environment || own.environments;
         if (differs(own, sides)) continue;
-        throw util::InputError(fmt::format(
+        throw util::InputError(
             "{}:{}:{}: {} is {}, of which nothing differs between base and head: name {}",
             util::printable(suites[at.suite].file), suite_case.at.line, suite_case.at.column,
-            util::printable(suite_case.id, 200), suite_case.subject->in_words(), remedy_of(own)));
+            util::printable(suite_case.id, 200), suite_case.subject->in_words(), remedy_of(own));
     }
     if (sides.environments && !any_environment) {
         throw util::InputError(
@@ -362,8 +361,8 @@ std::vector<std::string> plugins_named_for(const Checkout& checkout, std::string
                                 .native());
             std::error_code ignored;
             if (!std::filesystem::exists(placed, ignored)) {
-                throw util::InputError(fmt::format("{}: {} has no plugin {}; build it there",
-                                                   named.place, option, util::printable(placed)));
+                throw util::InputError("{}: {} has no plugin {}; build it there", named.place,
+                                       option, util::printable(placed));
             }
             if (std::ranges::find(plugins, placed) == plugins.end()) {
                 plugins.push_back(placed);

@@ -132,10 +132,10 @@ void refuse_other_gpus(const model::Plan& plan, const std::string& device_key,
         }
         const auto others = baseline::other_gpus_with_baseline(folder, device_key, suite.name);
         if (others.empty()) continue;
-        throw util::InputError(fmt::format(
+        throw util::InputError(
             "{}: 'gpus: all' finds the GPUs of {} here, but its baseline is of {}: is one missing? "
             "'perfgate baseline refresh' records a baseline of this number, too",
-            util::printable(suite.file), device_key, fmt::join(others, ", ")));
+            util::printable(suite.file), device_key, fmt::join(others, ", "));
     }
 }
 

@@ -106,9 +106,8 @@ SuiteGates::SuiteGates(const std::vector<std::string>& files,
 suite::Suite SuiteGates::parsed(const Text& suite, const model::Run& run) const {
     const model::SuiteResult* measured = suite_of(run, suite.name);
     if (measured == nullptr) {
-        throw util::InputError(fmt::format("{}: the run does not have its suite '{}'",
-                                           util::printable(suite.file),
-                                           util::printable(suite.name)));
+        throw util::InputError("{}: the run does not have its suite '{}'",
+                               util::printable(suite.file), util::printable(suite.name));
     }
     const model::Target target = run.backend == "host" ? model::Target::host : model::Target::cuda;
     suite::Suite parsed = suite::parse_suite(suite.text, suite.file,
@@ -149,10 +148,10 @@ void SuiteGates::take(model::Run& run) const {
                         ? ""
                         : model::difference(result.measured_as, now.measured_as);
                 if (!difference.empty()) {
-                    throw util::InputError(fmt::format(
+                    throw util::InputError(
                         "{}: {} is now measured as something else ({}): measure it again",
                         util::printable(text.file), util::printable(model::case_id(result.spec)),
-                        difference));
+                        difference);
                 }
                 model::CaseResult described;
                 now.subject->describe(described);
@@ -230,9 +229,9 @@ void SuiteGates::raise(Text& suite, const std::vector<WantedTolerance>& wanted,
     }
     if (!is_what_was_meant(first, gates_of(planned(suite, run)), wanted, wanted)) {
         throw util::InputError(
-            fmt::format("{}: the tolerance of {}.{} cannot be set to {} there: write it by hand",
-                        util::printable(suite.file), util::printable(wanted.front().id),
-                        wanted.front().metric, tolerance_text(wanted.front())));
+            "{}: the tolerance of {}.{} cannot be set to {} there: write it by hand",
+            util::printable(suite.file), util::printable(wanted.front().id), wanted.front().metric,
+            tolerance_text(wanted.front()));
     }
 }
 
@@ -242,9 +241,9 @@ void SuiteGates::write() const {
         // Measuring takes long.
         if (util::read_file(suite.file, suite::most_yaml_bytes, "suite") != suite.read) {
             throw util::InputError(
-                fmt::format("{}: it was changed while this measured; nothing was stored: refresh "
-                            "from the stored run, with this file and --tolerances",
-                            util::printable(suite.file)));
+                "{}: it was changed while this measured; nothing was stored: refresh "
+                "from the stored run, with this file and --tolerances",
+                util::printable(suite.file));
         }
         util::write_file_atomically(suite.file, suite.text);
     }

@@ -190,12 +190,11 @@ class BenchmarkReader {
         const bool of_table = value.key == "axes" || value.key == "samples";
         if (of_rows ? format_->has_rows() : of_table ? format_->is_table : is_generic())
             return true;
-        problems_.add(value.node.at,
-                      fmt::format("'{}' with the format {}, which needs none; expected it of {}",
-                                  value.key, format_->name,
-                                  of_rows    ? "json, jsonl and text"
-                                  : of_table ? "formats that are tables"
-                                             : "csv, json, jsonl and text"));
+        problems_.add(value.node.at, "'{}' with the format {}, which needs none; expected it of {}",
+                      value.key, format_->name,
+                      of_rows    ? "json, jsonl and text"
+                      : of_table ? "formats that are tables"
+                                 : "csv, json, jsonl and text");
         return false;
     }
 
@@ -246,20 +245,19 @@ class BenchmarkReader {
         const bool by_pattern = format_->places == benchmark::PlaceKind::group;
         const YamlNode* rows = by_pattern ? fields_.require("rows", problems_) : nullptr;
         if (!has_metrics()) {
-            problems_.add(
-                at, fmt::format(
-                        "format {} without 'values'; expected a map such as "
-                        "{{real_time: {{from: {}, unit: s}}}}",
-                        format_->name,
-                        format_->places == benchmark::PlaceKind::path ? "/seconds" : "seconds"));
+            problems_.add(at,
+                          "format {} without 'values'; expected a map such as "
+                          "{{real_time: {{from: {}, unit: s}}}}",
+                          format_->name,
+                          format_->places == benchmark::PlaceKind::path ? "/seconds" : "seconds");
         } else if (rows != nullptr && problems_.count() == 0 && !is_pattern(*rows)) {
             return;
         } else if (!has_gate_) {
             const auto& names = label_.settings.metrics->names;
             problems_.add(at,
-                          fmt::format("nothing of the benchmark is gated; expected 'tolerances' "
-                                      "such as {{{}: 5%}}",
-                                      names.empty() ? "real_time" : names.front()));
+                          "nothing of the benchmark is gated; expected 'tolerances' "
+                          "such as {{{}: 5%}}",
+                          names.empty() ? "real_time" : names.front());
         }
     }
 
@@ -315,9 +313,9 @@ class BenchmarkReader {
             const std::string& axis = entry.key->text;
             if (!model::is_identifier(axis)) {
                 problems_.add(entry.key->at,
-                              fmt::format("{} is not the name of a parameter; expected letters, "
-                                          "digits and '_'",
-                                          in_quotes(axis)));
+                              "{} is not the name of a parameter; expected letters, "
+                              "digits and '_'",
+                              in_quotes(axis));
                 continue;
             }
             reading_.axes.emplace_back(axis, place(*entry.value, axis));
@@ -366,9 +364,8 @@ class BenchmarkReader {
         }
         const auto& builtin = format_->metrics;
         if (std::ranges::find(builtin, name) != builtin.end()) {
-            problems_.add(entry.key->at,
-                          fmt::format("{} is read from the format {} already; expected others",
-                                      in_quotes(name), format_->name));
+            problems_.add(entry.key->at, "{} is read from the format {} already; expected others",
+                          in_quotes(name), format_->name);
             return read;
         }
         const Fields fields(*entry.value, "a value", key_names(value_keys()), problems_);
@@ -390,15 +387,14 @@ class BenchmarkReader {
     /// The unit of a metric that the catalogue has: it must be stated, and fit.
     void known_unit(const YamlNode::Entry& entry, const ValueText& text, BenchmarkValue& read) {
         if (text.better_at != nullptr) {
-            problems_.add(text.better_at->at, fmt::format("{} is better {} already; leave it out",
-                                                          in_quotes(read.definition.name),
-                                                          to_text(read.definition.direction)));
+            problems_.add(text.better_at->at, "{} is better {} already; leave it out",
+                          in_quotes(read.definition.name), to_text(read.definition.direction));
         }
         const std::string units = units_for(read.definition.unit);
         if (text.unit == nullptr && (units.empty() || !text.unit_from.empty())) return;
         if (text.unit == nullptr) {
-            problems_.add(entry.value->at, fmt::format("{} without 'unit'; expected the file's: {}",
-                                                       in_quotes(read.definition.name), units));
+            problems_.add(entry.value->at, "{} without 'unit'; expected the file's: {}",
+                          in_quotes(read.definition.name), units);
             return;
         }
         const auto unit = unit_of(*text.unit);
@@ -417,10 +413,9 @@ class BenchmarkReader {
         definition.metric_class = MetricClass::exact;
         std::optional<Direction> direction = text.better;
         if (text.unit == nullptr && !text.unit_from.empty()) {
-            problems_.add(
-                entry.value->at,
-                fmt::format("the unit of {} without 'as'; expected {{from: {}, as: UNIT}}",
-                            in_quotes(definition.name), text.unit_from));
+            problems_.add(entry.value->at,
+                          "the unit of {} without 'as'; expected {{from: {}, as: UNIT}}",
+                          in_quotes(definition.name), text.unit_from);
             return;
         }
         if (text.unit != nullptr) {
@@ -438,9 +433,8 @@ class BenchmarkReader {
             }
         }
         if (!direction) {
-            problems_.add(entry.value->at,
-                          fmt::format("{} without 'better'; expected lower, higher or none",
-                                      in_quotes(definition.name)));
+            problems_.add(entry.value->at, "{} without 'better'; expected lower, higher or none",
+                          in_quotes(definition.name));
             return;
         }
         definition.direction = *direction;
@@ -471,9 +465,10 @@ class BenchmarkReader {
     /// Rows of the formats that are no tables have no places.
     bool may_have_rows(const YamlNode& node, std::string_view what) {
         if (format_->is_table) return true;
-        problems_.add(node.at, fmt::format("{} with the format {}, whose results are no rows; "
-                                           "expected it of formats that are tables",
-                                           what, format_->name));
+        problems_.add(node.at,
+                      "{} with the format {}, whose results are no rows; "
+                      "expected it of formats that are tables",
+                      what, format_->name);
         return false;
     }
 

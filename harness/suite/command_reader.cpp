@@ -41,10 +41,10 @@ std::optional<std::string> read_word(const YamlNode& node, std::string_view what
     const bool braces = node.kind == YamlNode::Kind::map && node.entries.size() == 1 &&
                         node.entries.front().value->kind == YamlNode::Kind::null;
     if (braces) {
-        problems.add(node.at, fmt::format("a map in {}; expected a word with {{ }} in quotes: "
-                                          "\"{{{}}}\"",
-                                          in_quotes(what),
-                                          util::printable(node.entries.front().key->text, 80)));
+        problems.add(node.at,
+                     "a map in {}; expected a word with {{ }} in quotes: "
+                     "\"{{{}}}\"",
+                     in_quotes(what), util::printable(node.entries.front().key->text, 80));
         return std::nullopt;
     }
     if (node.kind != YamlNode::Kind::scalar) {
@@ -52,14 +52,15 @@ std::optional<std::string> read_word(const YamlNode& node, std::string_view what
         return std::nullopt;
     }
     if (node.text.size() > longest_word) {
-        problems.add(node.at, fmt::format("a word of {} bytes in {}; expected at most {}",
-                                          node.text.size(), in_quotes(what), longest_word));
+        problems.add(node.at, "a word of {} bytes in {}; expected at most {}", node.text.size(),
+                     in_quotes(what), longest_word);
         return std::nullopt;
     }
     if (node.text.find('\0') != std::string::npos) {
-        problems.add(node.at, fmt::format("a zero byte in {}; expected text that a program can be "
-                                          "given",
-                                          in_quotes(what)));
+        problems.add(node.at,
+                     "a zero byte in {}; expected text that a program can be "
+                     "given",
+                     in_quotes(what));
         return std::nullopt;
     }
     return node.text;
@@ -297,22 +298,24 @@ class CommandReader {
         std::vector<std::string> words;
         const auto items = read_list(node, what, "words: the program and its arguments", problems_);
         if (items.size() > most_words) {
-            problems_.add(node.at, fmt::format("{} words in {}; expected at most {}", items.size(),
-                                               in_quotes(what), most_words));
+            problems_.add(node.at, "{} words in {}; expected at most {}", items.size(),
+                          in_quotes(what), most_words);
             return words;
         }
         for (const YamlNode* item : items) {
             const std::optional<std::string> word = read_word(*item, what, problems_);
             if (!word) continue;
             if (words.empty() && is_command_line(*word)) {
-                problems_.add(item->at, fmt::format("no program is named {}; expected one item per "
-                                                    "word: [{}]",
-                                                    in_quotes(*word), one_item_per_word(*word)));
+                problems_.add(item->at,
+                              "no program is named {}; expected one item per "
+                              "word: [{}]",
+                              in_quotes(*word), one_item_per_word(*word));
             }
             if (words.empty() && word->empty()) {
-                problems_.add(item->at, fmt::format("{} begins with an empty word; expected a "
-                                                    "program",
-                                                    in_quotes(what)));
+                problems_.add(item->at,
+                              "{} begins with an empty word; expected a "
+                              "program",
+                              in_quotes(what));
             }
             note_parameters(*word, item->at, what != "check");
             words.push_back(*word);
@@ -360,9 +363,10 @@ class CommandReader {
             for (const std::string& name : label.settings.metrics->names) {
                 const auto metric = metrics::find_metric(name);
                 if (!metric || metric->source != metrics::Source::counter) continue;
-                problems_.add(at, fmt::format("'capture' with the counter {}.{}; expected counters "
-                                              "in an entry of their own, with 'skip'",
-                                              label.name, name));
+                problems_.add(at,
+                              "'capture' with the counter {}.{}; expected counters "
+                              "in an entry of their own, with 'skip'",
+                              label.name, name);
                 return;
             }
         }
@@ -385,9 +389,9 @@ class CommandReader {
             [&](const YamlNode& key, bool rule) {
                 if (rule && (key.text == "variant" || key.text == "cache")) {
                     problems_.add(key.at,
-                                  fmt::format("{} in the matrix of a program, which has none; "
-                                              "expected parameters",
-                                              in_quotes(key.text)));
+                                  "{} in the matrix of a program, which has none; "
+                                  "expected parameters",
+                                  in_quotes(key.text));
                     return true;
                 }
                 if (!benchmark_ || key.text != out_parameter) return false;
@@ -408,18 +412,17 @@ class CommandReader {
         for (const auto& [name, at] : used_) {
             used.insert(name);
             if (std::ranges::find(names, name) != names.end()) continue;
-            problems_.add(
-                at, fmt::format("'{{{}}}' is not a parameter of 'matrix'; expected {}{}",
-                                util::printable(name, 80), benchmark_ ? "one, or {out}" : "one",
-                                util::did_you_mean(name, usable)));
+            problems_.add(at, "'{{{}}}' is not a parameter of 'matrix'; expected {}{}",
+                          util::printable(name, 80), benchmark_ ? "one, or {out}" : "one",
+                          util::did_you_mean(name, usable));
         }
         for (const std::string& name : names) {
             if (used.contains(name)) continue;
             problems_.add(read_.matrix->at,
-                          fmt::format("parameter {} of 'matrix' is used nowhere; expected '{{{}}}' "
-                                      "in '{}', 'env' or 'check'",
-                                      in_quotes(name), util::printable(name, 80),
-                                      benchmark_ ? "benchmark" : "command"));
+                          "parameter {} of 'matrix' is used nowhere; expected '{{{}}}' "
+                          "in '{}', 'env' or 'check'",
+                          in_quotes(name), util::printable(name, 80),
+                          benchmark_ ? "benchmark" : "command");
         }
     }
 
@@ -427,12 +430,12 @@ class CommandReader {
         for (const std::string_view key : recording_keys) {
             const YamlNode* node = fields_.find(key);
             if (node == nullptr) continue;
-            problems_.add(node->at,
-                          fmt::format("{} of a benchmark without 'measure', of which nothing is "
-                                      "recorded; {}",
-                                      in_quotes(key),
-                                      key == "expect" ? "expected the suite's 'expect'"
-                                                      : "expected 'measure' too"));
+            problems_.add(
+                node->at,
+                "{} of a benchmark without 'measure', of which nothing is "
+                "recorded; {}",
+                in_quotes(key),
+                key == "expect" ? "expected the suite's 'expect'" : "expected 'measure' too");
         }
     }
 

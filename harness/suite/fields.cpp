@@ -77,8 +77,8 @@ std::string describe(const YamlNode& node) {
 
 void add_wrong_type(const YamlNode& node, std::string_view what, std::string_view expected,
                     Problems& problems) {
-    problems.add(node.at, fmt::format("wrong value for {}; expected {}, found {}", in_quotes(what),
-                                      expected, describe(node)));
+    problems.add(node.at, "wrong value for {}; expected {}, found {}", in_quotes(what), expected,
+                 describe(node));
 }
 
 std::optional<bool> boolean_of(const YamlNode& node) {
@@ -127,8 +127,7 @@ Fields::Fields(const YamlNode& node, std::string_view what, const std::vector<st
                Problems& problems)
     : node_(node), what_(what), is_map_(node.kind == YamlNode::Kind::map) {
     if (!is_map_) {
-        problems.add(node.at, fmt::format("wrong value for {}; expected a map, found {}", what,
-                                          describe(node)));
+        problems.add(node.at, "wrong value for {}; expected a map, found {}", what, describe(node));
         return;
     }
     for (const YamlNode::Entry& entry : node.entries) {
@@ -147,8 +146,7 @@ const YamlNode* Fields::find(std::string_view key) const {
 const YamlNode* Fields::require(std::string_view key, Problems& problems) const {
     const YamlNode* value = find(key);
     if (value == nullptr && is_map_) {
-        problems.add(node_.at,
-                     fmt::format("{} has no {}; expected that key", what_, in_quotes(key)));
+        problems.add(node_.at, "{} has no {}; expected that key", what_, in_quotes(key));
     }
     return value;
 }
@@ -158,8 +156,7 @@ std::vector<const YamlNode*> read_list(const YamlNode& node, std::string_view wh
     if (node.kind != YamlNode::Kind::list) {
         add_wrong_type(node, what, fmt::format("a list of {}", expected), problems);
     } else if (node.items.empty()) {
-        problems.add(node.at,
-                     fmt::format("{} is empty; expected a list of {}", in_quotes(what), expected));
+        problems.add(node.at, "{} is empty; expected a list of {}", in_quotes(what), expected);
     }
     return node.items;
 }
@@ -173,8 +170,8 @@ std::optional<std::string> read_text(const YamlNode& node, std::string_view what
         return std::nullopt;
     }
     if (text->size() > longest) {
-        problems.add(node.at, fmt::format("{} is {} bytes long; expected at most {}",
-                                          in_quotes(what), text->size(), longest));
+        problems.add(node.at, "{} is {} bytes long; expected at most {}", in_quotes(what),
+                     text->size(), longest);
         return std::nullopt;
     }
     return text;

@@ -126,17 +126,15 @@ Sort<std::vector<std::string>> files(std::string_view what) {
                     read_text(*item, value.key, "the name of a file", longest_path, value.problems);
                 if (!file) continue;
                 if (std::ranges::find(named, *file) != named.end()) {
-                    value.problems.add(item->at,
-                                       fmt::format("{} is in {} twice; expected it once",
-                                                   in_quotes(*file), in_quotes(value.key)));
+                    value.problems.add(item->at, "{} is in {} twice; expected it once",
+                                       in_quotes(*file), in_quotes(value.key));
                 }
                 named.push_back(*std::move(file));
             }
             if (named.size() > most_files) {
-                value.problems.add(
-                    value.node.at,
-                    fmt::format("{} has {}; expected at most {}", in_quotes(value.key),
-                                util::counted(named.size(), "file"), most_files));
+                value.problems.add(value.node.at, "{} has {}; expected at most {}",
+                                   in_quotes(value.key), util::counted(named.size(), "file"),
+                                   most_files);
             }
             if (value.problems.count() != before) return std::nullopt;
             return named;

@@ -192,8 +192,8 @@ class LabelReader {
             return;
         }
         if (node.entries.size() > most_labels) {
-            problems_.add(node.at, fmt::format("{} labels in 'measure'; expected at most {}",
-                                               node.entries.size(), most_labels));
+            problems_.add(node.at, "{} labels in 'measure'; expected at most {}",
+                          node.entries.size(), most_labels);
             return;
         }
         for (const YamlNode::Entry& entry : node.entries) {
@@ -225,9 +225,8 @@ class LabelReader {
         const bool of_range = fields.find("nvtx") != nullptr;
         const bool of_kernels = fields.find("kernel") != nullptr;
         if (node.kind == YamlNode::Kind::map && of_range == of_kernels) {
-            problems_.add(node.at,
-                          fmt::format("a label {} 'nvtx' and 'kernel'; expected one of them",
-                                      of_range ? "with" : "without"));
+            problems_.add(node.at, "a label {} 'nvtx' and 'kernel'; expected one of them",
+                          of_range ? "with" : "without");
         }
         LabelText read{.of_kernels = of_kernels, .counts = counts_};
         read.piece.kind = of_kernels ? command::Piece::Kind::kernels : command::Piece::Kind::range;
@@ -237,9 +236,8 @@ class LabelReader {
 
     static bool is_of_kernel(const KeyValue& value, const LabelText& to) {
         if (to.of_kernels) return true;
-        value.problems.add(
-            value.node.at,
-            fmt::format("{} of a range; expected it of a 'kernel' alone", in_quotes(value.key)));
+        value.problems.add(value.node.at, "{} of a range; expected it of a 'kernel' alone",
+                           in_quotes(value.key));
         return false;
     }
 
@@ -301,9 +299,10 @@ class LabelReader {
                 label.expected = true;  // it documents what the gated ones are a part of
                 continue;
             }
-            problems_.add(label.at, fmt::format("nothing gates {}; expected a tolerance such as "
-                                                "{}.gpu_time: 3%, or an expectation",
-                                                in_quotes(label.name), label.name));
+            problems_.add(label.at,
+                          "nothing gates {}; expected a tolerance such as "
+                          "{}.gpu_time: 3%, or an expectation",
+                          in_quotes(label.name), label.name);
         }
         if (!counts_.empty() && !wrong_gates_ && !any_counters()) {
             problems_.add(counts_.front(),
@@ -338,9 +337,10 @@ class LabelReader {
         Label* label = label_of(name);
         if (label == nullptr) return;
         if (label->name != name.text || label->piece.kind != command::Piece::Kind::range) {
-            problems_.add(name.at, fmt::format("{} in 'health' is no label of NVTX ranges; "
-                                               "expected one, such as step: {{nvtx: step}}",
-                                               in_quotes(name.text)));
+            problems_.add(name.at,
+                          "{} in 'health' is no label of NVTX ranges; "
+                          "expected one, such as step: {{nvtx: step}}",
+                          in_quotes(name.text));
             return;
         }
         auto stated = health_of(command_ + '/' + label->name, limits, name.at, problems_);
@@ -369,9 +369,10 @@ class LabelReader {
     void tolerance(const YamlNode::Entry& entry) {
         const std::string& key = entry.key->text;
         if (!is_of_label(key)) {
-            problems_.add(entry.key->at, fmt::format("{} in 'tolerances'; expected label.metric, "
-                                                     "such as step.gpu_time",
-                                                     in_quotes(key)));
+            problems_.add(entry.key->at,
+                          "{} in 'tolerances'; expected label.metric, "
+                          "such as step.gpu_time",
+                          in_quotes(key));
             return;
         }
         Label* label = label_of(*entry.key);
@@ -412,15 +413,17 @@ class LabelReader {
     bool ask_for(Label& label, const std::string& metric, Position at) {
         const bool of_kernels = label.piece.kind == command::Piece::Kind::kernels;
         if (of_kernels && !is_counter(metric) && metric != stack) {
-            problems_.add(at, fmt::format("{} of a label of kernels; expected it of a range or of "
-                                          "the program",
-                                          in_quotes(metric)));
+            problems_.add(at,
+                          "{} of a label of kernels; expected it of a range or of "
+                          "the program",
+                          in_quotes(metric));
             return false;
         }
         if (!of_kernels && !is_sampled(metric)) {
-            problems_.add(at, fmt::format("{} of {}; it is collected of kernels, expected a label "
-                                          "with 'kernel'",
-                                          in_quotes(metric), in_words(label.piece.kind)));
+            problems_.add(at,
+                          "{} of {}; it is collected of kernels, expected a label "
+                          "with 'kernel'",
+                          in_quotes(metric), in_words(label.piece.kind));
             return false;
         }
         std::vector<std::string>& names = label.settings.metrics->names;

@@ -316,8 +316,7 @@ void check_used(const std::vector<bool>& used, const std::vector<std::string>& w
                 std::string_view option, const std::string& instead) {
     for (std::size_t i = 0; i < wanted.size(); ++i) {
         if (used[i]) continue;
-        throw util::InputError(
-            fmt::format("{} {} selects no case{}", option, in_quotes(wanted[i]), instead));
+        throw util::InputError("{} {} selects no case{}", option, in_quotes(wanted[i]), instead);
     }
 }
 
@@ -340,10 +339,10 @@ void check_own_metrics(const model::Plan& plan) {
                 const auto [first, added] =
                     known.try_emplace(own.name, own, suite.name + '/' + workload);
                 if (added || first->second.first == own) continue;
-                throw util::InputError(fmt::format(
+                throw util::InputError(
                     "{}: {} of {} has another unit or direction than that of {}; expected a name "
                     "of its own",
-                    suite.file, in_quotes(own.name), workload, first->second.second));
+                    suite.file, in_quotes(own.name), workload, first->second.second);
             }
         }
     }
@@ -506,9 +505,8 @@ ShardChoice parse_shard(std::string_view text) {
     const auto index = util::parsed<std::int64_t>(text.substr(0, slash));
     const auto count = util::parsed<std::int64_t>(text.substr(std::min(slash + 1, text.size())));
     if (!index || !count || *index < 1 || *index > *count || *count > most_shards) {
-        throw util::InputError(
-            fmt::format("--shard '{}': expected which of how many, from 1/{} on, as 2/3",
-                        util::printable(text, 100), count && *count > 0 ? *count : 1));
+        throw util::InputError("--shard '{}': expected which of how many, from 1/{} on, as 2/3",
+                               util::printable(text, 100), count && *count > 0 ? *count : 1);
     }
     return {*index, *count};
 }
@@ -519,9 +517,9 @@ model::Shard take_shard(model::Plan& plan, const ShardChoice& choice) {
     const auto runnable =
         std::ranges::count_if(items, [](const Item& item) { return !item.skipped; });
     if (runnable < choice.count) {
-        throw util::InputError(fmt::format(
+        throw util::InputError(
             "--shard {}/{}: {} of the {} cases run here: divide them into no more shards",
-            choice.index, choice.count, runnable, items.size()));
+            choice.index, choice.count, runnable, items.size());
     }
     std::vector<std::set<std::size_t>> kept(plan.suites.size());
     for (auto i = static_cast<std::size_t>(choice.index - 1); i < items.size();

@@ -49,8 +49,8 @@ class ArgumentsReader {
         if (node.kind == YamlNode::Kind::list && node.items.empty()) return;  // a kernel without
         const auto items = read_list(node, "arguments", "arguments of the kernel", problems_);
         if (items.size() > most_arguments) {
-            problems_.add(node.at, fmt::format("{} arguments; expected at most {}", items.size(),
-                                               most_arguments));
+            problems_.add(node.at, "{} arguments; expected at most {}", items.size(),
+                          most_arguments);
             return;
         }
         for (const YamlNode* item : items) argument(*item);
@@ -139,8 +139,8 @@ class ArgumentsReader {
             items = read_list(node, what, "up to three sizes: x, y, z", problems_);
         }
         if (items.size() > 3) {
-            problems_.add(node.at, fmt::format("{} sizes in {}; expected up to three: x, y, z",
-                                               items.size(), in_quotes(what)));
+            problems_.add(node.at, "{} sizes in {}; expected up to three: x, y, z", items.size(),
+                          in_quotes(what));
             return sizes;
         }
         for (const YamlNode* item : items) {
@@ -158,10 +158,10 @@ class ArgumentsReader {
             if (key != "size" && key != "fill" && fields.find(key) != nullptr) kinds.push_back(key);
         }
         if (kinds.size() != 1) {
-            problems_.add(
-                node.at, fmt::format("{} of the keys that say what an argument is; expected one of "
-                                     "in, out, inout, or for a value its type, such as i32",
-                                     kinds.empty() ? "none" : "several"));
+            problems_.add(node.at,
+                          "{} of the keys that say what an argument is; expected one of "
+                          "in, out, inout, or for a value its type, such as i32",
+                          kinds.empty() ? "none" : "several");
             return;
         }
         SourceArgument& argument = read_.kernel.arguments.emplace_back();
@@ -179,8 +179,7 @@ class ArgumentsReader {
                 element_types, [&](ElementType type) { return to_text(type) == kinds.front(); });
             for (const std::string_view key : {"size", "fill"}) {
                 if (const YamlNode* found = fields.find(key)) {
-                    problems_.add(found->at,
-                                  fmt::format("'{}' of a value; expected only in a buffer", key));
+                    problems_.add(found->at, "'{}' of a value; expected only in a buffer", key);
                 }
             }
             passed_value(value, argument, read);

@@ -106,12 +106,11 @@ void check_duplicates(const Suite& suite, const model::WorkloadCatalogue& worklo
     }
     for (const auto& [at, pair] : repeated) {
         const bool same = pair.first->id == pair.second->id;
-        problems.add(
-            at, fmt::format("duplicate case {}; expected each case once, {} in line {} already{}",
-                            util::printable(pair.second->id, 200),
-                            same ? "it is" : util::printable(pair.first->id, 200) + " is",
-                            pair.first->at.line,
-                            pair.more == 0 ? "" : fmt::format(" (and {} more)", pair.more)));
+        problems.add(at, "duplicate case {}; expected each case once, {} in line {} already{}",
+                     util::printable(pair.second->id, 200),
+                     same ? "it is" : util::printable(pair.first->id, 200) + " is",
+                     pair.first->at.line,
+                     pair.more == 0 ? "" : fmt::format(" (and {} more)", pair.more));
     }
 }
 

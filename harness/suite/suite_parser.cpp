@@ -162,8 +162,8 @@ class SuiteParser {
         } else if (plugins) {
             of = fmt::format(" in this suite, of {}", util::printable(other->plugin));
         }
-        problems_.add(at, fmt::format("the name {} is another workload's{}; expected {}",
-                                      in_quotes(name), of, remedy));
+        problems_.add(at, "the name {} is another workload's{}; expected {}", in_quotes(name), of,
+                      remedy);
         return false;
     }
 
@@ -191,9 +191,8 @@ class SuiteParser {
             if (kind == entry_kinds().end()) continue;
             if (found != nullptr) {
                 ambiguous = true;
-                problems_.add(field.key->at,
-                              fmt::format("'{}' and '{}' in one entry; expected one of them",
-                                          found->key, key));
+                problems_.add(field.key->at, "'{}' and '{}' in one entry; expected one of them",
+                              found->key, key);
             }
             found = &*kind;
         }
@@ -329,9 +328,10 @@ class SuiteParser {
         const auto known =
             std::ranges::find_if(workloads_, [&](const auto& each) { return each.name == name; });
         if (names_of(known->params) != names_of(read.workload.params)) {
-            problems_.add(read.entry.at, fmt::format("another entry has the workload {} with other "
-                                                     "parameters; expected 'name' with another",
-                                                     in_quotes(name)));
+            problems_.add(read.entry.at,
+                          "another entry has the workload {} with other "
+                          "parameters; expected 'name' with another",
+                          in_quotes(name));
             return;
         }
         const model::VariantInfo& variant = read.workload.variants.front();

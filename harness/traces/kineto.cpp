@@ -415,9 +415,8 @@ class TraceReader {
     /// The calls of two processes have the same correlations.
     void call(const Event& event) {
         if (process_ && event.process && *process_ != *event.process) {
-            throw util::InputError(
-                fmt::format("{}: calls of processes {} and {}: name a trace of each process",
-                            source_, *process_, *event.process));
+            throw util::InputError("{}: calls of processes {} and {}: name a trace of each process",
+                                   source_, *process_, *event.process);
         }
         if (event.process) process_ = event.process;
         if (!has_time(event)) return;

@@ -69,8 +69,8 @@ void write_in_place(const fs::path& path, std::string_view content) {
     constexpr int flags = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
     Descriptor file(::open(path.c_str(), flags));
     if (file.get() < 0 && errno == ENXIO) {
-        throw Error(fmt::format("cannot write {}: this pipe has no reader; name a file",
-                                printable(path.native())));
+        throw Error("cannot write {}: this pipe has no reader; name a file",
+                    printable(path.native()));
     }
     if (file.get() < 0) fail_write(path, errno);
     if (const int error = write_all(file.get(), content); error != 0) fail_write(path, error);
@@ -93,9 +93,8 @@ struct Target {
         std::error_code error;
         fs::create_directories(folder, error);
         if (error) {
-            throw Error(fmt::format("cannot write {}: cannot create the folder {}: {}",
-                                    printable(path.native()), printable(folder.native()),
-                                    error.message()));
+            throw Error("cannot write {}: cannot create the folder {}: {}",
+                        printable(path.native()), printable(folder.native()), error.message());
         }
         open = Descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
         if (open.get() < 0) fail_write(path, errno);
@@ -163,8 +162,8 @@ void make_file_atomically(const fs::path& path, const std::function<void(const f
     std::error_code ignored;
     const bool exists = fs::exists(path, ignored);
     if (path == "-" || (exists && !fs::is_regular_file(path, ignored))) {
-        throw InputError(fmt::format("cannot write {}: this output needs a file of its own",
-                                     printable(path.native())));
+        throw InputError("cannot write {}: this output needs a file of its own",
+                         printable(path.native()));
     }
     Target target(path);
     Replacement replacement(std::move(target.open), target.file.filename(), path);

@@ -81,8 +81,8 @@ int write_all(int fd, std::string_view content) {
 }
 
 void fail_write(const std::filesystem::path& path, int error) {
-    throw Error(fmt::format("cannot write {}: {}", printable(path.native()),
-                            std::generic_category().message(error)));
+    throw Error("cannot write {}: {}", printable(path.native()),
+                std::generic_category().message(error));
 }
 
 int synchronise(int fd) {

@@ -390,11 +390,11 @@ void require_records(std::span<const ObservedLaunch> launches, const LaunchActiv
         return record.kind == ActivityKind::kernel && record.graph_node_id == 0;
     });
     if (recorded >= made) return;
-    throw util::Error(fmt::format(
+    throw util::Error(
         "CUPTI recorded {} of the {} kernels that one launch of the case launches, so that "
         "gpu_time would be too short: launch them all from the thread that calls launch, or gate "
         "gpu_span with --no-cupti",
-        recorded, made));
+        recorded, made);
 }
 
 void require_equal_launches(std::span<const LaunchActivity> launches) {
@@ -403,11 +403,11 @@ void require_equal_launches(std::span<const LaunchActivity> launches) {
             return one.records.size() < two.records.size();
         });
     if (least == most || least->records.size() == most->records.size()) return;
-    throw util::Error(fmt::format(
+    throw util::Error(
         "gpu_time: timed launches left between {} and {} records of kernels, copies and memsets. "
         "Either records were lost (measure again), or the variant does not do the same work in "
         "each launch (gate gpu_span with --no-cupti)",
-        least->records.size(), most->records.size()));
+        least->records.size(), most->records.size());
 }
 
 std::size_t unattributed_records(const ActivityTrace& trace) {

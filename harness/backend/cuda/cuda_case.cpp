@@ -78,7 +78,7 @@ void guarded(const PrimaryContext& context, const std::function<void()>& work) {
     } catch (const PluginError& error) {
         const CUresult code = driver().cuCtxSynchronize();
         if (code == CUDA_SUCCESS) throw measure::DeviceLost(error.what());
-        throw measure::DeviceLost(fmt::format("{} ({})", error.what(), describe(code)));
+        throw measure::DeviceLost("{} ({})", error.what(), describe(code));
     }
 }
 
@@ -214,8 +214,8 @@ measure::LaunchRecord CudaCase::record_launch() {
         recorder.launch([&] { launches = device_.launches_made_by([&] { enqueue_launch(); }); });
         const ActivityTrace trace = recorder.finish();
         if (trace.dropped + trace.without_time != 0) {
-            throw util::Error(fmt::format("CUPTI dropped {} activity records and gave {} no time",
-                                          trace.dropped, trace.without_time));
+            throw util::Error("CUPTI dropped {} activity records and gave {} no time",
+                              trace.dropped, trace.without_time);
         }
         const LaunchActivity& reset = trace.launches.at(0);
         const LaunchActivity& launch = trace.launches.at(1);
@@ -323,9 +323,8 @@ measure::TimeSamples CudaCase::time_records(model::Cache cache, int count) {
     }
     const ActivityTrace trace = recorder.finish();
     if (trace.dropped + trace.without_time != 0) {
-        throw util::Error(
-            fmt::format("gpu_time: CUPTI dropped {} activity records and gave {} no time",
-                        trace.dropped, trace.without_time));
+        throw util::Error("gpu_time: CUPTI dropped {} activity records and gave {} no time",
+                          trace.dropped, trace.without_time);
     }
     measure::TimeSamples samples;
     samples.method = {model::activity_source, "", cold ? model::Cache::cold : model::Cache::hot};

@@ -26,8 +26,8 @@ constexpr std::size_t most_kept_bytes = std::size_t{128} << 20;
 /// Throws util::Error.
 model::Listing listing_of(const LaunchedFunction& kernel) {
     if (kernel.code.image == nullptr) {
-        throw util::Error(fmt::format("the machine code of {} is not known (docs/machine-code.md)",
-                                      util::printable(kernel.symbol, 100)));
+        throw util::Error("the machine code of {} is not known (docs/machine-code.md)",
+                          util::printable(kernel.symbol, 100));
     }
     // A case's kernels may have one image, and so may cases.
     static std::map<std::shared_ptr<const std::string>, std::string> known;
@@ -42,8 +42,7 @@ model::Listing listing_of(const LaunchedFunction& kernel) {
     auto listing =
         elf::read_listing(text->second, kernel.symbol, std::filesystem::current_path(no_folder));
     if (!listing) {
-        throw util::Error(
-            fmt::format("nvdisasm lists no function {}", util::printable(kernel.symbol, 100)));
+        throw util::Error("nvdisasm lists no function {}", util::printable(kernel.symbol, 100));
     }
     return *std::move(listing);
 }

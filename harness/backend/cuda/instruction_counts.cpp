@@ -69,7 +69,7 @@ class Counting {
                           instances = size.numOfInstances;
         if (records == 0 || instances == 0) throw util::Error("no instruction was counted");
         if (records > most_records / instances) {
-            throw util::Error(fmt::format("{} × {} counts are too many", records, instances));
+            throw util::Error("{} × {} counts are too many", records, instances);
         }
         std::vector<CUpti_SassMetrics_InstanceValue> values(records * instances);
         std::vector<CUpti_SassMetrics_Data> data(records);

@@ -17,8 +17,8 @@ namespace {
 model::ParamValue default_of(model::ParamType type, const std::string& text,
                              const std::string& where) {
     const auto refuse = [&] {
-        throw util::InputError(fmt::format("{}: the default '{}' is no {}", where,
-                                           util::printable(text, 60), model::to_text(type)));
+        throw util::InputError("{}: the default '{}' is no {}", where, util::printable(text, 60),
+                               model::to_text(type));
     };
     const auto number = [&](const auto& value) {
         if (!value) refuse();
@@ -53,9 +53,8 @@ model::ParamInfo describe(const pg_param& param, const std::string& where) {
     model::ParamInfo info;
     info.name = text_or_empty(param.name);
     if (!is_name(info.name)) {
-        throw util::InputError(
-            fmt::format("{}: '{}' is not a valid parameter name ([a-z][a-z0-9_]*)", where,
-                        util::printable(info.name, 60)));
+        throw util::InputError("{}: '{}' is not a valid parameter name ([a-z][a-z0-9_]*)", where,
+                               util::printable(info.name, 60));
     }
     info.help = text_or_empty(param.help);
     switch (param.type) {
@@ -72,8 +71,8 @@ model::ParamInfo describe(const pg_param& param, const std::string& where) {
             info.type = model::ParamType::text;
             break;
         default:
-            throw util::InputError(fmt::format("{}: parameter '{}' has the unknown type {}", where,
-                                               info.name, static_cast<int>(param.type)));
+            throw util::InputError("{}: parameter '{}' has the unknown type {}", where, info.name,
+                                   static_cast<int>(param.type));
     }
     info.minimum = param.minimum;
     info.maximum = param.maximum;
@@ -95,8 +94,8 @@ model::VariantInfo describe(const pg_variant& variant, const std::string& where)
     model::VariantInfo info;
     info.name = text_or_empty(variant.name);
     if (!is_name(info.name)) {
-        throw util::InputError(fmt::format("{}: '{}' is not a valid variant name ([a-z][a-z0-9_]*)",
-                                           where, util::printable(info.name, 60)));
+        throw util::InputError("{}: '{}' is not a valid variant name ([a-z][a-z0-9_]*)", where,
+                               util::printable(info.name, 60));
     }
     info.help = text_or_empty(variant.help);
     info.target = variant.target == PG_HOST ? model::Target::host : model::Target::cuda;
@@ -134,8 +133,7 @@ namespace {
 
 [[noreturn]] void refuse(const model::WorkloadInfo& workload, const std::string& name,
                          const std::string& why) {
-    throw util::InputError(
-        fmt::format("workload '{}', parameter '{}': {}", workload.name, name, why));
+    throw util::InputError("workload '{}', parameter '{}': {}", workload.name, name, why);
 }
 
 pg_param_type abi_type(model::ParamType type) {

@@ -140,8 +140,8 @@ void add_config_plugins(const suite::Profile& profile, runner::BackendChoice& ch
     for (const std::string& named : profile.plugins) {
         std::error_code ignored;
         if (!std::filesystem::exists(runner::plugin_file(named), ignored)) {
-            throw util::InputError(fmt::format("the config's plugin {}: No such file or directory",
-                                               util::printable(named)));
+            throw util::InputError("the config's plugin {}: No such file or directory",
+                                   util::printable(named));
         }
         choice.plugins.push_back(named);
     }

@@ -84,12 +84,12 @@ CLI::Option* add_report_option(CLI::App& app, const std::vector<ReportFormat>& f
         for (const std::string& word : words) {
             const auto [format, file] = report_of(word, formats);
             if (format.empty() || file.empty()) {
-                throw util::InputError(fmt::format("--report {}: expected FORMAT:FILE, with {}",
-                                                   util::printable(word), listed(formats)));
+                throw util::InputError("--report {}: expected FORMAT:FILE, with {}",
+                                       util::printable(word), listed(formats));
             }
             if (!files[format].empty()) {
-                throw util::InputError(
-                    fmt::format("--report {}: the format is given twice", util::printable(word)));
+                throw util::InputError("--report {}: the format is given twice",
+                                       util::printable(word));
             }
             files[format] = file;
         }
@@ -112,8 +112,8 @@ CLI::Option* add_json_option(CLI::App& app, std::string& file) {
         for (const std::string& word : words) {
             const auto [format, named] = report_of(word, formats);
             if (format.empty() || named.empty() || !file.empty()) {
-                throw util::InputError(
-                    fmt::format("--report {}: expected one json:FILE", util::printable(word)));
+                throw util::InputError("--report {}: expected one json:FILE",
+                                       util::printable(word));
             }
             file = named;
         }

@@ -191,8 +191,7 @@ int show_changes(const RefreshOptions& options) {
             "--dry-run takes one run document or baseline file, and measures nothing");
     }
     if (!std::filesystem::is_directory(request.baselines)) {
-        throw util::InputError(
-            fmt::format("{} is no folder of baselines", util::printable(request.baselines)));
+        throw util::InputError("{} is no folder of baselines", util::printable(request.baselines));
     }
     std::string text;
     for (const runner::StoredDiff& result : runner::diff_against_stored(

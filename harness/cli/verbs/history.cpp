@@ -82,7 +82,7 @@ int add(const AddOptions& options) {
                 runs.push_back(
                     history::stored_run(run, fingerprint, verdict ? &*verdict : nullptr));
             } catch (const util::InputError& error) {
-                throw util::InputError(fmt::format("{}: {}", util::printable(file), error.what()));
+                throw util::InputError("{}: {}", util::printable(file), error.what());
             }
             if (!model::names_a_commit(run.git_revision)) continue;
             auto [known, fresh] = commit_times.try_emplace(run.git_revision);
@@ -133,10 +133,9 @@ int show(const ShowOptions& options) {
         any = true;
     });
     if (!any) {
-        throw util::InputError(
-            fmt::format("{} has no runs{}{}", util::printable(options.store),
-                        options.suite.empty() ? "" : " of ",
-                        util::printable(options.id.empty() ? options.suite : options.id)));
+        throw util::InputError("{} has no runs{}{}", util::printable(options.store),
+                               options.suite.empty() ? "" : " of ",
+                               util::printable(options.id.empty() ? options.suite : options.id));
     }
     fmt::print("{}", console.finish(runner::all_ledgers(options.baselines)));
     return 0;

@@ -49,8 +49,8 @@ void capture(const std::vector<std::string>& parts, activity::ProfileOptions& to
             if (CLI::detail::lexical_cast(value, found) && found >= least && found <= most) {
                 return found;
             }
-            throw util::InputError(fmt::format("--capture {}: expected {}:NUMBER, from {} to {}",
-                                               util::printable(part), kind, least, most));
+            throw util::InputError("--capture {}: expected {}:NUMBER, from {} to {}",
+                                   util::printable(part), kind, least, most);
         };
         if (part == "profiler-api") {
             to.capture.profiler_api = true;
@@ -64,10 +64,10 @@ void capture(const std::vector<std::string>& parts, activity::ProfileOptions& to
         } else if (kind == "duration") {
             to.duration_s = number(1e-9, most_seconds);
         } else {
-            throw util::InputError(fmt::format(
+            throw util::InputError(
                 "--capture {}: expected profiler-api, range:NAME, after-launches:N, delay:S or "
                 "duration:S",
-                util::printable(part)));
+                util::printable(part));
         }
     }
 }

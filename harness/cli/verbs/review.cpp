@@ -52,8 +52,8 @@ void require_files(const CLI::App& verb, const runner::ReviewedPlaces& places,
 
 int review_change(const CLI::App& verb, const ReviewOptions& options) {
     if (!options.base.starts_with("rev:") || options.base.size() == 4) {
-        throw util::InputError(
-            fmt::format("--base {}: expected a commit, as rev:REF", util::printable(options.base)));
+        throw util::InputError("--base {}: expected a commit, as rev:REF",
+                               util::printable(options.base));
     }
     const std::string base_commit = options.base.substr(4);
     const runner::ReviewedPlaces places =

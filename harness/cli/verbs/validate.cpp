@@ -77,7 +77,7 @@ Body add_validate(CLI::App& verb) {
         const kinds::Findings found = runner::check_cases(suites, options->architectures);
         for (const std::string& line : found.warnings) warn(line);
         if (!found.problems.empty()) {
-            throw util::InputError(fmt::format("{}", fmt::join(found.problems, "\n")));
+            throw util::InputError("{}", fmt::join(found.problems, "\n"));
         }
         for (const std::string& line : found.done) text += line + '\n';
         util::write_file_atomically("-", text);

@@ -264,18 +264,17 @@ void write_gates(YAML::Emitter& yaml, const char* key, const std::vector<Gate>& 
 
 void check_suite_words(const std::vector<std::string>& words) {
     if (words.size() > model::most_words) {
-        throw util::InputError(
-            fmt::format("a suite holds at most {} words of a command", model::most_words));
+        throw util::InputError("a suite holds at most {} words of a command", model::most_words);
     }
     for (const std::string& word : words) {
         if (word.size() > model::longest_word) {
-            throw util::InputError(fmt::format("a suite holds words of at most {} bytes, not {}",
-                                               model::longest_word, util::printable(word, 80)));
+            throw util::InputError("a suite holds words of at most {} bytes, not {}",
+                                   model::longest_word, util::printable(word, 80));
         }
         if (model::has_parameter(word)) {
-            throw util::InputError(fmt::format(
+            throw util::InputError(
                 "a suite would replace {} by a parameter of its matrix: write the suite by hand",
-                util::printable(word, 80)));
+                util::printable(word, 80));
         }
     }
 }

@@ -339,9 +339,9 @@ kinds::StoredResults read_stored(const model::Subject& subject, const fs::path& 
     std::vector<activity::Recording> recordings = traces::read_recordings(file);
     for (const activity::Recording& recording : recordings) {
         if (recording.incomplete.empty()) continue;
-        throw util::InputError(fmt::format("{}: the recording is incomplete: {}",
-                                           util::printable(file.native()),
-                                           util::printable(recording.incomplete.front(), 300)));
+        throw util::InputError("{}: the recording is incomplete: {}",
+                               util::printable(file.native()),
+                               util::printable(recording.incomplete.front(), 300));
     }
     kinds::StoredResults stored;
     stored.content = fingerprint_of(recordings);

@@ -167,9 +167,8 @@ std::vector<DeclaredWorkload> declared_workloads(std::string_view text, const st
         Reader reader(tokens, at + 1);
         if (auto declared = Declaration(reader, tokens[i].line).read()) {
             if (found.size() == most_workloads) {
-                throw util::InputError(fmt::format("{}:{}: more than {} workloads; split the file",
-                                                   util::printable(file), tokens[i].line,
-                                                   most_workloads));
+                throw util::InputError("{}:{}: more than {} workloads; split the file",
+                                       util::printable(file), tokens[i].line, most_workloads);
             }
             declared->info.plugin = file;
             found.push_back(*std::move(declared));

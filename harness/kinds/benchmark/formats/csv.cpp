@@ -63,7 +63,7 @@ class Records {
     }
 
     [[noreturn]] void refuse(const std::string& why) const {
-        throw util::InputError(fmt::format("line {}: {}", line_, why));
+        throw util::InputError("line {}: {}", line_, why);
     }
 
   private:
@@ -181,10 +181,9 @@ Results read_rows_of_csv(std::string_view text, const Layout& reading, const Csv
     for (std::size_t i = 0; i < places.size(); ++i) {
         const std::size_t count = count_of(header.fields, places[i]);
         if (count != 1) {
-            throw util::InputError(
-                fmt::format("line {}: {} columns are named '{}'; expected one{}", header.line,
-                            count, util::printable(places[i], 80),
-                            count == 0 ? util::did_you_mean(places[i], header.fields) : ""));
+            throw util::InputError("line {}: {} columns are named '{}'; expected one{}",
+                                   header.line, count, util::printable(places[i], 80),
+                                   count == 0 ? util::did_you_mean(places[i], header.fields) : "");
         }
         const auto at = std::ranges::find(header.fields, places[i]);
         place_of[static_cast<std::size_t>(at - header.fields.begin())] = i;

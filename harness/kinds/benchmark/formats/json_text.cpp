@@ -159,8 +159,8 @@ constexpr std::size_t longest_path = 256;
 
 [[noreturn]] void refuse(std::string_view text) {
     throw util::InputError(
-        fmt::format("'{}' is no path into JSON; expected a JSON pointer such as /results/*/time",
-                    util::printable(text, 80)));
+        "'{}' is no path into JSON; expected a JSON pointer such as /results/*/time",
+        util::printable(text, 80));
 }
 
 /// ~1 is '/', ~0 is '~'.

@@ -53,8 +53,7 @@ std::vector<Test> tests_in(std::string_view text) {
     std::vector<Test> tests;
     while (begin != std::string_view::npos) {
         if (tests.size() == most_tests) {
-            throw util::InputError(
-                fmt::format("it has the output of more than {} tests", most_tests));
+            throw util::InputError("it has the output of more than {} tests", most_tests);
         }
         const std::size_t name = begin + start.size(), end = text.find(start, name);
         const auto lines =
@@ -91,8 +90,7 @@ Results read_nccl_tests(std::string_view text, std::string_view /*source*/, cons
             }
         }
         if (results.results.size() == before) {
-            throw util::InputError(
-                fmt::format("{} has no line of results", util::printable(test.name, 80)));
+            throw util::InputError("{} has no line of results", util::printable(test.name, 80));
         }
     }
     return results;

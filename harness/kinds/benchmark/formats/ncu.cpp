@@ -35,9 +35,9 @@ void take_unit(const std::string& unit, std::size_t line, Value& value) {
     if (!known && value.definition.unit == "count") return;  // "cycle", "inst"
     if (!known || known->base != value.definition.unit) {
         const std::string expected = model::units_for(value.definition.unit);
-        throw util::InputError(fmt::format(
-            "line {}: {} is in '{}'; expected {}", line, util::printable(value.from, 80),
-            util::printable(unit, 40), expected.empty() ? value.definition.unit : expected));
+        throw util::InputError("line {}: {} is in '{}'; expected {}", line,
+                               util::printable(value.from, 80), util::printable(unit, 40),
+                               expected.empty() ? value.definition.unit : expected);
     }
     value.factor = known->factor;
 }

@@ -25,8 +25,8 @@ std::string id_of(const Result& result) {
 
 std::string shortened(std::string_view text, std::size_t longest) {
     if (text.size() > longest_text) {
-        throw util::InputError(fmt::format("the name {} has {} bytes; expected at most {}",
-                                           util::printable(text, 60), text.size(), longest_text));
+        throw util::InputError("the name {} has {} bytes; expected at most {}",
+                               util::printable(text, 60), text.size(), longest_text);
     }
     if (text.size() <= longest) return std::string(text);
     util::Sha256 all;
@@ -44,21 +44,21 @@ ResultBuilder::ResultBuilder(std::string_view name) {
 
 void ResultBuilder::add_axis(std::string_view axis, model::ParamValue value) {
     if (result_.params.size() == most_axes) {
-        throw util::InputError(
-            fmt::format("{}: more than {} parameters", util::printable(result_.name), most_axes));
+        throw util::InputError("{}: more than {} parameters", util::printable(result_.name),
+                               most_axes);
     }
     if (auto* text = std::get_if<std::string>(&value)) {
         *text = shortened(*text, longest_axis_value);
     }
     if (!is_axis_name(axis)) {
         throw util::InputError(
-            fmt::format("{}: '{}' is not the name of a parameter; expected letters, digits and "
-                        "'_-.:'",
-                        util::printable(result_.name), util::printable(axis, 80)));
+            "{}: '{}' is not the name of a parameter; expected letters, digits and "
+            "'_-.:'",
+            util::printable(result_.name), util::printable(axis, 80));
     }
     if (!result_.params.emplace(axis, std::move(value)).second) {
-        throw util::InputError(
-            fmt::format("{}: the parameter {} appears twice", util::printable(result_.name), axis));
+        throw util::InputError("{}: the parameter {} appears twice", util::printable(result_.name),
+                               axis);
     }
 }
 
@@ -142,7 +142,7 @@ void require_stated_counts(Results& results) {
 
 void check(const Results& results, std::string_view source) {
     const auto refuse = [&](const std::string& why) {
-        throw util::InputError(fmt::format("{}: {}", source, why));
+        throw util::InputError("{}: {}", source, why);
     };
     if (results.results.empty()) refuse("it has no result");
     const auto is_skipped = [](const Result& result) { return !result.skipped.empty(); };
@@ -177,22 +177,22 @@ fs::path place_of(const fs::path& folder, const std::string& name) {
     const auto quoted = [&] { return util::printable(name, 200); };
     const fs::path relative = name;
     if (name.empty() || name.find('\0') != std::string::npos || relative.is_absolute()) {
-        throw util::InputError(
-            fmt::format("'{}' is no file beside the results; expected a relative path", quoted()));
+        throw util::InputError("'{}' is no file beside the results; expected a relative path",
+                               quoted());
     }
     std::error_code error;
     const fs::path root = fs::canonical(folder, error);
     fs::path file = error ? fs::path() : fs::canonical(root / relative, error);
     if (error) {
         throw util::InputError(
-            fmt::format("the samples in '{}' cannot be read: {}; keep the files that the benchmark "
-                        "writes beside its results",
-                        quoted(), error.message()));
+            "the samples in '{}' cannot be read: {}; keep the files that the benchmark "
+            "writes beside its results",
+            quoted(), error.message());
     }
     const fs::path within = file.lexically_relative(root);
     if (within.empty() || *within.begin() == "..") {
-        throw util::InputError(fmt::format(
-            "'{}' is outside of the folder of the results; expected a file in it", quoted()));
+        throw util::InputError(
+            "'{}' is outside of the folder of the results; expected a file in it", quoted());
     }
     return file;
 }
@@ -211,9 +211,8 @@ void read_samples(const fs::path& folder, Samples& samples, std::string& problem
     const std::size_t size = file.count * sizeof(float);
     const std::string bytes = util::read_file(place_of(folder, file.name), size, "sample file");
     if (bytes.size() != size) {
-        throw util::InputError(fmt::format("'{}' has {} bytes; expected {}: {} samples",
-                                           util::printable(file.name, 200), bytes.size(), size,
-                                           file.count));
+        throw util::InputError("'{}' has {} bytes; expected {}: {} samples",
+                               util::printable(file.name, 200), bytes.size(), size, file.count);
     }
     samples.values.reserve(file.count);
     for (std::size_t i = 0; i < file.count; ++i) {
@@ -241,16 +240,16 @@ void read_sample_files(const fs::path& folder, std::string_view source, Results&
                 if (samples.file->count == 0 || samples.file->count > most_samples ||
                     all > most_samples) {
                     throw util::InputError(
-                        fmt::format("no samples, or more than {} in the files beside the results; "
-                                    "expected a benchmark that takes fewer",
-                                    most_samples));
+                        "no samples, or more than {} in the files beside the results; "
+                        "expected a benchmark that takes fewer",
+                        most_samples);
                 }
                 read_samples(folder, samples, result.problem);
                 samples.file.reset();
             }
         }
     } catch (const util::InputError& error) {
-        throw util::InputError(fmt::format("{}: {}", source, error.what()));
+        throw util::InputError("{}: {}", source, error.what());
     }
 }
 

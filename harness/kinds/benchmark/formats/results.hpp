@@ -3,6 +3,8 @@
 // in the units of perfgate's metrics.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -11,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <vector>
+#include <utility>
 
 #include "kinds/benchmark/formats/layout.hpp"
 #include "model/case.hpp"
@@ -78,6 +81,10 @@ class ResultBuilder {
     /// How many samples of the metric the file says that there are, if it has any.
     void state_count(const std::string& metric, std::int64_t count);
     void fail(std::string problem);
+    template <class First, class... Rest>
+    void fail(fmt::format_string<First, Rest...> text, First&& first, Rest&&... rest) {
+        fail(fmt::format(text, std::forward<First>(first), std::forward<Rest>(rest)...));
+    }
     void skip(std::string reason);
 
     /// How it was measured, as far as that is no part of its name.

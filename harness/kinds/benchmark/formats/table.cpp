@@ -26,7 +26,7 @@ std::string plain_text(const model::ParamValue& value) {
 }
 
 [[noreturn]] void refuse(const std::string& at, const std::string& why) {
-    throw util::InputError(fmt::format("{}: {}", at, why));
+    throw util::InputError("{}: {}", at, why);
 }
 
 /// "1,234,567.8" without its commas; nothing if they do not separate thousands.
@@ -194,9 +194,9 @@ void Table::add_value(const std::shared_ptr<const Row>& shared, std::size_t valu
     if (absent) return;
     if (!cell.lacks.empty()) {
         result.builder.fail(
-            fmt::format("{}: {} has no value here, but has values elsewhere in the row: each "
-                        "sample needs one",
-                        cell.lacks, column.words));
+            "{}: {} has no value here, but has values elsewhere in the row: each "
+            "sample needs one",
+            cell.lacks, column.words);
         return;
     }
     const double factor = factor_of(row, value);
@@ -212,8 +212,8 @@ void Table::add_value(const std::shared_ptr<const Row>& shared, std::size_t valu
             }
         }
         if (!number) {
-            result.builder.fail(fmt::format("{}: '{}' in {} is no number", row.at,
-                                            util::printable(plain_text(each), 40), column.words));
+            result.builder.fail("{}: '{}' in {} is no number", row.at,
+                                util::printable(plain_text(each), 40), column.words);
             return;
         }
         result.builder.add(stated.definition.name, {reading_.format, ""}, factor * *number,
@@ -241,8 +241,8 @@ void Table::require_good(const Row& row, Pending& result) const {
             if (text.empty() || std::ranges::find(texts, text) != texts.end()) {
                 continue;
             }
-            result.builder.fail(fmt::format("{}: {} is '{}'; expected {}", row.at, place,
-                                            util::printable(text, 80), fmt::join(texts, " or ")));
+            result.builder.fail("{}: {} is '{}'; expected {}", row.at, place,
+                                util::printable(text, 80), fmt::join(texts, " or "));
         }
     }
 }
@@ -283,9 +283,9 @@ Results Table::take() {
             // A result may lack a value, but not in some of its rows: the others may be the fast
             // ones.
             pending.builder.fail(
-                fmt::format("{}: no value in {}, which {} of the same case has: write it in each "
-                            "row, or tell the cases apart ('case', 'axes')",
-                            seen->first_without, columns_[i].words, seen->first_with));
+                "{}: no value in {}, which {} of the same case has: write it in each "
+                "row, or tell the cases apart ('case', 'axes')",
+                seen->first_without, columns_[i].words, seen->first_with);
         }
         taken.results.push_back(pending.builder.take());
     }

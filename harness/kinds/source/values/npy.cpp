@@ -145,7 +145,7 @@ std::size_t little_endian(std::string_view bytes) {
 
 Elements read_npy(const std::filesystem::path& file, std::size_t count) {
     const auto refuse = [&](const std::string& why) {
-        throw util::InputError(fmt::format("{}: {}", util::printable(file.string()), why));
+        throw util::InputError("{}: {}", util::printable(file.string()), why);
     };
     // Elements have at most 8 bytes, so a larger file cannot be right.
     const std::size_t most = count * 8 + most_header_bytes + 16;
