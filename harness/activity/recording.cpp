@@ -296,8 +296,8 @@ Recording read(const Fill& fill, std::string_view name) {
     }
     if (prologue.version == 0 || prologue.version > format_version) {
         throw util::InputError(
-            "{} is a recording of version {}, this perfgate reads versions 1 to {}; "
-            "record it again",
+            "{} is a recording of version {}, this perfgate reads versions 1 to {}; record it "
+            "again",
             util::printable(name), prologue.version, format_version);
     }
 

@@ -198,8 +198,7 @@ void change_files(const fs::path& folder_path, const std::vector<FileChange>& ch
         make_steps(folder, staging, list);
     } catch (const util::Error& error) {
         throw util::Error(
-            "{}; the change is kept in {}, and the next command that "
-            "writes there finishes it",
+            "{}; the change is kept in {}, and the next command that writes there finishes it",
             error.what(), util::printable(staging.path().string()));
     }
     remove_staging(folder, staging);
@@ -230,12 +229,11 @@ std::string finish_interrupted_change(const fs::path& folder_path) {
             error.what(), remedy(folder_path));
     }
     remove_staging(folder, staging);
-    return decided ? fmt::format("{}: finished the change of {} that was interrupted", shown,
-                                 util::counted(files, "file"))
-                   : fmt::format(
-                         "{}: removed the temporary files of a command that was "
-                         "interrupted",
-                         shown);
+    return decided
+               ? fmt::format("{}: finished the change of {} that was interrupted", shown,
+                             util::counted(files, "file"))
+               : fmt::format("{}: removed the temporary files of a command that was interrupted",
+                             shown);
 }
 
 std::string interrupted_change(const fs::path& folder_path) {

@@ -26,8 +26,8 @@ bool is_unknown(const std::string& id, const model::BaselineCase& expected,
 void require_whole(const model::Run& run, const model::SuiteResult& suite) {
     if (!suite.partial && !run.interrupted && !run.shard) return;
     throw util::InputError(
-        "suite {}: the run has only some of its cases ({}), so it does not show which "
-        "are gone: measure the whole suite",
+        "suite {}: the run has only some of its cases ({}), so it does not show which are gone: "
+        "measure the whole suite",
         util::printable(suite.name),
         run.interrupted ? "interrupted"
         : run.shard     ? "a shard"

@@ -444,8 +444,8 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
         throw util::InputError("suite {}: no case was measured: there is nothing to accept",
                                util::printable(suite.name));
     }
-    refuse_if_any(fmt::format("suite {}: more than may be accepted without --reset-anchor: "
-                              "refresh with it if that is meant, or other cases with --filter",
+    refuse_if_any(fmt::format("suite {}: more than may be accepted without --reset-anchor: refresh "
+                              "with it if that is meant, or other cases with --filter",
                               util::printable(suite.name)),
                   crept);
     // What a benchmark that did not run would have reported is not known.

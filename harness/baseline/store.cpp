@@ -250,13 +250,12 @@ static void tell_git(const fs::path& folder, std::vector<FileChange>& changes) {
                             [](const FileChange& change) { return change.name == attributes; })) {
         return;
     }
-    changes.push_back(
-        {attributes,
-         "# perfgate writes these byte for byte. Reviews fold the values; the ledger says who "
-         "accepted what.\n"
-         "*/*.json text eol=lf linguist-generated\n"
-         "# Acceptances of two branches merge: the lines of both stay.\n"
-         "*/*.ledger.jsonl text eol=lf merge=union\n"});
+    changes.push_back({attributes,
+                       "# perfgate writes these byte for byte. Reviews fold the values; the ledger "
+                       "says who accepted what.\n"
+                       "*/*.json text eol=lf linguist-generated\n"
+                       "# Acceptances of two branches merge: the lines of both stay.\n"
+                       "*/*.ledger.jsonl text eol=lf merge=union\n"});
 }
 
 static void add_entries(const fs::path& folder, const std::string& device_key,

@@ -81,10 +81,8 @@ void read(JsonValue value, model::ParamValue& param) {
             param = std::string(value.text());
             return;
         default:
-            value.fail(
-                "expected a parameter's value (a boolean, a number or a "
-                "string), found {}",
-                to_text(value.kind()));
+            value.fail("expected a parameter's value (a boolean, a number or a string), found {}",
+                       to_text(value.kind()));
     }
 }
 

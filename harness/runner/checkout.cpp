@@ -36,8 +36,8 @@ model::Placement placement_of(const Checkout& checkout, const std::string& suite
         const auto below = std::filesystem::path(folder).lexically_relative(replaced);
         if (named && (below.empty() || *below.begin() == "..")) {
             throw util::InputError(
-                "{}: the folder {} is outside of {}, so no revision has its own: "
-                "expected one in the repository",
+                "{}: the folder {} is outside of {}, so no revision has its own: expected one in "
+                "the repository",
                 util::printable(suite_file), util::printable(folder),
                 util::printable(replaced.native()));
         }

@@ -100,10 +100,9 @@ void add_workload(const model::WorkloadInfo& workload, model::WorkloadCatalogue&
         return other.bundled && other.name == workload.name;
     });
     if (const model::WorkloadInfo* other = model::find_workload(known, workload.name)) {
-        throw util::InputError(
-            "{}: the workload '{}' is one of {}, too; give it "
-            "another name",
-            util::printable(workload.plugin), workload.name, util::printable(other->plugin));
+        throw util::InputError("{}: the workload '{}' is one of {}, too; give it another name",
+                               util::printable(workload.plugin), workload.name,
+                               util::printable(other->plugin));
     }
     known.push_back(workload);
 }
@@ -247,8 +246,8 @@ Found find_devices(const BackendChoice& choice) {
     }
     if (has_nvidia_gpu()) {
         throw util::Error(
-            "this machine has an NVIDIA GPU, and it cannot be measured: {}; --backend "
-            "host measures host variants",
+            "this machine has an NVIDIA GPU, and it cannot be measured: {}; --backend host "
+            "measures host variants",
             why);
     }
     static std::once_flag said;
@@ -291,8 +290,8 @@ std::size_t share_gpus(OpenedBackend& backend, const MeasuringChoice& choice, in
         wanted == model::all_gpus ? devices.size() : static_cast<std::size_t>(wanted);
     if (devices.size() < count) {
         throw util::InputError(
-            "a program needs {} GPUs ('gpus'), but {} {} of the same model: use a "
-            "machine with enough GPUs",
+            "a program needs {} GPUs ('gpus'), but {} {} of the same model: use a machine with "
+            "enough GPUs",
             count, named ? "--devices names" : "this machine has", devices.size());
     }
     if (!named) devices.resize(count);

@@ -111,8 +111,7 @@ std::optional<measure::JournalContent> read_resumed(const MeasuringChoice& choic
     const std::string differs = measure::difference(content.header.identity, now);
     if (!differs.empty()) {
         throw util::InputError(
-            "--resume {}: {}: its measurements do not "
-            "belong to this run; measure again",
+            "--resume {}: {}: its measurements do not belong to this run; measure again",
             choice.resume, differs);
     }
     return content;

@@ -63,8 +63,7 @@ const benchmark::Format& format_of(const std::string& text, const std::string& f
     }
     if (format->metrics.empty()) {
         throw util::InputError(
-            "--format {}: a suite states its columns or paths: name it with --suite "
-            "FILE",
+            "--format {}: a suite states its columns or paths: name it with --suite FILE",
             format->name);
     }
     return *format;
@@ -452,8 +451,8 @@ namespace {
 [[noreturn]] void refuse_to_judge(std::string_view what, std::string_view of_base,
                                   std::string_view of_head) {
     throw util::InputError(
-        "base and head cannot be compared: {} is {} in the base and {} in the head; "
-        "measure both alike, or show them side by side with 'perfgate report --base … --head …'",
+        "base and head cannot be compared: {} is {} in the base and {} in the head; measure both "
+        "alike, or show them side by side with 'perfgate report --base … --head …'",
         what, of_base, of_head);
 }
 

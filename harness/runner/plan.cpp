@@ -90,8 +90,8 @@ class Planning {
         // Overrides for the other key may have brought back cases that were skipped.
         if (gpus_used() != gpus) {
             throw util::InputError(
-                "overrides of the suites select other cases for {} than for one GPU: "
-                "select cases that see {} GPUs with --filter",
+                "overrides of the suites select other cases for {} than for one GPU: select cases "
+                "that see {} GPUs with --filter",
                 options_.device_key, shared);
         }
     }
@@ -186,8 +186,8 @@ class Planning {
             const int own = suite_case.subject->gpus();
             if (own == first->subject->gpus()) continue;
             throw util::InputError(
-                "{}:{}: {} uses {}, but {} uses {}: a run has one device key, which "
-                "includes the number of GPUs; measure them in separate runs with --filter",
+                "{}:{}: {} uses {}, but {} uses {}: a run has one device key, which includes the "
+                "number of GPUs; measure them in separate runs with --filter",
                 suites_[at.suite].file, suite_case.at.line, suite_case.id,
                 model::gpus_in_words(own), first->id, model::gpus_in_words(first->subject->gpus()));
         }
@@ -343,8 +343,7 @@ void require_differences(const std::vector<std::string>& files, const MeasuringC
     if (sides.environments && !any_environment) {
         throw util::InputError(
             "env: the suites have no programs, benchmarks or Python kernels, and only these have "
-            "an "
-            "environment of their own");
+            "an environment of their own");
     }
 }
 
@@ -412,8 +411,8 @@ model::Plan without_groups(model::Plan plan) {
     }
     if (!left) {
         throw util::InputError(
-            "the suites have only programs: work of a known length can be added to the launches "
-            "of plugins' cases, not to programs");
+            "the suites have only programs: work of a known length can be added to the launches of "
+            "plugins' cases, not to programs");
     }
     return plan;
 }

@@ -183,8 +183,8 @@ std::string suite_file_of(const std::vector<std::string>& words, const std::stri
             suite_case.subject->describe(result);
             if (result.command == words) continue;
             throw util::InputError(
-                "{}:{}: it gates another command: '{}'; name another folder with --out, "
-                "or edit the suite and pass it to 'perfgate run'",
+                "{}:{}: it gates another command: '{}'; name another folder with --out, or edit "
+                "the suite and pass it to 'perfgate run'",
                 util::printable(file), suite_case.at.line,
                 util::printable(fmt::format("{}", fmt::join(result.command, " ")), 200));
         }

@@ -190,8 +190,8 @@ std::string too_large(FileRole role) {
 void add(review::Files& files, const std::string& path, File file) {
     if (files.size() == most_files) {
         throw util::InputError(
-            "more than {} files to review; expected fewer: "
-            "SUITE, --config and --baselines name folders",
+            "more than {} files to review; expected fewer: SUITE, --config and --baselines name "
+            "folders",
             most_files);
     }
     if (is_staged(path) && file.fault.empty()) {
@@ -319,8 +319,8 @@ review::Files files_of_revision(const std::string& revision, const ReviewedPlace
         const auto listed = runner::git_files(revision, {root});
         if (!listed && !runner::git_commit(".", revision).empty()) {
             throw util::InputError(
-                "git lists no files of {} in {}; expected a place in the repository "
-                "that perfgate runs in",
+                "git lists no files of {} in {}; expected a place in the repository that perfgate "
+                "runs in",
                 util::printable(revision), util::printable(root));
         }
         if (!listed) {

@@ -241,8 +241,8 @@ void SuiteGates::write() const {
         // Measuring takes long.
         if (util::read_file(suite.file, suite::most_yaml_bytes, "suite") != suite.read) {
             throw util::InputError(
-                "{}: it was changed while this measured; nothing was stored: refresh "
-                "from the stored run, with this file and --tolerances",
+                "{}: it was changed while this measured; nothing was stored: refresh from the "
+                "stored run, with this file and --tolerances",
                 util::printable(suite.file));
         }
         util::write_file_atomically(suite.file, suite.text);

@@ -70,9 +70,8 @@ class BenchmarkReader {
                 .measured_as(stated(&BenchmarkReading::rows)),
             Row("case",
                 "Where a result's name is: a column, a path below a row, or a group; by default "
-                "the "
-                "group `case`. Without it, and for rows that are no members of an object, the name "
-                "is `result`.",
+                "the group `case`. Without it, and for rows that are no members of an object, the "
+                "name is `result`.",
                 defined("place"), &BenchmarkReader::name)
                 .measured_as(stated(&BenchmarkReading::name)),
             Row("axes",
@@ -246,18 +245,17 @@ class BenchmarkReader {
         const YamlNode* rows = by_pattern ? fields_.require("rows", problems_) : nullptr;
         if (!has_metrics()) {
             problems_.add(at,
-                          "format {} without 'values'; expected a map such as "
-                          "{{real_time: {{from: {}, unit: s}}}}",
+                          "format {} without 'values'; expected a map such as {{real_time: {{from: "
+                          "{}, unit: s}}}}",
                           format_->name,
                           format_->places == benchmark::PlaceKind::path ? "/seconds" : "seconds");
         } else if (rows != nullptr && problems_.count() == 0 && !is_pattern(*rows)) {
             return;
         } else if (!has_gate_) {
             const auto& names = label_.settings.metrics->names;
-            problems_.add(at,
-                          "nothing of the benchmark is gated; expected 'tolerances' "
-                          "such as {{{}: 5%}}",
-                          names.empty() ? "real_time" : names.front());
+            problems_.add(
+                at, "nothing of the benchmark is gated; expected 'tolerances' such as {{{}: 5%}}",
+                names.empty() ? "real_time" : names.front());
         }
     }
 
@@ -313,8 +311,7 @@ class BenchmarkReader {
             const std::string& axis = entry.key->text;
             if (!model::is_identifier(axis)) {
                 problems_.add(entry.key->at,
-                              "{} is not the name of a parameter; expected letters, "
-                              "digits and '_'",
+                              "{} is not the name of a parameter; expected letters, digits and '_'",
                               in_quotes(axis));
                 continue;
             }
@@ -357,9 +354,9 @@ class BenchmarkReader {
                 entry.key->at,
                 known ? fmt::format("{} is a metric that perfgate measures; expected another name",
                                     in_quotes(name))
-                      : fmt::format("{} is not the name of a metric; expected letters, digits and "
-                                    "'_'",
-                                    in_quotes(name)));
+                      : fmt::format(
+                            "{} is not the name of a metric; expected letters, digits and '_'",
+                            in_quotes(name)));
             return read;
         }
         const auto& builtin = format_->metrics;
@@ -466,8 +463,8 @@ class BenchmarkReader {
     bool may_have_rows(const YamlNode& node, std::string_view what) {
         if (format_->is_table) return true;
         problems_.add(node.at,
-                      "{} with the format {}, whose results are no rows; "
-                      "expected it of formats that are tables",
+                      "{} with the format {}, whose results are no rows; expected it of formats "
+                      "that are tables",
                       what, format_->name);
         return false;
     }

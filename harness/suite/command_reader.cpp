@@ -41,9 +41,7 @@ std::optional<std::string> read_word(const YamlNode& node, std::string_view what
     const bool braces = node.kind == YamlNode::Kind::map && node.entries.size() == 1 &&
                         node.entries.front().value->kind == YamlNode::Kind::null;
     if (braces) {
-        problems.add(node.at,
-                     "a map in {}; expected a word with {{ }} in quotes: "
-                     "\"{{{}}}\"",
+        problems.add(node.at, "a map in {}; expected a word with {{ }} in quotes: \"{{{}}}\"",
                      in_quotes(what), util::printable(node.entries.front().key->text, 80));
         return std::nullopt;
     }
@@ -57,9 +55,7 @@ std::optional<std::string> read_word(const YamlNode& node, std::string_view what
         return std::nullopt;
     }
     if (node.text.find('\0') != std::string::npos) {
-        problems.add(node.at,
-                     "a zero byte in {}; expected text that a program can be "
-                     "given",
+        problems.add(node.at, "a zero byte in {}; expected text that a program can be given",
                      in_quotes(what));
         return std::nullopt;
     }
@@ -208,16 +204,15 @@ class CommandReader {
                                                     integer(0, 255)),
             counted<&command::Command::warm_up_runs>(
                 "warmup", "Runs before the first one that counts.", integer(0, 100)),
-            counted<&command::Command::gpus>(
-                "gpus",
-                "How many GPUs the program sees, or `all` of one model: see [several "
-                "GPUs](programs.md#several-gpus).",
-                gpus()),
+            counted<&command::Command::gpus>("gpus",
+                                             "How many GPUs the program sees, or `all` of one "
+                                             "model: see [several GPUs](programs.md#several-gpus).",
+                                             gpus()),
             of_command<&command::Command::max_overhead>(
                 "max_overhead",
                 "If recording lengthens the range, or the program, by more than this, `span` and "
-                "what else depends on the host's time is invalid; see "
-                "[what recording costs](programs.md#what-recording-costs).",
+                "what else depends on the host's time is invalid; see [what recording "
+                "costs](programs.md#what-recording-costs).",
                 fraction())
                 .shows([](const Program& of) { return percent(of.command.max_overhead); })
                 .weaker_if([](const Program& before, const Program& after) {
@@ -248,8 +243,8 @@ class CommandReader {
                 .measured_as([](const Program& of) { return words_of(of.command.words); }),
             of_command<&command::Command::code>(
                 "code",
-                "`false`: the machine code of kernels is not read, so that no GPU time is "
-                "[shown by its code](programs.md#unchanged-work).",
+                "`false`: the machine code of kernels is not read, so that no GPU time is [shown "
+                "by its code](programs.md#unchanged-work).",
                 boolean())
                 .shows([](const Program& of) { return of.command.code ? "" : "false"; })
                 .weaker_if([](const Program& before, const Program& after) {
@@ -306,15 +301,11 @@ class CommandReader {
             const std::optional<std::string> word = read_word(*item, what, problems_);
             if (!word) continue;
             if (words.empty() && is_command_line(*word)) {
-                problems_.add(item->at,
-                              "no program is named {}; expected one item per "
-                              "word: [{}]",
+                problems_.add(item->at, "no program is named {}; expected one item per word: [{}]",
                               in_quotes(*word), one_item_per_word(*word));
             }
             if (words.empty() && word->empty()) {
-                problems_.add(item->at,
-                              "{} begins with an empty word; expected a "
-                              "program",
+                problems_.add(item->at, "{} begins with an empty word; expected a program",
                               in_quotes(what));
             }
             note_parameters(*word, item->at, what != "check");
@@ -364,8 +355,8 @@ class CommandReader {
                 const auto metric = metrics::find_metric(name);
                 if (!metric || metric->source != metrics::Source::counter) continue;
                 problems_.add(at,
-                              "'capture' with the counter {}.{}; expected counters "
-                              "in an entry of their own, with 'skip'",
+                              "'capture' with the counter {}.{}; expected counters in an entry of "
+                              "their own, with 'skip'",
                               label.name, name);
                 return;
             }
@@ -388,10 +379,10 @@ class CommandReader {
             matrix,
             [&](const YamlNode& key, bool rule) {
                 if (rule && (key.text == "variant" || key.text == "cache")) {
-                    problems_.add(key.at,
-                                  "{} in the matrix of a program, which has none; "
-                                  "expected parameters",
-                                  in_quotes(key.text));
+                    problems_.add(
+                        key.at,
+                        "{} in the matrix of a program, which has none; expected parameters",
+                        in_quotes(key.text));
                     return true;
                 }
                 if (!benchmark_ || key.text != out_parameter) return false;
@@ -419,8 +410,8 @@ class CommandReader {
         for (const std::string& name : names) {
             if (used.contains(name)) continue;
             problems_.add(read_.matrix->at,
-                          "parameter {} of 'matrix' is used nowhere; expected '{{{}}}' "
-                          "in '{}', 'env' or 'check'",
+                          "parameter {} of 'matrix' is used nowhere; expected '{{{}}}' in '{}', "
+                          "'env' or 'check'",
                           in_quotes(name), util::printable(name, 80),
                           benchmark_ ? "benchmark" : "command");
         }
@@ -431,9 +422,7 @@ class CommandReader {
             const YamlNode* node = fields_.find(key);
             if (node == nullptr) continue;
             problems_.add(
-                node->at,
-                "{} of a benchmark without 'measure', of which nothing is "
-                "recorded; {}",
+                node->at, "{} of a benchmark without 'measure', of which nothing is recorded; {}",
                 in_quotes(key),
                 key == "expect" ? "expected the suite's 'expect'" : "expected 'measure' too");
         }

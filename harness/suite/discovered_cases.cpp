@@ -51,8 +51,8 @@ void check_labels(const Suite& suite, const std::map<std::size_t, model::Discove
         const auto found = results.find(suite_case.spec.workload);
         if (found == results.end() || !found->second.contains(label)) continue;
         problems.add(suite.entries[suite_case.entry].at,
-                     "the label {} of 'measure' and a result of the benchmark {} have "
-                     "the same name; expected different names",
+                     "the label {} of 'measure' and a result of the benchmark {} have the same "
+                     "name; expected different names",
                      in_quotes(label), in_quotes(suite_case.spec.workload));
     }
     problems.throw_if_any();
@@ -184,9 +184,7 @@ void set_discovered_cases(const std::map<std::size_t, model::Discovered>& by_gro
         std::move(known.begin(), known.end(), std::back_inserter(cases));
         if (cases.size() > most_cases) {
             Problems problems(suite.file);
-            problems.fail(cases.back().at,
-                          "more than {} cases; expected a smaller "
-                          "suite: split it",
+            problems.fail(cases.back().at, "more than {} cases; expected a smaller suite: split it",
                           most_cases);
         }
     }

@@ -169,9 +169,7 @@ class EntryReader {
                 if (set_here.insert(param).second) claim(param, entry.key->at);
             }
             if (!params.empty() && !seen.insert(params).second) {
-                problems_.add(item->at,
-                              "an item that the axis {} has already; "
-                              "expected each once",
+                problems_.add(item->at, "an item that the axis {} has already; expected each once",
                               in_quotes(name));
             }
             axis.items.push_back(std::move(params));
@@ -251,11 +249,11 @@ const model::WorkloadInfo* read_workload(const YamlNode& node,
     }
     const model::WorkloadInfo* workload = model::find_workload(workloads, *name);
     if (workload == nullptr) {
-        problems.add(node.at,
-                     "unknown workload {}; expected {}one of a plugin that --plugin or "
-                     "'plugins' names{}",
-                     in_quotes(*name), workloads.empty() ? "" : listed(workloads),
-                     util::did_you_mean(*name, names_of(workloads)));
+        problems.add(
+            node.at,
+            "unknown workload {}; expected {}one of a plugin that --plugin or 'plugins' names{}",
+            in_quotes(*name), workloads.empty() ? "" : listed(workloads),
+            util::did_you_mean(*name, names_of(workloads)));
     }
     return workload;
 }
@@ -314,9 +312,8 @@ const std::vector<Key<Override>>& override_keys() {
          text("why the cases are not measured", longest_reason), &Override::skip},
         {"was",
          "What the cases were named before: `old` for another first part of the id, `old/name`, or "
-         "a "
-         "whole id. Baselines and `review` follow it: a case without a baseline takes that of its "
-         "former name.",
+         "a whole id. Baselines and `review` follow it: a case without a baseline takes that of "
+         "its former name.",
          text("the former name of the cases", longest_glob), &Override::was},
     };
     return keys;
@@ -355,9 +352,7 @@ ReadEntry read_declared(const model::WorkloadInfo& workload, const StatedCases& 
     for (const model::ParamInfo& info : workload.params) {
         if (reader.states(info.name)) continue;
         if (info.values.empty()) {
-            problems.add(at,
-                         "the values of {} are no literals in {}; expected them in "
-                         "'matrix'",
+            problems.add(at, "the values of {} are no literals in {}; expected them in 'matrix'",
                          in_quotes(info.name), in_quotes(workload.name));
         }
         Axis axis{info.name, {}};

@@ -299,10 +299,10 @@ class LabelReader {
                 label.expected = true;  // it documents what the gated ones are a part of
                 continue;
             }
-            problems_.add(label.at,
-                          "nothing gates {}; expected a tolerance such as "
-                          "{}.gpu_time: 3%, or an expectation",
-                          in_quotes(label.name), label.name);
+            problems_.add(
+                label.at,
+                "nothing gates {}; expected a tolerance such as {}.gpu_time: 3%, or an expectation",
+                in_quotes(label.name), label.name);
         }
         if (!counts_.empty() && !wrong_gates_ && !any_counters()) {
             problems_.add(counts_.front(),
@@ -338,8 +338,8 @@ class LabelReader {
         if (label == nullptr) return;
         if (label->name != name.text || label->piece.kind != command::Piece::Kind::range) {
             problems_.add(name.at,
-                          "{} in 'health' is no label of NVTX ranges; "
-                          "expected one, such as step: {{nvtx: step}}",
+                          "{} in 'health' is no label of NVTX ranges; expected one, such as step: "
+                          "{{nvtx: step}}",
                           in_quotes(name.text));
             return;
         }
@@ -370,8 +370,7 @@ class LabelReader {
         const std::string& key = entry.key->text;
         if (!is_of_label(key)) {
             problems_.add(entry.key->at,
-                          "{} in 'tolerances'; expected label.metric, "
-                          "such as step.gpu_time",
+                          "{} in 'tolerances'; expected label.metric, such as step.gpu_time",
                           in_quotes(key));
             return;
         }
@@ -413,16 +412,13 @@ class LabelReader {
     bool ask_for(Label& label, const std::string& metric, Position at) {
         const bool of_kernels = label.piece.kind == command::Piece::Kind::kernels;
         if (of_kernels && !is_counter(metric) && metric != stack) {
-            problems_.add(at,
-                          "{} of a label of kernels; expected it of a range or of "
-                          "the program",
+            problems_.add(at, "{} of a label of kernels; expected it of a range or of the program",
                           in_quotes(metric));
             return false;
         }
         if (!of_kernels && !is_sampled(metric)) {
             problems_.add(at,
-                          "{} of {}; it is collected of kernels, expected a label "
-                          "with 'kernel'",
+                          "{} of {}; it is collected of kernels, expected a label with 'kernel'",
                           in_quotes(metric), in_words(label.piece.kind));
             return false;
         }

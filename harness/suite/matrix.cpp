@@ -101,9 +101,7 @@ void add_parameter(const YamlNode& key, const YamlNode& first_value,
         params, [&](const model::ParamInfo& info) { return info.name == name; });
     if (known) return;
     if (!model::is_identifier(name)) {
-        problems.add(key.at,
-                     "{} is not the name of a parameter; expected letters, "
-                     "digits and '_'",
+        problems.add(key.at, "{} is not the name of a parameter; expected letters, digits and '_'",
                      in_quotes(name));
     }
     model::ParamInfo& info = params.emplace_back();

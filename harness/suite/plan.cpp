@@ -300,8 +300,8 @@ std::string empty_message(const PlanCounts& counts, const PlanOptions& options) 
                             counts.other_target, host ? "CUDA" : "host", host ? "host" : "cuda");
         if (host && counts.other_target == counts.total) {
             text +=
-                "; they need a machine with an NVIDIA GPU, which 'perfgate doctor --backend "
-                "cuda' checks";
+                "; they need a machine with an NVIDIA GPU, which 'perfgate doctor --backend cuda' "
+                "checks";
         }
     }
     if (counts.not_matched > 0) {

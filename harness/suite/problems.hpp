@@ -95,10 +95,9 @@ class Work {
     void spend(std::size_t steps, Position at) {
         steps_ += steps;
         if (steps_ <= most_steps) return;
-        problems_.fail(
-            at,
-            "too many overrides, metrics, relations or matrix rules for this many cases; "
-            "expected a smaller suite: split it");
+        problems_.fail(at,
+                       "too many overrides, metrics, relations or matrix rules for this many "
+                       "cases; expected a smaller suite: split it");
     }
 
   private:

@@ -104,10 +104,9 @@ std::vector<ReadEntry> read_python(const YamlNode& node, const model::WorkloadCa
     if (chosen.empty()) {
         const YamlNode* at = fields.find(own.workload.empty() ? "python" : "select");
         if (own.workload.empty() || names.empty()) {
-            problems.add(at->at,
-                         "{} declares no workload; expected a function behind "
-                         "@perfgate.workload(…)",
-                         in_quotes(own.file));
+            problems.add(
+                at->at, "{} declares no workload; expected a function behind @perfgate.workload(…)",
+                in_quotes(own.file));
         } else {
             problems.add_unknown(at->at, "workload", own.workload, names);
         }

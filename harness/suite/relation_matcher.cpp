@@ -175,11 +175,10 @@ CaseIndices RelationMatcher::cases_of(const Operand& operand) {
     }
     if (indices.empty()) {
         const bool listed = operand.reported() == nullptr;
-        problems_.add(operand.at, "the suite has no case of {}; expected {}",
-                      in_quotes(operand.text),
-                      listed ? "parameters and a cache that its cases have, which "
-                               "`perfgate list` shows"
-                             : "parameters that one of its results has");
+        problems_.add(
+            operand.at, "the suite has no case of {}; expected {}", in_quotes(operand.text),
+            listed ? "parameters and a cache that its cases have, which `perfgate list` shows"
+                   : "parameters that one of its results has");
     }
     return indices;
 }
@@ -221,8 +220,8 @@ std::vector<CaseIndices> RelationMatcher::match(const std::vector<Operand>& oper
     }
     if (instances.empty()) {
         problems_.add(lonely->at,
-                      "no case of {} has the parameters of one of {}; expected the "
-                      "same values, or others fixed in brackets",
+                      "no case of {} has the parameters of one of {}; expected the same values, or "
+                      "others fixed in brackets",
                       in_quotes(lonely->text), in_quotes(operands.front().text));
     }
     return instances;
@@ -244,8 +243,8 @@ CaseIndices RelationMatcher::known_or_unknown(CaseIndices partners) const {
 void RelationMatcher::refuse_ambiguous(const Operand& operand, std::size_t lead,
                                        const CaseIndices& partners) {
     problems_.add(operand.at,
-                  "{} cases of {} belong to {}: they differ in {}; "
-                  "expected one; rule out the others in brackets",
+                  "{} cases of {} belong to {}: they differ in {}; expected one; rule out the "
+                  "others in brackets",
                   partners.size(), in_quotes(operand.text),
                   util::printable(scope_.cases[lead].id, 200), differences(scope_.cases, partners));
 }

@@ -142,11 +142,11 @@ class RelationReader {
         for (const Operand& operand : operands) {
             const model::Target target = target_of(operand);
             if (target != target_of(leading)) {
-                problems_.add(operand.at,
-                              "{} is {}, {} {}, and no run measures both; expected "
-                              "variants of one target",
-                              in_quotes(operand.text), side_of(target), in_quotes(leading.text),
-                              side_of(target_of(leading)));
+                problems_.add(
+                    operand.at,
+                    "{} is {}, {} {}, and no run measures both; expected variants of one target",
+                    in_quotes(operand.text), side_of(target), in_quotes(leading.text),
+                    side_of(target_of(leading)));
                 continue;
             }
             for (const Operand::Use& use : operand.uses) {

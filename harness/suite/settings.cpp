@@ -101,11 +101,10 @@ const std::vector<Key<MetricTolerance>>& tolerance_keys() {
              to.tolerance.better = read_fraction(value.node, value.key, value.problems);
              const model::MetricDefinition& metric = to.metric.definition;
              if (metric.direction != model::Direction::none) return;
-             value.problems.add(
-                 value.node.at,
-                 "'better' for {}, which is neither better lower nor higher; expected "
-                 "'worse', which holds both ways",
-                 in_quotes(metric.name));
+             value.problems.add(value.node.at,
+                                "'better' for {}, which is neither better lower nor higher; "
+                                "expected 'worse', which holds both ways",
+                                in_quotes(metric.name));
          }},
         {"abs", "A smaller difference than this is no change, in the metric's unit or with a unit.",
          defined("leeway"),
@@ -312,8 +311,8 @@ void check_what_shares_need(const std::vector<std::string>& names, const Setting
         return;
     }
     problems.add(stated->at,
-                 "{} without gpu_time and gpu_span, of which it is a "
-                 "share; expected one of them in 'metrics' too",
+                 "{} without gpu_time and gpu_span, of which it is a share; expected one of them "
+                 "in 'metrics' too",
                  in_quotes(metrics::ceiling_share));
 }
 
@@ -427,8 +426,8 @@ ResolvedSettings resolve(std::span<const Settings* const> layers, Problems& prob
         if (!winner.entry->tolerance) continue;
         if (metrics != nullptr && metrics_layer > winner.layer) {
             problems.add(metrics->at,
-                         "{} is gated (line {}) but not collected here; expected it in "
-                         "'metrics', or '{}: none' in 'tolerances'",
+                         "{} is gated (line {}) but not collected here; expected it in 'metrics', "
+                         "or '{}: none' in 'tolerances'",
                          in_quotes(name), winner.entry->at.line, name);
         } else {
             problems.add(winner.entry->at,

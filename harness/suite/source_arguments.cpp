@@ -95,10 +95,10 @@ class ArgumentsReader {
             size_key("flops",
                      "Arithmetic operations that the result needs, a multiply-add counting 2.",
                      &ReadSource::flops),
-            size_key("bytes",
-                     "The least bytes that must move: every input read once, every output written "
-                     "once.",
-                     &ReadSource::bytes),
+            size_key(
+                "bytes",
+                "The least bytes that must move: every input read once, every output written once.",
+                &ReadSource::bytes),
             {"type",
              "Type of the operations (on tensor cores, the type of the inputs). Omit it for any "
              "other type.",
@@ -159,8 +159,8 @@ class ArgumentsReader {
         }
         if (kinds.size() != 1) {
             problems_.add(node.at,
-                          "{} of the keys that say what an argument is; expected one of "
-                          "in, out, inout, or for a value its type, such as i32",
+                          "{} of the keys that say what an argument is; expected one of in, out, "
+                          "inout, or for a value its type, such as i32",
                           kinds.empty() ? "none" : "several");
             return;
         }

@@ -34,9 +34,7 @@ class SourceFiller {
         words(filled_.check.against);
         for (auto& [name, value] : filled_.options.defines) words(value);
         if (filled_.check.against == filled_.kernel) {
-            problems_.add(read_.check_at,
-                          "the kernel itself{}; expected another "
-                          "kernel or a file",
+            problems_.add(read_.check_at, "the kernel itself{}; expected another kernel or a file",
                           of_case());
         }
         sizes(read_.grid, most_blocks, "blocks", filled_.grid);

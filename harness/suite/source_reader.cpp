@@ -272,10 +272,10 @@ class SourceReader {
         if (!text) return;
         if (text->find('\0') != std::string::npos ||
             model::kind_of_source(*text) == model::SourceKind::unknown) {
-            problems_.add(node.at,
-                          "{} is not a source; expected a file that ends with "
-                          ".cu, .ptx, .cubin or .fatbin",
-                          in_quotes(*text));
+            problems_.add(
+                node.at,
+                "{} is not a source; expected a file that ends with .cu, .ptx, .cubin or .fatbin",
+                in_quotes(*text));
             return;
         }
         read_.kernel.file = *text;
@@ -365,10 +365,10 @@ class SourceReader {
         }
         if (read_.kernel.check.kind != SourceCheck::Kind::file) return;
         if (outputs > 1) {
-            problems_.add(at,
-                          "a file for {} outputs; expected one 'out' or 'inout', "
-                          "or a kernel to compare with",
-                          outputs);
+            problems_.add(
+                at,
+                "a file for {} outputs; expected one 'out' or 'inout', or a kernel to compare with",
+                outputs);
         }
         const bool random = std::ranges::any_of(all, [](const SourceArgument& argument) {
             return (argument.role == Role::in || argument.role == Role::inout) &&
@@ -389,9 +389,7 @@ class SourceReader {
             const YamlNode* found = fields_.find(key);
             if (found == nullptr || compiled) continue;
             problems_.add(found->at,
-                          "'{}' for a file that is not compiled; expected "
-                          "only with a .cu",
-                          key);
+                          "'{}' for a file that is not compiled; expected only with a .cu", key);
         }
     }
 
@@ -414,8 +412,7 @@ class SourceReader {
             const std::string& name = entry.key->text;
             if (!model::is_identifier(name)) {
                 problems_.add(entry.key->at,
-                              "{} is not the name of a macro; expected letters, digits "
-                              "and '_'",
+                              "{} is not the name of a macro; expected letters, digits and '_'",
                               in_quotes(name));
                 continue;
             }
@@ -445,16 +442,15 @@ class SourceReader {
             const auto integer = std::ranges::find_if(uses_.as_integers, is_it);
             if (integer != uses_.as_integers.end() && info.type != model::ParamType::integer) {
                 problems_.add(integer->second,
-                              "parameter {} is of type {}; expected an integer in "
-                              "expressions",
+                              "parameter {} is of type {}; expected an integer in expressions",
                               in_quotes(info.name), model::to_text(info.type));
             }
             if (std::ranges::any_of(uses_.anywhere, is_it)) continue;
-            problems_.add(read_.matrix->at,
-                          "parameter {} of 'matrix' is used nowhere; expected it in "
-                          "'launch', 'arguments' or 'work', or as '{{{}}}' in 'kernel', "
-                          "'define' or 'against'",
-                          in_quotes(info.name), util::printable(info.name, 80));
+            problems_.add(
+                read_.matrix->at,
+                "parameter {} of 'matrix' is used nowhere; expected it in 'launch', 'arguments' or "
+                "'work', or as '{{{}}}' in 'kernel', 'define' or 'against'",
+                in_quotes(info.name), util::printable(info.name, 80));
         }
     }
 

@@ -329,8 +329,8 @@ class SuiteParser {
             std::ranges::find_if(workloads_, [&](const auto& each) { return each.name == name; });
         if (names_of(known->params) != names_of(read.workload.params)) {
             problems_.add(read.entry.at,
-                          "another entry has the workload {} with other "
-                          "parameters; expected 'name' with another",
+                          "another entry has the workload {} with other parameters; expected "
+                          "'name' with another",
                           in_quotes(name));
             return;
         }

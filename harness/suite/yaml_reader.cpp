@@ -237,15 +237,13 @@ class TreeBuilder : public YAML::EventHandler {
             }
             if (key.plain && key.text == "<<") {
                 problems_.add(key.at,
-                              "merge keys ('<<') are not supported; expected the keys "
-                              "themselves");
+                              "merge keys ('<<') are not supported; expected the keys themselves");
                 return true;
             }
             const auto [first, inserted] = seen.emplace(key.text, key.at);
             if (!inserted) {
                 problems_.add(key.at,
-                              "duplicate key {}; expected it once, it is in "
-                              "line {} already",
+                              "duplicate key {}; expected it once, it is in line {} already",
                               in_quotes(key.text), first->second.line);
             }
             return !inserted;
@@ -288,14 +286,12 @@ YamlDocument read_yaml(std::string_view text, Problems& problems) {
                 begin < line.size() ? line.substr(begin, line.find_first_of(" ,]}#", begin) - begin)
                                     : std::string_view();
             problems.fail(at,
-                          "YAML takes a word that begins with * for an alias; "
-                          "expected a glob in quotes: \"{}\"",
+                          "YAML takes a word that begins with * for an alias; expected a glob in "
+                          "quotes: \"{}\"",
                           util::printable(word, 80));
         }
         if (const auto word = word_with_braces(line_at(text, at.line)); !word.empty()) {
-            problems.fail(at,
-                          "no valid YAML; expected a word with {{ }} in quotes: "
-                          "\"{}\"",
+            problems.fail(at, "no valid YAML; expected a word with {{ }} in quotes: \"{}\"",
                           util::printable(word, 80));
         }
         problems.fail(at, "no valid YAML: " + util::printable(error.msg, 200));

@@ -257,9 +257,8 @@ class TraceReader {
         if (!any) refuse();
         if (records.kernels.empty() && records.copies.empty() && records.memsets.empty() &&
             records.api_calls.empty()) {
-            throw util::InputError(source_ +
-                                   ": the trace has no CUDA activity: record it with "
-                                   "ProfilerActivity.CUDA");
+            throw util::InputError(
+                source_ + ": the trace has no CUDA activity: record it with ProfilerActivity.CUDA");
         }
         if (process_) {
             builder_.header("pid") = std::to_string(*process_);
@@ -368,8 +367,8 @@ class TraceReader {
     [[nodiscard]] activity::Place place(const Event& event) const {
         if (!event.device || !event.stream || !event.correlation) {
             pieces_.fail(
-                "a kernel, copy or memset without device, stream or correlation: no trace "
-                "of torch.profiler");
+                "a kernel, copy or memset without device, stream or correlation: no trace of "
+                "torch.profiler");
         }
         return {number32(event.device), number32(event.context), number32(event.stream),
                 number32(event.correlation)};

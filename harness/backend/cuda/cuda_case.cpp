@@ -145,11 +145,10 @@ std::vector<std::string> CudaCase::notes_on(const LaunchActivity& launch) const 
         return one.graph_node_id == 0 && one.stream_id != given;
     });
     if (elsewhere > 0) {
-        notes.push_back(
-            fmt::format("{} of {} kernels, copies and memsets ran on other streams, not on the "
-                        "given one: gpu_time includes them, gpu_span only if that stream waits "
-                        "for them",
-                        elsewhere, launch.records.size()));
+        notes.push_back(fmt::format(
+            "{} of {} kernels, copies and memsets ran on other streams, not on the given one: "
+            "gpu_time includes them, gpu_span only if that stream waits for them",
+            elsewhere, launch.records.size()));
     }
     return notes;
 }

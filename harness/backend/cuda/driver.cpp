@@ -25,8 +25,8 @@ DriverApi load() {
         void* address = dlsym(library, name);
         if (address == nullptr) {
             throw util::Error(
-                "the CUDA driver has no {}: it is older than CUDA 13.0 needs. Install "
-                "driver 580 or newer",
+                "the CUDA driver has no {}: it is older than CUDA 13.0 needs. Install driver 580 "
+                "or newer",
                 name);
         }
         function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(address);
@@ -58,8 +58,8 @@ DriverApi load_and_initialise() {
     const DriverApi api = load();
     if (const CUresult code = api.cuInit(0); code != CUDA_SUCCESS) {
         throw util::Error(
-            "the CUDA driver does not start: {}. Check `nvidia-smi` and, "
-            "in a container, that it was started with the GPU",
+            "the CUDA driver does not start: {}. Check `nvidia-smi` and, in a container, that it "
+            "was started with the GPU",
             describe_with(api, code));
     }
     return api;

@@ -180,8 +180,7 @@ std::optional<Executor::GraphLaunch> CudaExecutor::launch_graph(
     Instance& instance, const std::function<void()>& captured) {
     if (instance.submission() == PG_SYNCHRONOUS) {
         return GraphLaunch{false,
-                           "the launch may wait for the device (its submission is "
-                           "synchronous)"};
+                           "the launch may wait for the device (its submission is synchronous)"};
     }
     try {
         const Graph graph(stream_, [&] { instance.launch(stream_); });

@@ -92,10 +92,9 @@ void add_backend_options(CLI::App& app, runner::BackendChoice& choice) {
         ->type_name("LIST")
         ->group(measure_group);
     add_plugin_option(app, choice.plugins);
-    app.add_flag(
-           "--no-cupti", choice.no_cupti,
-           "Events only: no kernel records, no counters; lets nsys, ncu and compute-sanitizer "
-           "attach")
+    app.add_flag("--no-cupti", choice.no_cupti,
+                 "Events only: no kernel records, no counters; lets nsys, ncu and "
+                 "compute-sanitizer attach")
         ->group(more_group);
 }
 
@@ -104,9 +103,9 @@ void add_measuring_options(CLI::App& app, runner::MeasuringChoice& choice) {
     app.add_flag("--verify-only", choice.verify_only,
                  "Check the results of every case and measure nothing (for compute-sanitizer)")
         ->group(more_group);
-    app.add_option("--seed", choice.verify_seed,
-                   "Seed of the inputs that verification uses (default: a fresh one; a failure "
-                   "names it)")
+    app.add_option(
+           "--seed", choice.verify_seed,
+           "Seed of the inputs that verification uses (default: a fresh one; a failure names it)")
         ->type_name("N")
         ->group(more_group);
     app.add_option("--time-limit", choice.case_limit_s,
@@ -115,12 +114,11 @@ void add_measuring_options(CLI::App& app, runner::MeasuringChoice& choice) {
         ->type_name("SECONDS")
         ->capture_default_str()
         ->group(more_group);
-    app.add_option(
-           "--processes", choice.processes,
-           "Fresh processes that measure each case (default: 5, and for `run` 3 if it "
-           "passes with them; for `ab` 6 of each side, for a step of `bisect` at least 13; for a "
-           "baseline 20, and as many again for a case that is too noisy for its tolerance; of "
-           "programs and Python files 8 to 12)")
+    app.add_option("--processes", choice.processes,
+                   "Fresh processes that measure each case (default: 5, and for `run` 3 if it "
+                   "passes with them; for `ab` 6 of each side, for a step of `bisect` at least 13; "
+                   "for a baseline 20, and as many again for a case that is too noisy for its "
+                   "tolerance; of programs and Python files 8 to 12)")
         ->check(in_range(1, 1000))
         ->type_name("N")
         ->group(measure_group);

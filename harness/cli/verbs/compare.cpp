@@ -151,8 +151,7 @@ int judge_by_base(const CLI::App& verb, CompareOptions& options) {
     }
     refuse_beside_suite(verb, options);
     refuse(verb, {"--baselines", "--prove"},
-           "has no meaning with --base, which takes the "
-           "baselines' place");
+           "has no meaning with --base, which takes the baselines' place");
     const suite::Profile profile = apply_profile(verb, options.gate, options.output);
     check_outputs(verb, options.output);
     note_unproved(profile, "--base");

@@ -45,8 +45,8 @@ int show_side_by_side(const CLI::App& verb, const ReportOptions& options) {
     for (const char* name : {"--baselines", "--config", "--set", "--out", "--why"}) {
         if (verb.count(name) == 0) continue;
         throw util::InputError(
-            "{} has no meaning with --base and --head, which are shown side by side "
-            "and not judged: leave it out",
+            "{} has no meaning with --base and --head, which are shown side by side and not "
+            "judged: leave it out",
             name);
     }
     for (const auto& [format, file] : options.output.files) {

@@ -61,8 +61,7 @@ Body add_validate(CLI::App& verb) {
             },
             ""));
     verb.footer(
-        "Exit code: 0 if all suites are valid, else 2. suites/README.md describes the "
-        "format.");
+        "Exit code: 0 if all suites are valid, else 2. suites/README.md describes the format.");
     return [options] {
         std::string text;
         const std::vector<suite::Suite> suites =

@@ -53,8 +53,8 @@ void require_recorder(const fs::path& library) {
     std::error_code error;
     if (!fs::exists(library, error)) {
         throw util::Error(
-            "{} is missing: this perfgate was built without CUDA's headers and cannot "
-            "record programs",
+            "{} is missing: this perfgate was built without CUDA's headers and cannot record "
+            "programs",
             util::printable(library.native()));
     }
 }

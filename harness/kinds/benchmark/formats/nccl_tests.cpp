@@ -33,8 +33,8 @@ std::string pattern(bool in_place) {
     const std::string read =
         fmt::format(" +(?P<time>{0}) +{0} +(?:0\\.00|(?P<bus>{0})) +(?P<wrong>{1})", number, wrong);
     return fmt::format(
-        "^ *(?P<size>[0-9]+) +[0-9]+ +(?P<type>[a-z0-9_]+) +(?P<redop>[a-z]+)"
-        "( +(?P<root>-?[0-9]+))?{}{}\\s*$",
+        "^ *(?P<size>[0-9]+) +[0-9]+ +(?P<type>[a-z0-9_]+) +(?P<redop>[a-z]+)( "
+        "+(?P<root>-?[0-9]+))?{}{}\\s*$",
         in_place ? skipped : read, in_place ? read : skipped);
 }
 

@@ -52,8 +52,7 @@ void ResultBuilder::add_axis(std::string_view axis, model::ParamValue value) {
     }
     if (!is_axis_name(axis)) {
         throw util::InputError(
-            "{}: '{}' is not the name of a parameter; expected letters, digits and "
-            "'_-.:'",
+            "{}: '{}' is not the name of a parameter; expected letters, digits and '_-.:'",
             util::printable(result_.name), util::printable(axis, 80));
     }
     if (!result_.params.emplace(axis, std::move(value)).second) {
@@ -185,8 +184,8 @@ fs::path place_of(const fs::path& folder, const std::string& name) {
     fs::path file = error ? fs::path() : fs::canonical(root / relative, error);
     if (error) {
         throw util::InputError(
-            "the samples in '{}' cannot be read: {}; keep the files that the benchmark "
-            "writes beside its results",
+            "the samples in '{}' cannot be read: {}; keep the files that the benchmark writes "
+            "beside its results",
             quoted(), error.message());
     }
     const fs::path within = file.lexically_relative(root);
@@ -240,8 +239,8 @@ void read_sample_files(const fs::path& folder, std::string_view source, Results&
                 if (samples.file->count == 0 || samples.file->count > most_samples ||
                     all > most_samples) {
                     throw util::InputError(
-                        "no samples, or more than {} in the files beside the results; "
-                        "expected a benchmark that takes fewer",
+                        "no samples, or more than {} in the files beside the results; expected a "
+                        "benchmark that takes fewer",
                         most_samples);
                 }
                 read_samples(folder, samples, result.problem);

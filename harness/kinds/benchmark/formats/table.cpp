@@ -194,8 +194,7 @@ void Table::add_value(const std::shared_ptr<const Row>& shared, std::size_t valu
     if (absent) return;
     if (!cell.lacks.empty()) {
         result.builder.fail(
-            "{}: {} has no value here, but has values elsewhere in the row: each "
-            "sample needs one",
+            "{}: {} has no value here, but has values elsewhere in the row: each sample needs one",
             cell.lacks, column.words);
         return;
     }
@@ -264,12 +263,13 @@ void Table::add(Row row) {
 Results Table::take() {
     for (const auto& [name, text] : texts_) {
         if (text.other_at.empty()) continue;
-        refuse(text.other_at,
-               fmt::format("{} is '{}', and '{}' at {}, and the suite does not say what that "
-                           "means: name it in 'axes', 'where' or 'unit', or in 'samples' if it is "
-                           "no part of a case's name",
-                           in_words(name), util::printable(text.other, 40),
-                           util::printable(text.first, 40), text.at));
+        refuse(
+            text.other_at,
+            fmt::format(
+                "{} is '{}', and '{}' at {}, and the suite does not say what that means: name it "
+                "in 'axes', 'where' or 'unit', or in 'samples' if it is no part of a case's name",
+                in_words(name), util::printable(text.other, 40), util::printable(text.first, 40),
+                text.at));
     }
     Results taken;
     if (rows_left_out_ > 0) {
@@ -283,8 +283,8 @@ Results Table::take() {
             // A result may lack a value, but not in some of its rows: the others may be the fast
             // ones.
             pending.builder.fail(
-                "{}: no value in {}, which {} of the same case has: write it in each "
-                "row, or tell the cases apart ('case', 'axes')",
+                "{}: no value in {}, which {} of the same case has: write it in each row, or tell "
+                "the cases apart ('case', 'axes')",
                 seen->first_without, columns_[i].words, seen->first_with);
         }
         taken.results.push_back(pending.builder.take());

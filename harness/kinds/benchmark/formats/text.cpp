@@ -60,10 +60,8 @@ class Pattern {
         }
         for (const auto& [number, name] : expression_.CapturingGroupNames()) {
             if (groups_.insert(name).second) continue;
-            throw util::InputError(
-                "'{}' is no regular expression: two groups are named "
-                "'{}'",
-                util::printable(text, 80), name);
+            throw util::InputError("'{}' is no regular expression: two groups are named '{}'",
+                                   util::printable(text, 80), name);
         }
     }
 

@@ -171,8 +171,8 @@ Elements read_npy(const std::filesystem::path& file, std::size_t count) {
         known_types, [&](const auto& each) { return each.descr == header->descr; });
     if (type == known_types.end()) {
         refuse(
-            fmt::format("elements of type '{}'; expected integers or floating-point "
-                        "numbers in little-endian order",
+            fmt::format("elements of type '{}'; expected integers or floating-point numbers in "
+                        "little-endian order",
                         util::printable(header->descr, 40)));
     }
     if (header->fortran_order) {
