@@ -110,9 +110,7 @@ std::uint64_t MemoryUse::peak(std::uint32_t device, model::Interval time) const 
     const auto found = devices_.find(device);
     if (found == devices_.end()) return 0;
     const std::vector<Change>& changes = found->second;
-    auto next = std::ranges::upper_bound(
-        changes, time.begin,
-        [](std::uint64_t begin, const Change& change) { return begin < change.time_ns; });
+    auto next = std::ranges::upper_bound(changes, time.begin, {}, &Change::time_ns);
     std::uint64_t most = next == changes.begin() ? 0 : std::prev(next)->bytes;
     for (; next != changes.end() && next->time_ns < time.end; ++next) {
         most = std::max(most, next->bytes);

@@ -66,9 +66,8 @@ std::optional<SampledMean> DeviceSamples::over(const SampledRow& row,
     for (const auto& [device, samples] : by_device_) {
         for (const Interval& window : windows) {
             length += static_cast<double>(window.length());
-            auto sample = std::ranges::upper_bound(
-                samples, window.begin,
-                [](std::uint64_t time, const DeviceSample& each) { return time < each.end_ns; });
+            auto sample =
+                std::ranges::upper_bound(samples, window.begin, {}, &DeviceSample::end_ns);
             for (; sample != samples.end() && sample->start_ns < window.end; ++sample) {
                 const auto value = value_of(row, *sample);
                 if (!value) return std::nullopt;
