@@ -10,9 +10,8 @@
 #include "document/baseline.hpp"
 #include "metrics/catalogue.hpp"
 #include "model/case.hpp"
-#include "review/device_settings.hpp"
 #include "suite/named_plugins.hpp"
-#include "suite/settings.hpp"
+#include "suite/plan.hpp"
 #include "util/error.hpp"
 #include "util/text.hpp"
 
@@ -159,7 +158,7 @@ class SuiteCases {
 
   private:
     const Suite& suite_;
-    DeviceSettings settings_;
+    suite::DeviceSettings settings_;
     std::map<std::string, const SuiteCase*> cases_;
 };
 

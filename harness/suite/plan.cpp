@@ -103,31 +103,6 @@ std::string skip_reason(const SuiteCase& suite_case, const PlanOptions& options)
     return {};
 }
 
-/// Settings per set of layers: most cases of an entry share them.
-class SettingsCache {
-  public:
-    SettingsCache(const Suite& suite, const PlanOptions& options, Problems& problems)
-        : suite_(suite), options_(options), problems_(problems) {}
-
-    const ResolvedSettings& of(const SuiteCase& suite_case) {
-        auto layers = layers_of(suite_, suite_case, [&](const std::string& glob) {
-            return !options_.device_key.empty() && util::glob_match(glob, options_.device_key);
-        });
-        auto found = resolved_.find(layers);
-        if (found == resolved_.end()) {
-            ResolvedSettings settings = resolve(layers, problems_);
-            found = resolved_.emplace(std::move(layers), std::move(settings)).first;
-        }
-        return found->second;
-    }
-
-  private:
-    const Suite& suite_;
-    const PlanOptions& options_;
-    Problems& problems_;
-    std::map<std::vector<const Settings*>, ResolvedSettings> resolved_;
-};
-
 /// Programs are measured wherever they run.
 bool is_other(model::Target target, const PlanOptions& options) {
     return options.target && target != *options.target && target != model::Target::program;
@@ -203,13 +178,13 @@ SuitePlan plan_one(const Suite& suite, const PlanOptions& options, Used& used) {
     planned.suite.description = suite.description;
     PlanCounts& counts = planned.counts;
 
-    Problems problems(suite.file);
-    SettingsCache settings_cache(suite, options, problems);
+    DeviceSettings device_settings(suite, options.device_key);
+    Problems& problems = device_settings.problems();
     const std::set<std::size_t> selected = select(suite, options, used, counts);
     const IdsOfSuite ids(suite);
     for (const std::size_t index : selected) {
         const SuiteCase& suite_case = suite.cases[index];
-        const ResolvedSettings& settings = settings_cache.of(suite_case);
+        const ResolvedSettings& settings = device_settings.of(suite_case);
         const std::vector<model::GateRule>& gates = settings.gates(suite_case.target);
         if (gates.empty() && !suite_case.expected) {
             problems.add(suite_case.at, no_gate_message(suite_case, options.device_key));
@@ -395,6 +370,15 @@ std::string former_id(const Suite& suite, const std::string& id) {
     take(suite.overrides);
     for (const Entry& entry : suite.entries) take(entry.overrides);
     return was;
+}
+
+const ResolvedSettings& DeviceSettings::of(const SuiteCase& suite_case) {
+    auto layers = layers_of(suite_, suite_case, [&](const std::string& glob) {
+        return !device_.empty() && util::glob_match(glob, device_);
+    });
+    const auto [found, added] = resolved_.try_emplace(std::move(layers));
+    if (added) found->second = resolve(found->first, problems_);
+    return found->second;
 }
 
 SuitePlan plan_suite(const Suite& suite, const PlanOptions& options) {

@@ -43,6 +43,25 @@ struct SuitePlan {
     PlanCounts counts;
 };
 
+/// The settings of a suite's cases on one device: most cases of an entry share them.
+class DeviceSettings {
+  public:
+    /// `device`: a key, or a glob of an override, which represents the devices that it matches;
+    /// empty: no override that names a device applies.
+    DeviceSettings(const Suite& suite, std::string device)
+        : suite_(suite), device_(std::move(device)), problems_(suite.file) {}
+
+    const ResolvedSettings& of(const SuiteCase& suite_case);
+    /// Parsing has reported those of the suite itself, not those of a device that it names.
+    Problems& problems() { return problems_; }
+
+  private:
+    const Suite& suite_;
+    std::string device_;
+    Problems problems_;
+    std::map<std::vector<const Settings*>, ResolvedSettings> resolved_;
+};
+
 /// Why the suite itself skips the case on this device, from the last override that skips it; empty:
 /// it does not.
 std::string stated_skip(const SuiteCase& suite_case, const std::string& device_key);
