@@ -18,7 +18,6 @@
 #include "report/formats.hpp"
 #include "report/html.hpp"
 #include "runner/code_file.hpp"
-#include "runner/code_views.hpp"
 #include "util/error.hpp"
 #include "util/file.hpp"
 #include "util/folder.hpp"

@@ -10,8 +10,6 @@
 #include <ctime>
 #include <utility>
 
-#include "stacks/background_thread.hpp"
-
 namespace perfgate::stacks {
 namespace {
 

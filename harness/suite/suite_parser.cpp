@@ -12,7 +12,6 @@
 #include "suite/case_builder.hpp"
 #include "suite/command_reader.hpp"
 #include "suite/entry_reader.hpp"
-#include "suite/inferred_workload.hpp"
 #include "suite/matrix.hpp"
 #include "suite/named_plugins.hpp"
 #include "suite/placed_text.hpp"

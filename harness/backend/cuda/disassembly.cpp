@@ -10,8 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "backend/cuda/instruction_counts.hpp"
-#include "backend/cuda/pc_sampling.hpp"
+#include "backend/cuda/instruction_profile.hpp"
 #include "backend/cuda/readings.hpp"
 #include "elf/instruction_listing.hpp"
 #include "program/disassembly.hpp"
