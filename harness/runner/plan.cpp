@@ -43,7 +43,6 @@ void place(model::PlannedCase& planned, const model::Placement& placement) {
 }
 
 /// What was discovered in place of the cases of each suite that stand for others, by their group.
-using DiscoveredBySuite = std::vector<std::map<std::size_t, model::Discovered>>;
 
 /// Of each suite and group the ids of the discovered cases, and why one is left out.
 using DiscoveredIds = std::vector<std::map<std::size_t, std::map<std::string, std::string>>>;
@@ -200,33 +199,6 @@ class Planning {
     std::vector<suite::Suite> suites_;
 };
 
-/// The head's cases, and those that only the base has. A head without cases has none. What only
-/// the head skips is not skipped.
-DiscoveredBySuite discovered_by_any(const DiscoveredBySuite& head, const DiscoveredBySuite& base) {
-    const auto id_of = [](const model::DiscoveredCase& found) {
-        return model::case_id({"", found.name, found.params, model::Cache::cold});
-    };
-    DiscoveredBySuite all = head;
-    for (std::size_t s = 0; s < all.size(); ++s) {
-        for (auto& [group, discovered] : all[s]) {
-            if (!discovered.problem.empty()) continue;
-            std::map<std::string, std::size_t> places;
-            for (std::size_t i = 0; i < discovered.cases.size(); ++i) {
-                places.emplace(id_of(discovered.cases[i]), i);
-            }
-            for (const model::DiscoveredCase& each : base[s].at(group).cases) {
-                const auto found = places.find(id_of(each));
-                if (found == places.end()) {
-                    discovered.cases.push_back(each);
-                } else if (each.skipped.empty()) {
-                    discovered.cases[found->second].skipped.clear();
-                }
-            }
-        }
-    }
-    return all;
-}
-
 /// Skips the cases that were not discovered in the base. In the head they are errors: what the base
 /// has must not disappear silently. If a program of the base failed, its cases are errors there:
 /// what it would have reported is not known.
@@ -369,6 +341,31 @@ std::vector<std::string> plugins_named_for(const Checkout& checkout, std::string
         }
     }
     return plugins;
+}
+
+DiscoveredBySuite discovered_by_any(const DiscoveredBySuite& head, const DiscoveredBySuite& base) {
+    const auto id_of = [](const model::DiscoveredCase& found) {
+        return model::case_id({"", found.name, found.params, model::Cache::cold});
+    };
+    DiscoveredBySuite all = head;
+    for (std::size_t s = 0; s < all.size(); ++s) {
+        for (auto& [group, discovered] : all[s]) {
+            if (!discovered.problem.empty()) continue;
+            std::map<std::string, std::size_t> places;
+            for (std::size_t i = 0; i < discovered.cases.size(); ++i) {
+                places.emplace(id_of(discovered.cases[i]), i);
+            }
+            for (const model::DiscoveredCase& each : base[s].at(group).cases) {
+                const auto found = places.find(id_of(each));
+                if (found == places.end()) {
+                    discovered.cases.push_back(each);
+                } else if (each.skipped.empty()) {
+                    discovered.cases[found->second].skipped.clear();
+                }
+            }
+        }
+    }
+    return all;
 }
 
 BothPlans plan_for_both(const std::vector<std::string>& files, const MeasuringChoice& of_head,
