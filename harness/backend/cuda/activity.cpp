@@ -109,52 +109,6 @@ void give_back(std::vector<Buffer> used) {
     for (Buffer& buffer : used) buffers().spare.push_back(std::move(buffer));
 }
 
-/// For copies from or to an array, the direction follows from the memory kinds.
-model::MemoryOperationKind operation_kind(std::uint32_t cupti) {
-    using enum model::MemoryOperationKind;
-    switch (cupti) {
-        case CUPTI_ACTIVITY_MEMCPY_KIND_HTOD:
-        case CUPTI_ACTIVITY_MEMCPY_KIND_HTOA:
-            return host_to_device;
-        case CUPTI_ACTIVITY_MEMCPY_KIND_DTOH:
-        case CUPTI_ACTIVITY_MEMCPY_KIND_ATOH:
-            return device_to_host;
-        case CUPTI_ACTIVITY_MEMCPY_KIND_DTOD:
-        case CUPTI_ACTIVITY_MEMCPY_KIND_ATOA:
-        case CUPTI_ACTIVITY_MEMCPY_KIND_ATOD:
-        case CUPTI_ACTIVITY_MEMCPY_KIND_DTOA:
-            return device_to_device;
-        case CUPTI_ACTIVITY_MEMCPY_KIND_HTOH:
-            return host_to_host;
-        case CUPTI_ACTIVITY_MEMCPY_KIND_PTOP:
-            return peer_to_peer;
-        default:
-            return unknown;
-    }
-}
-
-model::MemoryKind memory_kind(std::uint32_t cupti) {
-    using enum model::MemoryKind;
-    switch (cupti) {
-        case CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE:
-            return pageable;
-        case CUPTI_ACTIVITY_MEMORY_KIND_PINNED:
-            return pinned;
-        case CUPTI_ACTIVITY_MEMORY_KIND_DEVICE:
-            return device;
-        case CUPTI_ACTIVITY_MEMORY_KIND_ARRAY:
-            return array;
-        case CUPTI_ACTIVITY_MEMORY_KIND_MANAGED:
-            return managed;
-        case CUPTI_ACTIVITY_MEMORY_KIND_DEVICE_STATIC:
-            return device_static;
-        case CUPTI_ACTIVITY_MEMORY_KIND_MANAGED_STATIC:
-            return managed_static;
-        default:
-            return unknown;
-    }
-}
-
 // A record that is not yet assigned to a launch: CUPTI writes correlation and activity records into
 // buffers in no particular order.
 struct Pending {
@@ -183,7 +137,7 @@ class Parser {
                 add(filled, ActivityKind::memset,
                     {.kind = model::MemoryOperationKind::memset,
                      .bytes = static_cast<std::int64_t>(filled.bytes),
-                     .to = memory_kind(filled.memoryKind)});
+                     .to = model::memory_kind_of(filled.memoryKind)});
                 break;
             }
             case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: {
@@ -231,10 +185,10 @@ class Parser {
     template <typename Record>
     void add_copy(const Record& record) {
         add(record, ActivityKind::copy,
-            {.kind = operation_kind(record.copyKind),
+            {.kind = model::operation_kind_of(record.copyKind),
              .bytes = static_cast<std::int64_t>(record.bytes),
-             .from = memory_kind(record.srcKind),
-             .to = memory_kind(record.dstKind)});
+             .from = model::memory_kind_of(record.srcKind),
+             .to = model::memory_kind_of(record.dstKind)});
     }
 
     template <typename Record>
