@@ -10,7 +10,7 @@
 #include <set>
 #include <utility>
 
-#include "baseline/lock.hpp"
+#include "baseline/file_changes.hpp"
 #include "baseline/store.hpp"
 #include "document/baseline.hpp"
 #include "document/json_reader.hpp"

@@ -16,8 +16,8 @@
 
 #include "baseline/accept.hpp"
 #include "baseline/acceptance.hpp"
+#include "baseline/file_changes.hpp"
 #include "baseline/improvements.hpp"
-#include "baseline/lock.hpp"
 #include "baseline/store.hpp"
 #include "explain/explain.hpp"
 #include "gate/gate.hpp"
