@@ -11,8 +11,6 @@
 #include <string_view>
 #include <vector>
 
-#include "bisect/decision.hpp"
-
 namespace perfgate::bisect {
 
 enum class Decision {
@@ -42,6 +40,15 @@ Candidates candidates(std::span<const std::optional<Decision>> decisions);
 std::optional<std::size_t> next_commit(std::span<const std::optional<Decision>> decisions);
 
 // A search as a document: what was decided, for a restart, and what was found, for other programs.
+
+/// What the search follows: a metric of a case that BAD makes worse.
+struct Target {
+    std::string suite, id, metric, unit;
+    double good = 0, bad = 0;  ///< its values in the comparison of BAD with GOOD, in the unit
+    double bad_spread = 0;     ///< spread_of() BAD's processes
+
+    bool operator==(const Target&) const = default;
+};
 
 /// One commit, built, measured and decided about.
 struct Step {

@@ -143,9 +143,6 @@ void make_room(const fs::path& folder, std::uintmax_t most_bytes) {
         fs::file_time_type since;
         fs::path folder;
         std::uintmax_t bytes = 0;
-        bool operator<(const Kept& other) const {
-            return std::tie(since, folder) < std::tie(other.since, other.folder);
-        }
     };
     // Keeping a build takes less time: the process that began what is older was killed.
     const auto abandoned = fs::file_time_type::clock::now() - std::chrono::hours(1);
@@ -168,7 +165,7 @@ void make_room(const fs::path& folder, std::uintmax_t most_bytes) {
         kept.push_back({fs::last_write_time(at->path(), ignored), at->path(), size_of(at->path())});
         bytes += kept.back().bytes;
     }
-    std::ranges::sort(kept);
+    std::ranges::sort(kept, {}, [](const Kept& each) { return std::tie(each.since, each.folder); });
     for (const Kept& each : kept) {
         if (bytes <= most_bytes) return;
         std::error_code ignored;

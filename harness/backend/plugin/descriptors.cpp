@@ -112,21 +112,9 @@ bool is_complete(const pg_variant& variant) {
 }
 
 std::string_view name_of(pg_arithmetic arithmetic) {
-    switch (arithmetic) {
-        case PG_F32:
-            return "f32";
-        case PG_TF32:
-            return "tf32";
-        case PG_F16:
-            return "f16";
-        case PG_BF16:
-            return "bf16";
-        case PG_FP8:
-            return "fp8";
-        case PG_ARITHMETIC_UNSTATED:
-            break;
-    }
-    return "";
+    const std::string_view name =
+        util::word_of<PG_FP8>(arithmetic, {"", "f32", "tf32", "f16", "bf16", "fp8"});
+    return name == util::no_word ? "" : name;
 }
 
 namespace {
