@@ -119,11 +119,11 @@ Body add_history_add(CLI::App& verb) {
 
 namespace {
 
-struct ShowOptions {
+struct ViewOptions {
     std::string store, suite, id, baselines{suite::usual_baselines};
 };
 
-int show(const ShowOptions& options) {
+int show_changes(const ViewOptions& options) {
     const history::Store store(options.store, history::Store::Access::read);
     const auto origins = store.origins();
     history::Console console(origins, !options.id.empty());
@@ -144,13 +144,13 @@ int show(const ShowOptions& options) {
 }  // namespace
 
 Body add_history_show(CLI::App& verb) {
-    const auto options = std::make_shared<ShowOptions>();
+    const auto options = std::make_shared<ViewOptions>();
     verb.add_option("STORE", options->store, "The history")->type_name("FILE")->required();
     verb.add_option("SUITE", options->suite, "Name of a suite; default: all");
     verb.add_option("CASE", options->id, "Id of a case; also without a change");
     add_baselines_option(verb, options->baselines);
     verb.footer("Exit code: 0, also where cases became slower: a history judges nothing.");
-    return [options] { return show(*options); };
+    return [options] { return show_changes(*options); };
 }
 
 namespace {
