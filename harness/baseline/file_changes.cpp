@@ -19,7 +19,6 @@
 #include "util/error.hpp"
 #include "util/file.hpp"
 #include "util/folder.hpp"
-#include "util/replacement.hpp"
 #include "util/sha256.hpp"
 #include "util/text.hpp"
 

@@ -11,7 +11,6 @@
 #include "util/error.hpp"
 #include "util/file.hpp"
 #include "util/folder.hpp"
-#include "util/replacement.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::runner {

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "util/error.hpp"
-#include "util/replacement.hpp"
+#include "util/file.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::util {

@@ -12,8 +12,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 #include <utility>
+#include <vector>
 
 #include "kinds/benchmark/formats/layout.hpp"
 #include "model/case.hpp"
