@@ -122,8 +122,8 @@ ShortSeries shortened(const MetricSeries& series) {
         result.p99s.push_back(batch.tail->p99);
     }
     if (result.runs.size() == 1) result.runs.clear();
-    const bool repeated = std::all_of(result.processes.begin(), result.processes.end(),
-                                      [&](double value) { return value == series.value; });
+    const bool repeated =
+        std::ranges::all_of(result.processes, [&](double value) { return value == series.value; });
     if (repeated) result.repeated = static_cast<std::int64_t>(result.processes.size());
     return result;
 }
@@ -259,10 +259,9 @@ void describe(Archive& archive, Described<Archive, LedgerEntry>& of) {
 PERFGATE_FIELDS(Ledger, required(suite), named(required, "device", device_key))
 
 std::string write_ledger(Ledger ledger) {
-    std::stable_sort(ledger.entries.begin(), ledger.entries.end(),
-                     [](const LedgerEntry& left, const LedgerEntry& right) {
-                         return std::tie(left.id, left.at) < std::tie(right.id, right.at);
-                     });
+    std::ranges::stable_sort(ledger.entries, [](const LedgerEntry& left, const LedgerEntry& right) {
+        return std::tie(left.id, left.at) < std::tie(right.id, right.at);
+    });
     std::string text = write_document(ledger_schema, ledger, JsonLayout::compact) + '\n';
     for (const LedgerEntry& entry : ledger.entries) text += write_line(entry) + '\n';
     return text;
@@ -289,8 +288,8 @@ Ledger parse_ledger(std::string_view text, std::string_view source) {
         }
     }
     if (number == 0) {
-        throw util::InputError(
-            fmt::format("{}: expected a ledger, found an empty file", util::printable(source)));
+        throw util::InputError("{}: expected a ledger, found an empty file",
+                               util::printable(source));
     }
     return ledger;
 }

@@ -38,8 +38,8 @@ std::string kernel_of(const CaseVerdict& verdict, const CaseResult* result) {
     if (!verdict.changed_kernels.empty()) {
         return model::brief_kernel_name(verdict.changed_kernels.front());
     }
-    const auto longest = std::max_element(
-        result->kernels.begin(), result->kernels.end(),
+    const auto longest = std::ranges::max_element(
+        result->kernels,
         [](const auto& left, const auto& right) { return left.duration_ns < right.duration_ns; });
     return longest == result->kernels.end() ? std::string()
                                             : model::brief_kernel_name(longest->name);
@@ -167,15 +167,15 @@ void group_suite(const model::SuiteResult* results, const model::Policy& policy,
         group.cases.emplace_back(reason.size, static_cast<std::int64_t>(i));
         if (is_new || reason.size > group.worst.size) group.worst = std::move(reason);
     }
-    std::stable_sort(groups.begin(), groups.end(), [](const Growing& left, const Growing& right) {
+    std::ranges::stable_sort(groups, [](const Growing& left, const Growing& right) {
         if (left.worst.effect != right.worst.effect) return left.worst.effect < right.worst.effect;
         return left.worst.size > right.worst.size;
     });
     suite.groups.clear();
     for (Growing& group : groups) {
-        std::stable_sort(
-            group.cases.begin(), group.cases.end(),
-            [](const auto& left, const auto& right) { return left.first > right.first; });
+        std::ranges::stable_sort(group.cases, [](const auto& left, const auto& right) {
+            return left.first > right.first;
+        });
         model::CaseGroup& made = suite.groups.emplace_back();
         made.effect = group.worst.effect;
         made.sentence = sentence_of(group.worst);

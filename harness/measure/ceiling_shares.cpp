@@ -10,7 +10,6 @@
 
 #include "metrics/catalogue.hpp"
 #include "model/roofline.hpp"
-#include "model/stated_work.hpp"
 #include "stats/quantiles.hpp"
 
 namespace perfgate::measure {

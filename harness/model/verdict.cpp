@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include "util/word_of.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::model {
 
@@ -189,8 +189,8 @@ bool stayed(const MetricVerdict& verdict) {
 bool stayed(const CaseVerdict& verdict) {
     return verdict.verdict == Verdict::pass ||
            (verdict.verdict == Verdict::inconclusive && verdict.doubt == Doubt::not_shown &&
-            std::all_of(verdict.metrics.begin(), verdict.metrics.end(),
-                        [](const MetricVerdict& metric) { return stayed(metric); }));
+            std::ranges::all_of(verdict.metrics,
+                                [](const MetricVerdict& metric) { return stayed(metric); }));
 }
 
 Outcome outcome_of(const MetricVerdict& verdict, const Policy& policy) {

@@ -92,14 +92,14 @@ struct Streams {
 /// execvpe would use ours.
 std::string file_of(const Program& program) {
     const std::string& word = program.words.front();
-    const auto path = std::find_if(program.environment.begin(), program.environment.end(),
-                                   [](const auto& variable) { return variable.first == "PATH"; });
+    const auto path = std::ranges::find_if(
+        program.environment, [](const auto& variable) { return variable.first == "PATH"; });
     if (path == program.environment.end() || word.find('/') != std::string::npos) return word;
     const auto folder = std::filesystem::absolute(program.folder.empty() ? "." : program.folder);
     const auto file = util::found_on_path(word, path->second, folder);
     if (file.empty()) {
-        throw NotStarted(fmt::format("cannot run {}: no folder of its PATH ({}) has it",
-                                     util::printable(word), util::printable(path->second)));
+        throw NotStarted("cannot run {}: no folder of its PATH ({}) has it", util::printable(word),
+                         util::printable(path->second));
     }
     return file.native();
 }
@@ -108,9 +108,8 @@ pid_t start(const Program& program, const std::string& mark, const Streams& stre
     if (program.words.empty()) throw util::InputError("no program was named");
     std::error_code unknown;
     if (!program.folder.empty() && !std::filesystem::is_directory(program.folder, unknown)) {
-        throw NotStarted(fmt::format("cannot run {} in {}: there is no such folder",
-                                     util::printable(program.words.front()),
-                                     util::printable(program.folder)));
+        throw NotStarted("cannot run {} in {}: there is no such folder",
+                         util::printable(program.words.front()), util::printable(program.folder));
     }
     const std::string file = file_of(program);
     const std::vector<std::string> environment = environment_of(program, mark);
@@ -118,7 +117,7 @@ pid_t start(const Program& program, const std::string& mark, const Streams& stre
     const std::vector<char*> variables = pointers(environment);
     std::array<int, 2> failure{};
     if (pipe2(failure.data(), O_CLOEXEC) != 0) {
-        throw util::Error(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+        throw util::Error("cannot make a pipe: {}", std::strerror(errno));
     }
     const pid_t parent = ::getpid();
     const pid_t child = fork();
@@ -137,12 +136,12 @@ pid_t start(const Program& program, const std::string& mark, const Streams& stre
         } while (got < 0 && errno == EINTR);
     }
     ::close(failure[0]);
-    if (child < 0) throw util::Error(fmt::format("cannot fork: {}", std::strerror(fork_error)));
+    if (child < 0) throw util::Error("cannot fork: {}", std::strerror(fork_error));
     if (got == sizeof(error)) {
         waitpid(child, nullptr, 0);
         // A relative path is one from the program's folder.
         const std::string& word = program.words.front();
-        throw NotStarted(fmt::format(
+        throw NotStarted(
             "cannot run {}{}: {}{}", util::printable(word),
             word.find('/') == std::string::npos || word.front() == '/' || program.folder.empty()
                 ? std::string()
@@ -150,7 +149,7 @@ pid_t start(const Program& program, const std::string& mark, const Streams& stre
             std::strerror(error),
             error == ENOENT && word.find(' ') != std::string::npos
                 ? "; its arguments are items of their own"
-                : ""));
+                : "");
     }
     return child;
 }

@@ -23,7 +23,7 @@
 #include "model/measured_as.hpp"
 #include "model/quantity.hpp"
 #include "review/expectations.hpp"
-#include "review/findings.hpp"
+#include "review/finding.hpp"
 #include "review/planted.hpp"
 #include "stats/quantiles.hpp"
 #include "suite/plan.hpp"
@@ -122,8 +122,8 @@ void add(const Raise& raise, const model::SourcePlace& place, Findings& findings
 }
 
 bool is_gated(const CaseGates& gates, const std::string& metric) {
-    return std::any_of(gates.rules.begin(), gates.rules.end(),
-                       [&](const model::GateRule& rule) { return rule.metric == metric; });
+    return std::ranges::any_of(gates.rules,
+                               [&](const model::GateRule& rule) { return rule.metric == metric; });
 }
 
 double anchor_of(const BaselineCase& baseline_case, const std::string& metric,
@@ -152,8 +152,7 @@ void compare_acknowledgement(const Metric& metric, const BaselineCase& before,
 void compare_tags(const std::string& id, const BaselineCase& before, const BaselineCase& after,
                   const model::SourcePlace& place, Findings& findings) {
     for (const std::string& tag : before.tags.value_or(std::vector<std::string>{})) {
-        const bool kept = after.tags && std::find(after.tags->begin(), after.tags->end(), tag) !=
-                                            after.tags->end();
+        const bool kept = after.tags && std::ranges::find(*after.tags, tag) != after.tags->end();
         if (!kept) findings.add(Loosening::tag_removed, place, tag, "tagged", "not tagged", id);
     }
 }
@@ -290,7 +289,7 @@ std::vector<Circumstance> changed_circumstances(const BaselineCase& before,
 /// Without the clock of each process the gate neither excuses a time by a lower one nor sees what a
 /// higher one hides.
 bool knows_other_clocks(const BaselineCase& before, const BaselineCase& after) {
-    return std::any_of(before.metrics.begin(), before.metrics.end(), [&](const auto& metric) {
+    return std::ranges::any_of(before.metrics, [&](const auto& metric) {
         const auto found = after.metrics.find(metric.first);
         return found != after.metrics.end() && gate::mean_clock_mhz(metric.second).has_value() !=
                                                    gate::mean_clock_mhz(found->second).has_value();

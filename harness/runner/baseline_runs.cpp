@@ -45,7 +45,7 @@ constexpr std::size_t least_starts = 9;
 constexpr double steady_share = 0.25;
 
 bool is_steady(const model::Run& run, const model::CaseResult& result) {
-    return std::all_of(result.gates.begin(), result.gates.end(), [&](const model::GateRule& gate) {
+    return std::ranges::all_of(result.gates, [&](const model::GateRule& gate) {
         const auto series = result.metrics.find(gate.metric);
         return series == result.metrics.end() ||
                run.metric_definitions.at(gate.metric).metric_class != model::MetricClass::timing ||
@@ -79,7 +79,7 @@ class BaselineMeasuring {
         const std::chrono::duration<double> first = std::chrono::steady_clock::now() - begun;
         const std::size_t workers = workers_at_first(chosen_, slow_);
         // What recording costs takes starts of its own.
-        const bool bare = std::any_of(programs_.begin(), programs_.end(), [&](const auto& at) {
+        const bool bare = std::ranges::any_of(programs_, [&](const auto& at) {
             return model::case_at(session_.run(), at).metrics.contains("tracing_overhead");
         });
         const std::size_t bare_starts = bare ? measure::overhead_batches : 0;
@@ -112,7 +112,7 @@ class BaselineMeasuring {
     [[nodiscard]] std::vector<model::CaseIndex> noisy_workers() const {
         std::vector<model::CaseIndex> noisy = noisy_cases(session_.run());
         std::erase_if(noisy, [&](const model::CaseIndex& at) {
-            return std::find(workers_.begin(), workers_.end(), at) == workers_.end();
+            return std::ranges::find(workers_, at) == workers_.end();
         });
         return noisy;
     }

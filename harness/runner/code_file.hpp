@@ -9,7 +9,9 @@
 
 #include "measure/session.hpp"
 #include "model/kernel_code.hpp"
+#include "model/run.hpp"
 #include "model/verdict.hpp"
+#include "report/code_page.hpp"
 #include "runner/choice.hpp"
 
 namespace perfgate::runner {
@@ -37,5 +39,11 @@ model::KeptCode read_code(const std::filesystem::path& folder);
 /// The code of a case; null: there is none.
 const model::CaseCode* code_in(const std::vector<model::CaseCode>& all, const std::string& suite,
                                const std::string& id);
+
+// The machine code that a run keeps of its slower cases, as its report's page shows it.
+
+/// Source text is that of regular files that git has below the current folder at the run's
+/// revision; nothing of the working tree is read. A run of changed files has none.
+report::CodeViews code_views(const model::Run& run, const model::KeptCode& kept);
 
 }  // namespace perfgate::runner

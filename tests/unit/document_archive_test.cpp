@@ -6,7 +6,7 @@
 #include "model/relation.hpp"
 #include "model/verdict.hpp"
 #include "util/error.hpp"
-#include "util/word_of.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::document {
 namespace {

@@ -36,9 +36,9 @@ bool writes_file(const Command& command) {
     const auto names_it = [](const std::string& text) {
         return text.find(model::out_word) != std::string::npos;
     };
-    return std::any_of(command.words.begin(), command.words.end(), names_it) ||
-           std::any_of(command.environment.begin(), command.environment.end(),
-                       [&](const auto& variable) { return names_it(variable.second); });
+    return std::ranges::any_of(command.words, names_it) ||
+           std::ranges::any_of(command.environment,
+                               [&](const auto& variable) { return names_it(variable.second); });
 }
 
 std::string read_output(const fs::path& file) {
@@ -110,7 +110,7 @@ void take_values(const measure::ProgramRequest& request, const model::PlannedCas
     std::size_t most = 0;
     for (const auto& [metric, samples] : found.metrics) {
         const auto& wanted = planned.metrics;
-        if (std::find(wanted.begin(), wanted.end(), metric) == wanted.end()) continue;
+        if (std::ranges::find(wanted, metric) == wanted.end()) continue;
         most = std::max(most, samples.values.size());
         model::Batch batch{request.process, request.board, planned.seed,
                            command::thinned(samples.values)};

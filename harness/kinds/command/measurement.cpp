@@ -95,22 +95,19 @@ class BatchTaker {
     /// For the overhead's interval, or because what only bare runs tell is gated.
     [[nodiscard]] bool needs_bare_run() const {
         if (request_.overhead || request_.verify_only) return true;
-        return std::any_of(
-            request_.cases.begin(), request_.cases.end(), [](const model::PlannedCase* planned) {
-                return std::any_of(planned->gates.begin(), planned->gates.end(),
-                                   [](const model::GateRule& gate) {
-                                       const auto metric = metrics::find_metric(gate.metric);
-                                       return metric && metric->from_bare_runs;
-                                   });
+        return std::ranges::any_of(request_.cases, [](const model::PlannedCase* planned) {
+            return std::ranges::any_of(planned->gates, [](const model::GateRule& gate) {
+                const auto metric = metrics::find_metric(gate.metric);
+                return metric && metric->from_bare_runs;
             });
+        });
     }
 
     Bare run_bare() {
         observe_("bare");
-        const bool any_range =
-            std::any_of(request_.cases.begin(), request_.cases.end(), [](const auto* planned) {
-                return command::piece_of(*planned->subject).kind == Piece::Kind::range;
-            });
+        const bool any_range = std::ranges::any_of(request_.cases, [](const auto* planned) {
+            return command::piece_of(*planned->subject).kind == Piece::Kind::range;
+        });
         Bare bare;
         if (!any_range || request_.verify_only) {
             bare.wall_ns = run("bare", {});
@@ -342,9 +339,9 @@ kinds::StoredResults read_stored(const model::Subject& subject, const fs::path& 
     std::vector<activity::Recording> recordings = traces::read_recordings(file);
     for (const activity::Recording& recording : recordings) {
         if (recording.incomplete.empty()) continue;
-        throw util::InputError(fmt::format("{}: the recording is incomplete: {}",
-                                           util::printable(file.native()),
-                                           util::printable(recording.incomplete.front(), 300)));
+        throw util::InputError("{}: the recording is incomplete: {}",
+                               util::printable(file.native()),
+                               util::printable(recording.incomplete.front(), 300));
     }
     kinds::StoredResults stored;
     stored.content = fingerprint_of(recordings);

@@ -74,9 +74,8 @@ program::End ProgramRuns::run(const ProgramRun& run) const {
     program.words = run.words;
     program.environment = run.variables;
     for (const auto& [name, value] : command_.environment) {
-        const bool replaced =
-            std::any_of(run.variables.begin(), run.variables.end(),
-                        [&name = name](const auto& variable) { return variable.first == name; });
+        const bool replaced = std::ranges::any_of(
+            run.variables, [&name = name](const auto& variable) { return variable.first == name; });
         if (!replaced) program.environment.emplace_back(name, value);
     }
     if (!command_.out_extension.empty()) {

@@ -3,12 +3,16 @@
 // in the units of perfgate's metrics.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kinds/benchmark/formats/layout.hpp"
@@ -77,6 +81,10 @@ class ResultBuilder {
     /// How many samples of the metric the file says that there are, if it has any.
     void state_count(const std::string& metric, std::int64_t count);
     void fail(std::string problem);
+    template <class First, class... Rest>
+    void fail(fmt::format_string<First, Rest...> text, First&& first, Rest&&... rest) {
+        fail(fmt::format(text, std::forward<First>(first), std::forward<Rest>(rest)...));
+    }
     void skip(std::string reason);
 
     /// How it was measured, as far as that is no part of its name.
@@ -110,5 +118,14 @@ void require_stated_counts(Results& results);
 /// Refuses names that are no text for a case id, too many results, and results that appear twice.
 /// Throws util::InputError that begins with `source`.
 void check(const Results& results, std::string_view source);
+
+// Samples that a benchmark writes into files beside its results.
+
+/// Reads the files that the results name, from `folder`, in which the results are. Throws
+/// util::InputError, which begins with `source`, for a name that leads out of the folder (by '..'
+/// or by a link), a file that is absent, is no regular file or has another size than stated, and
+/// for more than most_samples in all. A sample that is not above 0 is the result's problem.
+void read_sample_files(const std::filesystem::path& folder, std::string_view source,
+                       Results& results);
 
 }  // namespace perfgate::benchmark

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples of the program counter: where the warps of a case's kernels are, and what they wait for.
+// How often the warps of a launch execute each instruction: counted, not sampled.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,19 @@
 #include <utility>
 
 #include "backend/cuda/cuda_case.hpp"
+#include "model/case.hpp"
 #include "model/kernel_code.hpp"
 
 namespace perfgate::backend::cuda {
+
+/// By function (mangled) and offset in bytes.
+using InstructionCounts = std::map<std::pair<std::string, std::uint64_t>, std::int64_t>;
+
+/// Launches the case once, with code that CUPTI patched to count (its SASS metrics): slower than
+/// it is. Throws util::Error with the reason if nothing can be counted.
+InstructionCounts count_instructions(OpenDevice& device, CudaCase& opened, model::Cache cache);
+
+// Samples of the program counter: where the warps of a case's kernels are, and what they wait for.
 
 struct PcSamples {
     /// By function (mangled) and offset in bytes.
