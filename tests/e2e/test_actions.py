@@ -83,12 +83,12 @@ class Played(tool.Case):
     def setUp(self):
         super().setUp()
         self.repository = self.folder / "repository"
+        self.tools = self.folder / "tools"
+        self.tools.mkdir()
         if not self.first.exists():
             self.make_first()
         shutil.copytree(self.first, self.repository)
         self.workflows = self.repository / ".github/workflows"
-        self.tools = self.folder / "tools"
-        self.tools.mkdir()
         self.artifacts = self.folder / "artifacts"
         self.install(f'exec "{tool.PERFGATE}" "$@"')
         self.environment = {
@@ -1468,11 +1468,11 @@ class Unpublished:
         # Nothing is from perfgate's repository, and nothing is downloaded.
         shutil.rmtree(self.repository / "ci")
         shutil.rmtree(self.folder / "release")
-        script(self.tools / "curl", "#!/bin/sh\nexit 9\n")
 
     def runner(self, **github):
         runner = super().runner(**github)
         runner.repositories = {}
+        script(self.tools / "curl", "#!/bin/sh\nexit 9\n")
         return runner
 
     def bring(self, branch):
