@@ -16,6 +16,9 @@ foreach(pages man bash-completion zsh fish)
   install(DIRECTORY "${CMAKE_BINARY_DIR}/share/${pages}" DESTINATION share)
 endforeach()
 install(FILES LICENSE README.md DESTINATION share/perfgate)
+# For workflows of an archive that is published nowhere, and to copy from.
+install(DIRECTORY ci/action ci/setup DESTINATION share/perfgate/ci USE_SOURCE_PERMISSIONS)
+install(FILES ci/workflows/base-head.yml ci/workflows/matrix.yml DESTINATION share/perfgate/ci/workflows)
 
 set(CPACK_GENERATOR TGZ)
 set(CPACK_PACKAGE_NAME perfgate)

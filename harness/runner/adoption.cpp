@@ -233,8 +233,7 @@ bool is_repository(std::string_view text) {
            text.find('/', slash + 1) == std::string_view::npos && is_plain(text, "._-/");
 }
 
-void find_repository(const AdoptionChoice& choice, const Ci& ci, Adopted& adopted) {
-    const std::string& from = choice.from;
+void find_repository(const std::string& from, Adopted& adopted) {
     Values facts = release_facts();
     const std::size_t at = from.find('@');
     adopted.owner = from.empty() ? facts["repository"] : from.substr(0, at);
@@ -244,18 +243,11 @@ void find_repository(const AdoptionChoice& choice, const Ci& ci, Adopted& adopte
             throw util::InputError(fmt::format("--from {}: expected OWNER/NAME or OWNER/NAME@SHA",
                                                util::printable(from)));
         }
-        const std::string given =
-            fmt::format("--from OWNER/perfgate{}", adopted.sha.empty() ? "@SHA" : "");
-        throw util::InputError(
-            "this perfgate does not know where it is published: " +
-            (ci.shelf.empty()
-                 ? fmt::format("GitHub's workflows run actions of perfgate's repository, so push "
-                               "it to OWNER/perfgate on your GitHub, and give {}; or use a release "
-                               "of a published repository, which knows it",
-                               given)
-                 : fmt::format("name the .tar.gz that it was unpacked from, --archive FILE, or the "
-                               "repository of its release, {}",
-                               given)));
+        throw util::InputError(fmt::format(
+            "this perfgate does not know where it is published: name the .tar.gz that it was "
+            "unpacked from, --archive FILE, or the repository of its release, --from "
+            "OWNER/perfgate{}",
+            adopted.sha.empty() ? "@SHA" : ""));
     }
     if (!util::is_hex(adopted.sha, 40)) {
         throw util::InputError(fmt::format(
@@ -280,12 +272,27 @@ bool ends_whole(const std::string& file) {
     return gzclose(opened) == Z_OK && got == 0;  // closing tells an end within the stream
 }
 
-void find_archive(const std::string& file, const Ci& ci, Adopted& adopted) {
-    if (ci.shelf.empty()) {
-        throw util::InputError(
-            "--archive: GitHub's workflows use the actions of perfgate's repository; name it, "
-            "--from OWNER/perfgate@SHA");
+/// Where jobs find the archive: an address, a file of the machine, or, for GitHub, whose own machines
+/// run jobs, too, a file of the repository.
+void require_place(const std::string& place, const Ci& ci) {
+    const std::size_t scheme = place.find("://");
+    const std::string_view path = std::string_view(place).substr(
+        scheme == std::string::npos ? 0 : scheme + std::string_view("://").size());
+    const bool of_repository = ci.name == "github" && scheme == std::string::npos;
+    const bool whole = scheme == std::string::npos ? of_repository || place.starts_with('/')
+                                                   : place.starts_with("https://") ||
+                                                         place.starts_with("http://");
+    if (of_repository) require_plain("--archive-at", place, "_./-+");
+    if (!whole || !is_plain(path, "_./-+:%~=&?")) {
+        throw util::InputError(fmt::format("--archive-at {}: expected https://… or {}",
+                                           util::printable(place),
+                                           ci.name == "github" ? "a file of this repository"
+                                                               : "a file of the machines, /…"));
     }
+}
+
+void find_archive(const AdoptionChoice& choice, const Ci& ci, Adopted& adopted) {
+    const std::string& file = choice.archive;
     const std::string name = shelf_name(file);
     // A build between releases has its commit behind the version.
     if (!is_plain(name, "._-") || !name.starts_with("perfgate-" PERFGATE_VERSION "-") ||
@@ -305,7 +312,9 @@ void find_archive(const std::string& file, const Ci& ci, Adopted& adopted) {
     util::Sha256 sum;
     sum.add(content);
     for (const std::uint8_t byte : sum.digest()) adopted.archive_sum += fmt::format("{:02x}", byte);
-    adopted.archive = std::string(ci.shelf) + name;
+    adopted.archive_given = !choice.archive_place.empty();
+    if (adopted.archive_given) require_place(choice.archive_place, ci);
+    adopted.archive = adopted.archive_given ? choice.archive_place : std::string(ci.shelf) + name;
     adopted.archive_file = file;
 }
 
@@ -335,9 +344,9 @@ Adopted adopted_by(const AdoptionChoice& choice, const Ci& ci, std::vector<std::
     adopted.config = choice.config.empty() ? std::string(usual_config) : choice.config;
     require_plain("--config", adopted.config, "_./-");
     if (choice.archive.empty()) {
-        find_repository(choice, ci, adopted);
+        find_repository(choice.from, adopted);
     } else {
-        find_archive(choice.archive, ci, adopted);
+        find_archive(choice, ci, adopted);
     }
     AdoptionChoice chosen = choice;
     std::erase(chosen.suites, adopted.config);  // a shell put it among the suites

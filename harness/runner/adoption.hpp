@@ -25,8 +25,11 @@ struct AdoptionChoice {
     /// OWNER/NAME or OWNER/NAME@SHA: where the release and the actions are. Empty, or without a
     /// SHA: what the release says of itself.
     std::string from;
-    /// The release's .tar.gz, which is published nowhere: for jobs that need no actions.
+    /// The release's .tar.gz, which is published nowhere.
     std::string archive;
+    /// Where jobs find it: an address, or a file of the machine or, for GitHub, of the repository.
+    /// Empty: in what the CI has for it.
+    std::string archive_place;
 };
 
 struct Adoption {

@@ -77,6 +77,15 @@ void add_github(const Pipeline& pipeline, Values& values) {
                                        : "arguments: |\n  " + joined(arguments, "\n  ");
     };
     values["arguments"] = input();
+    if (pipeline.owner.empty()) {
+        values["setup"] = lookup(values, false)("setup_archive");
+        values["action"] = "./.perfgate/share/perfgate/ci/action";
+        if (!pipeline.archive_given || pipeline.archive.find("://") != std::string::npos)
+            values["default_branch"] = "";
+    } else {
+        values["action"] = fmt::format("{}/ci/action@{}", pipeline.owner, pipeline.sha);
+        values["archive_env"] = values["default_branch"] = "";
+    }
     arguments.emplace_back("--set=improved=fail");
     values["nightly_arguments"] = input();
 }
@@ -101,14 +110,17 @@ void add_jenkins(const Pipeline& pipeline, Values& values) {
     values["jenkins_labels"] = fmt::format("'{}'", joined(pipeline.runners, "', '"));
 }
 
+constexpr std::string_view release =
+    "${{ github.server_url }}/${{ github.repository }}/releases/download/"
+    "perfgate-" PERFGATE_VERSION "/";
 constexpr std::string_view registry =
     "$CI_API_V4_URL/projects/$CI_PROJECT_ID/packages/generic/perfgate/" PERFGATE_VERSION "/";
 
 constexpr Ci all_ci[] = {
-    {"github", "#", "-${{ matrix.runner }}", add_github, ""},
-    {"gitlab", "#", "-$RUNNER", add_gitlab, registry},
-    {"buildkite", "#", "", add_buildkite, "/opt/"},
-    {"jenkins", "//", "-$RUNNER", add_jenkins, "/opt/", true},
+    {"github", "#", "-${{ matrix.runner }}", add_github, release, "shelf_github", "get_github"},
+    {"gitlab", "#", "-$RUNNER", add_gitlab, registry, "shelf_gitlab", "get_gitlab"},
+    {"buildkite", "#", "", add_buildkite, "/opt/", "shelf_agents", ""},
+    {"jenkins", "//", "-$RUNNER", add_jenkins, "/opt/", "shelf_agents", "", true},
 };
 
 Values values_of(const Pipeline& pipeline, const Ci& ci) {
@@ -118,15 +130,19 @@ Values values_of(const Pipeline& pipeline, const Ci& ci) {
         quoted += fmt::format("{}'{}'", quoted.empty() ? "" : " ", each);
     }
     const std::string suites = joined(pipeline.suites, " ");
+    const std::string renamed = shelf_name(pipeline.archive_file);
+    const std::string file = util::shell_word(pipeline.archive_file);
+    const bool copied = fs::path(pipeline.archive_file).filename() != renamed;
     Values values{
         {"actions", pipeline.owner},
         {"sha", pipeline.sha},
         {"version", PERFGATE_VERSION},
         {"archive", pipeline.archive},
         {"archive_sum", pipeline.archive_sum},
-        {"archive_file", util::shell_word(pipeline.archive_file)},
-        {"archive_name", shelf_name(pipeline.archive_file)},
-        {"shelf", std::string(ci.shelf)},
+        {"archive_file", file},
+        {"archive_name", renamed},
+        {"archive_copy", copied ? fmt::format("cp {} {} && ", file, renamed) : ""},
+        {"archive_upload", copied ? renamed : file},
         {"machines", joined(pipeline.runners, " and one for ")},
         {"guide", guide(pipeline)},
         {"config", pipeline.config},
@@ -143,7 +159,10 @@ Values values_of(const Pipeline& pipeline, const Ci& ci) {
         for (const char* name : {"build", "build_script", "gitlab_build", "gitlab_cache"})
             values[name];
     }
-    if (pipeline.archive_file.empty()) values["copy_step"] = values["registry_step"] = "";
+    const Lookup fragment = lookup(values, false);
+    values["get_own"] = ci.get.empty() ? "" : fragment(ci.get);
+    values["shelf_step"] = pipeline.archive_file.empty() ? ""
+                           : fragment(pipeline.archive_given ? "shelf_given" : ci.shelf_step);
     std::error_code error;
     values["include_step"] =
         fs::exists(".gitlab-ci.yml", error)

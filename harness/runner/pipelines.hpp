@@ -19,6 +19,7 @@ struct Pipeline {
     std::string archive;       ///< "https://…/perfgate-0.2.0-linux-x86_64.tar.gz", for the jobs
     std::string archive_sum;   ///< SHA-256; empty: what lies beside the archive says it
     std::string archive_file;  ///< what is to be put where jobs find it; empty: it is published
+    bool archive_given = false;  ///< `archive` is where the user says, not the shelf
     std::string baselines, build;
     std::vector<std::string> suites, plugins, runners;
 };
@@ -29,8 +30,10 @@ struct Ci {
     std::string_view comment;  ///< what begins one
     std::string_view suffix;   ///< of names, of one of several runners
     void (*add)(const Pipeline& pipeline, Values& values);
-    /// Where jobs find an archive that is published nowhere; empty: they need a repository.
+    /// Where jobs find an archive that is published nowhere.
     std::string_view shelf;
+    std::string_view shelf_step;  ///< the fragment that says how it gets there
+    std::string_view get;         ///< the fragment that gets it from there; empty: as from elsewhere
     bool escapes_shell = false;  ///< scripts are in a text of Groovy
 };
 

@@ -340,7 +340,8 @@ class Runner:
             **{key: scope.text(value) for key, value in step.get("env", {}).items()},
             **{key: str(path) for key, path in files.items()},
             "CI": "true", "GITHUB_ACTIONS": "true", "GITHUB_WORKSPACE": str(self.workspace),
-            "GITHUB_SERVER_URL": self.github["server_url"], "GITHUB_RUN_ID": self.github["run_id"],
+            "GITHUB_SERVER_URL": self.github["server_url"], "GITHUB_API_URL": self.github["server_url"] + "/api/v3",
+            "GITHUB_RUN_ID": self.github["run_id"],
             "GITHUB_REPOSITORY": self.github["repository"], "GITHUB_SHA": self.github["sha"],
             "RUNNER_TEMP": str(self.temp),
         }

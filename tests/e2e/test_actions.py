@@ -4,6 +4,7 @@ with perfgate on the host backend; and what holds for every file there."""
 
 import atexit
 import datetime
+import gzip
 import hashlib
 import html.parser
 import importlib.machinery
@@ -51,9 +52,12 @@ CONFIG = "backend: host\nprocesses: 1\npolicy: {no_baseline: fail, rounds: 0, to
 
 
 
-def adopt(folder, *words, code=0):
+PUBLISHED = ("--from", f"{PERFGATE}@{SHA}")
+
+
+def adopt(folder, *words, code=0, given=PUBLISHED):
     """`perfgate adopt` in a repository."""
-    done = subprocess.run([tool.PERFGATE, "adopt", "--from", f"{PERFGATE}@{SHA}", *words], cwd=folder, text=True,
+    done = subprocess.run([tool.PERFGATE, "adopt", *given, *words], cwd=folder, text=True,
                           capture_output=True, timeout=tool.PATIENCE_S)
     assert done.returncode == code, done.stdout + done.stderr
     return done
@@ -79,12 +83,12 @@ class Played(tool.Case):
     def setUp(self):
         super().setUp()
         self.repository = self.folder / "repository"
-        if not Played.first.exists():
-            self.make_first()
-        shutil.copytree(Played.first, self.repository)
-        self.workflows = self.repository / ".github/workflows"
         self.tools = self.folder / "tools"
         self.tools.mkdir()
+        if not self.first.exists():
+            self.make_first()
+        shutil.copytree(self.first, self.repository)
+        self.workflows = self.repository / ".github/workflows"
         self.artifacts = self.folder / "artifacts"
         self.install(f'exec "{tool.PERFGATE}" "$@"')
         self.environment = {
@@ -103,9 +107,12 @@ class Played(tool.Case):
         self.write("repository/configs/ci.yaml", CONFIG)
         script(self.repository / "ci/perfgate", f'#!/bin/sh\nexec "{tool.PERFGATE}" "$@"\n')
         self.git("init", "--quiet", "--template=", "-b", "main")
-        adopt(self.repository)
+        self.adopt()
         self.commit("first")
-        self.repository.rename(Played.first)
+        self.repository.rename(self.first)
+
+    def adopt(self):
+        adopt(self.repository)
 
     def git(self, *words, cwd=None):
         return subprocess.run(
@@ -134,10 +141,6 @@ class Played(tool.Case):
 
     def check_out(self, runner, inputs):
         target = runner.workspace / inputs.get("path", ".")
-        if "repository" in inputs:
-            self.assertEqual((PERFGATE, SHA), (inputs["repository"], inputs["ref"]))
-            shutil.copytree(CI, target / "ci")
-            return
         # Without the template's hooks, and checked out once: these took as long as all else of a small clone.
         self.git("clone", "--quiet", "--no-checkout", "--template=", self.repository, target)
         self.git("checkout", "--quiet", inputs.get("ref") or runner.github["sha"], cwd=target)
@@ -211,13 +214,14 @@ class Played(tool.Case):
 
     def install(self, text):
         """The release that the workflows set up, as github.com has it."""
-        version, = {version for path in WORKFLOWS
-                    for version in re.findall(r"^ +version: (.*)$", path.read_text(), re.MULTILINE)}
+        version = tool.VERSION
         name = f"perfgate-{version}-linux-x86_64"
         folder = self.folder / "release"
         script(folder / name / "bin/perfgate", f'#!/bin/sh\n[ "$1" != --version ] || exec echo perfgate {version}\n{text}\n')
         with tarfile.open(folder / f"{name}.tar.gz", "w:gz") as archive:
             archive.add(folder / name, name)
+            for part in ("action", "setup"):
+                archive.add(CI / part, f"{name}/share/perfgate/ci/{part}")
         total = hashlib.sha256((folder / f"{name}.tar.gz").read_bytes()).hexdigest()
         (folder / "SHA256SUMS").write_text(f"{total}  {name}.tar.gz\n")
         script(self.tools / "curl", f"""#!/bin/bash
@@ -800,7 +804,7 @@ class Nightly(Played):
 
 @unittest.skipUnless(shutil.which("jq") or os.environ.get("CI") == "true",
                      "jq is missing: ci/test installs it")
-class Accept(Played):
+class AcceptPlayed(Played):
     """The pull request 7 of the branch tune, whose cases take a thousandth of what the baseline
     expects. GitHub's answers are files, which the `gh` here asks with jq as the real one does."""
 
@@ -903,6 +907,8 @@ esac""")
             self.assertIn(reason, self.answer())
         self.assertRegex(self.calls.read_text(), r"reactions -f content=-1\n$")
 
+
+class Accept(AcceptPlayed):
     def test_what_changed_is_pushed_with_reason_and_author(self):
         self.assert_accepted(self.comment("/perfgate accept tiled: 128x128 tiles\r\n"))
         entries = self.ledger()
@@ -940,7 +946,7 @@ esac""")
         self.check_out = lambda runner, inputs: (tokens.append(inputs.get("token")),
                                                  check_out(runner, inputs))[1]
         self.assert_accepted(self.comment("/perfgate accept meant"))
-        self.assertEqual([None, None, None, "of an app"], tokens)
+        self.assertEqual([None, None, "of an app"], tokens)
         self.assertNotIn("closing and reopening", self.answer())
 
     def test_case_says_what_alone_is_accepted(self):
@@ -1183,7 +1189,7 @@ class Shown(html.parser.HTMLParser):
         return sum(tag == name for tag, _ in self.tags)
 
 
-class Comment(Played):
+class CommentPlayed(Played):
     """What comment.yml writes on the pull request 7. `gh` here is GitHub with one pull request, the
     artifact of one run, and a list of comments that it keeps."""
 
@@ -1237,6 +1243,8 @@ print(json.dumps(answer))
         self.state = json.loads(self.github.read_text())
         return [each["body"] for each in self.state["comments"]]
 
+
+class Comment(CommentPlayed):
     def test_it_is_written_once_and_then_updated(self):
         self.state["comments"] = [{"id": i, "body": "other", "user": {"login": "ada"}} for i in range(130)]
         self.artifact("## perfgate: 1 regressed\n\n| **regressed** | +5.0 % | `a[n=1]` | why |\n")
@@ -1441,24 +1449,116 @@ print(json.dumps(answer))
         job = read_yaml(self.workflows / "perfgate-comment.yml")["jobs"]["comment"]
         self.assertEqual({"contents": "read", "actions": "read", "pages": "read", "pull-requests": "write"}, job["permissions"])
         self.assertEqual("ubuntu-latest", job["runs-on"])
-        self.assertEqual({"repository": PERFGATE, "ref": SHA, "persist-credentials": False}, job["steps"][0]["with"])
+        self.assertEqual([f"{PERFGATE}/ci/setup@{SHA}", None], [step.get("uses") for step in job["steps"]])
         measuring = read_yaml(self.workflows / "perfgate.yml")["jobs"].values()
         self.assertFalse([each for each in measuring if "write" in each.get("permissions", {}).values()])
+
+
+class Unpublished:
+    """The release is published nowhere: its archive is a file of the repository, and the workflows have its sum."""
+
+    first = FOLDER / "unpublished"
+
+    def adopt(self):
+        self.install(f'exec "{tool.PERFGATE}" "$@"')
+        archive = self.folder / f"release/perfgate-{tool.VERSION}-linux-x86_64.tar.gz"
+        (self.repository / "tools").mkdir()
+        shutil.copy(archive, self.repository / "tools/perfgate.tar.gz")
+        adopt(self.repository, given=("--archive", archive, "--archive-at", "tools/perfgate.tar.gz"))
+        # Nothing is from perfgate's repository, and nothing is downloaded.
+        shutil.rmtree(self.repository / "ci")
+        shutil.rmtree(self.folder / "release")
+
+    def runner(self, **github):
+        runner = super().runner(**github)
+        runner.repositories = {}
+        script(self.tools / "curl", "#!/bin/sh\nexit 9\n")
+        return runner
+
+    def bring(self, branch):
+        """The branch brings its own of all that the workflows execute."""
+        self.git("switch", "--quiet", branch)
+        pwned = f"#!/bin/sh\ntouch '{self.folder}/pwned'\n"
+        for name in ("bin/perfgate", "share/perfgate/ci/action/accept", "share/perfgate/ci/action/comment"):
+            script(self.repository / ".perfgate" / name, pwned)
+        with tarfile.open(self.repository / "tools/perfgate.tar.gz", "w:gz") as archive:
+            archive.add(self.repository / ".perfgate", "perfgate")
+        self.commit("brings its own")
+        head = self.git("rev-parse", "HEAD").strip()
+        self.git("switch", "--quiet", "main")
+        return head
+
+
+class UnpublishedPullRequest(Unpublished, Played):
+    def test_is_measured_by_the_archive_of_the_sum_alone(self):
+        self.record_baseline()
+        self.fake_gh("")
+        event = {"pull_request": {"number": 7, "head": {"repo": {"full_name": "owner/kernels"}, "sha": "b" * 40},
+                                  "base": {"sha": "c" * 40}}}
+        for name, result in (("main", "success"), ("own", "failure")):
+            if name == "own":
+                self.git("branch", "own")
+                self.bring("own")
+            runner = self.runner(event=event, event_name="pull_request", sha=self.git("rev-parse", name).strip())
+            shutil.rmtree(self.artifacts, ignore_errors=True)
+            jobs = runner.run_workflow(self.workflows / "perfgate.yml")
+            self.assertEqual((result, result, result), tuple(jobs[each].result for each in ("review", "measure", "gate")),
+                             jobs["review"].log + jobs["measure"].log)
+            if name == "main":
+                self.assertIn("## perfgate", jobs["measure"].summary)
+                self.assertEqual({"run.json", "verdict.json", "summary.md"} - set(os.listdir(self.artifacts / "perfgate")), set())
+        self.assertFalse((self.folder / "pwned").exists())
+
+
+class UnpublishedNightly(Unpublished, Played):
+    def test_measures_baselines_and_adds_the_night_to_the_history(self):
+        self.fake_gh("")
+        jobs = self.runner(event_name="schedule").run_workflow(self.workflows / "perfgate-nightly.yml")
+        self.assertEqual(["success", "success"], [jobs[each].result for each in ("propose", "history")],
+                         jobs["measure"].log + jobs["history"].log)
+        self.assertIn("pr create", self.calls.read_text())
+        self.assertIn("history.db", self.git("ls-tree", "--name-only", "perfgate-history"))
+
+
+class UnpublishedAccept(Unpublished, AcceptPlayed):
+    def test_accepts_by_the_default_branchs_archive(self):
+        self.head = self.bring("tune")
+        self.pull_request()
+        self.results(self.head)
+        self.assert_accepted(self.comment("/perfgate accept wider tiles"))
+        self.assertEqual({"baselines"}, {name.split("/")[0] for name in self.git(
+            "diff", "--name-only", "tune^", "tune").split()})
+
+
+class UnpublishedComment(Unpublished, CommentPlayed):
+    def test_comments_by_the_default_branchs_archive(self):
+        self.git("branch", "tune")
+        self.bring("tune")
+        self.artifact("## perfgate: 1 pass\n")
+        self.assertIn("## perfgate: 1 pass", self.commented()[0])
+        self.assertFalse((self.folder / "pwned").exists())
+        job = read_yaml(self.workflows / "perfgate-comment.yml")["jobs"]["comment"]
+        self.assertEqual({"persist-credentials": False}, job["steps"][0]["with"])  # no `ref`: the default branch
 
 
 class EveryFile(tool.Case):
     def setUp(self):
         super().setUp()
         self.adopted = []
-        for name, words in (("one", []), ("several", ["--runner", "h100", "--runner", "h200", "--build", "make 'x y'",
-                                                      "--plugin", "build/a.so", "--plugin", "build/b.so", "suites/small.yaml",
-                                                      "suites/[a-z]*.yaml"])):
+        archive = f"perfgate-{tool.VERSION}-linux-x86_64.tar.gz"
+        with gzip.open(self.folder / archive, "w"):
+            pass
+        unpublished = ("--archive", self.folder / archive)
+        several = ["--runner", "h100", "--runner", "h200", "--build", "make 'x y'", "--plugin", "build/a.so", "--plugin", "build/b.so",
+                   "suites/small.yaml", "suites/[a-z]*.yaml"]
+        for name, given, words in (("one", PUBLISHED, []), ("several", PUBLISHED, several), ("unpublished", unpublished, several),
+                                   ("file", (*unpublished, "--archive-at", "tools/perfgate.tar.gz"), [])):
             self.write(f"{name}/suites/small.yaml", SUITE)
             (self.folder / name / ".git").mkdir()
             self.write(f"{name}/configs/ci.yaml", CONFIG)
-            adopt(self.folder / name, *words)
+            adopt(self.folder / name, *words, given=given)
             self.adopted += sorted((self.folder / name / ".github/workflows").iterdir())
-        self.assertEqual(8, len(self.adopted))
+        self.assertEqual(16, len(self.adopted))
 
     def documents(self):
         for path in [*WORKFLOWS, *self.adopted, ACTION, SETUP]:

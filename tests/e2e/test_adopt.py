@@ -176,7 +176,7 @@ class Adopt(tool.Case):
 
     def test_where_the_release_is_from_is_known_or_asked_for(self):
         self.suite(HOST)
-        for given, part in (((), "push it to OWNER/perfgate on your GitHub, and give --from OWNER/perfgate@SHA"),
+        for given, part in (((), "--archive FILE, or the repository of its release, --from OWNER/perfgate@SHA"),
                             (("--from", "tools"), "expected OWNER/NAME"),
                             (("--from", "tools/perfgate"), "40 hexadecimal digits"),
                             (("--from", "tools/perfgate@main"), "40 hexadecimal digits"),
@@ -184,15 +184,13 @@ class Adopt(tool.Case):
             with self.subTest(given):
                 self.assert_one_line(self.refused(given=given), part)
 
-    def test_an_archive_is_for_pipelines_without_actions(self):
+    def test_an_archive_is_for_a_release_that_is_published_nowhere(self):
         self.suite(HOST)
-        version = re.search(r"VERSION (\d+\.\d+\.\d+)", (tool.SOURCE / "CMakeLists.txt").read_text())[1]
+        version = tool.VERSION
         end = "-linux-x86_64.tar.gz"
         name = f"perfgate-{version}+g0123456789ab{end}"
         whole = gzip.compress(os.urandom(1000))
         self.write_bytes(name, whole)
-        self.assert_one_line(self.refused(given=("--archive", name)), "--from OWNER/perfgate@SHA")
-        self.assert_one_line(self.refused("--ci", "gitlab", given=()), "--archive FILE, or the repository")
         gitlab = ("--ci", "gitlab")
         for file, content, part in ((f"none{end}", whole, "expected a release"), ("other.tar.gz", whole, "expected a release"),
                                     (f"perfgate-{version}-$(x){end}", whole, "expected a release"),
@@ -215,6 +213,28 @@ class Adopt(tool.Case):
         written = (self.folder / ".gitlab/perfgate.yml").read_text()
         self.assertIn(hashlib.sha256(whole).hexdigest(), written)
         self.assertNotIn("github.com", written)
+        self.adopt(given=("--archive", name))
+        for file in FILES["github"]:
+            written = (self.folder / file).read_text()
+            self.assertIn(hashlib.sha256(whole).hexdigest(), written)
+            self.assertNotRegex(written, r"@[a-z_]+@|uses: [^a.]|OWNER")
+
+    def test_the_place_of_an_archive_is_an_address_or_a_file_that_jobs_have(self):
+        self.suite(HOST)
+        name = f"perfgate-{tool.VERSION}-linux-x86_64.tar.gz"
+        self.write_bytes(name, gzip.compress(b"x"))
+        for ci, place in (("github", "https://files.example:8443/a/perfgate.tar.gz?version=1"), ("github", "tools/perfgate.tar.gz"),
+                          ("gitlab", "http://files.example/p.tar.gz"), ("jenkins", "/srv/p.tar.gz")):
+            with self.subTest(ci, place=place):
+                said = self.adopt("--ci", ci, given=("--archive", name, "--archive-at", place)).stdout
+                self.assertIn(f"Let {place} be {name}", said)
+                self.assertIn(f"'{place}'", (self.folder / sorted(FILES[ci])[0]).read_text())
+        for ci, place in (("github", "/opt/p.tar.gz"), ("github", "../p.tar.gz"), ("github", "ftp://files.example/p"), ("github", "file:///p"),
+                          ("gitlab", "tools/p.tar.gz"), ("jenkins", "/opt/'$(touch x)'"), ("github", "https://x/${{ secrets.X }}"),
+                          ("github", "https://x/@archive@"), ("github", "https://x/a\nb: c"), ("github", "https://")):
+            with self.subTest(ci, place=place):
+                self.assertIn("--archive-at", self.refused("--ci", ci, given=("--archive", name, "--archive-at", place)))
+        self.assertIn("--archive-at requires --archive", self.refused("--archive-at", "/opt/p.tar.gz", given=()))
 
     def test_a_plugin_is_named_and_built(self):
         self.suite(PLUGIN)

@@ -134,10 +134,10 @@ class Adopter(test_actions.Played):
             self.assertIn("\nbackend: cuda\n", config.read_text())
             config.write_text(config.read_text().replace("backend: cuda", f"backend: {backend}"))
         self.commit("perfgate")
-        # Of perfgate the repository names two actions, and a checkout for two workflows.
+        # Of perfgate the repository names two actions.
         brought = {line for path in self.workflows.iterdir()
                    for line in re.findall(rf"{PERFGATE}\S*", re.sub("https://.*", "", path.read_text()))}
-        self.assertEqual({PERFGATE, f"{PERFGATE}/ci/setup@{SHA}", f"{PERFGATE}/ci/action@{SHA}"}, brought)
+        self.assertEqual({f"{PERFGATE}/ci/setup@{SHA}", f"{PERFGATE}/ci/action@{SHA}"}, brought)
         self.assertIn("workflow 'perfgate nightly'", starts)
         begin = time.monotonic()
         jobs = self.night()

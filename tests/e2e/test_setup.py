@@ -27,7 +27,6 @@ from actions_runner import Runner
 CI = tool.SOURCE / "ci"
 VERSION = "1.2.3"
 NAME = f"perfgate-{VERSION}-linux-x86_64"
-OWN_VERSION = re.search(r"VERSION (\d+\.\d+\.\d+)", (tool.SOURCE / "CMakeLists.txt").read_text())[1]
 
 
 class Server(http.server.SimpleHTTPRequestHandler):
@@ -445,7 +444,7 @@ exit "$(cat code)"
     def run_script(self, example, **changed):
         variables, script = example
         self.assertEqual(self.VARIABLES, set(variables))
-        self.assertEqual("https://github.com/owner/perfgate/releases/download/v{0}/perfgate-{0}-linux-x86_64.tar.gz".format(OWN_VERSION),
+        self.assertEqual("https://github.com/owner/perfgate/releases/download/v{0}/perfgate-{0}-linux-x86_64.tar.gz".format(tool.VERSION),
                          variables["PERFGATE_ARCHIVE"])
         self.assertEqual("", variables["PERFGATE_SHA256"])
         self.write("tools/buildkite-agent", f"#!/bin/sh\necho \"$@\" >'{self.folder}/words'\ncat >'{self.folder}/annotated'\n").chmod(0o755)
@@ -488,8 +487,9 @@ exit "$(cat code)"
                     self.assertFalse((self.folder / "calls").exists())
 
     def test_a_release_that_is_published_nowhere_is_where_adopt_says(self):
-        """In GitLab's package registry, for which jobs have a token, or in a file on the agents."""
-        tokens, redirected = [], []
+        """In GitLab's package registry or a release of the repository on GitHub, for which jobs have a token, or in a file on
+        the agents."""
+        tokens, asked, redirected = [], [], []
 
         class Storage(Server):
             def do_GET(self):
@@ -499,8 +499,11 @@ exit "$(cat code)"
         class Registry(Server):
             def do_GET(self):
                 scheme, _, token = (self.headers["Authorization"] or "").partition(" ")
-                tokens.append(base64.b64decode(token).decode() if scheme == "Basic" else None)
-                self.redirect = storage_url if self.path.startswith("/projects/") else None
+                self.redirect = storage_url if self.path.startswith(("/projects/", "/repos/o/r/releases/assets/")) else None
+                if self.path.startswith("/repos/"):
+                    asked.append((token, self.headers["Accept"]))
+                else:
+                    tokens.append(base64.b64decode(token).decode() if scheme == "Basic" else None)
                 super().do_GET()
         servers = [self.serve(Registry), self.serve(Storage)]
         for server in servers:
@@ -508,13 +511,41 @@ exit "$(cat code)"
             self.addCleanup(server.shutdown)
         api = f"http://127.0.0.1:{servers[0].server_port}"
         storage_url = f"http://localhost:{servers[1].server_port}"
-        file = shutil.copy(self.archive, self.folder / f"perfgate-{OWN_VERSION}+g0123456789ab-linux-x86_64.tar.gz")
-        name = f"perfgate-{OWN_VERSION}-g0123456789ab-linux-x86_64.tar.gz"
-        published = self.served / f"projects/3/packages/generic/perfgate/{OWN_VERSION}/{name}"
+        file = shutil.copy(self.archive, self.folder / f"perfgate-{tool.VERSION}+g0123456789ab-linux-x86_64.tar.gz")
+        name = f"perfgate-{tool.VERSION}-g0123456789ab-linux-x86_64.tar.gz"
+        published = self.served / f"projects/3/packages/generic/perfgate/{tool.VERSION}/{name}"
         published.parent.mkdir(parents=True)
         shutil.copy(file, published)
         self.write("tools/buildkite-agent", "#!/bin/sh\ncat >annotated\n").chmod(0o755)
         (self.folder / ".git").mkdir()
+        # As GitHub lists a release, another archive first.
+        assets = [{"url": f"{api}/repos/o/r/releases/assets/{number}", "id": number, "name": each, "uploader": {"url": f"{api}/users/a"},
+                   "browser_download_url": f"https://github.invalid/o/r/releases/download/perfgate-{tool.VERSION}/{each}"}
+                  for number, each in ((1, "perfgate-0.0.1-linux-x86_64.tar.gz"), (2, name), (3, f"{name}.asc"))]
+        listing = self.served / f"repos/o/r/releases/tags/perfgate-{tool.VERSION}"
+        listing.parent.mkdir(parents=True)
+        (self.served / "repos/o/r/releases/assets").mkdir()
+        shutil.copy(file, self.served / "repos/o/r/releases/assets/2")
+        said = self.run_tool("adopt", "--archive", str(file)).stdout
+        self.assertIn(f"gh release create perfgate-{tool.VERSION} ", said)
+        self.assertIn(f" {name}\n", said)
+        workflow = yaml.safe_load((self.folder / ".github/workflows/perfgate.yml").read_text())
+        self.assertEqual(self.sum, workflow["env"]["PERFGATE_SHA256"])
+        place = workflow["env"]["PERFGATE_ARCHIVE"].replace("${{ github.server_url }}", api).replace("${{ github.repository }}", "o/r")
+        install, = [step["run"] for step in workflow["jobs"]["review"]["steps"] if step.get("id") == "setup"]
+        for text, sum_, code in ((json.dumps({"url": api, "assets": assets}), self.sum, 0),
+                                 (json.dumps({"url": api, "assets": assets}, indent=2), self.sum, 0),
+                                 (json.dumps({"url": api, "assets": assets}), "0" * 64, 1)):
+            listing.write_text(text)
+            shutil.rmtree(self.folder / ".perfgate", ignore_errors=True)
+            done = subprocess.run(["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", install], cwd=self.folder, text=True,
+                                  capture_output=True, env={
+                "PATH": "/usr/bin:/bin", "HOME": str(self.folder), "GITHUB_SERVER_URL": api, "GITHUB_API_URL": api, "GITHUB_REPOSITORY": "o/r",
+                "GH_TOKEN": "secret", "PERFGATE_ARCHIVE": place, "PERFGATE_SHA256": sum_,
+                "GITHUB_PATH": str(self.folder / "path"), "GITHUB_OUTPUT": str(self.folder / "output")})
+            self.assertEqual(code, done.returncode, done.stdout + done.stderr)
+            self.assertEqual(code == 0, (self.folder / ".perfgate/bin/perfgate").exists())
+        self.assertEqual([("secret", "*/*"), ("secret", "application/octet-stream")] * 3, asked)
         for ci, example in (("gitlab", self.gitlab), ("buildkite", self.buildkite), ("jenkins", self.jenkins)):
             with self.subTest(ci):
                 said = self.run_tool("adopt", "--ci", ci, "--archive", str(file)).stdout
@@ -525,6 +556,8 @@ exit "$(cat code)"
                 if ci != "gitlab":
                     self.assertEqual(f"/opt/{name}", place)
                     place = str(file)
+                    self.run_tool("adopt", "--ci", ci, "--archive", str(file), "--archive-at", place)
+                    self.assertEqual(place, example()[0]["PERFGATE_ARCHIVE"])
                 self.write("code", "0")
                 done = subprocess.run(["bash", "-eo", "pipefail", "-c", script], cwd=self.folder, capture_output=True, text=True, env={
                     "PATH": f"{self.folder}/tools:/usr/bin:/bin", "HOME": str(self.folder), "CI_API_V4_URL": api, "CI_JOB_TOKEN": "secret",
@@ -532,7 +565,7 @@ exit "$(cat code)"
                 self.assertEqual(0, done.returncode, done.stdout + done.stderr)
                 self.assertTrue((self.folder / "calls").exists())
         self.assertEqual(["gitlab-ci-token:secret"], tokens)
-        self.assertEqual([set()], redirected)  # the storage that has the registry's files gets no token
+        self.assertEqual([set()] * 4, redirected)  # the storage that has the registry's files gets no token
         # Another server does not get the job's token.
         self.adopt("gitlab")
         self.run_script(self.gitlab(), CI_API_V4_URL="https://gitlab.invalid/api/v4", CI_JOB_TOKEN="secret",

@@ -20,6 +20,7 @@ import unittest.mock
 PERFGATE = os.environ["PERFGATE"]
 PLUGINS = pathlib.Path(os.environ["PERFGATE_TEST_PLUGINS"])
 SOURCE = pathlib.Path(os.environ["PERFGATE_SOURCE"])
+VERSION = re.search(r"VERSION (\d+\.\d+\.\d+)", (SOURCE / "CMakeLists.txt").read_text())[1]
 
 # The first line of test programs: without the packages of a site, Python starts several times as fast.
 PYTHON = f"#!{sys.executable} -ES"

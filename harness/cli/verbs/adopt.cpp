@@ -68,12 +68,18 @@ Body add_adopt(CLI::App& verb) {
                 "Repository and commit of the release and its actions, as OWNER/perfgate@SHA "
                 "(default: this release's)")
             ->type_name("REPOSITORY");
-    verb.add_option(
-            "--archive", choice->archive,
-            "The release's .tar.gz, where it is published nowhere: the pipelines of gitlab, "
-            "buildkite and jenkins have its checksum and say where they look for it")
-        ->type_name("FILE")
-        ->excludes(from);
+    CLI::Option* const archive =
+        verb.add_option("--archive", choice->archive,
+                        "The release's .tar.gz, where it is published nowhere: the pipelines have "
+                        "its checksum")
+            ->type_name("FILE")
+            ->excludes(from);
+    verb.add_option("--archive-at", choice->archive_place,
+                    "Where jobs find it: an address, a file of the machines or, for github, of "
+                    "the repository (default: a release of the repository, GitLab's package "
+                    "registry, or /opt)")
+        ->type_name("PLACE")
+        ->needs(archive);
     verb.footer(
         "Run it in the root of the repository. Checks the suites and the config without executing "
         "anything of them, writes the CI pipelines, and lists what is left to do. Files that it "
