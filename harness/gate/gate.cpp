@@ -199,7 +199,9 @@ class Judging {
         Judgement& judged = decision.judgement;
         // More processes do not change what its code shows.
         if (judged.verdict == Verdict::pass) judged.measure_again = false;
-        if (tail == nullptr || judged.confirmed) return decision;
+        if (tail == nullptr || judged.confirmed || judged.doubt == model::Doubt::other_work) {
+            return decision;
+        }
         if (tail->judgement.measure_again) judged.measure_again = true;
         if (judged.doubt == model::Doubt::slow_tail && tail->judgement.confirmed) {
             judged.measure_again = false;

@@ -191,6 +191,11 @@ Decision settle(const Comparison& comparison, const CodeComparison& code,
         judged.verdict = objection->verdict;
         judged.doubt = objection->doubt;
         decision.reasons.push_back(std::move(objection->words));
+        if (judged.doubt == Doubt::other_work) {
+            // More processes may show the rest.
+            judged.measure_again = undisturbed->judgement.measure_again;
+            judged.first_look_processes = undisturbed->judgement.first_look_processes;
+        }
         return decision;
     }
     if (judged.verdict == Verdict::pass && !judged.shown && known.shown_by_its_code()) {
