@@ -98,8 +98,8 @@ bool is_short(const MetricSeries& series) {
     std::int64_t run = 0;
     for (const Batch& batch : series.batches) {
         const bool next_run = process > 0 && batch.run == run + 1;
-        const Batch expected{process,   first.device, first.seed,         {},
-                             0,         {},           batch.sm_clock_mhz, next_run ? run + 1 : run,
+        const Batch expected{process,    first.device, first.seed,         {},
+                             0,          {},           batch.sm_clock_mhz, next_run ? run + 1 : run,
                              batch.tail, {},           batch.other_work};
         Batch found = batch;
         found.samples.clear();

@@ -191,11 +191,12 @@ class Judging {
         return verdicts_[compared.at.suite].cases[compared.at.index];
     }
 
-    Decision settled(const Pending& pending, const Judgement& judgement,
-                     const TailJudgement* tail, const Undisturbed* undisturbed) const {
+    Decision settled(const Pending& pending, const Judgement& judgement, const TailJudgement* tail,
+                     const Undisturbed* undisturbed) const {
         const ComparedCase& compared = *pending.compared;
-        Decision decision = settle(pending.comparison, compared.code, *compared.result,
-                                   *compared.expected, policy_.too_good, judgement, tail, undisturbed);
+        Decision decision =
+            settle(pending.comparison, compared.code, *compared.result, *compared.expected,
+                   policy_.too_good, judgement, tail, undisturbed);
         Judgement& judged = decision.judgement;
         // More processes do not change what its code shows.
         if (judged.verdict == Verdict::pass) judged.measure_again = false;

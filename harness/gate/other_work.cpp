@@ -32,8 +32,8 @@ std::optional<util::OtherWork> mean_other_work(const model::MetricSeries& series
     return batches.empty() ? std::nullopt : std::optional(mean);
 }
 
-/// What is left of a time without others' work, as a share of it. `busy_before`: what the neighbours
-/// do in the baseline, too.
+/// What is left of a time without others' work, as a share of it. `busy_before`: what the
+/// neighbours do in the baseline, too.
 double left_of(const util::OtherWork& others, double busy_before) {
     const double neighbours = most_by_neighbours * std::max(others.busy - busy_before, 0.0);
     return (1 - others.waited) / (1 + neighbours);
@@ -62,12 +62,12 @@ std::vector<std::optional<Undisturbed>> judge_undisturbed(std::span<const Compar
         const auto before = mean_other_work(*comparison.baseline);
         const auto now = mean_other_work(*comparison.measured);
         if (!before || !now || before->waited >= 1 || now->waited >= 1) continue;
-        const double difference =
-            left_of(*before, before->busy) / left_of(*now, before->busy) - 1;
+        const double difference = left_of(*before, before->busy) / left_of(*now, before->busy) - 1;
         if (std::fabs(difference) < least_difference) continue;
         const bool rate = comparison.definition->direction == model::Direction::higher;
         comparison.baseline = &series.emplace_back(without(*comparison.baseline, rate, 1));
-        comparison.measured = &series.emplace_back(without(*comparison.measured, rate, before->busy));
+        comparison.measured =
+            &series.emplace_back(without(*comparison.measured, rate, before->busy));
         found[i] = {{}, before->waited, now->waited, before->busy, now->busy};
         any = true;
     }

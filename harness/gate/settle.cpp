@@ -94,7 +94,8 @@ std::optional<Objection> too_good(const Known& known) {
         return std::nullopt;
     }
     // What the tolerance allows to get worse may have been so in the baseline.
-    const double believed = std::max(known.too_good, 1 + tolerance.better.value_or(tolerance.worse));
+    const double believed =
+        std::max(known.too_good, 1 + tolerance.better.value_or(tolerance.worse));
     const auto [least, greatest] = std::minmax(known.judged.baseline, known.judged.measured);
     if (believed * least >= greatest) return std::nullopt;
     return Objection{Verdict::inconclusive, Doubt::too_good, too_good_words(believed)};
@@ -182,8 +183,8 @@ Decision settle(const Comparison& comparison, const CodeComparison& code,
     }
 
     const Known known{
-        comparison, code, result, expected, too_good, judged, !clock.empty() || aside.excuses,
-        tail, undisturbed};
+        comparison, code,       result, expected, too_good, judged, !clock.empty() || aside.excuses,
+        tail,       undisturbed};
     for (const auto& objects : objections) {
         auto objection = objects(known);
         if (!objection) continue;

@@ -44,7 +44,7 @@ struct End {
     std::size_t survivors = 0;  ///< processes that outlived the program and had to be ended
     std::chrono::duration<double> time{0};
     std::optional<util::OtherWork> other_work;  ///< absent: not measured, or not known
-    std::string last_errors;  ///< the last lines that it wrote to `error_file`
+    std::string last_errors;                    ///< the last lines that it wrote to `error_file`
 };
 
 /// The program cannot be started: "cannot run ./app: No such file or directory".

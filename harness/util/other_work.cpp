@@ -125,7 +125,8 @@ std::optional<OtherWorkWatch::Machine> OtherWorkWatch::machine_now() {
         std::istringstream fields(line);
         std::string name;
         fields >> name;
-        const auto number = name.starts_with("cpu") ? parsed<std::size_t>(name.substr(3)) : std::nullopt;
+        const auto number =
+            name.starts_with("cpu") ? parsed<std::size_t>(name.substr(3)) : std::nullopt;
         if (!number || (some_only && (*number >= CPU_SETSIZE || !CPU_ISSET(*number, &usable)))) {
             continue;
         }
@@ -152,8 +153,9 @@ std::optional<OtherWorkWatch::Group> OtherWorkWatch::group_now() {
         bool knows_use = false;
         std::string name;
         for (double value = 0; counts >> name >> value;) {
-            if (name == "usage_usec") group.used = 1e-6 * value, knows_use = true;
+            if (name == "usage_usec") group.used = 1e-6 * value;
             if (name == "throttled_usec") group.stopped = 1e-6 * value;
+            knows_use = knows_use || name == "usage_usec";
         }
         if (knows_use) return group;
     }

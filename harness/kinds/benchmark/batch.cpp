@@ -72,8 +72,8 @@ Results run_once(const ProgramRuns& programs, const Benchmark& benchmark, const 
     if (!format.folder_suffix.empty()) {
         fs::remove_all(file.native() + std::string(format.folder_suffix), error);
     }
-    const program::End end = programs.run(
-        {command.words, name, "benchmark", {}, command.exit_status, "the benchmark"});
+    const program::End end =
+        programs.run({command.words, name, "benchmark", {}, command.exit_status, "the benchmark"});
     const auto read = [&] {
         if (writes_file(command)) {
             return read_results(read_output(file), file.filename().native(), reading,
@@ -128,8 +128,7 @@ void take_values(const measure::ProgramRequest& request, const model::PlannedCas
             if (metric == "cpu_time" && batch.other_work) batch.other_work->waited = 0;
         }
         const double value = stats::median(batch.samples);
-        result.metrics[metric] = {
-            definition.unit, value, samples.method, {std::move(batch)}};
+        result.metrics[metric] = {definition.unit, value, samples.method, {std::move(batch)}};
     }
     for (const model::GateRule& gate : planned.gates) {
         if (result.metrics.contains(gate.metric)) continue;

@@ -167,7 +167,8 @@ void BatchResults::add_other_work(const std::optional<util::OtherWork>& recorded
     for (model::CaseResult& result : results_) {
         for (auto& [metric, series] : result.metrics) {
             const bool of_bare_run = series.method.source == model::wall_source;
-            if (series.unit != "ns" || !(of_bare_run || model::contains_host_time(metric))) continue;
+            if (series.unit != "ns" || !(of_bare_run || model::contains_host_time(metric)))
+                continue;
             for (model::Batch& batch : series.batches) {
                 batch.other_work = of_bare_run ? bare : recorded;
             }
