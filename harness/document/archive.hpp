@@ -461,6 +461,17 @@ struct NotNegative {
 };
 inline constexpr NotNegative not_negative;
 
+/// The same for what is a share.
+struct IsShare {
+    void operator()(JsonValue value, double share) const {
+        if (!(share >= 0 && share <= 1)) value.fail("expected a share from 0 to 1");
+    }
+    void operator()(JsonValue value, const std::vector<double>& shares) const {
+        for (const double share : shares) (*this)(value, share);
+    }
+};
+inline constexpr IsShare is_share;
+
 /// For integers that may be below zero.
 inline constexpr Form<std::int64_t> with_sign{
     [](JsonWriter& json, const std::int64_t& value) { json.value(value); },

@@ -32,9 +32,11 @@ template void describe(Writer&, const model::Environment&);
 
 PERFGATE_FIELDS(model::Tail, required(slowest_tenth, p99))
 
+PERFGATE_FIELDS(util::OtherWork, with(required, waited, is_share), with(required, busy, is_share))
+
 PERFGATE_FIELDS(Batch, required(process, device, seed), optional(round),
                 named(optional, renamed("excluded", "set_aside", 2), excluded),
-                optional(sm_clock_mhz, run, detail), required(samples), optional(tail))
+                optional(sm_clock_mhz, run, detail), required(samples), optional(tail, other_work))
 
 PERFGATE_FIELDS(MetricSeries, also(describe_value(archive, of)), optional(detail),
                 required(batches))

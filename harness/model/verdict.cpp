@@ -111,10 +111,10 @@ std::string_view to_text(CodeChange change) {
 }
 
 std::string_view to_text(Doubt doubt) {
-    return util::word_of<Doubt::slow_tail>(
+    return util::word_of<Doubt::other_work>(
         doubt, {"none", "not_shown", "nothing_changed", "clock", "unaccepted", "unclear",
                 "baseline_disagrees", "choices_differ", "clock_hides", "nothing_launched_changed",
-                "too_good", "slow_processes", "slow_tail"});
+                "too_good", "slow_processes", "slow_tail", "other_work"});
 }
 
 Severity SeverityPolicy::of(MetricClass metric_class) const {

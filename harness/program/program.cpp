@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -154,17 +155,19 @@ pid_t start(const Program& program, const std::string& mark, const Streams& stre
     return child;
 }
 
-bool has_ended(pid_t child, int& status) {
-    const pid_t got = waitpid(child, &status, WNOHANG);
+/// With the processor time of those that it has waited for, too.
+bool has_ended(pid_t child, int& status, rusage& used) {
+    const pid_t got = wait4(child, &status, WNOHANG, &used);
     return got == child || (got < 0 && errno == ECHILD);
 }
 
 /// TERM, a grace period, then KILL, for all processes of the tree. `child` is reaped.
 void end_all(ProcessTree& tree, std::chrono::duration<double> grace, pid_t child, bool& reaped,
              int& status) {
+    rusage unused{};
     const auto wait_for_all = [&](Clock::time_point until, bool asked) {
         for (;;) {
-            if (!reaped) reaped = has_ended(child, status);
+            if (!reaped) reaped = has_ended(child, status, unused);
             if (reaped && tree.look().empty()) return true;
             if (Clock::now() >= until || (asked && hurry)) return false;
             std::this_thread::sleep_for(milliseconds(20));
@@ -236,22 +239,33 @@ class Captures {
     int input_ = -1;
 };
 
-/// Looks for the program's processes, for those who want to know them.
+/// Looks for the program's processes, for those who want to know them, and for what others take
+/// from them.
 class Watch {
   public:
     Watch(const Program& program, ProcessTree& tree) : program_(program), tree_(tree) {}
 
     void look_if_due() {
-        if (program_.watch && Clock::now() >= next_) look();
+        if ((program_.watch || program_.is_measured) && Clock::now() >= next_) look();
     }
     /// Returns how many processes there are.
     std::size_t look() {
         const Clock::duration before = processor_time();
         const std::vector<Process>& processes = tree_.look();
         if (program_.watch) program_.watch(processes);
-        next_ = Clock::now() +
-                std::max<Clock::duration>(interval, most_share * (processor_time() - before));
+        if (program_.is_measured) {
+            std::vector<pid_t> pids;
+            for (const Process& process : processes) pids.push_back(process.pid);
+            others_.look(pids);
+        }
+        const Clock::duration rest =
+            (program_.watch ? most_share : most_share_unasked) * (processor_time() - before);
+        next_ = Clock::now() + std::max<Clock::duration>(interval(), rest);
         return processes.size();
+    }
+    std::optional<util::OtherWork> other_work(const rusage& used) const {
+        if (!program_.is_measured) return std::nullopt;
+        return others_.result(seconds_of(used.ru_utime) + seconds_of(used.ru_stime));
     }
 
   private:
@@ -262,11 +276,23 @@ class Watch {
         return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
     }
 
-    static constexpr auto interval = milliseconds(20);
+    static std::chrono::duration<double> seconds_of(const timeval& time) {
+        return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
+    }
+
+    /// A long program that nobody asked to watch is hardly looked at.
+    Clock::duration interval() const {
+        if (program_.watch) return milliseconds(20);
+        return std::clamp<Clock::duration>((Clock::now() - begin_) / 4, milliseconds(5),
+                                           milliseconds(100));
+    }
+
     static constexpr int most_share = 20;  ///< looking takes at most one part of so many
+    static constexpr int most_share_unasked = 100;
     const Program& program_;
     ProcessTree& tree_;
-    Clock::time_point next_ = Clock::now();
+    util::OtherWorkWatch others_;
+    Clock::time_point begin_ = Clock::now(), next_ = begin_;
 };
 
 }  // namespace
@@ -285,8 +311,9 @@ End run(const Program& program, const std::function<bool()>& stop) {
     End end;
     int status = 0;
     bool reaped = false;
+    rusage used{};
     auto pause = milliseconds(1);
-    while (!(reaped = has_ended(child, status))) {
+    while (!(reaped = has_ended(child, status, used))) {
         const bool late = program.time_limit && Clock::now() - begin >= *program.time_limit;
         if (late || (stop && stop())) {
             end.outcome = late ? Outcome::timed_out : Outcome::interrupted;
@@ -298,6 +325,7 @@ End run(const Program& program, const std::function<bool()>& stop) {
     }
     if (process >= 0) ::close(process);
     end.time = Clock::now() - begin;
+    end.other_work = watch.other_work(used);
     if (reaped) {
         // Helper processes of a program that has ended may take a moment.
         const auto until = Clock::now() + std::chrono::seconds(1);

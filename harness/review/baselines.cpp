@@ -164,16 +164,20 @@ struct Circumstance {
 
 /// Where a process was measured, in words that a reader compares.
 struct ProcessFacts {
-    std::string board, clock;
+    std::string board, clock, other_work;
 
     bool operator<(const ProcessFacts& other) const {
-        return std::tie(board, clock) < std::tie(other.board, other.clock);
+        return std::tie(board, clock, other_work) <
+               std::tie(other.board, other.clock, other.other_work);
     }
 };
 
 ProcessFacts facts_of(const model::Batch& batch) {
     return {batch.device,
-            batch.sm_clock_mhz ? util::number_text(*batch.sm_clock_mhz) + " MHz" : "not known"};
+            batch.sm_clock_mhz ? util::number_text(*batch.sm_clock_mhz) + " MHz" : "not known",
+            batch.other_work ? fmt::format("waited {:g}, others busy {:g}",
+                                           batch.other_work->waited, batch.other_work->busy)
+                             : "not known"};
 }
 
 /// Processes by their samples: measured again, no two agree in all of them.
@@ -208,6 +212,7 @@ class KeptTimes {
             for (std::size_t i = 0; i < std::min(was.size(), is.size()); ++i) {
                 compare("board", was[i].board, is[i].board);
                 compare("SM clock", was[i].clock, is[i].clock);
+                compare("other work", was[i].other_work, is[i].other_work);
             }
         }
         // By chance a few agree with others; a refresh replaces all of a board.

@@ -72,17 +72,23 @@ Results run_once(const ProgramRuns& programs, const Benchmark& benchmark, const 
     if (!format.folder_suffix.empty()) {
         fs::remove_all(file.native() + std::string(format.folder_suffix), error);
     }
-    programs.run({command.words, name, "benchmark", {}, command.exit_status, "the benchmark"});
-    if (writes_file(command)) {
-        return read_results(read_output(file), file.filename().native(), reading,
-                            file.parent_path());
-    }
-    std::string text = read_stream(programs.folder() / (name + ".stdout"), "standard output");
-    if (format.is_printed) {
-        // The last line may have no end.
-        text += '\n' + read_stream(programs.folder() / (name + ".stderr"), "standard error");
-    }
-    return read_results(text, name + ".stdout", reading, programs.folder());
+    const program::End end =
+        programs.run({command.words, name, "benchmark", {}, command.exit_status, "the benchmark"});
+    const auto read = [&] {
+        if (writes_file(command)) {
+            return read_results(read_output(file), file.filename().native(), reading,
+                                file.parent_path());
+        }
+        std::string text = read_stream(programs.folder() / (name + ".stdout"), "standard output");
+        if (format.is_printed) {
+            // The last line may have no end.
+            text += '\n' + read_stream(programs.folder() / (name + ".stderr"), "standard error");
+        }
+        return read_results(text, name + ".stdout", reading, programs.folder());
+    };
+    Results results = read();
+    if (!format.of_gpu) results.other_work = end.other_work;
+    return results;
 }
 
 const model::MetricDefinition& definition_of(const Layout& reading, const std::string& metric) {
@@ -115,9 +121,14 @@ void take_values(const measure::ProgramRequest& request, const model::PlannedCas
         model::Batch batch{request.process, request.board, planned.seed,
                            command::thinned(samples.values)};
         batch.round = request.round;
+        const model::MetricDefinition& definition = definition_of(reading, metric);
+        if (definition.metric_class == model::MetricClass::timing) {
+            batch.other_work = all.other_work;
+            // A thread that waits takes no processor time.
+            if (metric == "cpu_time" && batch.other_work) batch.other_work->waited = 0;
+        }
         const double value = stats::median(batch.samples);
-        result.metrics[metric] = {
-            definition_of(reading, metric).unit, value, samples.method, {std::move(batch)}};
+        result.metrics[metric] = {definition.unit, value, samples.method, {std::move(batch)}};
     }
     for (const model::GateRule& gate : planned.gates) {
         if (result.metrics.contains(gate.metric)) continue;

@@ -161,6 +161,20 @@ void BatchResults::add_bare(double wall_ns, const Recorded* ranges, const Record
     }
 }
 
+void BatchResults::add_other_work(const std::optional<util::OtherWork>& recorded,
+                                  const std::optional<util::OtherWork>& bare) {
+    for (model::CaseResult& result : results_) {
+        for (auto& [metric, series] : result.metrics) {
+            const bool of_bare_run = series.method.source == model::wall_source;
+            if (series.unit != "ns" || !(of_bare_run || model::contains_host_time(metric)))
+                continue;
+            for (model::Batch& batch : series.batches) {
+                batch.other_work = of_bare_run ? bare : recorded;
+            }
+        }
+    }
+}
+
 bool BatchResults::may_be_idle(std::size_t index) const {
     const std::vector<model::GateRule>& gates = request_.cases[index]->gates;
     if (gates.empty()) return !request_.gated.empty() && !request_.gated[index];

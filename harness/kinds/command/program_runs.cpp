@@ -99,6 +99,7 @@ program::End ProgramRuns::run(const ProgramRun& run) const {
     program.output_file = folder_ / (run.name + ".stdout");
     program.error_file = folder_ / (run.name + ".stderr");
     program.watch = run.watch;
+    program.is_measured = true;
     const auto end_of = [&] {
         try {
             return program::run(program, machine_.stop);

@@ -63,6 +63,8 @@ struct Results {
     std::string device;              ///< what they were measured on, in words, likewise
     std::string measured_at;         ///< UTC, "2026-11-21T10:00:00Z", likewise
     std::string revision;            ///< of git, likewise
+    std::optional<util::OtherWork> other_work =
+        std::nullopt;  ///< while it ran; stored ones: unknown
 };
 
 /// Builds a result step by step. What is wrong with a value is the result's problem, so that the
