@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "report/plain_text.hpp"
-#include "util/word_of.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::report {
 
@@ -27,11 +27,11 @@ constexpr Verdict order[] = {
 
 /// After a number of cases.
 std::string_view words_of(model::Doubt doubt) {
-    return util::word_of<model::Doubt::slow_tail>(
-        doubt,
-        {"", "not shown", "where nothing changed", "explained by the clock", "unaccepted",
-         "unclear", "where the baseline disagrees", "with differing choices", "hidden by the clock",
-         "where nothing launched changed", "too good", "with slow processes", "with a slow tail"});
+    return util::word_of<model::Doubt::other_work>(
+        doubt, {"", "not shown", "where nothing changed", "explained by the clock", "unaccepted",
+                "unclear", "where the baseline disagrees", "with differing choices",
+                "hidden by the clock", "where nothing launched changed", "too good",
+                "with slow processes", "with a slow tail", "beside others' work"});
 }
 
 /// " (3 not shown, 1 where nothing changed)".

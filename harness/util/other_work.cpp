@@ -12,8 +12,8 @@
 #include <string_view>
 #include <system_error>
 
-#include "util/number.hpp"
 #include "util/process_list.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::util {
 
