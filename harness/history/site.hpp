@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data of a site that shows a history (site_data.hpp), made case by case, so that memory does
+// The data of a site that shows a history, made case by case, so that memory does
 // not grow with the nights; and its badge. Pure and deterministic: "lately" counts from the newest
 // run, not from today.
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a comparison as lines of text.
+// Writes a comparison as lines of text, and in one sentence what a slower case's machine code says.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often the warps of a launch execute each instruction: counted, not sampled.
+// How often the warps of a launch execute each instruction, which is counted, and samples of their
+// program counters.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +21,7 @@ using InstructionCounts = std::map<std::pair<std::string, std::uint64_t>, std::i
 /// it is. Throws util::Error with the reason if nothing can be counted.
 InstructionCounts count_instructions(OpenDevice& device, CudaCase& opened, model::Cache cache);
 
-// Samples of the program counter: where the warps of a case's kernels are, and what they wait for.
-
+/// Where the warps of a case's kernels are, and what they wait for.
 struct PcSamples {
     /// By function (mangled) and offset in bytes.
     std::map<std::pair<std::string, std::uint64_t>, model::Samples> at;

@@ -32,7 +32,7 @@ inline constexpr std::size_t longest_axis_value = 200;  ///< bytes; likewise
 /// Of one file and those beside it that have samples: as many as `most_bytes` hold.
 inline constexpr std::size_t most_samples = most_bytes / sizeof(float);
 
-/// A file of float32 numbers, little endian, that results name: sample_files.hpp reads it.
+/// A file of float32 numbers, little endian, that results name: read_sample_files reads it.
 struct SampleFile {
     std::string name;       ///< relative to the folder of the results; untrusted
     std::size_t count = 0;  ///< of numbers
