@@ -36,7 +36,8 @@ std::optional<util::OtherWork> mean_other_work(const model::MetricSeries& series
 /// neighbours do in the baseline, too.
 double left_of(const util::OtherWork& others, double busy_before) {
     const double neighbours = most_by_neighbours * std::max(others.busy - busy_before, 0.0);
-    return (1 - others.waited) / (1 + neighbours);
+    constexpr double least = 1e-3;
+    return std::max(1 - others.waited, least) / (1 + neighbours);
 }
 
 model::MetricSeries without(model::MetricSeries series, bool rate, double busy_before) {
@@ -61,7 +62,7 @@ std::vector<std::optional<Undisturbed>> judge_undisturbed(std::span<const Compar
         if (comparison.paired || rule.judges_pairs()) continue;
         const auto before = mean_other_work(*comparison.baseline);
         const auto now = mean_other_work(*comparison.measured);
-        if (!before || !now || before->waited >= 1 || now->waited >= 1) continue;
+        if (!before || !now) continue;
         const double difference = left_of(*before, before->busy) / left_of(*now, before->busy) - 1;
         if (std::fabs(difference) < least_difference) continue;
         const bool rate = comparison.definition->direction == model::Direction::higher;

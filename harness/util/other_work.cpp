@@ -100,9 +100,9 @@ std::optional<OtherWork> OtherWorkWatch::result(std::chrono::duration<double> ow
     const auto seconds = [](auto time) { return std::chrono::duration<double>(time).count(); };
     ProcessorTimes times;
     times.wall = seconds(Clock::now() - begin_);
-    // What was not looked at is taken to be like the rest.
-    times.waited =
-        1e-9 * static_cast<double>(waited_ns_) * times.wall / seconds(last_look_ - begin_);
+    // What was not looked at is taken to be like the rest, unless that was little.
+    const double rest = std::min(times.wall / seconds(last_look_ - begin_), 2.0);
+    times.waited = 1e-9 * static_cast<double>(waited_ns_) * rest;
     times.own = std::max(own.count(), 1e-9 * static_cast<double>(ran_ns_));
     times.all = grown(machine_->all, now->all);
     times.stolen = grown(machine_->stolen, now->stolen);

@@ -1298,8 +1298,8 @@ workloads:
                         batch["other_work"] = {"waited": waited, "busy": 0}
                         batch["samples"] = [1.3 * one]
                 stored = self.write("slow.json", json.dumps(run))
-                self.run_tool("compare", stored, code=code)
-                for case in self.read_json("perfgate-out/verdict.json")["suites"][0]["cases"]:
+                self.run_tool("compare", stored, "--out", "judged", code=code)
+                for case in self.read_json("judged/verdict.json")["suites"][0]["cases"]:
                     self.assertEqual(verdict, (case["verdict"], case.get("reason_code")))
                 if code == 0:
                     self.run_tool("compare", stored, "--set", "not_shown=fail", code=4)
