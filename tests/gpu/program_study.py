@@ -45,7 +45,7 @@ PROGRAMS = {
     gpus: 2
     measure: {step: {nvtx: step, skip: 10}}
     tolerances: {step.gpu_time: 5%, step.kernels: 0, step.syncs: 0}
-""", {"more": "--rows 12288", "dtype": "--dtype float32", "item": "--item"}),
+""", {"more": "--rows 12800", "dtype": "--dtype float32", "item": "--item"}),
 }
 
 
