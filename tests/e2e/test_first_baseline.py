@@ -274,6 +274,8 @@ class FirstBaseline(tool.Case):
         starts = self.starts()
         self.assertGreaterEqual(starts.count("callbacks"), 3)
         self.assertEqual(0, starts.count("ranges"))
+        wild = next(case for case in self.read_json("perfgate-out/run.json")["suites"][0]["cases"] if case["id"] == "train/wild")
+        self.assertEqual(3, len(wild["metrics"]["gpu_time"]["batches"]), "its code is the baseline's: one alone would do")
         # Where a time looks slower, it is measured.
         self.app(kernels=20)
         self.run_suite(code=1)
