@@ -103,6 +103,10 @@ def judged(name):
                                "--baselines", "baselines", "--quiet"])
     verdict = json.loads(file.read_text()) if file.exists() else None
     say(f"{name}: {cost}, exit code {code}; {', '.join(metrics_of(verdict)) if verdict else 'no verdict'}")
+    if verdict:
+        run = json.loads(pathlib.Path("perfgate-out/run.json").read_text())
+        phases = {"all": run["wall_s"], **run.get("phase_s", {})}
+        print(f"    {', '.join(f'{phase} {spent:.1f} s' for phase, spent in phases.items())}", flush=True)
     for case in verdict["suites"][0]["cases"] if verdict else []:
         if case["verdict"] not in ("pass", "improved"):
             print(f"    {case['id']}: {' '.join(why['sentence'] for why in case.get('why', []))[:400]}", flush=True)
