@@ -131,21 +131,21 @@ class BaselineMeasuring {
     /// `start_s`: of all programs and, with the counters, of all other cases.
     void say_after(double start_s, std::size_t programs, std::size_t workers) const {
         if (programs_.empty()) {
-            say(fmt::format("{}, {} of about {:.2g} s: {}", util::counted(workers_.size(), "case"),
-                            util::counted(workers, "process"), start_s,
+            say(fmt::format("{}, {} of about {}: {}", util::counted(workers_.size(), "case"),
+                            util::counted(workers, "process"), duration(start_s),
                             duration(start_s * static_cast<double>(workers))));
             return;
         }
         const auto groups = static_cast<double>(std::max<std::size_t>(1, groups_));
-        say(fmt::format("{}, about {} starts of {:.2g} s: {}",
+        say(fmt::format("{}, about {} starts of {}: {}",
                         util::counted(programs_.size() + workers_.size(), "case"),
-                        programs * groups_, start_s / groups,
+                        programs * groups_, duration(start_s / groups),
                         duration(start_s * static_cast<double>(programs))));
     }
 
     static std::string duration(double seconds) {
-        return seconds < 90 ? fmt::format("{:.0f} s", seconds)
-                            : fmt::format("{:.1f} min", seconds / 60);
+        if (seconds >= 90) return fmt::format("{:.1f} min", seconds / 60);
+        return fmt::format("{:.{}g} s", seconds, seconds < 10 ? 2 : 3);
     }
 
     measure::Session& session_;

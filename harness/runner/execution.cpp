@@ -205,7 +205,7 @@ model::Run Execution::finish(const std::string& suite_file) {
     run.environment.before = before_;
     if (!run.interrupted) {
         // After the cases, so that the ceilings do not heat up the board for them.
-        run.environment.ceilings = ceilings();
+        if (measure::ceilings_bound_any(run)) run.environment.ceilings = ceilings();
         measure::add_ceiling_shares(run);
         run.environment.after = board_state(plain());
     }

@@ -81,6 +81,22 @@ void take_known_overheads(const gate::BaselineSet& baselines, MeasuringChoice& c
     }
 }
 
+/// Those of which no other case of their program is measured further: its processes have their
+/// values, too, which may join the baseline.
+Cases alone_in_their_program(const Cases& cases, const model::Run& run, const model::Plan& plan) {
+    std::set<std::pair<std::size_t, std::size_t>> further;
+    for (const model::CaseIndex& at : model::all_cases(plan)) {
+        const auto& group = model::case_at(plan, at).group;
+        const bool measured = model::case_at(run, at).status == model::CaseStatus::measured;
+        if (group && measured && !contains(cases, at)) further.emplace(at.suite, *group);
+    }
+    Cases alone = cases;
+    std::erase_if(alone, [&](const model::CaseIndex& at) {
+        return further.contains({at.suite, *model::case_at(plan, at).group});
+    });
+    return alone;
+}
+
 /// The first process of each case. If it shows that a program's cases launch what the baseline's
 /// do, and they pass, no other process of theirs is needed.
 Cases measure_what_shows_launches(measure::Session& session, const model::Plan& plan,
@@ -92,6 +108,7 @@ Cases measure_what_shows_launches(measure::Session& session, const model::Plan& 
     if (shown.empty()) return all;
     const Cases unsettled = judge.unsettled(execution.rated(session.run()));
     std::erase_if(shown, [&](const model::CaseIndex& at) { return contains(unsettled, at); });
+    shown = alone_in_their_program(shown, session.run(), plan);
     session.fill_up(shown, 1);
     std::erase_if(all, [&](const model::CaseIndex& at) { return contains(shown, at); });
     return all;

@@ -45,7 +45,7 @@ PROGRAMS = {
     gpus: 2
     measure: {step: {nvtx: step, skip: 10}}
     tolerances: {step.gpu_time: 5%, step.kernels: 0, step.syncs: 0}
-""", {"more": "--rows 12288", "dtype": "--dtype float32", "item": "--item"}),
+""", {"more": "--rows 12800", "dtype": "--dtype float32", "item": "--item"}),
 }
 
 
@@ -103,6 +103,10 @@ def judged(name):
                                "--baselines", "baselines", "--quiet"])
     verdict = json.loads(file.read_text()) if file.exists() else None
     say(f"{name}: {cost}, exit code {code}; {', '.join(metrics_of(verdict)) if verdict else 'no verdict'}")
+    if verdict:
+        run = json.loads(pathlib.Path("perfgate-out/run.json").read_text())
+        phases = {"all": run["wall_s"], **run.get("phase_s", {})}
+        print(f"    {', '.join(f'{phase} {spent:.1f} s' for phase, spent in phases.items())}", flush=True)
     for case in verdict["suites"][0]["cases"] if verdict else []:
         if case["verdict"] not in ("pass", "improved"):
             print(f"    {case['id']}: {' '.join(why['sentence'] for why in case.get('why', []))[:400]}", flush=True)

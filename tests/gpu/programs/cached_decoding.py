@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from torch.nn.functional import scaled_dot_product_attention, silu
 
-WIDTH, HEADS, LAYERS, WORDS, BATCH, TOKENS = 2048, 16, 12, 32000, 8, 400
+WIDTH, HEADS, LAYERS, WORDS, BATCH, TOKENS = 2048, 16, 12, 32000, 8, 200
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--inner", type=int, default=4, help="width of the feed-forward layers, in units of the model's")
