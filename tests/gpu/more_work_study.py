@@ -23,11 +23,13 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "bench"))
+from recorded_counters import NAMED  # noqa: E402
+
 PERFGATE = pathlib.Path(os.environ["PERFGATE"]).resolve()
 SUITES = pathlib.Path(__file__).resolve().parents[2] / "suites"
 START = time.monotonic()
 COUNTERS = ["instructions", "dram_bytes", "cycles", "occupancy", "l2_hit_rate", "issue_active"]
-NAMED = re.compile(r"  (\w+): smallest tolerance .*?: (.+?) covers half of .+?, (.+?) covers 90 %, (.+?) covers all")
 
 # The work of each is proportional to kWork. kOther changes the code, and no amount.
 KERNELS = """
