@@ -285,10 +285,11 @@ KeptBuilds::Taken KeptBuilds::take(const std::string& code, const model::Librari
     std::error_code error;
     if (!is_fingerprint(code) ||
         fs::symlink_status(place, error).type() != fs::file_type::directory) {
-        return {{},
-                fmt::format("{} does not have the baseline's build: 'perfgate baseline refresh "
-                            "SUITE' keeps it there",
-                            util::printable(folder_.string()))};
+        return {
+            {},
+            fmt::format("{} does not have the baseline's build, which 'perfgate baseline refresh' "
+                        "keeps there; 'perfgate ab --base rev:REF' measures both sides here",
+                        util::printable(folder_.string()))};
     }
     const auto refused = [&](std::string_view why) {
         return Taken{{},

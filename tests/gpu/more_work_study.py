@@ -4,6 +4,7 @@
     counters  a baseline of three collections, then runs of other code with the same work and with 5 % more, judged by counters
               at the tolerances that `refresh` names for half of the cases, and for 90 %
     suites    the same of the SUITES' own kernels, unchanged: without their fingerprints, so that no code excuses a counter
+    together  the SUITES' counters if each is measured alone, and if all are in one run
     settling  ten kernels at a tolerance of 0.5 % on a board that the baseline does not know: with the base at hand, and without
 
 `settling` records the baseline on BOARD of `--devices BOARD,OTHER` and runs on OTHER. With one device it takes its own times, made 1 % shorter, for
@@ -16,16 +17,19 @@ import json
 import os
 import pathlib
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "bench"))
+from recorded_counters import NAMED  # noqa: E402
+
 PERFGATE = pathlib.Path(os.environ["PERFGATE"]).resolve()
 SUITES = pathlib.Path(__file__).resolve().parents[2] / "suites"
 START = time.monotonic()
 COUNTERS = ["instructions", "dram_bytes", "cycles", "occupancy", "l2_hit_rate", "issue_active"]
-NAMED = re.compile(r"  (\w+): smallest tolerance .*?: (.+?) covers half of .+?, (.+?) covers 90 %, (.+?) covers all")
 
 # The work of each is proportional to kWork. kOther changes the code, and no amount.
 KERNELS = """
@@ -171,39 +175,36 @@ def judged(rows, planted, total):
             say(f"      {case} {row.get('sentence', metric + ': ' + row['verdict'])[:230]}")
 
 
-def conclude(total):
+def conclude(what, total):
+    """Prints the counts; whether nothing that did the same work regressed."""
     for planted in (False, True):
         for metric in COUNTERS:
-            counts = {what: count for (p, m, what), count in sorted(total.items()) if (p, m) == (planted, metric)}
+            counts = {verdict: count for (p, m, verdict), count in sorted(total.items()) if (p, m) == (planted, metric)}
             if counts:
-                say(f"  {'5 % more' if planted else 'the same'}: {metric}: {counts}")
-    return not any(what == "regressed" for planted, _, what in total if not planted)
+                say(f"  {what}, {'5 % more' if planted else 'the same'}: {metric}: {counts}")
+    return not any(verdict == "regressed" for planted, _, verdict in total if not planted)
 
 
 def counters(options):
-    """Same work in other code, and 5 % more."""
-    rows = [8192, 16384, 32768]
+    """5 % more, and the same work in other code."""
     write_kernels()
-    write_suite(COUNTERS + ["gpu_time"], {**{name: "0.01%" for name in COUNTERS}, "gpu_time": "100%"}, rows)
+    write_suite([*COUNTERS, "gpu_time"], {**{name: "0.01%" for name in COUNTERS}, "gpu_time": "100%"}, [32768])
     said, seconds = perfgate("baseline", "refresh", "work.yaml", "--backend", "cuda", "--processes", "3", "--quiet")
     tolerances = named(said)
     say(f"baseline: {seconds:.1f} s, named {tolerances}")
-    fine = True
-    for place, share in enumerate(("half", "90 %")):
-        write_suite(COUNTERS + ["gpu_time"], {**{name: each[place] for name, each in tolerances.items()}, "gpu_time": "100%"}, rows)
-        total = collections.Counter()
-        until = START + options.seconds * (0.65 if place == 0 else 1)
-        number = longest = 0
-        while number < options.runs and time.monotonic() + longest < until:
-            planted = number % 3 == 2
-            write_kernels(1050 if planted else 1000, number + 1)
-            found, counts, seconds, _ = run(["work.yaml"], f"{place}-{number}")
-            longest = max(longest, seconds)
-            say(f"  tolerances of {share}, {'5 % more' if planted else 'the same'}: {seconds:.1f} s, {counts}")
-            judged(found, planted, total)
-            number += 1
-        fine = conclude(total) and fine
-    return fine
+    total, longest, number = {"half": collections.Counter(), "90 %": collections.Counter()}, {}, 0
+    while number < options.runs:
+        share, planted = list(total)[number // 2 % 2], number % 2 == 0
+        if time.monotonic() - START + longest.get(planted, 0) > options.seconds:
+            break
+        write_suite([*COUNTERS, "gpu_time"], {**{name: each[list(total).index(share)] for name, each in tolerances.items()}, "gpu_time": "100%"}, [32768])
+        write_kernels(1050 if planted else 1000, number + 1)
+        found, counts, seconds, _ = run(["work.yaml"], f"run-{number}", "--processes", "1")
+        longest[planted] = max(longest.get(planted, 0), seconds)
+        say(f"  tolerances of {share}, {'5 % more' if planted else 'the same'}: {seconds:.1f} s, {counts}")
+        judged(found, planted, total[share])
+        number += 1
+    return all([conclude(share, counts) for share, counts in total.items()])
 
 
 def without_fingerprints(path):
@@ -216,41 +217,69 @@ def without_fingerprints(path):
     path.write_text(json.dumps(document))
 
 
-def suites(options):
-    """The bundled suites with counters as their gates."""
+def write_bundled(name, tolerances):
+    """Those of a bundled suite's kernels that have counters, which graphs and copies have not."""
     import yaml  # python3-yaml
 
-    def written(name, tolerances):
-        suite = yaml.safe_load((SUITES / f"{name}.yaml").read_text())
-        suite["defaults"].update(metrics=[*COUNTERS, "host_time"], tolerances={**tolerances, "host_time": "100%"})
-        suite["defaults"].pop("cross_board_tolerance", None)
-        for key in ("overrides", "expect"):
-            suite.pop(key, None)
-        for each in suite["workloads"]:
-            for key in ("expect", "tolerances", "metrics"):
-                each.pop(key, None)
-        pathlib.Path(f"{name}.yaml").write_text(yaml.safe_dump(suite, sort_keys=False))
+    suite = yaml.safe_load((SUITES / f"{name}.yaml").read_text())
+    defaults = suite["defaults"]
+    suite["workloads"] = [each for each in suite["workloads"]
+                          if "core" in each.get("metrics", defaults.get("metrics", [])) and each["variants"] != ["reference"]]
+    defaults.update(metrics=[*COUNTERS, "gpu_time"], tolerances={**tolerances, "gpu_time": "100%"})
+    defaults.pop("cross_board_tolerance", None)
+    for each in (suite, *suite["workloads"]):
+        for key in ("overrides", "expect", "tolerances", "metrics"):
+            each.pop(key, None)
+    pathlib.Path(f"{name}.yaml").write_text(yaml.safe_dump(suite, sort_keys=False))
+    return f"{name}.yaml"
 
+
+def suites(options):
+    """The bundled suites with counters as their gates."""
     files = []
     for name in options.suites:
-        written(name, {metric: "0.01%" for metric in COUNTERS})
-        said, seconds = perfgate("baseline", "refresh", f"{name}.yaml", "--backend", "cuda", "--baselines", "with-code", "--out", f"of-{name}",
-                                 "--processes", "3", "--quiet")
+        file = write_bundled(name, {metric: "0.01%" for metric in COUNTERS})
+        seconds = perfgate("baseline", "refresh", file, "--backend", "cuda", "--baselines", "with-code", "--out", f"of-{name}", "--processes", "3",
+                           "--quiet")[1]
         document = pathlib.Path(f"of-{name}/run.json")
         without_fingerprints(document)
-        said += perfgate("baseline", "refresh", document)[0]
-        tolerances = named(said)
+        tolerances = named(perfgate("baseline", "refresh", document)[0])
         say(f"{name}: baseline {seconds:.1f} s, named {tolerances}")
-        written(name, {metric: each[0] for metric, each in tolerances.items()})
-        files.append(f"{name}.yaml")
+        files.append(write_bundled(name, {metric: each[0] for metric, each in tolerances.items()}))
     total, number, longest = collections.Counter(), 0, 0
     while number < options.runs and time.monotonic() + longest < START + options.seconds:
-        found, counts, seconds, _ = run(files, f"suites-{number}")
+        found, counts, seconds, _ = run(files, f"suites-{number}", "--processes", "1")
         longest = max(longest, seconds)
         say(f"  run {number}: {seconds:.1f} s, {counts}")
         judged(found, False, total)
         number += 1
-    return conclude(total)
+    return conclude("half", total)
+
+
+def together(options):
+    """Whether a counter depends on what else a process measures: each suite alone, and all in one run, in turns."""
+    files = [write_bundled(name, {}) for name in options.suites]
+    values = {"alone": collections.defaultdict(list), "together": collections.defaultdict(list)}
+    for number in range(options.runs):
+        for how, groups in (("alone", [[file] for file in files]), ("together", [files])):
+            if time.monotonic() - START > options.seconds:
+                break
+            for place, group in enumerate(groups):
+                run(group, f"{how}-{number}-{place}", "--processes", "1")
+                for suite in json.loads(pathlib.Path(f"{how}-{number}-{place}/run.json").read_text())["suites"]:
+                    for case in suite["cases"]:
+                        for metric in COUNTERS:
+                            if "value" in case["metrics"].get(metric, {}):
+                                values[how][case["id"], metric].append(case["metrics"][metric]["value"])
+            say(f"  {how}")
+    for metric in COUNTERS:
+        rows = sorted((statistics.mean(values["together"][key]) / statistics.mean(alone) - 1, key[0], alone, values["together"][key])
+                      for key, alone in values["alone"].items() if key[1] == metric and values["together"][key] and statistics.mean(alone))
+        if rows:
+            say(f"  {metric}: together beside alone: median {statistics.median(row[0] for row in rows):+.2%} of {len(rows)} cases")
+            for change, case, alone, both in rows[:3] + rows[-3:]:
+                say(f"      {change:+.2%} {case}: {[float(f'{each:.5g}') for each in alone]}, {[float(f'{each:.5g}') for each in both]}")
+    return True
 
 
 def settling(options):
@@ -272,13 +301,16 @@ def settling(options):
                         batch["device"] = "another"
                         batch["samples"] = [sample * 0.99 for sample in batch["samples"]]
             path.write_text(json.dumps(baseline))
-    fine = True
-    for name, work, builds in (("the same, with the base", 1000, "builds"), ("2 % more, with the base", 1020, "builds"),
-                               ("5 % more, with the base", 1050, "builds"), ("5 % more, without", 1050, "none"),
-                               ("2 % more, without", 1020, "none")):
+    fine, longest = True, 0
+    for name, work, builds in (("2 % more, with the base", 1020, "builds"), ("5 % more, without", 1050, "none"),
+                               ("5 % more, with the base", 1050, "builds"), ("the same, with the base", 1000, "builds")):
+        if time.monotonic() - START + longest > options.seconds:
+            say("no time left")
+            break
         write_kernels(work, 1)
         found, counts, seconds, said = run(["work.yaml"], name.replace(" ", "-").replace(",", "").replace("%", "p"), "--config", "ci.yaml", "--set",
                                            f"builds={builds}", device=of_run)
+        longest = max(longest, seconds)
         settled = sum("settled here" in row.get("sentence", "") for row in found.values())
         say(f"{name}: {seconds:.1f} s, {counts}, {settled} settled")
         for (case, _), row in found.items():
@@ -297,11 +329,11 @@ def settling(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="+", choices=("counters", "suites", "settling"), metavar="PART")
+    parser.add_argument("parts", nargs="+", choices=("counters", "suites", "together", "settling"), metavar="PART")
     parser.add_argument("--seconds", type=float, default=250, help="no run begins that would end later")
     parser.add_argument("--runs", type=int, default=12)
     parser.add_argument("--devices", default="0", metavar="BOARD[,OTHER]", help="as in CUDA_VISIBLE_DEVICES")
-    parser.add_argument("--suites", nargs="+", default=["softmax", "transpose", "render_backward", "interpolate"], metavar="NAME")
+    parser.add_argument("--suites", nargs="+", default=["softmax", "transpose", "interpolate"], metavar="NAME")
     parser.add_argument("--keep", metavar="FOLDER", help="where results stay")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -310,7 +342,7 @@ def main():
         for part in options.parts:
             (where / part).mkdir(parents=True, exist_ok=True)
             os.chdir(where / part)
-            fine.append({"counters": counters, "suites": suites, "settling": settling}[part](options))
+            fine.append({"counters": counters, "suites": suites, "together": together, "settling": settling}[part](options))
         os.chdir("/")
     return 0 if all(fine) else 1
 
