@@ -254,6 +254,9 @@ TEST(ProgramCounters, what_the_chip_does_not_count_does_not_apply_to_the_case) {
     request.cases = {&planned};
     std::vector<model::CaseResult> results(1);
     results[0].status = model::CaseStatus::measured;
+    model::Kernel& recorded = results[0].kernels.emplace_back();
+    recorded.name = "flash";
+    recorded.grid = {8, 1, 1};
     BatchResults(request, results)
         .add_counters(counters_of(std::vector<Recordings>{{recording}}, 1), {0});
     EXPECT_EQ(results[0].not_applicable, std::vector<std::string>{"stall_imc_miss"});
