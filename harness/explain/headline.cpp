@@ -114,6 +114,20 @@ std::string amount_text(const Clause& clause, std::string_view word) {
     return fmt::format("{} by {}{}", word, clause.cases.size() > 1 ? "up to " : "", most);
 }
 
+std::string_view not_shown_text(bool one) {
+    return one ? "is not shown to be within its tolerance"
+               : "are not shown to be within their tolerances";
+}
+
+std::string unclear_text(const Clause& clause, bool one) {
+    const auto not_shown = static_cast<std::size_t>(std::count_if(
+        clause.cases.begin(), clause.cases.end(),
+        [](const CaseVerdict* verdict) { return verdict->doubt == model::Doubt::not_shown; }));
+    if (not_shown == clause.cases.size()) return std::string(not_shown_text(one));
+    const std::string text = one ? "is inconclusive" : "are inconclusive";
+    return not_shown == 0 ? text : fmt::format("{} ({} not shown)", text, not_shown);
+}
+
 std::string predicate(const Clause& clause) {
     const bool one = clause.cases.size() == 1;
     switch (clause.effect) {
@@ -132,7 +146,7 @@ std::string predicate(const Clause& clause) {
                        ? "could not be measured"
                        : amount_text(clause, "cannot be judged, changed");
         case Effect::unclear:
-            return one ? "is inconclusive" : "are inconclusive";
+            return unclear_text(clause, one);
         case Effect::warned: {
             const MetricVerdict* metric = deciding_metric(*clause.cases.front());
             return fmt::format(
@@ -196,10 +210,7 @@ std::string all_well(const std::vector<const SuiteVerdict*>& suites) {
                             count == 1 ? one : several);
     };
     if (passed > 0 || not_shown + skipped == 0) add(passed, "passed", "passed");
-    if (not_shown > 0) {
-        add(not_shown, "is not shown to be within its tolerance",
-            "are not shown to be within their tolerances");
-    }
+    if (not_shown > 0) add(not_shown, not_shown_text(true), not_shown_text(false));
     if (skipped > 0) add(skipped, "skipped", "skipped");
     return text;
 }

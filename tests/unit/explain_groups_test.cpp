@@ -122,7 +122,10 @@ TEST(Headline, OfARunWithoutFindingsCountsWhatPassed) {
               "2 cases passed; 1 is not shown to be within its tolerance; 1 skipped.");
     EXPECT_TRUE(suite.groups().empty());
     suite.document().policy.not_shown_fails = true;
-    EXPECT_EQ(suite.sentence(), "1 case is inconclusive.") << "where the policy fails it";
+    EXPECT_EQ(suite.sentence(), "1 case is not shown to be within its tolerance.")
+        << "where the policy fails it";
+    suite.add(Verdict::inconclusive).doubt = model::Doubt::unclear;
+    EXPECT_EQ(suite.sentence(), "2 cases are inconclusive (1 not shown).");
 }
 
 TEST(Headline, SaysWhatWasNotDone) {
