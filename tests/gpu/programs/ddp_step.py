@@ -9,7 +9,7 @@ import torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
-STEPS = 70
+STEPS = 40
 
 change = sys.argv[1] if len(sys.argv) > 1 else ""
 rank = int(os.environ["LOCAL_RANK"])
