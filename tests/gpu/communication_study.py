@@ -17,6 +17,7 @@ import pathlib
 import re
 import sqlite3
 import shlex
+import signal
 import statistics
 import subprocess
 import sys
@@ -188,21 +189,23 @@ def ranks_server():
     """None without a fork that can use CUDA: then each program imports for itself."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "ranks"
-        server = subprocess.Popen([sys.executable, PROGRAMS / "ranks.py", "serve", path])
+        server = subprocess.Popen([sys.executable, PROGRAMS / "ranks.py", "serve", path], start_new_session=True)
         try:
             while server.poll() is None and not path.exists():
                 time.sleep(0.1)
             os.environ[SERVER] = str(path)
             begin = time.monotonic()
-            done = subprocess.run([*map(str, TOGETHER), PROGRAMS / "ddp_step.py"], capture_output=True, text=True, timeout=60)
-            tools.say(f"  bare step of {RANKS} ranks: exit {done.returncode}, {time.monotonic() - begin:.1f} s, imports "
-                      f"{begin - BEGIN:.1f} s {done.stderr[-1500:] if done.returncode else ''}")
-            if done.returncode:
+            try:
+                tools.run([*TOGETHER, PROGRAMS / "ddp_step.py"], timeout=40)
+                tools.say(f"  imports {begin - BEGIN:.1f} s, a bare step of {RANKS} ranks {time.monotonic() - begin:.1f} s")
+            except tools.Failure as failure:
+                tools.say(f"  {failure}")
                 del os.environ[SERVER]
             yield
         finally:
             os.environ.pop(SERVER, None)
-            server.kill()
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(server.pid, signal.SIGKILL)
             server.wait()
 
 
