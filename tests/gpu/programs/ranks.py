@@ -13,9 +13,7 @@ import sys
 
 def fork_ranks(ranks, words):
     """The exit code. Each rank returns to nowhere: its script ends in SystemExit."""
-    import torch._dynamo  # noqa: F401: what optimisers import
-    import torch.distributed
-    import torch.nn.parallel
+    import torch.nn.parallel  # noqa: F401
 
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -43,7 +41,8 @@ def fork_ranks(ranks, words):
 
 def serve(path):
     os.environ["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1"  # nothing initialises CUDA before a fork
-    import torch._dynamo  # noqa: F401
+    import torch._dynamo  # noqa: F401: what optimisers import
+    import torch.nn.parallel  # noqa: F401
 
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX) as listener:
