@@ -278,7 +278,7 @@ MOCK_WORK_NS=5000 "{program}" push step1 kernels 9 gemm start $step \\
 
     def test_a_rank_that_is_no_longer_recorded_is_invalid(self):
         ranks = '#!/bin/sh\nexport MOCK_WORK_NS=5000\nfor rank in 0 1; do\n  RANK=$rank {unset} "{program}" ' \
-                'push step1 kernels 9 flash_fwd pop push step2 kernels 9 flash_fwd kernels 9 gemm pop || exit 3\ndone\n'
+                'push stepA kernels 9 flash_fwd pop push stepB kernels 9 flash_fwd kernels 9 gemm pop || exit 3\ndone\n'
         self.script("app", ranks.format(unset="", program=PROGRAM))
         self.refresh()
         self.run_suite()
