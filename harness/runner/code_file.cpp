@@ -15,6 +15,7 @@
 #include "model/case.hpp"
 #include "model/run.hpp"
 #include "runner/interruption.hpp"
+#include "runner/source_lines.hpp"
 #include "sass/finding.hpp"
 #include "util/error.hpp"
 #include "util/file.hpp"
@@ -120,8 +121,9 @@ model::KeptCode code_of_slower(
     return kept;
 }
 
-void keep_code(const model::KeptCode& kept, const fs::path& out, model::Run& run) {
+void keep_code(model::KeptCode kept, const fs::path& out, model::Run& run) {
     if (kept.head.empty()) return;
+    kept.source = source_lines(run.git_revision, kept.head);
     for (model::SuiteResult& suite : run.suites) {
         for (model::CaseResult& result : suite.cases) {
             const std::string id = model::case_id(result.spec);

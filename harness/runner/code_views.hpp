@@ -3,13 +3,12 @@
 #pragma once
 
 #include "model/kernel_code.hpp"
-#include "model/run.hpp"
+#include "model/verdict.hpp"
 #include "report/code_page.hpp"
 
 namespace perfgate::runner {
 
-/// Source text is that of regular files that git has below the current folder at the run's
-/// revision; nothing of the working tree is read. A run of changed files has none.
-report::CodeViews code_views(const model::Run& run, const model::KeptCode& kept);
+/// The verdict has the times of the cases' kernels.
+report::CodeViews code_views(const model::VerdictDocument& verdict, const model::KeptCode& kept);
 
 }  // namespace perfgate::runner

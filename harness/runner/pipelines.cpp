@@ -92,6 +92,8 @@ void add_github(const Pipeline& pipeline, Values& values) {
 
 void add_gitlab(const Pipeline& pipeline, Values& values) {
     const std::string labels = joined(pipeline.runners, ", ");
+    values["first_runner"] = pipeline.runners.front();
+    values["first_suffix"] = several(pipeline) ? "-" + pipeline.runners.front() : "";
     values["tags"] = several(pipeline) ? "['$RUNNER']" : fmt::format("[{}]", labels);
     values["gitlab_parallel"] =
         several(pipeline) ? fmt::format("parallel:\n  matrix:\n    - RUNNER: [{}]\n", labels)
