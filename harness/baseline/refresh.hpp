@@ -45,7 +45,7 @@ struct Refreshed {
     /// the baseline's, up to so many, unless anchors are reset. They are among `accepted`.
     std::vector<std::string> pooled;
     std::vector<Slower> slower;  ///< among `accepted`: who judged the run names them
-    std::size_t fewer = 0;  ///< accepted cases that have fewer processes than before
+    std::size_t fewer = 0;       ///< accepted cases that have fewer processes than before
     /// Acknowledged metrics, which keep their expected value until their day is over.
     std::size_t acknowledged = 0;
     std::optional<model::LedgerEntry> entry = std::nullopt;  ///< absent: nothing changed

@@ -29,10 +29,10 @@ struct CodeLine {
 
 struct CodeKernel {
     std::string name, sentence, time, classes;
-    bool compared = false;          ///< with the base's; else it is the head's alone
-    bool timed = false;             ///< lengths are in ns; else in samples of a launch
+    bool compared = false;                       ///< with the base's; else it is the head's alone
+    bool timed = false;                          ///< lengths are in ns; else in samples of a launch
     double length_before = 0, length_after = 0;  ///< of the whole kernel; 0: not known
-    std::vector<CodeLine> lines;    ///< those with the most samples first
+    std::vector<CodeLine> lines;                 ///< those with the most samples first
     std::vector<std::string> rows;  ///< of the difference: "+", "-", "~" or " " and an instruction
 };
 

@@ -100,11 +100,13 @@ std::vector<baseline::Refreshed> refresh_all(const model::Run& run, const Refres
         }
         JudgedSuite& of = judged[suite.name];
         if (!existing) of = {};
-        results.push_back(baseline::refresh(run, suite, existing, request.acceptance, of.passing, renamed));
+        results.push_back(
+            baseline::refresh(run, suite, existing, request.acceptance, of.passing, renamed));
         const std::vector<std::string>& accepted = results.back().accepted;
         std::copy_if(of.slower.begin(), of.slower.end(), std::back_inserter(results.back().slower),
                      [&](const baseline::Slower& each) {
-                         return std::find(accepted.begin(), accepted.end(), each.id) != accepted.end();
+                         return std::find(accepted.begin(), accepted.end(), each.id) !=
+                                accepted.end();
                      });
     }
     return results;

@@ -27,8 +27,8 @@ model::KeptCode code_of_slower(
     const std::function<std::vector<model::CaseCode>(const std::vector<model::CaseIndex>&)>& base,
     const MeasuringChoice& choice);
 
-/// Stores it beside the run, if there is any, with the text of its source lines, and tells the run's
-/// cases what it says.
+/// Stores it beside the run, if there is any, with the text of its source lines, and tells the
+/// run's cases what it says.
 void keep_code(model::KeptCode kept, const std::filesystem::path& out, model::Run& run);
 
 /// Reads the file beside a run document; nothing if there is none. One that cannot be read is said

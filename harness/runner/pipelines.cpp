@@ -163,8 +163,9 @@ Values values_of(const Pipeline& pipeline, const Ci& ci) {
     }
     const Lookup fragment = lookup(values, false);
     values["get_own"] = ci.get.empty() ? "" : fragment(ci.get);
-    values["shelf_step"] = pipeline.archive_file.empty() ? ""
-                           : fragment(pipeline.archive_given ? "shelf_given" : ci.shelf_step);
+    values["shelf_step"] = pipeline.archive_file.empty()
+                               ? ""
+                               : fragment(pipeline.archive_given ? "shelf_given" : ci.shelf_step);
     std::error_code error;
     values["include_step"] =
         fs::exists(".gitlab-ci.yml", error)

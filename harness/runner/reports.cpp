@@ -278,8 +278,8 @@ int write_reports(const model::VerdictDocument& document, const model::Run& run,
                 // Beside the run document.
                 code = code_views(
                     document, read_code(options.code_folder.empty()
-                                       ? fs::absolute(options.commands.run_file).parent_path()
-                                       : options.code_folder));
+                                            ? fs::absolute(options.commands.run_file).parent_path()
+                                            : options.code_folder));
                 how.code = &code;
             }
             const std::string text = destination.format->write(document, run, how);

@@ -34,7 +34,8 @@ std::optional<std::string> working_content(const fs::path& path) {
     const auto folder = here->find_below(path.parent_path());
     struct stat status {};
     if (!folder ||
-        ::fstatat(folder->descriptor(), path.filename().c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+        ::fstatat(folder->descriptor(), path.filename().c_str(), &status, AT_SYMLINK_NOFOLLOW) !=
+            0 ||
         !S_ISREG(status.st_mode)) {
         return std::nullopt;
     }

@@ -102,7 +102,8 @@ TEST_F(CodeViews, TextOfAChangedTreeIsThatOfItsTrackedFiles) {
 
 TEST_F(CodeViews, SidesAreAsLongAsTheirTimes) {
     const model::SourcePlace place{"k.cu", 2};
-    const model::KeptCode kept{{code("LDG.E R2", place, 900)}, {code("LDG.E.64 R2", place, 300)}, {}};
+    const model::KeptCode kept{
+        {code("LDG.E R2", place, 900)}, {code("LDG.E.64 R2", place, 300)}, {}};
     const auto by_samples = code_views({}, kept).cases.at({"s", "k/a"}).at(0);
     EXPECT_FALSE(by_samples.timed);
     EXPECT_EQ(by_samples.length_before, 30);

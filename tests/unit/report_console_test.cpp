@@ -179,7 +179,7 @@ TEST(Console, EndsWithCommandsToPaste) {
 TEST(Console, WhatTheBaselineDoesNotDecideNamesTheCommandThatDoes) {
     Options options;
     options.commands.run_file = "run.json";
-    options.commands.again_words = {"--backend", "cuda",        "--config", "ci.yaml",
+    options.commands.again_words = {"--backend", "cuda",     "--config",    "ci.yaml",
                                     "--set",     "rounds=1", "--baselines", "elsewhere"};
     Documents documents = every_verdict();
     std::vector<model::CaseVerdict>& cases = documents.verdict.suites[0].cases;
@@ -196,8 +196,9 @@ TEST(Console, WhatTheBaselineDoesNotDecideNamesTheCommandThatDoes) {
     cases[1].baseline_revision = commit;
     cases[1].verdict = model::Verdict::inconclusive;
     cases[1].doubt = model::Doubt::unclear;
-    EXPECT_EQ(decided(), "perfgate ab --base rev:0123456789ab suites/gemm.yaml --filter b "
-                         "--backend cuda --config ci.yaml --set rounds=1");
+    EXPECT_EQ(decided(),
+              "perfgate ab --base rev:0123456789ab suites/gemm.yaml --filter b "
+              "--backend cuda --config ci.yaml --set rounds=1");
     for (const std::string& revision : {std::string(), commit + "-dirty"}) {
         cases[1].baseline_revision = revision;
         EXPECT_EQ(decided(), "") << revision;

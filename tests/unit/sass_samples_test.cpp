@@ -95,8 +95,8 @@ TEST(Samples, ALineIsFollowedWhereItMoved) {
 }
 
 TEST(Samples, WhatIsSpreadOverLinesIsOfTheKernel) {
-    const WhereTimeWent found =
-        went(kernel({{7, 3000}, {18, 3000}, {29, 3000}}), kernel({{7, 4000}, {18, 4000}, {29, 4000}}));
+    const WhereTimeWent found = went(kernel({{7, 3000}, {18, 3000}, {29, 3000}}),
+                                     kernel({{7, 4000}, {18, 4000}, {29, 4000}}));
     EXPECT_EQ(found.place.line, 0);
     EXPECT_EQ(found.sentence,
               "+33 % samples in reduce, mostly waiting for memory; no line has half of them");
