@@ -27,6 +27,9 @@ function(perfgate_room name)
   cmake_parse_arguments(ROOM "UNITY" "" "SOURCES;DEPENDS;LIBRARIES;SEPARATE" ${ARGN})
   add_library(perfgate_${name} STATIC ${ROOM_SOURCES})
   target_include_directories(perfgate_${name} PUBLIC "${PROJECT_SOURCE_DIR}/harness")
+  # Errors are formatted by it (util/error.hpp).
+  target_include_directories(perfgate_${name} SYSTEM PUBLIC
+    $<TARGET_PROPERTY:fmt::fmt,INTERFACE_INCLUDE_DIRECTORIES>)
   foreach(dependency IN LISTS ROOM_DEPENDS)
     target_link_libraries(perfgate_${name} PUBLIC perfgate_${dependency})
   endforeach()

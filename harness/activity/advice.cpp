@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "model/quantity.hpp"
 #include "util/text.hpp"
@@ -160,8 +161,7 @@ std::vector<std::string> advice(const Profile& profile, std::size_t count) {
                  percent(static_cast<double>(hottest.time.total_ns) / static_cast<double>(total)),
                  util::counted(hottest.time.count, "launch"), time_text(hottest.time.median_ns))});
     }
-    std::stable_sort(all.begin(), all.end(),
-                     [](const Suggestion& a, const Suggestion& b) { return a.share > b.share; });
+    std::ranges::stable_sort(all, std::greater{}, &Suggestion::share);
     std::vector<std::string> sentences;
     for (const Suggestion& each : all) {
         if (each.share >= least_share && sentences.size() < count) sentences.push_back(each.text);

@@ -17,7 +17,6 @@
 #include "activity/waiting.hpp"
 #include "util/error.hpp"
 #include "util/text.hpp"
-#include "util/word_of.hpp"
 
 namespace perfgate::activity {
 
@@ -50,7 +49,7 @@ std::vector<CopySummary> copies_in(const Timeline& timeline, std::span<const Wor
     std::vector<CopySummary> copies;
     copies.reserve(by_kind.size());
     for (auto& [key, seen] : by_kind) {
-        const auto [least, most] = std::minmax_element(seen.bytes.begin(), seen.bytes.end());
+        const auto [least, most] = std::ranges::minmax_element(seen.bytes);
         CopySummary& copy = copies.emplace_back();
         copy.kind = key.first;
         copy.memory = key.second;
@@ -60,9 +59,8 @@ std::vector<CopySummary> copies_in(const Timeline& timeline, std::span<const Wor
         copy.median_bytes = median(std::move(seen.bytes));
         copy.time = durations(std::move(seen.lengths));
     }
-    std::stable_sort(copies.begin(), copies.end(), [](const auto& a, const auto& b) {
-        return a.time.total_ns > b.time.total_ns;
-    });
+    std::ranges::stable_sort(
+        copies, [](const auto& a, const auto& b) { return a.time.total_ns > b.time.total_ns; });
     return copies;
 }
 
@@ -71,10 +69,9 @@ std::vector<RangeSummary> ranges_of(const Timeline& timeline, const ProfileOptio
     const CapturedPart captured = captured_part(timeline, options.capture);
     const auto counts = [&](const Range& range) {
         // Of a part by time, the ranges that begin in it.
-        const bool begins =
-            std::any_of(part.windows.begin(), part.windows.end(), [&](const Interval& window) {
-                return range.time.begin >= window.begin && range.time.begin < window.end;
-            });
+        const bool begins = std::ranges::any_of(part.windows, [&](const Interval& window) {
+            return range.time.begin >= window.begin && range.time.begin < window.end;
+        });
         return begins && captured.contains(range.time);
     };
     std::vector<RangeSummary> ranges;
@@ -101,7 +98,7 @@ std::vector<RangeSummary> ranges_of(const Timeline& timeline, const ProfileOptio
         }
         summary.host_time = durations(std::move(lengths));
     }
-    std::stable_sort(ranges.begin(), ranges.end(), [](const auto& a, const auto& b) {
+    std::ranges::stable_sort(ranges, [](const auto& a, const auto& b) {
         return a.host_time.total_ns > b.host_time.total_ns;
     });
     return ranges;
@@ -132,9 +129,8 @@ IdleRange idle_range_of(const Timeline& timeline, const HostSamples& samples,
     }
     std::vector<std::size_t> order(found.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        return found[a].idle_ns > found[b].idle_ns;
-    });
+    std::ranges::stable_sort(
+        order, [&](std::size_t a, std::size_t b) { return found[a].idle_ns > found[b].idle_ns; });
     order.resize(std::min(order.size(), most_ranges));
     std::uint64_t most = 0;
     for (const std::size_t i : order) {
@@ -344,8 +340,7 @@ constexpr Kind kinds[] = {
 };
 
 Kind kind_of(std::uint32_t number) {
-    const auto* const known = std::find_if(std::begin(kinds), std::end(kinds),
-                                           [&](const Kind& kind) { return kind.number == number; });
+    const auto* const known = std::ranges::find(kinds, number, &Kind::number);
     return known != std::end(kinds) ? *known
                                     : Kind{number, OverheadSource::unknown, About::other, nullptr};
 }

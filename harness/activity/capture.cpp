@@ -82,7 +82,7 @@ class OpenRanges {
   public:
     OpenRanges(const Timeline& timeline, Interval interval) : timeline_(timeline) {
         const auto all = timeline.ranges();
-        next_ = std::partition_point(all.begin(), all.end(), [&](const Range& range) {
+        next_ = std::ranges::partition_point(all, [&](const Range& range) {
             return interval.begin != 0 && range.time.begin <= interval.begin;
         });
     }
@@ -110,7 +110,7 @@ std::string_view why_uncapturable(std::string_view call) {
         return !part.empty() && call.find(part) != std::string_view::npos;
     };
     for (const Rule& rule : rules) {
-        if (has(rule.part) && std::none_of(rule.without.begin(), rule.without.end(), has)) {
+        if (has(rule.part) && std::ranges::none_of(rule.without, has)) {
             return rule.why;
         }
     }
@@ -140,8 +140,8 @@ std::vector<UncapturableCall> uncapturable_calls(const Timeline& timeline,
     std::vector<UncapturableCall> result;
     result.reserve(calls.size());
     for (auto& [key, call] : calls) result.push_back(std::move(call));
-    std::stable_sort(result.begin(), result.end(),
-                     [](const auto& a, const auto& b) { return a.count > b.count; });
+    std::ranges::stable_sort(result,
+                             [](const auto& a, const auto& b) { return a.count > b.count; });
     return result;
 }
 

@@ -23,11 +23,11 @@ std::uint64_t end_of(const Timeline& timeline) {
 
 void by_profiler_calls(const Timeline& timeline, CapturedPart& part) {
     std::vector<ProfilerCall> calls = timeline.recording().records.profiler_calls;
-    std::stable_sort(calls.begin(), calls.end(),
-                     [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
+    std::ranges::stable_sort(calls,
+                             [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
     const auto none = [&](ProfilerCallKind kind) {
-        return std::none_of(calls.begin(), calls.end(),
-                            [&](const ProfilerCall& call) { return call.kind == kind; });
+        return std::ranges::none_of(calls,
+                                    [&](const ProfilerCall& call) { return call.kind == kind; });
     };
     if (none(ProfilerCallKind::watched)) {
         part.missing =
@@ -102,7 +102,7 @@ void by_range(const Timeline& timeline, const std::string& name, CapturedPart& p
 }  // namespace
 
 bool CapturedPart::contains(Interval time) const {
-    return std::any_of(windows.begin(), windows.end(), [&](const Interval& window) {
+    return std::ranges::any_of(windows, [&](const Interval& window) {
         return time.begin >= window.begin && time.end <= window.end;
     });
 }

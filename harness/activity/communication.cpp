@@ -66,8 +66,8 @@ std::map<std::uint32_t, std::vector<Call>> calls_by_thread(const Timeline& timel
     }
     for (auto& [thread, own] : payloads) {
         std::vector<Call>& calls = threads[thread];
-        std::stable_sort(own.begin(), own.end(),
-                         [](const auto* a, const auto* b) { return a->time_ns < b->time_ns; });
+        std::ranges::stable_sort(
+            own, [](const auto* a, const auto* b) { return a->time_ns < b->time_ns; });
         auto next = calls.begin();
         for (const CommunicationCall* payload : own) {
             // The payload was read before the range began.
@@ -83,8 +83,8 @@ std::map<std::uint32_t, std::vector<Call>> calls_by_thread(const Timeline& timel
 }
 
 bool moves_data(const Call& call) {
-    return std::any_of(collective_kinds.begin(), collective_kinds.end(),
-                       [&](const Counted& each) { return each.name == call.name; });
+    return std::ranges::any_of(collective_kinds,
+                               [&](const Counted& each) { return each.name == call.name; });
 }
 
 /// Makes collectives of the calls that launched their kernels in one range.
@@ -152,9 +152,7 @@ class Submission {
                 (call.name == "Send" ? sent : received) += size;
                 continue;
             }
-            const auto* const how =
-                std::find_if(collective_kinds.begin(), collective_kinds.end(),
-                             [&](const Counted& each) { return each.name == call.name; });
+            const auto* const how = std::ranges::find(collective_kinds, call.name, &Counted::name);
             known_bus = known_bus && how != collective_kinds.end();
             const std::uint64_t data =
                 how != collective_kinds.end() && how->of_all_ranks && one.ranks != 0
@@ -222,15 +220,13 @@ std::vector<Collective> collectives_of(const Timeline& timeline) {
     for (Collective& each : all) {
         if (several.contains(each.communicator)) each.time = {};
     }
-    std::stable_sort(all.begin(), all.end(), [](const Collective& a, const Collective& b) {
-        return a.launched_ns < b.launched_ns;
-    });
+    std::ranges::stable_sort(all, {}, &Collective::launched_ns);
     return all;
 }
 
 bool lacks_calls(const Timeline& timeline) {
     return timeline.recording().records.communication_calls.empty() &&
-           std::any_of(timeline.work().begin(), timeline.work().end(), [&](const Work& work) {
+           std::ranges::any_of(timeline.work(), [&](const Work& work) {
                if (work.kind != WorkKind::kernel) return false;
                const StringId symbol = timeline.configuration(work).symbol;
                const std::string& name = timeline.recording().text(symbol);
@@ -286,7 +282,7 @@ std::vector<SharedCollective> matched(std::span<const std::vector<Collective>* c
             }
         }
     }
-    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+    std::ranges::stable_sort(all, [](const auto& a, const auto& b) {
         return a.first().launched_ns < b.first().launched_ns;
     });
     return all;
@@ -295,7 +291,7 @@ std::vector<SharedCollective> matched(std::span<const std::vector<Collective>* c
 bool has_the_hosts_clock(const Timeline& timeline) {
     constexpr std::uint64_t between_two_reads_ns = 1'000'000;  // if the process was interrupted
     const auto& readings = timeline.recording().records.clocks;
-    return std::any_of(readings.begin(), readings.end(), [](const ClockReading& reading) {
+    return std::ranges::any_of(readings, [](const ClockReading& reading) {
         const auto [low, high] = std::minmax(reading.time_ns, reading.realtime_ns);
         return high - low <= between_two_reads_ns;
     });
@@ -314,13 +310,13 @@ void add_communication(std::span<const Timeline> timelines, std::span<Profile> p
                                       ? each.time
                                       : Interval{each.launched_ns, each.launched_ns + 1};
             const std::vector<Interval>& windows = profiles[i].windows;
-            return std::none_of(windows.begin(), windows.end(), [&](const Interval& window) {
+            return std::ranges::none_of(windows, [&](const Interval& window) {
                 return intersection(time, window).length() != 0;
             });
         });
     }
     for (const std::vector<Collective>& own : all) processes.push_back(&own);
-    const bool one_clock = std::all_of(timelines.begin(), timelines.end(), has_the_hosts_clock);
+    const bool one_clock = std::ranges::all_of(timelines, has_the_hosts_clock);
     std::string problem;
     std::vector<SharedCollective> shared;
     if (one_clock) shared = matched(processes, problem);
@@ -376,9 +372,9 @@ void add_communication(std::span<const Timeline> timelines, std::span<Profile> p
             note += fmt::format("{}Not all communication was compared between processes: {}.",
                                 note.empty() ? "" : " ", why);
         }
-        std::stable_sort(
-            profiles[i].communication.begin(), profiles[i].communication.end(),
-            [](const auto& a, const auto& b) { return a.time.total_ns > b.time.total_ns; });
+        std::ranges::stable_sort(profiles[i].communication, [](const auto& a, const auto& b) {
+            return a.time.total_ns > b.time.total_ns;
+        });
     }
 }
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <exception>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,9 +25,7 @@
 #include "sqlite/database.hpp"
 #include "util/error.hpp"
 #include "util/file.hpp"
-#include "util/number.hpp"
 #include "util/text.hpp"
-#include "util/word_of.hpp"
 
 namespace perfgate::activity {
 namespace {
@@ -69,6 +68,8 @@ class Table {
     }
     void bind(double value) { insert_.bind(value); }
     void bind(std::string_view text) { insert_.bind(text); }
+    void bind(const std::string& text) { insert_.bind(std::string_view(text)); }
+    void bind(const char* text) { insert_.bind(std::string_view(text)); }
     void bind(std::nullptr_t) { insert_.bind(std::optional<double>()); }
     template <class Value>
     void bind(const std::optional<Value>& value) {
@@ -77,8 +78,7 @@ class Table {
     /// Ends a row whose values were bound one by one.
     void step() {
         if (insert_.bound() != columns_) {
-            throw util::Error(
-                fmt::format("a row of {} values for {} columns", insert_.bound(), columns_));
+            throw util::Error("a row of {} values for {} columns", insert_.bound(), columns_);
         }
         insert_.step();
     }
@@ -110,29 +110,7 @@ constexpr int longest_value_bytes = 1 << 30;
 
 class DatabaseWriter {
   public:
-    explicit DatabaseWriter(const sqlite::Database& database)
-        : processes_(database, "processes"),
-          problems_(database, "problems"),
-          facts_(database, "recording_facts"),
-          counts_(database, "launch_counts"),
-          clocks_(database, "clock_readings"),
-          devices_(database, "devices"),
-          names_(database, "names"),
-          configurations_(database, "launch_configurations"),
-          ranges_(database, "range_records"),
-          kernels_(database, "kernel_records"),
-          copies_(database, "copies"),
-          memsets_(database, "memsets"),
-          calls_(database, "api_call_records"),
-          synchronisations_(database, "synchronisations"),
-          marks_(database, "marks"),
-          memory_(database, "memory_events"),
-          profiler_calls_(database, "profiler_calls"),
-          overheads_(database, "overheads"),
-          collectives_(database, "collectives"),
-          samples_(database, "device_samples"),
-          gaps_(database, "gaps"),
-          host_samples_(database, "host_samples") {}
+    explicit DatabaseWriter(const sqlite::Database& database) : database_(database) {}
 
     void add(const Timeline& timeline, const Profile& profile) {
         ++process_;
@@ -153,24 +131,262 @@ class DatabaseWriter {
     }
 
   private:
-    void add_process(const Timeline& timeline, const Profile& profile);
-    void add_devices(const Recording& recording, const Profile& profile);
-    void add_configurations(const Recording& recording);
-    void add_ranges(const Timeline& timeline, const Profile& profile, const Nesting& nesting);
-    void add_work(const Timeline& timeline, const Nesting& nesting);
-    void add_calls(const Timeline& timeline, const Nesting& nesting);
-    void add_others(const Recording& recording);
-    void add_collectives(const Timeline& timeline);
-    void add_samples(const Recording& recording);
-    void add_gaps(const Timeline& timeline, const Profile& profile);
-    void add_host_samples(const Timeline& timeline);
+    void add_process(const Timeline& timeline, const Profile& profile) {
+        Table& processes = table("processes");
+        const Recording& recording = timeline.recording();
+        processes.bind(process_);
+        processes.bind(util::parsed<std::int64_t>(recording.field("pid")));
+        processes.bind(util::parsed<std::int64_t>(recording.field("rank")));
+        const std::string command = text(recording.field("command"));
+        const std::string level = text(recording.field("level")), end = text(recording.end);
+        processes.bind(command);
+        processes.bind(level);
+        processes.bind(unless(std::string_view(end), std::string_view()));
+        processes.bind(profile.incomplete.empty());
+        for (const Interval& time : {timeline.span(), profile.window}) {
+            processes.bind(time.begin);
+            processes.bind(time.end);
+        }
+        bind(processes, profile.program, profile.knows_sms());
+        processes.step();
+        for (const std::string& problem : profile.incomplete) {
+            table("problems").row(process_, text(problem));
+        }
+        for (const auto& [key, value] : recording.header) {
+            table("recording_facts").row(process_, text(key), text(value));
+        }
+        const Counts& counts = recording.counts;
+        if (counts.counted_with_callbacks != 0) {
+            table("launch_counts")
+                .row(process_, counts.kernel_launches, counts.captured_launches,
+                     counts.graph_launches, counts.failed_launches);
+        }
+        for (const ClockReading& clock : recording.records.clocks) {
+            table("clock_readings")
+                .row(process_, clock.time_ns, clock.realtime_ns, clock.monotonic_ns);
+        }
+    }
+
+    void add_devices(const Recording& recording, const Profile& profile) {
+        for (const Device& device : recording.records.devices) {
+            std::string uuid;
+            for (const std::uint8_t byte : device.uuid) uuid += fmt::format("{:02x}", byte);
+            std::optional<std::uint64_t> busy, peak;
+            for (const DeviceSummary& summary : profile.devices) {
+                if (summary.device != device.id) continue;
+                busy = summary.busy_ns;
+                peak = unless(summary.peak_memory_bytes, std::uint64_t{0});
+            }
+            constexpr std::uint64_t largest_kb = UINT64_MAX / 1000;
+            table("devices").row(process_, device.id, text(recording.text(device.name)), uuid,
+                                 device.memory_bytes,
+                                 std::min(device.memory_bandwidth_kb_per_s, largest_kb) * 1000,
+                                 fmt::format("{}.{}", device.cc_major, device.cc_minor),
+                                 device.sm_count, device.mig, busy, peak);
+        }
+    }
+
+    void add_configurations(const Recording& recording) {
+        const auto codes = machine_code(recording);
+        for (const LaunchConfiguration& each : recording.configurations) {
+            if (each.id == 0) continue;
+            const std::string& symbol = recording.text(each.symbol);
+            const std::uint64_t name = name_id(util::demangled(symbol));
+            const auto code = codes.find(symbol);
+            const std::string fingerprint = code == codes.end() ? "" : text(code->second);
+            table("launch_configurations")
+                .row(configuration_id(each.id), process_, name, name_id(symbol),
+                     unless(std::string_view(fingerprint), std::string_view()), each.grid[0],
+                     each.grid[1], each.grid[2], each.block[0], each.block[1], each.block[2],
+                     each.cluster[0], each.cluster[1], each.cluster[2], each.registers_per_thread,
+                     each.static_smem_bytes, each.dynamic_smem_bytes, each.local_bytes_per_thread,
+                     each.cooperative);
+        }
+    }
+
+    void add_ranges(const Timeline& timeline, const Profile& profile, const Nesting& nesting) {
+        Table& ranges = table("range_records");
+        const std::vector<const WorkSummary*> works = work_of_ranges(timeline, profile);
+        for (std::size_t i = 0; i < timeline.ranges().size(); ++i) {
+            const Range& range = timeline.ranges()[i];
+            const std::uint64_t name = name_id(timeline.range_name(range));
+            ranges.bind(range_id(i));
+            ranges.bind(process_);
+            ranges.bind(range.time.begin);
+            ranges.bind(range.time.end);
+            ranges.bind(range.open);
+            ranges.bind(range.thread);
+            ranges.bind(name);
+            ranges.bind(range_id(nesting.parent(i)));
+            ranges.bind(nesting.depth(i));
+            if (works[i] != nullptr) {
+                bind(ranges, *works[i], profile.knows_sms());
+            } else {
+                for (int column = 0; column < work_columns; ++column) ranges.bind(nullptr);
+            }
+            ranges.step();
+        }
+    }
 
     void bind_place(Table& table, const Timeline& timeline, const Work& work,
-                    const Nesting& nesting);
+                    const Nesting& nesting) {
+        const Place& place = timeline.place(work);
+        const GraphNode& graph = timeline.graph(work);
+        const bool launched = work.thread != 0;
+        table.bind(work.time.begin);
+        table.bind(work.time.end);
+        table.bind(launched ? std::optional(work.launch_ns) : std::nullopt);
+        table.bind(launched ? std::optional(work.thread) : std::nullopt);
+        table.bind(place.device);
+        table.bind(place.context);
+        table.bind(place.stream);
+        table.bind(place.correlation);
+        table.bind(unless(graph.graph, std::uint32_t{0}));
+        table.bind(unless(graph.node, std::uint64_t{0}));
+        table.bind(launched ? range_id(nesting.at(work.thread, work.launch_ns)) : std::nullopt);
+    }
+
+    void add_work(const Timeline& timeline, const Nesting& nesting) {
+        const Records& records = timeline.recording().records;
+        for (const Work& work : timeline.work()) {
+            Table& to = table(work.kind == WorkKind::kernel ? "kernel_records"
+                              : work.kind == WorkKind::copy ? "copies"
+                                                            : "memsets");
+            to.bind(process_);
+            if (work.kind == WorkKind::kernel) {
+                to.bind(configuration_id(records.kernels[work.index].configuration));
+            } else if (work.kind == WorkKind::copy) {
+                const Copy& copy = timeline.copy(work);
+                to.bind(activity::to_text(copy.kind));
+                to.bind(copy.bytes);
+                to.bind(activity::to_text(copy.source));
+                to.bind(activity::to_text(copy.destination));
+                to.bind(copy.asynchronous);
+            } else {
+                to.bind(records.memsets[work.index].bytes);
+            }
+            bind_place(to, timeline, work, nesting);
+            to.step();
+        }
+    }
+
+    void add_calls(const Timeline& timeline, const Nesting& nesting) {
+        for (const ApiCall& call : timeline.api_calls()) {
+            const std::uint64_t name = name_id(call_name(timeline.recording().text(call.name)));
+            table("api_call_records")
+                .row(process_, name, call.start_ns, call.end_ns, call.thread, call.correlation,
+                     call.result, range_id(nesting.at(call.thread, call.start_ns)));
+        }
+    }
+
+    void add_others(const Recording& recording) {
+        const Records& records = recording.records;
+        for (const Synchronisation& each : records.synchronisations) {
+            table("synchronisations")
+                .row(process_, to_text(each.kind), each.start_ns, each.end_ns, each.context,
+                     each.stream, each.correlation);
+        }
+        for (const Marker& mark : records.markers) {
+            if (mark.kind != MarkerKind::instant) continue;
+            const std::string& domain = recording.text(mark.domain);
+            const std::string name =
+                text(domain.empty() ? recording.text(mark.name)
+                                    : domain + ":" + recording.text(mark.name));
+            table("marks").row(process_, mark.time_ns, mark.thread, name);
+        }
+        for (const MemoryEvent& event : records.memory_events) {
+            table("memory_events")
+                .row(process_, event.time_ns,
+                     std::string_view(event.release == 0 ? "allocation" : "release"),
+                     activity::to_text(event.kind), event.address, event.bytes, event.pool,
+                     event.device, event.context, event.correlation);
+        }
+        for (const ProfilerCall& call : records.profiler_calls) {
+            if (call.kind == ProfilerCallKind::watched) continue;
+            table("profiler_calls")
+                .row(process_, call.time_ns, call.thread,
+                     std::string_view(call.kind == ProfilerCallKind::start ? "start" : "stop"));
+        }
+        for (const Overhead& each : records.overheads) {
+            table("overheads")
+                .row(process_, overhead_name(each.kind), each.start_ns, each.end_ns, each.thread);
+        }
+    }
+
+    void add_collectives(const Timeline& timeline) {
+        for (const Collective& each : collectives_of(timeline)) {
+            const std::string name = text(each.name);
+            const bool ran = each.time.length() != 0;
+            table("collectives")
+                .row(process_, name, fmt::format("{:x}", each.communicator),
+                     unless(each.ranks, std::uint32_t{0}), each.launched_ns, each.thread,
+                     each.calls, each.bytes, unless(each.bus_bytes, 0.0),
+                     ran ? std::optional(each.time.begin) : std::nullopt,
+                     ran ? std::optional(each.time.end) : std::nullopt);
+        }
+    }
+
+    void add_samples(const Recording& recording) {
+        Table& samples = table("device_samples");
+        for (const DeviceSample& sample : recording.records.device_samples) {
+            samples.bind(process_);
+            samples.bind(sample.device);
+            samples.bind(sample.start_ns);
+            samples.bind(sample.end_ns);
+            for (const std::uint32_t bits : sample.bits) {
+                const auto value = std::bit_cast<float>(bits);
+                samples.bind(value < 0 ? std::nullopt : std::optional<double>(value));
+            }
+            samples.step();
+        }
+    }
+
+    void add_gaps(const Timeline& timeline, const Profile& profile) {
+        std::unordered_map<std::uint64_t, const Gap*> longest;
+        for (const Gap& gap : profile.gaps) longest[gap.time.begin] = &gap;
+        for (const Interval& time : gaps_in(timeline, profile.windows)) {
+            const auto known = longest.find(time.begin);
+            if (known == longest.end()) {
+                table("gaps").row(process_, time.begin, time.end, nullptr, nullptr, nullptr,
+                                  nullptr, nullptr, nullptr, nullptr);
+                continue;
+            }
+            const Gap& gap = *known->second;
+            const std::string call = text(gap.call), before = text(gap.before),
+                              after = text(gap.after), range = text(gap.range);
+            constexpr std::string_view none;
+            table("gaps").row(
+                process_, time.begin, time.end, activity::to_text(gap.cause),
+                unless(std::string_view(call), none), gap.in_calls_ns,
+                unless(std::string_view(before), none), unless(std::string_view(after), none),
+                unless(std::string_view(range), none), unless(std::string_view(gap.host), none));
+        }
+    }
+
+    void add_host_samples(const Timeline& timeline) {
+        const HostSamples samples(timeline);
+        std::unordered_map<std::uint32_t, std::uint64_t> stacks;
+        for (const HostSample& sample : timeline.recording().records.host_samples) {
+            std::optional<std::uint64_t> stack;
+            if (sample.frame != 0) {
+                const auto [known, added] = stacks.try_emplace(sample.frame);
+                if (added) known->second = name_id(samples.stack_text(sample.frame));
+                stack = known->second;
+            }
+            table("host_samples")
+                .row(process_, sample.process, sample.thread, sample.start_ns, sample.end_ns,
+                     activity::to_text(sample.state), stack);
+        }
+    }
+
+    /// Of its name in the schema.
+    Table& table(const char* name) {
+        return tables_.try_emplace(name, database_, name).first->second;
+    }
 
     std::uint64_t name_id(std::string_view name) {
         const auto [known, added] = name_ids_.try_emplace(text(name), name_ids_.size() + 1);
-        if (added) names_.row(known->second, std::string_view(known->first));
+        if (added) table("names").row(known->second, known->first);
         return known->second;
     }
     /// Ids of one process begin behind those of the one before.
@@ -182,249 +398,11 @@ class DatabaseWriter {
         return id == 0 ? std::nullopt : std::optional(first_configuration_ + id);
     }
 
-    Table processes_, problems_, facts_, counts_, clocks_, devices_, names_, configurations_,
-        ranges_, kernels_, copies_, memsets_, calls_, synchronisations_, marks_, memory_,
-        profiler_calls_, overheads_, collectives_, samples_, gaps_, host_samples_;
+    const sqlite::Database& database_;
+    std::map<std::string, Table> tables_;
     std::unordered_map<std::string, std::uint64_t> name_ids_;
     std::uint64_t process_ = 0, first_range_ = 0, first_configuration_ = 0;
 };
-
-void DatabaseWriter::add_process(const Timeline& timeline, const Profile& profile) {
-    const Recording& recording = timeline.recording();
-    processes_.bind(process_);
-    processes_.bind(util::parsed<std::int64_t>(recording.field("pid")));
-    processes_.bind(util::parsed<std::int64_t>(recording.field("rank")));
-    const std::string command = text(recording.field("command"));
-    const std::string level = text(recording.field("level")), end = text(recording.end);
-    processes_.bind(std::string_view(command));
-    processes_.bind(std::string_view(level));
-    processes_.bind(unless(std::string_view(end), std::string_view()));
-    processes_.bind(profile.incomplete.empty());
-    for (const Interval& time : {timeline.span(), profile.window}) {
-        processes_.bind(time.begin);
-        processes_.bind(time.end);
-    }
-    bind(processes_, profile.program, profile.knows_sms());
-    processes_.step();
-    for (const std::string& problem : profile.incomplete) {
-        problems_.row(process_, std::string_view(text(problem)));
-    }
-    for (const auto& [key, value] : recording.header) {
-        facts_.row(process_, std::string_view(text(key)), std::string_view(text(value)));
-    }
-    const Counts& counts = recording.counts;
-    if (counts.counted_with_callbacks != 0) {
-        counts_.row(process_, counts.kernel_launches, counts.captured_launches,
-                    counts.graph_launches, counts.failed_launches);
-    }
-    for (const ClockReading& clock : recording.records.clocks) {
-        clocks_.row(process_, clock.time_ns, clock.realtime_ns, clock.monotonic_ns);
-    }
-}
-
-void DatabaseWriter::add_devices(const Recording& recording, const Profile& profile) {
-    for (const Device& device : recording.records.devices) {
-        std::string uuid;
-        for (const std::uint8_t byte : device.uuid) uuid += fmt::format("{:02x}", byte);
-        std::optional<std::uint64_t> busy, peak;
-        for (const DeviceSummary& summary : profile.devices) {
-            if (summary.device != device.id) continue;
-            busy = summary.busy_ns;
-            peak = unless(summary.peak_memory_bytes, std::uint64_t{0});
-        }
-        constexpr std::uint64_t largest_kb = UINT64_MAX / 1000;
-        devices_.row(process_, device.id, std::string_view(text(recording.text(device.name))),
-                     std::string_view(uuid), device.memory_bytes,
-                     std::min(device.memory_bandwidth_kb_per_s, largest_kb) * 1000,
-                     std::string_view(fmt::format("{}.{}", device.cc_major, device.cc_minor)),
-                     device.sm_count, device.mig, busy, peak);
-    }
-}
-
-void DatabaseWriter::add_configurations(const Recording& recording) {
-    const auto codes = machine_code(recording);
-    for (const LaunchConfiguration& each : recording.configurations) {
-        if (each.id == 0) continue;
-        const std::string& symbol = recording.text(each.symbol);
-        const std::uint64_t name = name_id(util::demangled(symbol));
-        const auto code = codes.find(symbol);
-        const std::string fingerprint = code == codes.end() ? "" : text(code->second);
-        configurations_.row(configuration_id(each.id), process_, name, name_id(symbol),
-                            unless(std::string_view(fingerprint), std::string_view()), each.grid[0],
-                            each.grid[1], each.grid[2], each.block[0], each.block[1], each.block[2],
-                            each.cluster[0], each.cluster[1], each.cluster[2],
-                            each.registers_per_thread, each.static_smem_bytes,
-                            each.dynamic_smem_bytes, each.local_bytes_per_thread, each.cooperative);
-    }
-}
-
-void DatabaseWriter::add_ranges(const Timeline& timeline, const Profile& profile,
-                                const Nesting& nesting) {
-    const std::vector<const WorkSummary*> works = work_of_ranges(timeline, profile);
-    for (std::size_t i = 0; i < timeline.ranges().size(); ++i) {
-        const Range& range = timeline.ranges()[i];
-        const std::uint64_t name = name_id(timeline.range_name(range));
-        ranges_.bind(range_id(i));
-        ranges_.bind(process_);
-        ranges_.bind(range.time.begin);
-        ranges_.bind(range.time.end);
-        ranges_.bind(range.open);
-        ranges_.bind(range.thread);
-        ranges_.bind(name);
-        ranges_.bind(range_id(nesting.parent(i)));
-        ranges_.bind(nesting.depth(i));
-        if (works[i] != nullptr) {
-            bind(ranges_, *works[i], profile.knows_sms());
-        } else {
-            for (int column = 0; column < work_columns; ++column) ranges_.bind(nullptr);
-        }
-        ranges_.step();
-    }
-}
-
-void DatabaseWriter::bind_place(Table& table, const Timeline& timeline, const Work& work,
-                                const Nesting& nesting) {
-    const Place& place = timeline.place(work);
-    const GraphNode& graph = timeline.graph(work);
-    const bool launched = work.thread != 0;
-    table.bind(work.time.begin);
-    table.bind(work.time.end);
-    table.bind(launched ? std::optional(work.launch_ns) : std::nullopt);
-    table.bind(launched ? std::optional(work.thread) : std::nullopt);
-    table.bind(place.device);
-    table.bind(place.context);
-    table.bind(place.stream);
-    table.bind(place.correlation);
-    table.bind(unless(graph.graph, std::uint32_t{0}));
-    table.bind(unless(graph.node, std::uint64_t{0}));
-    table.bind(launched ? range_id(nesting.at(work.thread, work.launch_ns)) : std::nullopt);
-}
-
-void DatabaseWriter::add_work(const Timeline& timeline, const Nesting& nesting) {
-    const Records& records = timeline.recording().records;
-    for (const Work& work : timeline.work()) {
-        Table& table = work.kind == WorkKind::kernel ? kernels_
-                       : work.kind == WorkKind::copy ? copies_
-                                                     : memsets_;
-        table.bind(process_);
-        if (work.kind == WorkKind::kernel) {
-            table.bind(configuration_id(records.kernels[work.index].configuration));
-        } else if (work.kind == WorkKind::copy) {
-            const Copy& copy = timeline.copy(work);
-            table.bind(activity::to_text(copy.kind));
-            table.bind(copy.bytes);
-            table.bind(activity::to_text(copy.source));
-            table.bind(activity::to_text(copy.destination));
-            table.bind(copy.asynchronous);
-        } else {
-            table.bind(records.memsets[work.index].bytes);
-        }
-        bind_place(table, timeline, work, nesting);
-        table.step();
-    }
-}
-
-void DatabaseWriter::add_calls(const Timeline& timeline, const Nesting& nesting) {
-    for (const ApiCall& call : timeline.api_calls()) {
-        const std::uint64_t name = name_id(call_name(timeline.recording().text(call.name)));
-        calls_.row(process_, name, call.start_ns, call.end_ns, call.thread, call.correlation,
-                   call.result, range_id(nesting.at(call.thread, call.start_ns)));
-    }
-}
-
-void DatabaseWriter::add_others(const Recording& recording) {
-    const Records& records = recording.records;
-    for (const Synchronisation& each : records.synchronisations) {
-        synchronisations_.row(process_, to_text(each.kind), each.start_ns, each.end_ns,
-                              each.context, each.stream, each.correlation);
-    }
-    for (const Marker& mark : records.markers) {
-        if (mark.kind != MarkerKind::instant) continue;
-        const std::string& domain = recording.text(mark.domain);
-        const std::string name = text(domain.empty() ? recording.text(mark.name)
-                                                     : domain + ":" + recording.text(mark.name));
-        marks_.row(process_, mark.time_ns, mark.thread, std::string_view(name));
-    }
-    for (const MemoryEvent& event : records.memory_events) {
-        memory_.row(process_, event.time_ns,
-                    std::string_view(event.release == 0 ? "allocation" : "release"),
-                    activity::to_text(event.kind), event.address, event.bytes, event.pool,
-                    event.device, event.context, event.correlation);
-    }
-    for (const ProfilerCall& call : records.profiler_calls) {
-        if (call.kind == ProfilerCallKind::watched) continue;
-        profiler_calls_.row(
-            process_, call.time_ns, call.thread,
-            std::string_view(call.kind == ProfilerCallKind::start ? "start" : "stop"));
-    }
-    for (const Overhead& each : records.overheads) {
-        overheads_.row(process_, std::string_view(overhead_name(each.kind)), each.start_ns,
-                       each.end_ns, each.thread);
-    }
-}
-
-void DatabaseWriter::add_collectives(const Timeline& timeline) {
-    for (const Collective& each : collectives_of(timeline)) {
-        const std::string name = text(each.name);
-        const bool ran = each.time.length() != 0;
-        collectives_.row(process_, std::string_view(name),
-                         std::string_view(fmt::format("{:x}", each.communicator)),
-                         unless(each.ranks, std::uint32_t{0}), each.launched_ns, each.thread,
-                         each.calls, each.bytes, unless(each.bus_bytes, 0.0),
-                         ran ? std::optional(each.time.begin) : std::nullopt,
-                         ran ? std::optional(each.time.end) : std::nullopt);
-    }
-}
-
-void DatabaseWriter::add_samples(const Recording& recording) {
-    for (const DeviceSample& sample : recording.records.device_samples) {
-        samples_.bind(process_);
-        samples_.bind(sample.device);
-        samples_.bind(sample.start_ns);
-        samples_.bind(sample.end_ns);
-        for (const std::uint32_t bits : sample.bits) {
-            const auto value = std::bit_cast<float>(bits);
-            samples_.bind(value < 0 ? std::nullopt : std::optional<double>(value));
-        }
-        samples_.step();
-    }
-}
-
-void DatabaseWriter::add_gaps(const Timeline& timeline, const Profile& profile) {
-    std::unordered_map<std::uint64_t, const Gap*> longest;
-    for (const Gap& gap : profile.gaps) longest[gap.time.begin] = &gap;
-    for (const Interval& time : gaps_in(timeline, profile.windows)) {
-        const auto known = longest.find(time.begin);
-        if (known == longest.end()) {
-            gaps_.row(process_, time.begin, time.end, nullptr, nullptr, nullptr, nullptr, nullptr,
-                      nullptr, nullptr);
-            continue;
-        }
-        const Gap& gap = *known->second;
-        const std::string call = text(gap.call), before = text(gap.before), after = text(gap.after),
-                          range = text(gap.range);
-        constexpr std::string_view none;
-        gaps_.row(process_, time.begin, time.end, activity::to_text(gap.cause),
-                  unless(std::string_view(call), none), gap.in_calls_ns,
-                  unless(std::string_view(before), none), unless(std::string_view(after), none),
-                  unless(std::string_view(range), none), unless(std::string_view(gap.host), none));
-    }
-}
-
-void DatabaseWriter::add_host_samples(const Timeline& timeline) {
-    const HostSamples samples(timeline);
-    std::unordered_map<std::uint32_t, std::uint64_t> stacks;
-    for (const HostSample& sample : timeline.recording().records.host_samples) {
-        std::optional<std::uint64_t> stack;
-        if (sample.frame != 0) {
-            const auto [known, added] = stacks.try_emplace(sample.frame);
-            if (added) known->second = name_id(samples.stack_text(sample.frame));
-            stack = known->second;
-        }
-        host_samples_.row(process_, sample.process, sample.thread, sample.start_ns, sample.end_ns,
-                          activity::to_text(sample.state), stack);
-    }
-}
 
 }  // namespace
 
@@ -434,16 +412,15 @@ void write_database(const std::filesystem::path& file, const std::vector<Timelin
         const sqlite::Database database(
             temporary, sqlite::Access::write,
             [&](sqlite::Problem, const std::string& reason) {
-                return std::make_exception_ptr(util::Error(fmt::format(
-                    "cannot write {}: SQLite: {}", util::printable(file.native()), reason)));
+                return std::make_exception_ptr(util::Error("cannot write {}: SQLite: {}",
+                                                           util::printable(file.native()), reason));
             },
             {.value_bytes = longest_value_bytes});
         // A file that is not finished is removed: it needs no journal beside it and no
         // synchronisation.
         database.execute("PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; BEGIN");
         database.execute(database_tables);
-        Table(database, "schema_version")
-            .row(std::string_view("perfgate.profile.sqlite"), database_version);
+        Table(database, "schema_version").row("perfgate.profile.sqlite", database_version);
         DatabaseWriter writer(database);
         for (std::size_t i = 0; i < processes.size(); ++i) writer.add(processes[i], profiles[i]);
         database.execute(database_indices);

@@ -71,8 +71,8 @@ void add_program_uses(const Profile& profile, Uses& uses) {
         in_order.push_back(&kernel);
     }
     if (!uses) return;
-    std::stable_sort(in_order.begin(), in_order.end(),
-                     [](const auto* a, const auto* b) { return a->order < b->order; });
+    std::ranges::stable_sort(in_order,
+                             [](const auto* a, const auto* b) { return a->order < b->order; });
     for (const KernelSummary* kernel : in_order) {
         uses->push_back({kernel->name, static_cast<double>(kernel->time.count),
                          static_cast<double>(kernel->time.total_ns)});
@@ -140,7 +140,7 @@ bool code_changed(const SideOf& before, const SideOf& after, const std::string& 
 
 template <class Item, class Key>
 void largest_first(std::vector<Item>& items, const Key& change_of) {
-    std::stable_sort(items.begin(), items.end(), [&](const Item& a, const Item& b) {
+    std::ranges::stable_sort(items, [&](const Item& a, const Item& b) {
         return std::abs(change_of(a).difference()) > std::abs(change_of(b).difference());
     });
 }

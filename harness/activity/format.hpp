@@ -12,6 +12,8 @@
 // communication calls, and places of functions.
 #pragma once
 
+#include <zlib.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -46,117 +48,80 @@ inline constexpr std::uint32_t max_stack_depth = 256;
 /// Longer strings are cut.
 inline constexpr std::uint32_t max_string_bytes = std::uint32_t{64} << 10;
 
+/// The kinds of records, in the order in which a piece of the stream has them: the type, its place
+/// in Records, the number of its blocks, and the bytes of a record.
+#define PERFGATE_RECORD_KINDS(X)                      \
+    X(Kernel, kernels, 4, 56)                         \
+    X(Copy, copies, 5, 64)                            \
+    X(Memset, memsets, 6, 56)                         \
+    X(Synchronisation, synchronisations, 7, 32)       \
+    X(ApiCall, api_calls, 8, 32)                      \
+    X(LaunchCall, launch_calls, 9, 16)                \
+    X(Marker, markers, 10, 32)                        \
+    X(MemoryEvent, memory_events, 11, 40)             \
+    X(Overhead, overheads, 12, 24)                    \
+    X(Device, devices, 13, 56)                        \
+    X(Context, contexts, 14, 16)                      \
+    X(FunctionCode, function_codes, 15, 8)            \
+    X(StackSize, stack_sizes, 26, 8)                  \
+    X(FunctionPlace, function_places, 35, 16)         \
+    X(PcSample, pc_samples, 36, 24)                   \
+    X(ProfilerCall, profiler_calls, 27, 16)           \
+    X(StackFrame, stack_frames, 28, 16)               \
+    X(HostSample, host_samples, 29, 32)               \
+    X(HostThread, host_threads, 30, 12)               \
+    X(HostSampling, host_samplings, 31, 56)           \
+    X(Communicator, communicators, 32, 16)            \
+    X(CommunicationCall, communication_calls, 33, 32) \
+    X(DeviceSample, device_samples, 34, 56)           \
+    X(ClockReading, clocks, 16, 24)                   \
+    X(Launched, launches, 20, 4)                      \
+    X(CounterPass, counter_passes, 21, 16)            \
+    X(PlannedCounter, planned_counters, 22, 16)       \
+    X(CountedLaunch, counted_launches, 23, 16)        \
+    X(CounterValue, counter_values, 24, 24)           \
+    X(CounterRefusal, counter_refusals, 25, 8)
+
 enum class BlockKind : std::uint32_t {
     header = 1,   ///< texts: key, value, key, value, …
     strings = 2,  ///< (id, text), …
     configurations = 3,
-    kernels = 4,
-    copies = 5,
-    memsets = 6,
-    synchronisations = 7,
-    api_calls = 8,
-    launch_calls = 9,
-    markers = 10,
-    memory_events = 11,
-    overheads = 12,
-    devices = 13,
-    contexts = 14,
-    function_codes = 15,
-    clocks = 16,
     counts = 17,   ///< one Counts
     problem = 18,  ///< a text: why this recording is not all that was asked for
     end = 19,      ///< a text: how recording ended ("exit")
-    launches = 20,
-    counter_passes = 21,
-    planned_counters = 22,
-    counted_launches = 23,
-    counter_values = 24,
-    counter_refusals = 25,
-    stack_sizes = 26,
-    profiler_calls = 27,
-    stack_frames = 28,
-    host_samples = 29,
-    host_threads = 30,
-    host_samplings = 31,
-    communicators = 32,
-    communication_calls = 33,
-    device_samples = 34,
-    function_places = 35,
-    pc_samples = 36,
+#define PERFGATE_KIND(Record, name, number, bytes) name = number,
+    PERFGATE_RECORD_KINDS(PERFGATE_KIND)
+#undef PERFGATE_KIND
 };
 
 // A text is its length (32 bits) and its bytes; an id before it has 32 bits.
 
 /// What `BlockHeader::checksum` has to be.
-std::uint32_t block_checksum(const BlockHeader& header, std::span<const std::byte> payload);
+inline std::uint32_t block_checksum(const BlockHeader& header, std::span<const std::byte> payload) {
+    const auto* fields = reinterpret_cast<const Bytef*>(&header.kind);
+    uLong sum = crc32(0, fields, sizeof(header.kind) + sizeof(header.payload_bytes));
+    // For a null pointer zlib starts anew.
+    if (!payload.empty()) {
+        sum = crc32_z(sum, reinterpret_cast<const Bytef*>(payload.data()), payload.size());
+    }
+    return static_cast<std::uint32_t>(sum);
+}
 
 /// The records of one process, or of one piece of a stream, in the order in which they came.
 struct Records {
-    std::vector<Kernel> kernels;
-    std::vector<Copy> copies;
-    std::vector<Memset> memsets;
-    std::vector<Synchronisation> synchronisations;
-    std::vector<ApiCall> api_calls;
-    std::vector<LaunchCall> launch_calls;
-    std::vector<Marker> markers;
-    std::vector<MemoryEvent> memory_events;
-    std::vector<Overhead> overheads;
-    std::vector<Device> devices;
-    std::vector<Context> contexts;
-    std::vector<FunctionCode> function_codes;
-    std::vector<StackSize> stack_sizes;
-    std::vector<FunctionPlace> function_places;
-    std::vector<PcSample> pc_samples;
-    std::vector<ProfilerCall> profiler_calls;
-    std::vector<StackFrame> stack_frames;
-    std::vector<HostSample> host_samples;
-    std::vector<HostThread> host_threads;
-    std::vector<HostSampling> host_samplings;
-    std::vector<Communicator> communicators;
-    std::vector<CommunicationCall> communication_calls;
-    std::vector<DeviceSample> device_samples;
-    std::vector<ClockReading> clocks;
-    std::vector<Launched> launches;
-    std::vector<CounterPass> counter_passes;
-    std::vector<PlannedCounter> planned_counters;
-    std::vector<CountedLaunch> counted_launches;
-    std::vector<CounterValue> counter_values;
-    std::vector<CounterRefusal> counter_refusals;
+#define PERFGATE_KIND(Record, name, number, bytes)               \
+    static_assert(is_record<Record> && sizeof(Record) == bytes); \
+    std::vector<Record> name;
+    PERFGATE_RECORD_KINDS(PERFGATE_KIND)
+#undef PERFGATE_KIND
 };
 
 /// Calls `visit(kind, vector)` for each kind of record.
 template <class AnyRecords, class Visit>
 void for_each_kind(AnyRecords& records, Visit&& visit) {
-    visit(BlockKind::kernels, records.kernels);
-    visit(BlockKind::copies, records.copies);
-    visit(BlockKind::memsets, records.memsets);
-    visit(BlockKind::synchronisations, records.synchronisations);
-    visit(BlockKind::api_calls, records.api_calls);
-    visit(BlockKind::launch_calls, records.launch_calls);
-    visit(BlockKind::markers, records.markers);
-    visit(BlockKind::memory_events, records.memory_events);
-    visit(BlockKind::overheads, records.overheads);
-    visit(BlockKind::devices, records.devices);
-    visit(BlockKind::contexts, records.contexts);
-    visit(BlockKind::function_codes, records.function_codes);
-    visit(BlockKind::stack_sizes, records.stack_sizes);
-    visit(BlockKind::function_places, records.function_places);
-    visit(BlockKind::pc_samples, records.pc_samples);
-    visit(BlockKind::profiler_calls, records.profiler_calls);
-    visit(BlockKind::stack_frames, records.stack_frames);
-    visit(BlockKind::host_samples, records.host_samples);
-    visit(BlockKind::host_threads, records.host_threads);
-    visit(BlockKind::host_samplings, records.host_samplings);
-    visit(BlockKind::communicators, records.communicators);
-    visit(BlockKind::communication_calls, records.communication_calls);
-    visit(BlockKind::device_samples, records.device_samples);
-    visit(BlockKind::clocks, records.clocks);
-    visit(BlockKind::launches, records.launches);
-    visit(BlockKind::counter_passes, records.counter_passes);
-    visit(BlockKind::planned_counters, records.planned_counters);
-    visit(BlockKind::counted_launches, records.counted_launches);
-    visit(BlockKind::counter_values, records.counter_values);
-    visit(BlockKind::counter_refusals, records.counter_refusals);
+#define PERFGATE_KIND(Record, name, number, bytes) visit(BlockKind::name, records.name);
+    PERFGATE_RECORD_KINDS(PERFGATE_KIND)
+#undef PERFGATE_KIND
 }
 
 }  // namespace perfgate::activity

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -11,9 +12,7 @@
 
 #include "activity/waiting.hpp"
 #include "model/kernel_name.hpp"
-#include "util/number.hpp"
 #include "util/text.hpp"
-#include "util/word_of.hpp"
 
 namespace perfgate::activity {
 namespace {
@@ -82,8 +81,8 @@ std::vector<const ApiCall*> outermost_calls(const Timeline& timeline, std::uint3
 }
 
 bool is_standard(std::string_view symbol) {
-    return std::any_of(std::begin(standard_library), std::end(standard_library),
-                       [&](std::string_view begin) { return symbol.starts_with(begin); });
+    return std::ranges::any_of(standard_library,
+                               [&](std::string_view begin) { return symbol.starts_with(begin); });
 }
 
 struct Group {
@@ -121,12 +120,12 @@ std::vector<HostPiece> host_pieces(const Timeline& timeline, std::span<const Int
     for (const Work& work : timeline.work()) {
         if (work.thread != 0) begins.emplace_back(work.time.begin, work.thread);
     }
-    std::sort(begins.begin(), begins.end());
+    std::ranges::sort(begins);
     std::vector<HostPiece> pieces;
     pieces.reserve(gaps.size());
     for (const Interval& gap : gaps) {
-        const auto next = std::partition_point(
-            begins.begin(), begins.end(), [&](const auto& each) { return each.first < gap.end; });
+        const auto next = std::ranges::partition_point(
+            begins, [&](const auto& each) { return each.first < gap.end; });
         pieces.push_back({gap, next == begins.end() ? main : next->second});
     }
     return pieces;
@@ -139,9 +138,7 @@ HostSamples::HostSamples(const Timeline& timeline)
         by_thread_[{sample.thread, sample.process}].push_back(&sample);
     }
     for (auto& [thread, samples] : by_thread_) {
-        std::sort(samples.begin(), samples.end(), [](const HostSample* a, const HostSample* b) {
-            return a->start_ns < b->start_ns;
-        });
+        std::ranges::sort(samples, {}, &HostSample::start_ns);
         // A thread does one thing at a time.
         std::uint64_t end = 0;
         std::erase_if(samples, [&](const HostSample* each) {
@@ -158,8 +155,7 @@ bool HostSamples::is_own(std::uint32_t frame) const {
     const auto has = [&](std::string_view part) { return file.find(part) != std::string::npos; };
     const auto begins = [&](std::string_view part) { return file.starts_with(part); };
     return !is_standard(recording.text(recording.records.stack_frames[frame - 1].function)) &&
-           std::none_of(std::begin(libraries), std::end(libraries), has) &&
-           std::none_of(std::begin(system_folders), std::end(system_folders), begins);
+           std::ranges::none_of(libraries, has) && std::ranges::none_of(system_folders, begins);
 }
 
 /// A thread of a driver or library, without a function of the program's or of Python, which have
@@ -222,7 +218,7 @@ HostActivity HostSamples::activity_of(std::uint32_t frame) const {
     const auto is_plumbing = [&](std::uint32_t each) {
         const std::string& file = recording.text(frames[each - 1].file);
         return is_standard(recording.text(frames[each - 1].function)) ||
-               std::any_of(std::begin(plumbing), std::end(plumbing), [&](std::string_view part) {
+               std::ranges::any_of(plumbing, [&](std::string_view part) {
                    return file.find(part) != std::string::npos;
                });
     };
@@ -318,9 +314,7 @@ HostStacks HostSamples::in(std::span<const HostPiece> pieces) const {
             }
             to.push_back(std::move(group.activity));
         }
-        std::stable_sort(to.begin(), to.end(), [](const HostActivity& a, const HostActivity& b) {
-            return a.time_ns > b.time_ns;
-        });
+        std::ranges::stable_sort(to, std::greater{}, &HostActivity::time_ns);
     };
     finish(groups, stacks.waiting);
     finish(others, stacks.meanwhile);

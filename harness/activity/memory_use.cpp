@@ -38,7 +38,7 @@ std::string unrecorded_call(const Recording& recording) {
     for (const ApiCall& call : recording.records.api_calls) {
         if (call.result != 0 || recorded.contains(call.correlation)) continue;
         const std::string& name = recording.text(call.name);
-        if (std::any_of(calls_in_doubt.begin(), calls_in_doubt.end(), [&](std::string_view part) {
+        if (std::ranges::any_of(calls_in_doubt, [&](std::string_view part) {
                 return name.find(part) != std::string::npos;
             })) {
             return name;
@@ -68,8 +68,8 @@ void MemoryUse::follow(const Recording& recording) {
         std::uint64_t bytes = 0;
     };
     std::vector<MemoryEvent> events = recording.records.memory_events;
-    std::stable_sort(events.begin(), events.end(),
-                     [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
+    std::ranges::stable_sort(events,
+                             [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
     std::unordered_map<std::uint64_t, Block> held;  // by address
     std::map<std::uint32_t, std::uint64_t> now;
     for (const MemoryEvent& event : events) {
@@ -110,9 +110,7 @@ std::uint64_t MemoryUse::peak(std::uint32_t device, model::Interval time) const 
     const auto found = devices_.find(device);
     if (found == devices_.end()) return 0;
     const std::vector<Change>& changes = found->second;
-    auto next = std::upper_bound(
-        changes.begin(), changes.end(), time.begin,
-        [](std::uint64_t begin, const Change& change) { return begin < change.time_ns; });
+    auto next = std::ranges::upper_bound(changes, time.begin, {}, &Change::time_ns);
     std::uint64_t most = next == changes.begin() ? 0 : std::prev(next)->bytes;
     for (; next != changes.end() && next->time_ns < time.end; ++next) {
         most = std::max(most, next->bytes);

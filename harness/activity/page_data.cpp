@@ -254,7 +254,7 @@ std::vector<PageSamples> ProcessMaker::samples(Interval time) const {
         made.name = row.mean_name();
         made.label = row.label;
         made.unit = row.is_share ? "%" : "bytes/s";
-        if (!row.is_share) made.most = *std::max_element(means.begin(), means.end());
+        if (!row.is_share) made.most = *std::ranges::max_element(means);
         for (const double mean : means) {
             const double share = made.most > 0 ? std::min(mean / made.most, 1.0) : 0;
             made.values.push_back(mean < 0 ? -1 : std::lround(1000 * share));

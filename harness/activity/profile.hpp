@@ -301,7 +301,7 @@ struct Profile {
     /// Whether `underfilled_time_ns` means something: the SMs of every device with a kernel are
     /// on record.
     [[nodiscard]] bool knows_sms() const {
-        return std::all_of(devices.begin(), devices.end(), [](const DeviceSummary& device) {
+        return std::ranges::all_of(devices, [](const DeviceSummary& device) {
             return device.kernels == 0 || device.sms != 0;
         });
     }

@@ -360,30 +360,6 @@ inline constexpr bool is_record =
     std::is_trivially_copyable_v<Record>&& std::has_unique_object_representations_v<Record>;
 
 static_assert(is_record<LaunchConfiguration> && sizeof(LaunchConfiguration) == 64);
-static_assert(is_record<Kernel> && sizeof(Kernel) == 56);
-static_assert(is_record<Copy> && sizeof(Copy) == 64);
-static_assert(is_record<Memset> && sizeof(Memset) == 56);
-static_assert(is_record<Synchronisation> && sizeof(Synchronisation) == 32);
-static_assert(is_record<ApiCall> && sizeof(ApiCall) == 32);
-static_assert(is_record<LaunchCall> && sizeof(LaunchCall) == 16);
-static_assert(is_record<Marker> && sizeof(Marker) == 32);
-static_assert(is_record<MemoryEvent> && sizeof(MemoryEvent) == 40);
-static_assert(is_record<Overhead> && sizeof(Overhead) == 24);
-static_assert(is_record<Device> && sizeof(Device) == 56);
-static_assert(is_record<Context> && sizeof(Context) == 16);
-static_assert(is_record<Communicator> && sizeof(Communicator) == 16);
-static_assert(is_record<CommunicationCall> && sizeof(CommunicationCall) == 32);
-static_assert(is_record<DeviceSample> && sizeof(DeviceSample) == 56);
-static_assert(is_record<FunctionCode> && sizeof(FunctionCode) == 8);
-static_assert(is_record<StackSize> && sizeof(StackSize) == 8);
-static_assert(is_record<FunctionPlace> && sizeof(FunctionPlace) == 16);
-static_assert(is_record<PcSample> && sizeof(PcSample) == 24);
-static_assert(is_record<ProfilerCall> && sizeof(ProfilerCall) == 16);
-static_assert(is_record<StackFrame> && sizeof(StackFrame) == 16);
-static_assert(is_record<HostSample> && sizeof(HostSample) == 32);
-static_assert(is_record<HostThread> && sizeof(HostThread) == 12);
-static_assert(is_record<HostSampling> && sizeof(HostSampling) == 56);
-static_assert(is_record<ClockReading> && sizeof(ClockReading) == 24);
 static_assert(is_record<Counts> && sizeof(Counts) == 96);
 
 // Records of a process in which counters are collected. It collects one pass: the counters that the
@@ -437,12 +413,5 @@ struct CounterRefusal {
     std::uint32_t label = 0;
     StringId reason = 0;
 };
-
-static_assert(is_record<Launched> && sizeof(Launched) == 4);
-static_assert(is_record<CounterPass> && sizeof(CounterPass) == 16);
-static_assert(is_record<PlannedCounter> && sizeof(PlannedCounter) == 16);
-static_assert(is_record<CountedLaunch> && sizeof(CountedLaunch) == 16);
-static_assert(is_record<CounterValue> && sizeof(CounterValue) == 24);
-static_assert(is_record<CounterRefusal> && sizeof(CounterRefusal) == 8);
 
 }  // namespace perfgate::activity

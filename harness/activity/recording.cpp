@@ -256,9 +256,8 @@ class Reader {
         const std::uint64_t launched =
             counts.kernel_launches - std::min(counts.kernel_launches, counts.captured_launches);
         const auto in_graph = [](const auto& record) { return record.graph.node != 0; };
-        const auto direct =
-            records.kernels.size() - static_cast<std::size_t>(std::count_if(
-                                         records.kernels.begin(), records.kernels.end(), in_graph));
+        const auto direct = records.kernels.size() - static_cast<std::size_t>(std::ranges::count_if(
+                                                         records.kernels, in_graph));
         if (direct < launched) {
             recording_.incomplete.push_back(
                 fmt::format("kernels launched: {}, recorded: {}", launched, direct));
@@ -272,7 +271,7 @@ class Reader {
         collect(records.kernels);
         collect(records.copies);
         collect(records.memsets);
-        std::sort(graphs.begin(), graphs.end());
+        std::ranges::sort(graphs);
         const auto replayed =
             static_cast<std::uint64_t>(std::unique(graphs.begin(), graphs.end()) - graphs.begin());
         if (replayed < counts.graph_launches) {
@@ -293,14 +292,13 @@ Recording read(const Fill& fill, std::string_view name) {
     Prologue prologue;
     if (fill(reinterpret_cast<char*>(&prologue), sizeof(prologue)) < sizeof(prologue) ||
         prologue.name != format_name) {
-        throw util::InputError(
-            fmt::format("{} is no recording of GPU activity", util::printable(name)));
+        throw util::InputError("{} is no recording of GPU activity", util::printable(name));
     }
     if (prologue.version == 0 || prologue.version > format_version) {
         throw util::InputError(
-            fmt::format("{} is a recording of version {}, this perfgate reads versions 1 to {}; "
-                        "record it again",
-                        util::printable(name), prologue.version, format_version));
+            "{} is a recording of version {}, this perfgate reads versions 1 to {}; record it "
+            "again",
+            util::printable(name), prologue.version, format_version);
     }
 
     Reader reader;
@@ -341,7 +339,7 @@ Recording parse_recording(std::string_view content, std::string_view source) {
     return read(
         [&](char* to, std::size_t size) {
             const std::string_view part = content.substr(0, size);
-            std::copy(part.begin(), part.end(), to);
+            std::ranges::copy(part, to);
             content.remove_prefix(part.size());
             return part.size();
         },
@@ -352,13 +350,12 @@ Recording read_recording(const std::filesystem::path& file) {
     std::error_code error;
     // A pipe or a device would be read for ever.
     if (!std::filesystem::is_regular_file(file, error)) {
-        throw util::InputError(
-            fmt::format("recording {}: there is no such file", util::printable(file.native())));
+        throw util::InputError("recording {}: there is no such file",
+                               util::printable(file.native()));
     }
     std::ifstream stream(file, std::ios::binary);
     if (!stream) {
-        throw util::InputError(
-            fmt::format("recording {}: cannot be read", util::printable(file.native())));
+        throw util::InputError("recording {}: cannot be read", util::printable(file.native()));
     }
     return read(
         [&](char* to, std::size_t size) {
@@ -375,11 +372,11 @@ std::vector<std::filesystem::path> recordings_in(const std::filesystem::path& fo
         if (entry.path().extension() == ".activity") files.push_back(entry.path());
     }
     const std::string name = util::printable(folder.native());
-    if (error) throw util::InputError(fmt::format("recordings {}: {}", name, error.message()));
+    if (error) throw util::InputError("recordings {}: {}", name, error.message());
     if (files.empty()) {
-        throw util::InputError(fmt::format("recordings {}: the folder has no *.activity", name));
+        throw util::InputError("recordings {}: the folder has no *.activity", name);
     }
-    std::sort(files.begin(), files.end());
+    std::ranges::sort(files);
     return files;
 }
 

@@ -42,15 +42,13 @@ DeviceSamples::DeviceSamples(const Timeline& timeline) {
         if (worked != by_device_.end()) worked->second.push_back(sample);
     }
     for (auto& [device, samples] : by_device_) {
-        std::stable_sort(
-            samples.begin(), samples.end(),
-            [](const DeviceSample& a, const DeviceSample& b) { return a.end_ns < b.end_ns; });
+        std::ranges::stable_sort(samples, {}, &DeviceSample::end_ns);
     }
 }
 
 bool DeviceSamples::any() const {
-    return std::any_of(by_device_.begin(), by_device_.end(),
-                       [](const auto& device) { return !device.second.empty(); });
+    return std::ranges::any_of(by_device_,
+                               [](const auto& device) { return !device.second.empty(); });
 }
 
 std::uint64_t DeviceSamples::begin() const {
@@ -68,9 +66,8 @@ std::optional<SampledMean> DeviceSamples::over(const SampledRow& row,
     for (const auto& [device, samples] : by_device_) {
         for (const Interval& window : windows) {
             length += static_cast<double>(window.length());
-            auto sample = std::upper_bound(
-                samples.begin(), samples.end(), window.begin,
-                [](std::uint64_t time, const DeviceSample& each) { return time < each.end_ns; });
+            auto sample =
+                std::ranges::upper_bound(samples, window.begin, {}, &DeviceSample::end_ns);
             for (; sample != samples.end() && sample->start_ns < window.end; ++sample) {
                 const auto value = value_of(row, *sample);
                 if (!value) return std::nullopt;

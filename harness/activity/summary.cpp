@@ -74,7 +74,7 @@ Durations durations(std::vector<std::uint64_t> lengths) {
     if (lengths.empty()) return result;
     result.count = lengths.size();
     for (const std::uint64_t length : lengths) result.total_ns += length;
-    const auto [least, most] = std::minmax_element(lengths.begin(), lengths.end());
+    const auto [least, most] = std::ranges::minmax_element(lengths);
     result.minimum_ns = *least;
     result.maximum_ns = *most;
     result.median_ns = median(std::move(lengths));
@@ -233,20 +233,18 @@ std::vector<KernelSummary> kernels_of(const Timeline& timeline, std::span<const 
         kernel.time = durations(std::move(seen.lengths));
         kernel.order = seen.order;
         kernel.configurations = seen.configurations.size();
-        const auto most =
-            std::max_element(seen.configurations.begin(), seen.configurations.end(),
-                             [](const auto& a, const auto& b) { return a.second < b.second; });
+        const auto most = std::ranges::max_element(
+            seen.configurations, [](const auto& a, const auto& b) { return a.second < b.second; });
         kernel.most_common = recording.configurations[most->first];
         for (auto& [size, lengths] : seen.sizes) {
             kernel.sizes.push_back({{size[0], size[1]}, durations(std::move(lengths))});
         }
-        std::stable_sort(kernel.sizes.begin(), kernel.sizes.end(),
-                         [](const SizeSummary& a, const SizeSummary& b) {
-                             return a.time.total_ns > b.time.total_ns;
-                         });
+        std::ranges::stable_sort(kernel.sizes, [](const SizeSummary& a, const SizeSummary& b) {
+            return a.time.total_ns > b.time.total_ns;
+        });
         kernels.push_back(std::move(kernel));
     }
-    std::sort(kernels.begin(), kernels.end(), [](const auto& a, const auto& b) {
+    std::ranges::sort(kernels, [](const auto& a, const auto& b) {
         return a.time.total_ns != b.time.total_ns ? a.time.total_ns > b.time.total_ns
                                                   : a.symbol < b.symbol;
     });

@@ -23,7 +23,7 @@ std::vector<Launch> launches_of(const Records& records) {
     for (const LaunchCall& call : records.launch_calls) {
         launches.push_back({call.correlation, call.thread, call.time_ns});
     }
-    std::sort(launches.begin(), launches.end(), [](const Launch& a, const Launch& b) {
+    std::ranges::sort(launches, [](const Launch& a, const Launch& b) {
         return a.correlation != b.correlation ? a.correlation < b.correlation
                                               : a.time_ns < b.time_ns;
     });
@@ -34,8 +34,7 @@ std::vector<Launch> launches_of(const Records& records) {
 
 Timeline::Timeline(const Recording& recording)
     : recording_(recording), api_calls_(recording.records.api_calls) {
-    std::sort(api_calls_.begin(), api_calls_.end(),
-              [](const ApiCall& a, const ApiCall& b) { return a.start_ns < b.start_ns; });
+    std::ranges::sort(api_calls_, {}, &ApiCall::start_ns);
     add_work();
 
     std::vector<Interval> times;
@@ -69,9 +68,8 @@ void Timeline::add_work() {
             work.kind = kind;
             work.index = static_cast<std::uint32_t>(i);
             const std::uint32_t correlation = all[i].place.correlation;
-            const auto launch = std::partition_point(
-                launches.begin(), launches.end(),
-                [&](const Launch& each) { return each.correlation < correlation; });
+            const auto launch = std::ranges::partition_point(
+                launches, [&](const Launch& each) { return each.correlation < correlation; });
             if (launch != launches.end() && launch->correlation == correlation) {
                 work.launch_ns = launch->time_ns;
                 work.thread = launch->thread;
@@ -85,14 +83,14 @@ void Timeline::add_work() {
     add(records.kernels, WorkKind::kernel);
     add(records.copies, WorkKind::copy);
     add(records.memsets, WorkKind::memset);
-    std::stable_sort(work_.begin(), work_.end(), [](const Work& a, const Work& b) {
+    std::ranges::stable_sort(work_, [](const Work& a, const Work& b) {
         return a.launch_ns != b.launch_ns ? a.launch_ns < b.launch_ns : a.time.begin < b.time.begin;
     });
 }
 
 void Timeline::pair_markers() {
     std::vector<Marker> markers = recording_.records.markers;
-    std::stable_sort(markers.begin(), markers.end(), [](const Marker& a, const Marker& b) {
+    std::ranges::stable_sort(markers, [](const Marker& a, const Marker& b) {
         return a.time_ns != b.time_ns ? a.time_ns < b.time_ns : a.kind < b.kind;
     });
     std::unordered_map<std::uint32_t, std::size_t> open;  // id → range
@@ -115,7 +113,7 @@ std::span<const Work> Timeline::launched_in(Interval interval) const {
     const auto before = [](std::uint64_t time) {
         return [time](const Work& work) { return work.launch_ns < time; };
     };
-    const auto first = std::partition_point(work_.begin(), work_.end(), before(interval.begin));
+    const auto first = std::ranges::partition_point(work_, before(interval.begin));
     const auto last = std::partition_point(first, work_.end(), before(interval.end));
     return {first, last};
 }
@@ -158,7 +156,7 @@ std::uint32_t Timeline::sm_count(std::uint32_t device) const {
 bool Timeline::in_legacy_stream(const Work& work) const {
     const Place& where = place(work);
     const auto& contexts = recording_.records.contexts;
-    return std::any_of(contexts.begin(), contexts.end(), [&](const Context& context) {
+    return std::ranges::any_of(contexts, [&](const Context& context) {
         return context.id == where.context && context.null_stream == where.stream;
     });
 }
@@ -209,9 +207,8 @@ std::optional<std::size_t> Nesting::parent(std::size_t range) const {
 std::optional<std::size_t> Nesting::at(std::uint32_t thread, std::uint64_t time) const {
     const auto found = changes_.find(thread);
     if (found == changes_.end()) return std::nullopt;
-    const auto after =
-        std::partition_point(found->second.begin(), found->second.end(),
-                             [&](const Change& change) { return change.time <= time; });
+    const auto after = std::ranges::partition_point(
+        found->second, [&](const Change& change) { return change.time <= time; });
     if (after == found->second.begin() || (after - 1)->innermost == none) return std::nullopt;
     return (after - 1)->innermost;
 }

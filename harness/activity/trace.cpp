@@ -63,7 +63,7 @@ class DeviceTracks {
         };
         std::vector<std::size_t> by_begin(work.size());
         std::iota(by_begin.begin(), by_begin.end(), std::size_t{0});
-        std::stable_sort(by_begin.begin(), by_begin.end(), [&](std::size_t a, std::size_t b) {
+        std::ranges::stable_sort(by_begin, [&](std::size_t a, std::size_t b) {
             return work[a].time.begin < work[b].time.begin;
         });
         for (const std::size_t i : by_begin) {

@@ -23,14 +23,14 @@ bool overlaps(Interval time, Interval window) {
 
 void assign_rows(Track& track) {
     track.recorded = track.events.size();
-    std::stable_sort(track.events.begin(), track.events.end(), [](const auto& a, const auto& b) {
+    std::ranges::stable_sort(track.events, [](const auto& a, const auto& b) {
         return a.time.begin != b.time.begin ? a.time.begin < b.time.begin : a.time.end > b.time.end;
     });
     Rows rows(most_rows(track.kind));
     for (TrackEvent& event : track.events) event.row = rows.row_for(event.time);
     track.rows = rows.count();
-    std::stable_sort(track.events.begin(), track.events.end(),
-                     [](const auto& a, const auto& b) { return a.row < b.row; });
+    std::ranges::stable_sort(track.events,
+                             [](const auto& a, const auto& b) { return a.row < b.row; });
 }
 
 EventKind kind_of(WorkKind kind) {
@@ -164,11 +164,11 @@ std::size_t drop_small_tracks(std::vector<Track>& tracks, std::size_t most) {
     };
     std::vector<std::size_t> order(tracks.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return weight(a) > weight(b); });
+    std::ranges::stable_sort(order,
+                             [&](std::size_t a, std::size_t b) { return weight(a) > weight(b); });
     const std::size_t dropped = order.size() - most;
     order.resize(most);
-    std::sort(order.begin(), order.end());
+    std::ranges::sort(order);
     std::vector<Track> kept;
     kept.reserve(most);
     for (const std::size_t i : order) kept.push_back(std::move(tracks[i]));

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "activity/timeline.hpp"
-#include "util/word_of.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::activity {
 

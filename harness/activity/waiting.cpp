@@ -2,6 +2,7 @@
 #include "activity/waiting.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <unordered_map>
 #include <utility>
@@ -35,9 +36,8 @@ class Waits {
 
     /// The latest that was under way at the time; null where none was.
     [[nodiscard]] const ApiCall* at(std::uint64_t time) const {
-        auto next = std::partition_point(calls_.begin(), calls_.end(), [&](const ApiCall* call) {
-            return call->start_ns <= time;
-        });
+        auto next = std::ranges::partition_point(
+            calls_, [&](const ApiCall* call) { return call->start_ns <= time; });
         while (next != calls_.begin()) {
             const ApiCall* call = *--next;
             if (call->end_ns >= time) return call;
@@ -94,14 +94,12 @@ class Submissions {
                 waiting_.push_back({work.launch_ns, work.time.begin});
             }
         }
-        std::sort(waiting_.begin(), waiting_.end(),
-                  [](const Interval& a, const Interval& b) { return a.end < b.end; });
+        std::ranges::sort(waiting_, {}, &Interval::end);
     }
 
     [[nodiscard]] Interval before_end_of(Interval gap) const {
-        const auto at =
-            std::partition_point(waiting_.begin(), waiting_.end(),
-                                 [&](const Interval& each) { return each.end < gap.end; });
+        const auto at = std::ranges::partition_point(
+            waiting_, [&](const Interval& each) { return each.end < gap.end; });
         // Work that was submitted before the gap waited for something else.
         const bool submitted_in_it =
             at != waiting_.end() && at->end == gap.end && at->begin >= gap.begin;
@@ -171,7 +169,7 @@ std::span<const ApiCall> calls_in(const Timeline& timeline, Interval interval) {
     const auto before = [](std::uint64_t time) {
         return [time](const ApiCall& call) { return call.start_ns < time; };
     };
-    const auto first = std::partition_point(calls.begin(), calls.end(), before(interval.begin));
+    const auto first = std::ranges::partition_point(calls, before(interval.begin));
     const auto last = std::partition_point(first, calls.end(), before(interval.end));
     return {first, last};
 }
@@ -231,8 +229,7 @@ std::vector<Gap> longest_gaps(const Timeline& timeline, std::span<const Interval
 
 std::vector<IdleCause> idle_causes(const Timeline& timeline, std::vector<Interval> gaps) {
     if (!knows_calls(timeline)) return {};
-    std::sort(gaps.begin(), gaps.end(),
-              [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
+    std::ranges::sort(gaps, {}, &Interval::begin);
     const Waits waits(timeline);
     const Submissions submissions(timeline);
     CallsDuring calls(timeline);
@@ -248,8 +245,7 @@ std::vector<IdleCause> idle_causes(const Timeline& timeline, std::vector<Interva
     for (const auto& [cause, idle_ns] : times) {
         causes.push_back({cause.first, cause.second, idle_ns});
     }
-    std::stable_sort(causes.begin(), causes.end(),
-                     [](const IdleCause& a, const IdleCause& b) { return a.idle_ns > b.idle_ns; });
+    std::ranges::stable_sort(causes, std::greater{}, &IdleCause::idle_ns);
     return causes;
 }
 
@@ -267,7 +263,7 @@ std::vector<CallSummary> calls_by_name(const Timeline& timeline,
         calls.push_back({std::string(call_name(timeline.recording().text(name))),
                          durations(std::move(all)), 0});
     }
-    std::sort(calls.begin(), calls.end(), [](const auto& a, const auto& b) {
+    std::ranges::sort(calls, [](const auto& a, const auto& b) {
         return a.time.total_ns != b.time.total_ns ? a.time.total_ns > b.time.total_ns
                                                   : a.name < b.name;
     });
@@ -290,10 +286,9 @@ std::vector<CallSummary> waits_by_name(const Timeline& timeline,
     std::map<std::string, std::vector<std::uint64_t>> lengths;
     std::map<std::string, std::uint64_t> idle;
     for (const ApiCall* call : waits.calls()) {
-        const bool inside =
-            std::any_of(windows.begin(), windows.end(), [&](const Interval& window) {
-                return call->start_ns >= window.begin && call->start_ns < window.end;
-            });
+        const bool inside = std::ranges::any_of(windows, [&](const Interval& window) {
+            return call->start_ns >= window.begin && call->start_ns < window.end;
+        });
         if (!inside) continue;
         lengths[shown_name(timeline, *call)].push_back(call->end_ns - call->start_ns);
     }
@@ -307,7 +302,7 @@ std::vector<CallSummary> waits_by_name(const Timeline& timeline,
     for (auto& [name, all] : lengths) {
         result.push_back({name, durations(std::move(all)), idle[name]});
     }
-    std::sort(result.begin(), result.end(), [](const auto& a, const auto& b) {
+    std::ranges::sort(result, [](const auto& a, const auto& b) {
         return a.idle_ns != b.idle_ns ? a.idle_ns > b.idle_ns : a.time.total_ns > b.time.total_ns;
     });
     return result;

@@ -43,15 +43,14 @@ class Chosen {
 
     /// By its id, not only by a glob.
     [[nodiscard]] bool is_named(const std::string& id) const {
-        return std::find(choice_.cases.begin(), choice_.cases.end(), id) != choice_.cases.end();
+        return std::ranges::find(choice_.cases, id) != choice_.cases.end();
     }
 
     [[nodiscard]] bool contains(const std::string& id) const {
         return choice_.cases.empty() ||
-               std::any_of(
-                   choice_.cases.begin(), choice_.cases.end(), [&](const std::string& glob) {
-                       return named_.contains(glob) ? glob == id : util::glob_match(glob, id);
-                   });
+               std::ranges::any_of(choice_.cases, [&](const std::string& glob) {
+                   return named_.contains(glob) ? glob == id : util::glob_match(glob, id);
+               });
     }
 
   private:
@@ -77,30 +76,29 @@ void require_globs_match(const Run& run, const AcceptChoice& choice,
             }
         }
         if (found) continue;
-        throw util::InputError(fmt::format(
+        throw util::InputError(
             "--filter '{}' matches no case of the run{}", util::printable(glob),
             example.empty() ? ""
-                            : fmt::format("; an id looks like '{}'", util::printable(example))));
+                            : fmt::format("; an id looks like '{}'", util::printable(example)));
     }
 }
 
 void require_day_to_come(const AcceptChoice& choice, const Acceptance& acceptance) {
     if (choice.until.empty()) return;
     if (!model::is_date(choice.until)) {
-        throw util::InputError(fmt::format("--expires '{}': expected a day, as 2026-12-31",
-                                           util::printable(choice.until)));
+        throw util::InputError("--expires '{}': expected a day, as 2026-12-31",
+                               util::printable(choice.until));
     }
     const std::string today = model::date_of(acceptance.at);
     if (choice.until < today) {
-        throw util::InputError(
-            fmt::format("--expires {}: that day is over, today is {}", choice.until, today));
+        throw util::InputError("--expires {}: that day is over, today is {}", choice.until, today);
     }
     if (!today.empty() &&
         model::days_between(today, choice.until) > acceptance.acknowledgement_days) {
-        throw util::InputError(fmt::format(
+        throw util::InputError(
             "--expires {}: that is more than {} days ahead; name an earlier day, or raise "
             "acknowledgement_days in the config's policy",
-            choice.until, acceptance.acknowledgement_days));
+            choice.until, acceptance.acknowledgement_days);
     }
 }
 

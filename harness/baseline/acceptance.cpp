@@ -65,8 +65,7 @@ std::string objection(const model::Run& run, const CaseResult& result) {
     }
     for (const model::GateRule& gate : result.gates) {
         const auto& inapplicable = result.not_applicable;
-        const bool applies =
-            std::find(inapplicable.begin(), inapplicable.end(), gate.metric) == inapplicable.end();
+        const bool applies = std::ranges::find(inapplicable, gate.metric) == inapplicable.end();
         if (applies && !result.metrics.contains(gate.metric)) {
             return fmt::format("it has no value of {}", gate.metric);
         }

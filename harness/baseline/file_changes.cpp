@@ -8,15 +8,17 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <system_error>
+#include <thread>
+#include <utility>
 
 #include "document/archive.hpp"
 #include "util/error.hpp"
 #include "util/file.hpp"
 #include "util/folder.hpp"
-#include "util/replacement.hpp"
 #include "util/sha256.hpp"
 #include "util/text.hpp"
 
@@ -92,16 +94,15 @@ std::optional<List> read_list(const Folder& staging) {
     }
     const fs::path path = staging.path() / list_name;
     if (!S_ISREG(status.st_mode)) {
-        throw util::InputError(fmt::format("{}: expected a file", util::printable(path.string())));
+        throw util::InputError("{}: expected a file", util::printable(path.string()));
     }
     List list;
     document::JsonDocument parsed(util::read_file(path, list_limit_bytes, "list"), path.string());
     document::read_document(parsed, list_schema, list);
     for (const Step& step : list.steps) {
         if (!is_place(step.name)) {
-            throw util::InputError(fmt::format("{}: '{}' is no file of a baseline",
-                                               util::printable(path.string()),
-                                               util::printable(step.name)));
+            throw util::InputError("{}: '{}' is no file of a baseline",
+                                   util::printable(path.string()), util::printable(step.name));
         }
     }
     return list;
@@ -129,8 +130,7 @@ void make_steps(const Folder& folder, const Folder& staging, const List& list) {
                 }
             } else if (const auto moved = content_of(place, file);
                        !moved || digest_of(*moved) != step.digest) {
-                throw util::InputError(
-                    fmt::format("the new {} is not there", util::printable(shown.string())));
+                throw util::InputError("the new {} is not there", util::printable(shown.string()));
             }
         }
         util::synchronise(place.descriptor());
@@ -200,9 +200,8 @@ void change_files(const fs::path& folder_path, const std::vector<FileChange>& ch
         make_steps(folder, staging, list);
     } catch (const util::Error& error) {
         throw util::Error(
-            fmt::format("{}; the change is kept in {}, and the next command that "
-                        "writes there finishes it",
-                        error.what(), util::printable(staging.path().string())));
+            "{}; the change is kept in {}, and the next command that writes there finishes it",
+            error.what(), util::printable(staging.path().string()));
     }
     remove_staging(folder, staging);
 }
@@ -228,16 +227,15 @@ std::string finish_interrupted_change(const fs::path& folder_path) {
         }
     } catch (const util::InputError& error) {
         throw util::InputError(
-            fmt::format("{}: an interrupted change of the baselines cannot be finished: {}; {}",
-                        shown, error.what(), remedy(folder_path)));
+            "{}: an interrupted change of the baselines cannot be finished: {}; {}", shown,
+            error.what(), remedy(folder_path));
     }
     remove_staging(folder, staging);
-    return decided ? fmt::format("{}: finished the change of {} that was interrupted", shown,
-                                 util::counted(files, "file"))
-                   : fmt::format(
-                         "{}: removed the temporary files of a command that was "
-                         "interrupted",
-                         shown);
+    return decided
+               ? fmt::format("{}: finished the change of {} that was interrupted", shown,
+                             util::counted(files, "file"))
+               : fmt::format("{}: removed the temporary files of a command that was interrupted",
+                             shown);
 }
 
 std::string interrupted_change(const fs::path& folder_path) {
@@ -251,6 +249,87 @@ std::string interrupted_change(const fs::path& folder_path) {
         "{}: a command was interrupted while it changed the baselines: 'perfgate baseline accept', "
         "'refresh' or 'prune' here finishes or removes what it left; elsewhere {}",
         util::printable(staging_path(folder_path).string()), remedy(folder_path));
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+std::string cause(int error) {
+    return std::generic_category().message(error);
+}
+
+/// Whether the locked file is still the one at `path`: a folder may have been replaced meanwhile.
+bool is_at(const fs::path& path, int fd) {
+    struct stat here {
+    }, locked{};
+    return ::stat(path.c_str(), &here) == 0 && ::fstat(fd, &locked) == 0 &&
+           here.st_dev == locked.st_dev && here.st_ino == locked.st_ino;
+}
+
+/// A descriptor with the lock, or -1 and an errno: EWOULDBLOCK if another process holds it.
+template <typename Flock>
+int try_lock(const fs::path& path, int flags, const Flock& flock, int& error) {
+    const int fd = ::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0666);
+    if (fd < 0) {
+        error = errno;
+        return -1;
+    }
+    error = flock(fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+    if (error == 0 && !is_at(path, fd)) error = EWOULDBLOCK;
+    if (error == 0) return fd;
+    ::close(fd);
+    return -1;
+}
+
+}  // namespace
+
+BaselineLock::BaselineLock(fs::path folder, const Waiting& waiting) : folder_(std::move(folder)) {
+    const std::string shown = util::printable(folder_.string());
+    std::error_code problem;
+    fs::create_directories(folder_, problem);
+    if (problem) {
+        throw util::Error("cannot create the folder {}: {}", shown, problem.message());
+    }
+    const auto lock = [&](int fd, int operation) {
+        return waiting.flock ? waiting.flock(fd, operation) : ::flock(fd, operation);
+    };
+    // A link to a folder is followed.
+    const fs::path itself = folder_ / ".";
+    const auto end = Clock::now() + std::chrono::duration<double>(waiting.limit_s);
+    for (bool told = false;; told = true) {
+        int error = 0;
+        fd_ = try_lock(itself, O_RDONLY | O_DIRECTORY, lock, error);
+        // NFS locks only what is open for writing, which a folder cannot be.
+        if (error != 0 && error != EWOULDBLOCK && error != EINTR) {
+            fd_ = try_lock(folder_ / ".perfgate.lock", O_RDWR | O_CREAT, lock, error);
+        }
+        if (fd_ >= 0) break;
+        if (error != EWOULDBLOCK && error != EINTR) {
+            throw util::Error(
+                "cannot lock {}: {}; keep the baselines where files can be written and locked",
+                shown, cause(error));
+        }
+        if (Clock::now() >= end) {
+            throw util::Error(
+                "{}: another perfgate has been writing here for {:g} s: end it, or try again later",
+                shown, waiting.limit_s);
+        }
+        if (!told && waiting.tell) waiting.tell();
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    try {
+        const std::string recovered = finish_interrupted_change(folder_);
+        if (!recovered.empty() && waiting.recovered) waiting.recovered(recovered);
+    } catch (...) {
+        ::close(fd_);
+        throw;
+    }
+}
+
+BaselineLock::~BaselineLock() {
+    ::close(fd_);
 }
 
 }  // namespace perfgate::baseline

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,5 +38,36 @@ std::string finish_interrupted_change(const std::filesystem::path& folder);
 /// What an interrupted change has left in the folder, in one line with the remedy; empty: nothing,
 /// or a writer is at it. Reads only.
 std::string interrupted_change(const std::filesystem::path& folder);
+
+// One writer at a time for a folder of baselines: held from before a baseline is read until it and
+// its ledger are written, so that none of two concurrent acceptances is lost. Readers need no lock:
+// each file is replaced as a whole.
+
+class BaselineLock {
+  public:
+    struct Waiting {
+        double limit_s = 60;
+        std::function<void()> tell = {};  ///< once, when it has to wait
+        /// Told in one line what a writer that was killed had left.
+        std::function<void(const std::string&)> recovered = {};
+        /// As flock(2). Tests use it to simulate network file systems that cannot lock folders.
+        std::function<int(int fd, int operation)> flock = {};
+    };
+    /// Locks the folder itself, which leaves no file behind and works if it is read-only; if the
+    /// file system cannot lock folders, a file `.perfgate.lock` in it. The kernel releases the lock
+    /// when the process ends, even by a signal. Creates the folder. Then finishes, or removes, what
+    /// a writer that was killed has left. Throws util::Error naming the
+    /// folder if another process holds the lock for longer than the limit, or if nothing can be
+    /// locked.
+    BaselineLock(std::filesystem::path folder, const Waiting& waiting);
+    ~BaselineLock();
+    BaselineLock& operator=(BaselineLock&&) = delete;  // nor copied
+
+    const std::filesystem::path& folder() const { return folder_; }
+
+  private:
+    std::filesystem::path folder_;
+    int fd_ = -1;
+};
 
 }  // namespace perfgate::baseline

@@ -31,9 +31,7 @@ FirstSeen first_seen(const model::Ledger& ledger) {
     std::vector<const LedgerEntry*> entries;
     entries.reserve(ledger.entries.size());
     for (const LedgerEntry& entry : ledger.entries) entries.push_back(&entry);
-    std::stable_sort(
-        entries.begin(), entries.end(),
-        [](const LedgerEntry* left, const LedgerEntry* right) { return left->at < right->at; });
+    std::ranges::stable_sort(entries, {}, &LedgerEntry::at);
     FirstSeen seen;
     for (const LedgerEntry* entry : entries) {
         if (entry->action != LedgerAction::improved) {

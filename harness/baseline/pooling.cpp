@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <limits>
 #include <map>
 #include <random>
@@ -40,9 +41,9 @@ constexpr std::size_t first_processes = 5;
 
 void require_equal(std::string_view what, const std::string& first, const std::string& other) {
     if (first == other) return;
-    throw util::InputError(fmt::format(
+    throw util::InputError(
         "the runs cannot become one baseline: {} is '{}' in the first and '{}' in another", what,
-        util::printable(first), util::printable(other)));
+        util::printable(first), util::printable(other));
 }
 
 /// The cases of a run, by suite and id.
@@ -123,9 +124,9 @@ std::string other_measurement(const CaseResult& then, const CaseResult& now, boo
 void require_same_measurement(const CaseResult& then, const CaseResult& now, bool revision_tells) {
     const std::string differs = other_measurement(then, now, revision_tells);
     if (differs.empty()) return;
-    throw util::InputError(fmt::format(
+    throw util::InputError(
         "the runs cannot become one baseline: they did not measure the same: {}: {} differs",
-        util::printable(model::case_id(then.spec)), differs));
+        util::printable(model::case_id(then.spec)), differs);
 }
 
 /// Code that differs between the runs counts as not known.
@@ -167,7 +168,7 @@ void add_case(const CaseResult& from, std::int64_t run, bool revision_tells, Cas
 }
 
 double middle(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
+    std::ranges::sort(values);
     const std::size_t half = values.size() / 2;
     return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
@@ -331,9 +332,8 @@ void add_tiny_kernels(const CaseResult& result, std::vector<TinyKernel>& found) 
     constexpr double tick_ns = 32;  // of the GPU's clock
     const auto label = result.measured_as.find("measure");
     if (label == result.measured_as.end() || !label->second.starts_with("kernel ")) return;
-    const auto longest = std::max_element(
-        result.kernels.begin(), result.kernels.end(),
-        [](const auto& a, const auto& b) { return a.duration_ns < b.duration_ns; });
+    const auto longest = std::ranges::max_element(
+        result.kernels, [](const auto& a, const auto& b) { return a.duration_ns < b.duration_ns; });
     std::set<std::string> named;
     for (const model::Kernel& kernel : result.kernels) {
         if (!(kernel.duration_ns > 0) || kernel.duration_ns >= short_ns ||
@@ -457,7 +457,7 @@ bool noisy_metric(const MetricSeries& series, const model::Tolerance& tolerance)
 }
 
 bool noisy(const CaseResult& result) {
-    return std::any_of(result.gates.begin(), result.gates.end(), [&](const model::GateRule& gate) {
+    return std::ranges::any_of(result.gates, [&](const model::GateRule& gate) {
         const auto series = result.metrics.find(gate.metric);
         return series != result.metrics.end() && noisy_metric(series->second, gate.tolerance);
     });
@@ -538,9 +538,8 @@ PoolingFindings pooling_findings(const Run& run, const model::SuiteResult& suite
     }
     for (auto& entry : by_metric) {
         Seen& seen = entry.second;
-        std::sort(seen.tolerances.begin(), seen.tolerances.end());
-        std::stable_sort(seen.too_fine.begin(), seen.too_fine.end(),
-                         [](const TooFine& a, const TooFine& b) { return a.needed > b.needed; });
+        std::ranges::sort(seen.tolerances);
+        std::ranges::stable_sort(seen.too_fine, std::greater{}, &TooFine::needed);
         const std::size_t count = seen.tolerances.size();
         const auto enough_for = [&](std::size_t tenths) {
             return seen.tolerances[(count * tenths + 9) / 10 - 1].first;

@@ -17,7 +17,7 @@ namespace {
 /// Whether nobody knows if the case is gone.
 bool is_unknown(const std::string& id, const model::BaselineCase& expected,
                 const KnownCases& cases) {
-    return std::any_of(cases.reported.begin(), cases.reported.end(), [&](const auto& reported) {
+    return std::ranges::any_of(cases.reported, [&](const auto& reported) {
         return model::stands_for(reported.spec, id) &&
                (reported.known_at.empty() || reported.known_at < expected.provenance.recorded_at);
     });
@@ -26,12 +26,12 @@ bool is_unknown(const std::string& id, const model::BaselineCase& expected,
 void require_whole(const model::Run& run, const model::SuiteResult& suite) {
     if (!suite.partial && !run.interrupted && !run.shard) return;
     throw util::InputError(
-        fmt::format("suite {}: the run has only some of its cases ({}), so it does not show which "
-                    "are gone: measure the whole suite",
-                    util::printable(suite.name),
-                    run.interrupted ? "interrupted"
-                    : run.shard     ? "a shard"
-                                    : "selected with --filter or --tag"));
+        "suite {}: the run has only some of its cases ({}), so it does not show which are gone: "
+        "measure the whole suite",
+        util::printable(suite.name),
+        run.interrupted ? "interrupted"
+        : run.shard     ? "a shard"
+                        : "selected with --filter or --tag");
 }
 
 }  // namespace

@@ -227,8 +227,7 @@ std::set<std::string> boards_measured(const model::Run& run, const model::SuiteR
                                       const std::vector<std::string>& accepted) {
     std::set<std::string> boards;
     for (const CaseResult& result : suite.cases) {
-        if (std::find(accepted.begin(), accepted.end(), model::case_id(result.spec)) ==
-            accepted.end()) {
+        if (std::ranges::find(accepted, model::case_id(result.spec)) == accepted.end()) {
             continue;
         }
         for (const auto& [metric, series] : result.metrics) {
@@ -270,7 +269,7 @@ BaselineCase replaced(const model::Run& run, const CaseResult& result,
 /// Whether the run knows less of a gated time than the baseline.
 bool has_fewer_processes(const model::Run& run, const CaseResult& result,
                          const BaselineCase& before) {
-    return std::any_of(result.gates.begin(), result.gates.end(), [&](const model::GateRule& rule) {
+    return std::ranges::any_of(result.gates, [&](const model::GateRule& rule) {
         const auto then = before.metrics.find(rule.metric);
         const auto now = result.metrics.find(rule.metric);
         return is_time(run, rule.metric) && then != before.metrics.end() &&
@@ -308,8 +307,7 @@ bool has_more_of(const MetricSeries& then, const MetricSeries& now) {
     };
     const std::size_t known = gate::batches_in_use(then).size();
     return known > 1 && known < enough_processes && !used.empty() &&
-           used.size() < enough_processes &&
-           std::all_of(used.begin(), used.end(), of_first_session);
+           used.size() < enough_processes && std::ranges::all_of(used, of_first_session);
 }
 
 /// The run's processes may join the baseline's if the baseline has too few of them and the run runs
@@ -384,8 +382,8 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
     for (const CaseResult& result : suite.cases) {
         std::string id = model::case_id(result.spec);
         if (refreshed.baseline.cases.contains(id)) {
-            throw util::InputError(fmt::format("suite {}: case {} is in the run twice",
-                                               util::printable(suite.name), util::printable(id)));
+            throw util::InputError("suite {}: case {} is in the run twice",
+                                   util::printable(suite.name), util::printable(id));
         }
         auto old_case = old_cases.extract(id);
         const bool skipped = result.status == CaseStatus::skipped;
@@ -443,17 +441,16 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
             std::move(id), unchanged ? std::move(old_case.mapped()) : std::move(accepted));
     }
     if (!refreshed.stored_any() && refreshed.refused.empty()) {
-        throw util::InputError(
-            fmt::format("suite {}: no case was measured: there is nothing to accept",
-                        util::printable(suite.name)));
+        throw util::InputError("suite {}: no case was measured: there is nothing to accept",
+                               util::printable(suite.name));
     }
-    refuse_if_any(fmt::format("suite {}: more than may be accepted without --reset-anchor: "
-                              "refresh with it if that is meant, or other cases with --filter",
+    refuse_if_any(fmt::format("suite {}: more than may be accepted without --reset-anchor: refresh "
+                              "with it if that is meant, or other cases with --filter",
                               util::printable(suite.name)),
                   crept);
     // What a benchmark that did not run would have reported is not known.
     const auto is_unknown = [&suite](const std::string& id) {
-        return std::any_of(suite.cases.begin(), suite.cases.end(), [&](const CaseResult& result) {
+        return std::ranges::any_of(suite.cases, [&](const CaseResult& result) {
             return model::stands_for(result.spec, id);
         });
     };
@@ -467,15 +464,14 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
     }
     for (const auto& [id, was] : renamed) {
         if (!refreshed.baseline.cases.contains(id)) continue;
-        if (std::any_of(refreshed.refused.begin(), refreshed.refused.end(),
-                        [&id = id](const Refused& each) { return each.id == id; })) {
+        if (std::ranges::any_of(refreshed.refused,
+                                [&id = id](const Refused& each) { return each.id == id; })) {
             gate::rename({{was, id}}, refreshed.baseline.cases);  // as it was
             continue;
         }
         std::erase(refreshed.unchanged, id);
         std::erase(refreshed.kept, id);
-        if (std::find(refreshed.accepted.begin(), refreshed.accepted.end(), id) ==
-            refreshed.accepted.end()) {
+        if (std::ranges::find(refreshed.accepted, id) == refreshed.accepted.end()) {
             refreshed.accepted.push_back(id);
         }
         refreshed.removed.push_back(was);

@@ -32,8 +32,8 @@ bool is_slug(std::string_view text) {
 void require_slug(std::string_view text, std::string_view what) {
     if (is_slug(text)) return;
     throw util::InputError(
-        fmt::format("{} '{}' cannot name a baseline: expected at most 200 of a-z, 0-9, '-' and '_'",
-                    what, util::printable(text)));
+        "{} '{}' cannot name a baseline: expected at most 200 of a-z, 0-9, '-' and '_'", what,
+        util::printable(text));
 }
 
 /// Compares a field of the document with its path.
@@ -41,8 +41,8 @@ void require_place(std::string_view kind, std::string_view file, std::string_vie
                    std::string_view found, std::string_view expected) {
     if (found == expected) return;
     throw util::InputError(
-        fmt::format("{} {}: {} is '{}', its place is that of '{}'; move the file where it belongs",
-                    kind, util::printable(file), field, util::printable(found), expected));
+        "{} {}: {} is '{}', its place is that of '{}'; move the file where it belongs", kind,
+        util::printable(file), field, util::printable(found), expected);
 }
 
 }  // namespace
@@ -88,8 +88,8 @@ std::optional<gate::StoredBaseline> load_baseline(const fs::path& folder,
     const fs::path path = baseline_path(folder, device_key, suite);
     std::error_code ignored;
     if (fs::exists(folder, ignored) && !fs::is_directory(folder, ignored)) {
-        throw util::InputError(fmt::format("baselines folder {}: expected a folder, found a file",
-                                           util::printable(folder.string())));
+        throw util::InputError("baselines folder {}: expected a folder, found a file",
+                               util::printable(folder.string()));
     }
     // Does not follow links: a dangling link is a fault, not a missing baseline.
     if (fs::symlink_status(path, ignored).type() == fs::file_type::not_found) return std::nullopt;
@@ -135,10 +135,10 @@ std::vector<std::string> suites_with_baseline(const fs::path& folder, std::strin
         }
     }
     if (error) {
-        throw util::InputError(fmt::format("cannot read the folder {}: {}",
-                                           util::printable(of_device.string()), error.message()));
+        throw util::InputError("cannot read the folder {}: {}", util::printable(of_device.string()),
+                               error.message());
     }
-    std::sort(suites.begin(), suites.end());
+    std::ranges::sort(suites);
     return suites;
 }
 
@@ -154,7 +154,7 @@ std::vector<std::string> devices_with_baseline(const fs::path& folder, std::stri
             keys.push_back(key);
         }
     }
-    std::sort(keys.begin(), keys.end());
+    std::ranges::sort(keys);
     return keys;
 }
 
@@ -169,7 +169,7 @@ std::vector<std::string> other_gpus_with_baseline(const fs::path& folder,
     };
     const std::string_view model = model_of(device_key);
     std::vector<std::string> keys = devices_with_baseline(folder, suite);
-    if (model.empty() || std::find(keys.begin(), keys.end(), device_key) != keys.end()) return {};
+    if (model.empty() || std::ranges::find(keys, device_key) != keys.end()) return {};
     std::erase_if(keys, [&](const std::string& key) { return model_of(key) != model; });
     return keys;
 }
@@ -177,8 +177,8 @@ std::vector<std::string> other_gpus_with_baseline(const fs::path& folder,
 std::vector<BaselinePlace> stored_places(const fs::path& folder, std::vector<std::string>* faults) {
     std::error_code error;
     if (!fs::is_directory(folder, error)) {
-        throw util::InputError(
-            fmt::format("{}: expected a folder of baselines", util::printable(folder.string())));
+        throw util::InputError("{}: expected a folder of baselines",
+                               util::printable(folder.string()));
     }
     std::set<BaselinePlace> places;
     for (const fs::directory_entry& device : fs::directory_iterator(folder)) {
@@ -246,17 +246,16 @@ static void tell_git(const fs::path& folder, std::vector<FileChange>& changes) {
     static constexpr const char* attributes = ".gitattributes";
     std::error_code ignored;
     if (fs::symlink_status(folder / attributes, ignored).type() != fs::file_type::not_found) return;
-    if (std::any_of(changes.begin(), changes.end(),
-                    [](const FileChange& change) { return change.name == attributes; })) {
+    if (std::ranges::any_of(changes,
+                            [](const FileChange& change) { return change.name == attributes; })) {
         return;
     }
-    changes.push_back(
-        {attributes,
-         "# perfgate writes these byte for byte. Reviews fold the values; the ledger says who "
-         "accepted what.\n"
-         "*/*.json text eol=lf linguist-generated\n"
-         "# Acceptances of two branches merge: the lines of both stay.\n"
-         "*/*.ledger.jsonl text eol=lf merge=union\n"});
+    changes.push_back({attributes,
+                       "# perfgate writes these byte for byte. Reviews fold the values; the ledger "
+                       "says who accepted what.\n"
+                       "*/*.json text eol=lf linguist-generated\n"
+                       "# Acceptances of two branches merge: the lines of both stay.\n"
+                       "*/*.ledger.jsonl text eol=lf merge=union\n"});
 }
 
 static void add_entries(const fs::path& folder, const std::string& device_key,

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "baseline/lock.hpp"
+#include "baseline/file_changes.hpp"
 #include "gate/baseline_set.hpp"
 #include "model/baseline.hpp"
 #include "model/run.hpp"

@@ -17,7 +17,6 @@
 #include "bisect/decision.hpp"
 #include "bisect/pairs.hpp"
 #include "bisect/search.hpp"
-#include "bisect/search_document.hpp"
 #include "measure/workers.hpp"
 #include "model/quantity.hpp"
 #include "runner/git.hpp"
@@ -110,9 +109,8 @@ class Bisection {
         search_.good = good_.commit_of("GOOD " + request.good, request.good);
         search_.bad = good_.commit_of("BAD " + request.bad, request.bad);
         if (search_.good == search_.bad) {
-            throw util::InputError(
-                fmt::format("GOOD and BAD are the same commit {}: name an earlier GOOD",
-                            short_name(search_.good)));
+            throw util::InputError("GOOD and BAD are the same commit {}: name an earlier GOOD",
+                                   short_name(search_.good));
         }
         auto history = runner::git_history(good_.top(), search_.good, search_.bad);
         if (!history) throw util::InputError(no_ancestor());
@@ -201,10 +199,10 @@ class Bisection {
     void check_device(const std::string& key) {
         if (search_.device.empty()) search_.device = key;
         if (search_.device == key) return;
-        throw util::InputError(fmt::format(
+        throw util::InputError(
             "{}: its steps were measured on {}, and this is {}: name another folder with --out",
             util::printable((fs::path(request_.ab.measuring.out) / search_file).string()),
-            util::printable(search_.device), util::printable(key)));
+            util::printable(search_.device), util::printable(key));
     }
 
     runner::Compared compare_bad_with_good() {
@@ -335,10 +333,9 @@ class Bisection {
         }
         double seconds = 0;
         for (const Step& step : search_.steps) seconds += step.wall_s;
-        const auto skipped =
-            std::count_if(search_.steps.begin(), search_.steps.end(), [](const Step& step) {
-                return step.decision == Decision::broken || step.decision == Decision::undecided;
-            });
+        const auto skipped = std::ranges::count_if(search_.steps, [](const Step& step) {
+            return step.decision == Decision::broken || step.decision == Decision::undecided;
+        });
         text +=
             fmt::format("\nfollowed: {}, {} {} → {} from GOOD to BAD; {} ({} skipped), {:.0f} s",
                         util::printable(target.id), util::printable(target.metric),

@@ -74,7 +74,7 @@ double spread_of(std::vector<double> values) {
     }
     const double median = stats::median(values);
     for (double& value : values) value = std::fabs(value - median);
-    std::sort(values.begin(), values.end());
+    std::ranges::sort(values);
     values.resize(values.size() - values.size() / 10);
     return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }

@@ -12,15 +12,6 @@
 
 namespace perfgate::bisect {
 
-/// What the search follows: a metric of a case that BAD makes worse.
-struct Target {
-    std::string suite, id, metric, unit;
-    double good = 0, bad = 0;  ///< its values in the comparison of BAD with GOOD, in the unit
-    double bad_spread = 0;     ///< spread_of() BAD's processes
-
-    bool operator==(const Target&) const = default;
-};
-
 /// How often a step is judged: at first with the fewest pairs that can decide at its level, then
 /// with twice as many more, then with twice that number more.
 inline constexpr std::size_t looks = 3;

@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "bisect/decision.hpp"
-#include "bisect/search_document.hpp"
+#include "bisect/search.hpp"
 #include "model/run.hpp"
 #include "runner/back_to_back.hpp"
 #include "runner/execution.hpp"

@@ -128,18 +128,18 @@ class Help final : public CLI::FormatterBase {
         for (const CLI::Option* option : app.get_options([](const CLI::Option*) { return true; })) {
             const std::string& group = option->get_group();
             if (group.empty() || option->get_positional()) continue;
-            if (std::find(groups.begin(), groups.end(), group) == groups.end()) {
+            if (std::ranges::find(groups, group) == groups.end()) {
                 groups.push_back(group);
             }
         }
         const std::vector<std::string> order{measure_group, judge_group, report_group, "",
                                              "Options",     more_group};
         const auto place = [&](const std::string& group) {
-            const auto found = std::find(order.begin(), order.end(), group);
+            const auto found = std::ranges::find(order, group);
             return found == order.end() ? order.begin() + 3 : found;
         };
-        std::stable_sort(groups.begin(), groups.end(),
-                         [&](const auto& a, const auto& b) { return place(a) < place(b); });
+        std::ranges::stable_sort(groups,
+                                 [&](const auto& a, const auto& b) { return place(a) < place(b); });
         return groups;
     }
 };
@@ -227,8 +227,8 @@ std::string suggestion(const std::string& word, const std::vector<std::string>& 
     std::string near = util::did_you_mean(word, names);
     if (!near.empty()) return near;
     const auto begins = [&](const std::string& name) { return name.starts_with(word); };
-    if (std::count_if(names.begin(), names.end(), begins) != 1) return {};
-    return "; did you mean '" + *std::find_if(names.begin(), names.end(), begins) + "'?";
+    if (std::ranges::count_if(names, begins) != 1) return {};
+    return "; did you mean '" + *std::ranges::find_if(names, begins) + "'?";
 }
 
 std::string unknown(std::string_view what, const std::string& word,
@@ -375,7 +375,7 @@ std::string unknown_word(const CLI::App& app, const std::vector<std::string>& wo
 
 int usage_code(const std::vector<std::string>& words) {
     const auto has = [&](std::string_view word) {
-        return std::find(words.begin(), words.end(), word) != words.end();
+        return std::ranges::find(words, word) != words.end();
     };
     return has("bisect") && has("--step") ? end_git_bisect : 2;
 }
@@ -430,7 +430,7 @@ std::vector<std::string> reversed(const std::vector<std::string>& words) {
         result.push_back(std::move(word));
         if (unset) result.emplace_back();
     }
-    std::reverse(result.begin(), result.end());
+    std::ranges::reverse(result);
     return result;
 }
 

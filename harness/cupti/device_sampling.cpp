@@ -27,8 +27,8 @@ std::vector<std::uint8_t> availability_of(const Api& api, std::size_t device) {
 
 std::vector<std::string> without_empty(const std::vector<std::string>& names) {
     std::vector<std::string> all;
-    std::copy_if(names.begin(), names.end(), std::back_inserter(all),
-                 [](const std::string& name) { return !name.empty(); });
+    std::ranges::copy_if(names, std::back_inserter(all),
+                         [](const std::string& name) { return !name.empty(); });
     return all;
 }
 
@@ -39,7 +39,7 @@ std::vector<std::string> one_pass(const Api& api, const std::string& chip,
                                   const CounterRows& rows) {
     std::vector<std::string> chosen, together;
     for (const std::vector<std::string>& names : rows) {
-        const auto fits = std::find_if(names.begin(), names.end(), [&](const std::string& name) {
+        const auto fits = std::ranges::find_if(names, [&](const std::string& name) {
             // A refused name makes the object unusable.
             const HostObject object(api, chip, availability, sampling);
             std::vector<std::string> more = together;

@@ -42,7 +42,7 @@
 
 #include "document/json_reader.hpp"
 #include "document/json_writer.hpp"
-#include "util/word_of.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::document {
 
@@ -242,7 +242,7 @@ void read(JsonValue value, std::vector<T>& out) {
 template <class T, std::size_t size>
 void read(JsonValue value, std::array<T, size>& out) {
     const std::size_t found = value.kind() == JsonKind::array ? value.size() : size;
-    if (found != size) value.fail(fmt::format("expected {} sizes, found {}", size, found));
+    if (found != size) value.fail("expected {} sizes, found {}", size, found);
     auto next = out.begin();
     value.elements([&](JsonValue element) { read(element, *next++); });
 }
@@ -273,7 +273,7 @@ template <class Enum>
 requires std::is_enum_v<Enum>
 void read(JsonValue value, Enum& out) {
     static const std::vector<std::string_view> words = words_of<Enum>();
-    const auto found = std::find(words.begin(), words.end(), value.text());
+    const auto found = std::ranges::find(words, value.text());
     if (found == words.end()) fail_choice(value, words);
     out = static_cast<Enum>(found - words.begin());
 }
@@ -460,6 +460,17 @@ struct NotNegative {
     }
 };
 inline constexpr NotNegative not_negative;
+
+/// The same for what is a share.
+struct IsShare {
+    void operator()(JsonValue value, double share) const {
+        if (!(share >= 0 && share <= 1)) value.fail("expected a share from 0 to 1");
+    }
+    void operator()(JsonValue value, const std::vector<double>& shares) const {
+        for (const double share : shares) (*this)(value, share);
+    }
+};
+inline constexpr IsShare is_share;
 
 /// For integers that may be below zero.
 inline constexpr Form<std::int64_t> with_sign{

@@ -38,6 +38,8 @@ struct ShortSeries {
     std::vector<double> clocks;            ///< empty: not known
     std::vector<double> slowest_tenths;    ///< empty: not known, as the next
     std::vector<double> p99s;
+    std::vector<double> waited;  ///< as model::Batch::other_work, empty likewise, as the next
+    std::vector<double> others_busy;
 
     std::size_t count() const {
         return repeated ? static_cast<std::size_t>(*repeated) : processes.size();
@@ -74,11 +76,16 @@ void describe(Archive& archive, Described<Archive, ShortSeries>& of) {
     if (!of.repeated) archive.required("processes", of.processes, are_several);
     PERFGATE_GROUPS(named(optional, "sm_clock_mhz", clocks, one_per_process),
                     named(optional, "slowest_tenth", slowest_tenths, one_per_process),
-                    named(optional, "p99", p99s, one_per_process));
+                    named(optional, "p99", p99s, one_per_process),
+                    with(optional, waited, one_per_process, is_share),
+                    with(optional, others_busy, one_per_process, is_share));
     archive.check([&](JsonValue value) {
         if (!of.runs.empty()) require_sum(value.at("runs"), of.runs, of.count());
         if (of.slowest_tenths.size() != of.p99s.size()) {
             value.fail("expected 'slowest_tenth' and 'p99' together");
+        }
+        if (of.waited.size() != of.others_busy.size()) {
+            value.fail("expected 'waited' and 'others_busy' together");
         }
     });
 }
@@ -91,14 +98,15 @@ bool is_short(const MetricSeries& series) {
     std::int64_t run = 0;
     for (const Batch& batch : series.batches) {
         const bool next_run = process > 0 && batch.run == run + 1;
-        const Batch expected{process,   first.device, first.seed,         {},
-                             0,         {},           batch.sm_clock_mhz, next_run ? run + 1 : run,
-                             batch.tail};
+        const Batch expected{process,    first.device, first.seed,         {},
+                             0,          {},           batch.sm_clock_mhz, next_run ? run + 1 : run,
+                             batch.tail, {},           batch.other_work};
         Batch found = batch;
         found.samples.clear();
         if (batch.samples.size() != 1 || !(found == expected) ||
             batch.sm_clock_mhz.has_value() != first.sm_clock_mhz.has_value() ||
-            batch.tail.has_value() != first.tail.has_value()) {
+            batch.tail.has_value() != first.tail.has_value() ||
+            batch.other_work.has_value() != first.other_work.has_value()) {
             return false;
         }
         run = expected.run;
@@ -117,13 +125,17 @@ ShortSeries shortened(const MetricSeries& series) {
         ++result.runs.back();
         result.processes.push_back(batch.samples.front());
         if (batch.sm_clock_mhz) result.clocks.push_back(*batch.sm_clock_mhz);
+        if (batch.other_work) {
+            result.waited.push_back(batch.other_work->waited);
+            result.others_busy.push_back(batch.other_work->busy);
+        }
         if (!batch.tail) continue;
         result.slowest_tenths.push_back(batch.tail->slowest_tenth);
         result.p99s.push_back(batch.tail->p99);
     }
     if (result.runs.size() == 1) result.runs.clear();
-    const bool repeated = std::all_of(result.processes.begin(), result.processes.end(),
-                                      [&](double value) { return value == series.value; });
+    const bool repeated =
+        std::ranges::all_of(result.processes, [&](double value) { return value == series.value; });
     if (repeated) result.repeated = static_cast<std::int64_t>(result.processes.size());
     return result;
 }
@@ -140,6 +152,9 @@ MetricSeries restored(ShortSeries stored) {
         batch.samples = {stored.repeated ? series.value : stored.processes[i]};
         if (!stored.clocks.empty()) batch.sm_clock_mhz = stored.clocks[i];
         if (!stored.p99s.empty()) batch.tail = {stored.slowest_tenths[i], stored.p99s[i]};
+        if (!stored.waited.empty()) {
+            batch.other_work = {stored.waited[i], stored.others_busy[i]};
+        }
         if (!stored.runs.empty() && in_run == stored.runs.at(static_cast<std::size_t>(batch.run))) {
             ++batch.run;
             in_run = 0;
@@ -259,10 +274,9 @@ void describe(Archive& archive, Described<Archive, LedgerEntry>& of) {
 PERFGATE_FIELDS(Ledger, required(suite), named(required, "device", device_key))
 
 std::string write_ledger(Ledger ledger) {
-    std::stable_sort(ledger.entries.begin(), ledger.entries.end(),
-                     [](const LedgerEntry& left, const LedgerEntry& right) {
-                         return std::tie(left.id, left.at) < std::tie(right.id, right.at);
-                     });
+    std::ranges::stable_sort(ledger.entries, [](const LedgerEntry& left, const LedgerEntry& right) {
+        return std::tie(left.id, left.at) < std::tie(right.id, right.at);
+    });
     std::string text = write_document(ledger_schema, ledger, JsonLayout::compact) + '\n';
     for (const LedgerEntry& entry : ledger.entries) text += write_line(entry) + '\n';
     return text;
@@ -289,8 +303,8 @@ Ledger parse_ledger(std::string_view text, std::string_view source) {
         }
     }
     if (number == 0) {
-        throw util::InputError(
-            fmt::format("{}: expected a ledger, found an empty file", util::printable(source)));
+        throw util::InputError("{}: expected a ledger, found an empty file",
+                               util::printable(source));
     }
     return ledger;
 }

@@ -13,7 +13,6 @@
 
 #include "util/error.hpp"
 #include "util/text.hpp"
-#include "util/word_of.hpp"
 
 namespace perfgate::document {
 
@@ -23,7 +22,7 @@ namespace {
 constexpr std::size_t longest_text = std::numeric_limits<std::uint32_t>::max() / 2;
 
 bool is_identifier(std::string_view key) {
-    return !key.empty() && key.size() <= 64 && std::all_of(key.begin(), key.end(), [](char c) {
+    return !key.empty() && key.size() <= 64 && std::ranges::all_of(key, [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                c == '_';
     });
@@ -36,7 +35,7 @@ struct Place {
 Place place_of(std::string_view text, std::size_t offset) {
     const std::string_view before = text.substr(0, std::min(offset, text.size()));
     const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
-    return {1 + static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n')),
+    return {1 + static_cast<std::size_t>(std::ranges::count(before, '\n')),
             before.size() - line_start + 1};
 }
 
@@ -48,8 +47,7 @@ std::string parser_message(const nlohmann::json::exception& error) {
 }
 
 [[noreturn]] void fail_depth(const std::string& source) {
-    throw util::InputError(
-        fmt::format("{}: nested deeper than {} levels", source, json_depth_limit));
+    throw util::InputError("{}: nested deeper than {} levels", source, json_depth_limit);
 }
 
 /// Says what is wrong with a text that simdjson refused, and where: simdjson does not. Listens to
@@ -62,8 +60,7 @@ class Refusal {
                                      simdjson::error_code error) {
         Refusal refusal(json, source);
         nlohmann::json::sax_parse(json.begin(), json.end(), &refusal);
-        throw util::InputError(
-            fmt::format("{}: not JSON: {}", source, simdjson::error_message(error)));
+        throw util::InputError("{}: not JSON: {}", source, simdjson::error_message(error));
     }
 
     static bool null() { return true; }
@@ -72,8 +69,8 @@ class Refusal {
     static bool number_unsigned(std::uint64_t /*value*/) { return true; }
     bool number_float(double /*value*/, const std::string& text) const {
         if (text.find_first_of(".eE") != std::string::npos) return true;
-        throw util::InputError(fmt::format("{}: an integer has more than 64 bits: {}", source_,
-                                           util::printable(text, 60)));
+        throw util::InputError("{}: an integer has more than 64 bits: {}", source_,
+                               util::printable(text, 60));
     }
     static bool string(const std::string& /*value*/) { return true; }
     static bool binary(const nlohmann::json::binary_t& /*value*/) { return false; }
@@ -111,8 +108,7 @@ class Refusal {
   private:
     [[noreturn]] void fail(std::size_t offset, const std::string& message) const {
         const Place place = place_of(json_, offset);
-        throw util::InputError(
-            fmt::format("{}:{}:{}: {}", source_, place.line, place.column, message));
+        throw util::InputError("{}:{}:{}: {}", source_, place.line, place.column, message);
     }
     bool open() {
         if (++depth_ > json_depth_limit) fail_depth(source_);
@@ -216,18 +212,18 @@ class JsonBuilder {
         const JsonValue value(document_, static_cast<std::uint32_t>(object));
         value.members([&](std::string_view key, JsonValue) { keys_.push_back(key); });
         // The large objects, of metrics and of cases, are sorted.
-        if (std::adjacent_find(keys_.begin(), keys_.end(), std::greater_equal<>()) == keys_.end()) {
+        if (std::ranges::adjacent_find(keys_, std::greater_equal<>()) == keys_.end()) {
             return;
         }
-        std::sort(keys_.begin(), keys_.end());
-        const auto twice = std::adjacent_find(keys_.begin(), keys_.end());
+        std::ranges::sort(keys_);
+        const auto twice = std::ranges::adjacent_find(keys_);
         if (twice == keys_.end()) return;
         // The containers around it are still open; the path needs their ends.
         const std::string key = util::printable(*twice);
         for (const std::size_t node : open_) {
             document_.nodes_[node].payload = document_.nodes_.size();
         }
-        value.fail(fmt::format("the key '{}' appears twice", key));
+        value.fail("the key '{}' appears twice", key);
     }
 
     JsonDocument& document_;
@@ -393,21 +389,19 @@ JsonValue check_schema(JsonDocument& document, std::string_view schema, std::int
     const JsonValue root = document.root();
     const bool marked = root.kind() == JsonKind::object && root.find("schema");
     if (!marked) {
-        root.fail(fmt::format("not a {} document: it has no field 'schema'", schema));
+        root.fail("not a {} document: it has no field 'schema'", schema);
     }
     const std::string_view found_schema = root.at("schema").text();
     if (found_schema != schema) {
-        root.fail(fmt::format("the schema is '{}', expected '{}'",
-                              util::printable(found_schema, 60), schema));
+        root.fail("the schema is '{}', expected '{}'", util::printable(found_schema, 60), schema);
     }
     const std::int64_t found_version = root.at("version").count();
     if (found_version < oldest || found_version > newest) {
         const std::string readable = oldest == newest
                                          ? fmt::format("version {}", newest)
                                          : fmt::format("versions {} to {}", oldest, newest);
-        root.fail(fmt::format("schema {} version {}; this perfgate reads {}: {}", schema,
-                              found_version, readable,
-                              found_version > newest ? "upgrade perfgate" : "record it anew"));
+        root.fail("schema {} version {}; this perfgate reads {}: {}", schema, found_version,
+                  readable, found_version > newest ? "upgrade perfgate" : "record it anew");
     }
     document.set_version(found_version);
     return root;
@@ -418,8 +412,7 @@ void fail_choice(JsonValue value, std::span<const std::string_view> choices) {
     for (const std::string_view choice : choices) {
         list += fmt::format("{}'{}'", list.empty() ? "" : ", ", choice);
     }
-    value.fail(
-        fmt::format("expected one of {}; found '{}'", list, util::printable(value.text(), 60)));
+    value.fail("expected one of {}; found '{}'", list, util::printable(value.text(), 60));
 }
 
 }  // namespace perfgate::document

@@ -9,6 +9,8 @@
 // archive.hpp describes the fields of a document once, for reading and writing.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -115,6 +117,11 @@ class JsonValue {
     std::string path() const { return document_->path_to(node_); }
     /// Throws InputError: "SOURCE: PATH: MESSAGE".
     [[noreturn]] void fail(const std::string& message) const;
+    template <class First, class... Rest>
+    [[noreturn]] void fail(fmt::format_string<First, Rest...> text, First&& first,
+                           Rest&&... rest) const {
+        fail(fmt::format(text, std::forward<First>(first), std::forward<Rest>(rest)...));
+    }
 
   private:
     const JsonDocument::Node& here() const { return document_->nodes_[node_]; }

@@ -9,7 +9,6 @@
 
 #include "util/error.hpp"
 #include "util/text.hpp"
-#include "util/utf8.hpp"
 
 namespace perfgate::document {
 
@@ -20,9 +19,8 @@ constexpr std::size_t indent = 2;
 /// Bytes that `text` begins with and that a JSON string holds as they are: printable ASCII but for
 /// what JSON escapes. Nearly every text is nothing else.
 std::size_t unescaped_length(std::string_view text) {
-    const auto end = std::find_if(text.begin(), text.end(), [](char c) {
-        return c < ' ' || c > '~' || c == '"' || c == '\\';
-    });
+    const auto end = std::ranges::find_if(
+        text, [](char c) { return c < ' ' || c > '~' || c == '"' || c == '\\'; });
     return static_cast<std::size_t>(end - text.begin());
 }
 
@@ -113,9 +111,9 @@ void JsonWriter::value(std::uint64_t value) {
 
 void JsonWriter::value(double value) {
     if (!std::isfinite(value)) {
-        throw util::Error(fmt::format("cannot write {} as JSON, after …{}", value,
-                                      util::printable(std::string_view(out_).substr(
-                                          out_.size() - std::min<std::size_t>(out_.size(), 80)))));
+        throw util::Error("cannot write {} as JSON, after …{}", value,
+                          util::printable(std::string_view(out_).substr(
+                              out_.size() - std::min<std::size_t>(out_.size(), 80))));
     }
     separate();
     util::append_number(out_, value);

@@ -104,7 +104,7 @@ static void refuse_duplicates(JsonValue value, const std::vector<model::CaseResu
     value.elements([&](JsonValue element) {
         std::string id = case_id((result++)->spec);
         if (ids.count(id) != 0) {
-            element.fail(fmt::format("the case {} appears twice", util::printable(id)));
+            element.fail("the case {} appears twice", util::printable(id));
         }
         ids.insert(std::move(id));
     });
@@ -122,7 +122,7 @@ static void refuse_duplicate_suites(JsonValue value,
     value.elements([&](JsonValue element) {
         const std::string& name = (suite++)->name;
         if (!names.insert(name).second) {
-            element.fail(fmt::format("the suite '{}' appears twice", util::printable(name)));
+            element.fail("the suite '{}' appears twice", util::printable(name));
         }
     });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Run as a document.
+// The Run, its Plan and its Verdict as documents.
 #pragma once
 
 #include <string>
@@ -7,6 +7,7 @@
 
 #include "model/plan.hpp"
 #include "model/run.hpp"
+#include "model/verdict.hpp"
 
 namespace perfgate::document {
 
@@ -17,5 +18,9 @@ model::Run parse_run(std::string json, std::string_view source);
 
 // A Plan as JSON (schema perfgate.list): what would be measured and gated.
 std::string write_plan(const model::Plan& plan);
+
+/// JSON, schema "perfgate.verdict" version 3 (1 is read).
+std::string write_verdict(const model::VerdictDocument& document);
+model::VerdictDocument parse_verdict(std::string_view json, std::string_view source);
 
 }  // namespace perfgate::document

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "document/verdict.hpp"
+#include "document/run.hpp"
 
 #include "document/shared.hpp"
 

@@ -67,9 +67,7 @@ ElfImage::ElfImage(std::span<const char> image) {
 }
 
 const ElfSection* ElfImage::find(std::string_view name) const {
-    const auto found =
-        std::find_if(sections_.begin(), sections_.end(),
-                     [&](const ElfSection& section) { return section.name == name; });
+    const auto found = std::ranges::find(sections_, name, &ElfSection::name);
     return found == sections_.end() ? nullptr : &*found;
 }
 

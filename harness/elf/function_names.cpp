@@ -41,8 +41,7 @@ FunctionNames::FunctionNames(util::Descriptor file) : file_(std::move(file)) {
     auto table = sections.end();
     for (const Elf64_Word type : {SHT_SYMTAB, SHT_DYNSYM}) {
         if (table != sections.end()) break;
-        table = std::find_if(sections.begin(), sections.end(),
-                             [&](const Elf64_Shdr& each) { return each.sh_type == type; });
+        table = std::ranges::find(sections, type, &Elf64_Shdr::sh_type);
     }
     if (table == sections.end()) return;
     if (table->sh_link >= sections.size() || table->sh_size > largest_table) {
@@ -67,14 +66,12 @@ FunctionNames::FunctionNames(util::Descriptor file) : file_(std::move(file)) {
         left -= count;
         at += count * sizeof(Elf64_Sym);
     }
-    std::stable_sort(functions_.begin(), functions_.end(),
-                     [](const Function& a, const Function& b) { return a.begin < b.begin; });
+    std::ranges::stable_sort(functions_, {}, &Function::begin);
 }
 
 std::string FunctionNames::at(std::uint64_t address) const {
-    const auto after =
-        std::partition_point(functions_.begin(), functions_.end(),
-                             [&](const Function& each) { return each.begin <= address; });
+    const auto after = std::ranges::partition_point(
+        functions_, [&](const Function& each) { return each.begin <= address; });
     if (after == functions_.begin()) return {};
     const Function& found = *std::prev(after);
     if (address - found.begin >= found.size || found.name >= names_size_ ||

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "util/descriptor.hpp"
+#include "util/file.hpp"
 
 namespace perfgate::elf {
 

@@ -64,11 +64,10 @@ std::optional<std::size_t> length_of_predicate(std::string_view text) {
 }
 
 bool is_opcode(std::string_view text) {
-    return !text.empty() && text.size() <= longest_opcode &&
-           std::all_of(text.begin(), text.end(), [](char c) {
-               return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-                      c == '.' || c == '_';
-           });
+    return !text.empty() && text.size() <= longest_opcode && std::ranges::all_of(text, [](char c) {
+        return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+               c == '.' || c == '_';
+    });
 }
 
 /// The instruction of "/*0150*/  @!P1 LDG.E.128 R12, … ;"; with older architectures in braces.
@@ -87,7 +86,7 @@ std::optional<Instruction> instruction_of(std::string_view line) {
     const std::size_t last = line.find_last_not_of(" \t};\r");
     line = line.substr(0, last == std::string_view::npos ? 0 : last + 1);
     if (line.size() > longest_instruction ||
-        !std::all_of(line.begin(), line.end(), [](char c) { return c >= ' ' && c <= '~'; })) {
+        !std::ranges::all_of(line, [](char c) { return c >= ' ' && c <= '~'; })) {
         return std::nullopt;
     }
     instruction.text = line;

@@ -11,9 +11,7 @@
 #include <cstdint>
 
 #include "model/host_time.hpp"
-#include "util/number.hpp"
 #include "util/text.hpp"
-#include "util/word_of.hpp"
 
 namespace perfgate::explain {
 
@@ -52,8 +50,7 @@ std::optional<double> capped_clock_mhz(const std::vector<model::Reading>& readin
     std::size_t capped = 0;
     for (const model::Reading& reading : readings) {
         const auto& reasons = reading.state.throttle_reasons;
-        if (!reading.state.sm_clock_mhz ||
-            std::find(reasons.begin(), reasons.end(), power_cap) == reasons.end()) {
+        if (!reading.state.sm_clock_mhz || std::ranges::find(reasons, power_cap) == reasons.end()) {
             continue;
         }
         sum += *reading.state.sm_clock_mhz;
@@ -288,8 +285,8 @@ std::string difference_of_details(std::string_view before, std::string_view afte
         const auto left = count_in(*was, name), right = count_in(*is, name);
         if (left && right && *left != *right) differences.push_back({name, *left, *right});
     }
-    std::stable_sort(differences.begin(), differences.end(),
-                     [](const auto& a, const auto& b) { return a.size() > b.size(); });
+    std::ranges::stable_sort(differences,
+                             [](const auto& a, const auto& b) { return a.size() > b.size(); });
     std::string text;
     for (std::size_t i = 0; i < std::min(differences.size(), most); ++i) {
         const Difference& one = differences[i];

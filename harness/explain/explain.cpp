@@ -122,7 +122,7 @@ class Matching {
     }
 
     Finding* already(std::string_view name, Side side) {
-        const auto found = std::find_if(found_.begin(), found_.end(), [&](const Finding& finding) {
+        const auto found = std::ranges::find_if(found_, [&](const Finding& finding) {
             return finding.rule->name == name && finding.side == side;
         });
         return found == found_.end() ? nullptr : &*found;
@@ -132,7 +132,7 @@ class Matching {
         const auto on_this_side = [&](const Condition& condition) {
             return holds_for(condition, side);
         };
-        if (!std::all_of(rule.when.begin(), rule.when.end(), on_this_side)) return;
+        if (!std::ranges::all_of(rule.when, on_this_side)) return;
         for (const std::string_view other : rule.unless) {
             if (already(other, side) != nullptr) return;
         }
@@ -141,7 +141,7 @@ class Matching {
         const auto cite = [&](const Condition& condition) {
             const Figure& cited = *figure(condition);
             auto& figures = finding.figures;
-            if (std::find(figures.begin(), figures.end(), cited) == figures.end()) {
+            if (std::ranges::find(figures, cited) == figures.end()) {
                 figures.push_back(cited);
             }
         };
@@ -216,8 +216,7 @@ Cause cause_of(Finding& finding) {
 
 /// Whether a metric was considered: any measured one except times.
 bool is_counter(std::string_view name) {
-    return std::find(std::begin(model::time_metrics), std::end(model::time_metrics), name) ==
-               std::end(model::time_metrics) &&
+    return std::ranges::find(model::time_metrics, name) == std::end(model::time_metrics) &&
            name != timed_sm_clock && name != launch_gap && name != conflicts_per_instruction &&
            name != rounds_of_blocks && name != threads_per_block && name != blocks_per_grid &&
            name != capped_sm_clock && name != submission_share && name != "ceiling_share" &&
@@ -226,8 +225,7 @@ bool is_counter(std::string_view name) {
 
 std::size_t counters_in(const Evidence& evidence) {
     return static_cast<std::size_t>(
-        std::count_if(evidence.begin(), evidence.end(),
-                      [](const auto& entry) { return is_counter(entry.first); }));
+        std::ranges::count_if(evidence, [](const auto& entry) { return is_counter(entry.first); }));
 }
 
 /// Metrics that changed by a tenth or more, those that changed most first, at most three. Cycles
@@ -244,9 +242,8 @@ std::vector<Figure> moved_most(const Evidence& evidence) {
         if (!is_counter(name) || name == "cycles") continue;
         if (size(figure) >= least) moved.push_back(figure);
     }
-    std::stable_sort(moved.begin(), moved.end(), [&](const Figure& left, const Figure& right) {
-        return size(left) > size(right);
-    });
+    std::ranges::stable_sort(
+        moved, [&](const Figure& left, const Figure& right) { return size(left) > size(right); });
     if (moved.size() > most) moved.resize(most);
     return moved;
 }
@@ -365,7 +362,7 @@ bool is_of_baseline(const CaseVerdict& verdict, const CaseResult& result) {
     if (!result.code) return false;
     const std::vector<model::Kernel>& kernels = verdict.baseline_kernels;
     return result.code->base.empty() ||
-           std::any_of(kernels.begin(), kernels.end(), [&](const model::Kernel& kernel) {
+           std::ranges::any_of(kernels, [&](const model::Kernel& kernel) {
                return kernel.code == result.code->base;
            });
 }
@@ -430,8 +427,8 @@ Cause unexplained_program(const MetricVerdict& time, const CaseVerdict& verdict,
 
 /// Whether one of the causes has the parts of the metric that differ.
 bool has_parts_of(const std::vector<Cause>& causes, const std::string& metric) {
-    return std::any_of(causes.begin(), causes.end(), [&](const Cause& cause) {
-        return std::any_of(cause.figures.begin(), cause.figures.end(), [&](const Figure& figure) {
+    return std::ranges::any_of(causes, [&](const Cause& cause) {
+        return std::ranges::any_of(cause.figures, [&](const Figure& figure) {
             return figure.metric == metric && !figure.detail.empty();
         });
     });
@@ -451,8 +448,7 @@ std::vector<Cause> parts(const CaseVerdict& verdict, const CaseResult& result,
         const bool rose = metric.baseline && metric.measured && *metric.measured > *metric.baseline;
         if (!rose || metric.verdict == Verdict::pass || series == result.metrics.end() ||
             series->second.detail.empty() || has_parts_of(reported, metric.metric) ||
-            std::find(std::begin(with_parts), std::end(with_parts), metric.metric) ==
-                std::end(with_parts)) {
+            std::ranges::find(with_parts, metric.metric) == std::end(with_parts)) {
             continue;
         }
         const std::string detail = util::printable(series->second.detail, 300);

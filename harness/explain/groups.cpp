@@ -38,8 +38,8 @@ std::string kernel_of(const CaseVerdict& verdict, const CaseResult* result) {
     if (!verdict.changed_kernels.empty()) {
         return model::brief_kernel_name(verdict.changed_kernels.front());
     }
-    const auto longest = std::max_element(
-        result->kernels.begin(), result->kernels.end(),
+    const auto longest = std::ranges::max_element(
+        result->kernels,
         [](const auto& left, const auto& right) { return left.duration_ns < right.duration_ns; });
     return longest == result->kernels.end() ? std::string()
                                             : model::brief_kernel_name(longest->name);
@@ -96,14 +96,22 @@ Reason reason_of(const CaseVerdict& verdict, const CaseResult* result) {
     if (metric != nullptr) reason.size = size_of(*metric);
     const bool says_itself = reason.effect == Effect::unmeasured ||
                              reason.effect == Effect::no_baseline ||
-                             verdict.verdict == model::Verdict::acknowledged ||
-                             (reason.effect == Effect::unclear && verdict.why.empty());
+                             verdict.verdict == model::Verdict::acknowledged;
     if (metric == nullptr || says_itself) {
         // An acknowledged change has the day until which it holds, and who accepted it.
         const bool known = verdict.verdict == model::Verdict::acknowledged;
         reason.words =
             util::printable(known ? verdict.reason : model::first_reason(verdict), longest_reason);
         reason.key = reason.words;
+        return reason;
+    }
+    if (reason.effect == Effect::unclear) {
+        // What makes it doubtful comes before a cause: without that, nobody knows what to do.
+        reason.words = util::printable(metric->sentence, longest_reason);
+        if (const std::string cause = cause_besides(verdict, metric->metric); !cause.empty()) {
+            reason.words += "; " + cause;
+        }
+        reason.key = metric->metric + ' ' + std::string(to_text(verdict.doubt));
         return reason;
     }
     reason.kernel = kernel_of(verdict, result);
@@ -159,15 +167,15 @@ void group_suite(const model::SuiteResult* results, const model::Policy& policy,
         group.cases.emplace_back(reason.size, static_cast<std::int64_t>(i));
         if (is_new || reason.size > group.worst.size) group.worst = std::move(reason);
     }
-    std::stable_sort(groups.begin(), groups.end(), [](const Growing& left, const Growing& right) {
+    std::ranges::stable_sort(groups, [](const Growing& left, const Growing& right) {
         if (left.worst.effect != right.worst.effect) return left.worst.effect < right.worst.effect;
         return left.worst.size > right.worst.size;
     });
     suite.groups.clear();
     for (Growing& group : groups) {
-        std::stable_sort(
-            group.cases.begin(), group.cases.end(),
-            [](const auto& left, const auto& right) { return left.first > right.first; });
+        std::ranges::stable_sort(group.cases, [](const auto& left, const auto& right) {
+            return left.first > right.first;
+        });
         model::CaseGroup& made = suite.groups.emplace_back();
         made.effect = group.worst.effect;
         made.sentence = sentence_of(group.worst);

@@ -61,9 +61,7 @@ std::vector<Clause> clauses_of(const std::vector<const SuiteVerdict*>& suites) {
             }
         }
     }
-    std::stable_sort(clauses.begin(), clauses.end(), [](const Clause& left, const Clause& right) {
-        return left.effect < right.effect;
-    });
+    std::ranges::stable_sort(clauses, {}, &Clause::effect);
     return clauses;
 }
 

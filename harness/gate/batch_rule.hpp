@@ -63,6 +63,7 @@ class BatchRule : public Rule {
 class PairedRule final : public BatchRule {
   public:
     explicit PairedRule(const model::Policy& policy);
+    bool judges_pairs() const override { return true; }
 };
 
 /// What each comparison's sessions differ by, or its boards where the measured one is new and the

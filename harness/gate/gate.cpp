@@ -99,12 +99,15 @@ class Judging {
         for (const Pending& each : pending) comparisons.push_back(each.comparison);
         const std::vector<Judgement> judgements = rule.judge(comparisons);
         const std::vector<std::optional<TailJudgement>> tails = judge_tails(comparisons, rule);
+        const std::vector<std::optional<Undisturbed>> undisturbed =
+            judge_undisturbed(comparisons, rule);
         const std::vector<Acknowledged> known =
             acknowledgements(pending, judgements, rule, run_, policy_);
         for (std::size_t i = 0; i < pending.size(); ++i) {
             MetricVerdict& metric = verdict_of(*pending[i].compared).metrics[pending[i].metric];
             const TailJudgement* tail = tails[i] ? &*tails[i] : nullptr;
-            Decision decision = settled(pending[i], judgements.at(i), tail);
+            Decision decision = settled(pending[i], judgements.at(i), tail,
+                                        undisturbed[i] ? &*undisturbed[i] : nullptr);
             decision = acknowledge(std::move(decision), known[i]);
             unaccepted_.age(pending[i].compared->at.suite, first_seen(*pending[i].compared, metric),
                             verdict_of(*pending[i].compared).id, pending[i].comparison,
@@ -188,15 +191,18 @@ class Judging {
         return verdicts_[compared.at.suite].cases[compared.at.index];
     }
 
-    Decision settled(const Pending& pending, const Judgement& judgement,
-                     const TailJudgement* tail) const {
+    Decision settled(const Pending& pending, const Judgement& judgement, const TailJudgement* tail,
+                     const Undisturbed* undisturbed) const {
         const ComparedCase& compared = *pending.compared;
-        Decision decision = settle(pending.comparison, compared.code, *compared.result,
-                                   *compared.expected, policy_.too_good, judgement, tail);
+        Decision decision =
+            settle(pending.comparison, compared.code, *compared.result, *compared.expected,
+                   policy_.too_good, judgement, tail, undisturbed);
         Judgement& judged = decision.judgement;
         // More processes do not change what its code shows.
         if (judged.verdict == Verdict::pass) judged.measure_again = false;
-        if (tail == nullptr || judged.confirmed) return decision;
+        if (tail == nullptr || judged.confirmed || judged.doubt == model::Doubt::other_work) {
+            return decision;
+        }
         if (tail->judgement.measure_again) judged.measure_again = true;
         if (judged.doubt == model::Doubt::slow_tail && tail->judgement.confirmed) {
             judged.measure_again = false;

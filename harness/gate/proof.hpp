@@ -29,7 +29,7 @@ struct Proof {
     std::size_t warning = 0;            ///< of these gates, those that only warn
     std::size_t without_baseline = 0;   ///< gates not tried: there is nothing to compare with
     std::size_t invalid = 0;            ///< gates not tried: run or baseline has no valid value
-    std::size_t relations = 0;          ///< that were tried (relation_proof.hpp)
+    std::size_t relations = 0;          ///< that were tried (relation_proof.cpp)
     std::vector<std::string> problems;  ///< a sentence each
 
     /// The result in one sentence, without the problems.

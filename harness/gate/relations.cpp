@@ -13,11 +13,10 @@
 #include "gate/batch_rule.hpp"
 #include "gate/invalid.hpp"
 #include "model/case.hpp"
-#include "model/dimension.hpp"
 #include "model/hottest_kernel.hpp"
 #include "model/quantity.hpp"
 #include "model/roofline.hpp"
-#include "model/stated_work.hpp"
+#include "model/unit.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::gate {

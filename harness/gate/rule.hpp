@@ -95,6 +95,9 @@ class Rule {
     /// One judgement per comparison, in order. All of a run's comparisons come in one call, because
     /// a rule that bounds the false alarms of a run must know how many there are.
     virtual std::vector<Judgement> judge(std::span<const Comparison> comparisons) const = 0;
+
+    /// Whether it judges pairs: what slows both of one cancels out.
+    virtual bool judges_pairs() const { return false; }
 };
 
 /// The size of a change, and whether it is for the better.

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "gate/batch_rule.hpp"
 #include "model/quantity.hpp"
@@ -19,14 +18,6 @@ using model::Verdict;
 /// Names and methods come from documents, which are untrusted.
 std::string name_text(std::string_view name) {
     return util::printable(name);
-}
-
-/// To two digits, never below the value: the text must not claim a better minimum detectable
-/// change.
-double rounded_up(double value) {
-    if (!(value > 0)) return 0;
-    const double unit = std::pow(10.0, std::floor(std::log10(value)) - 1);
-    return std::ceil(value / unit - 1e-9) * unit;
 }
 
 std::string_view verb_of(Verdict verdict) {
@@ -52,20 +43,6 @@ std::string interval_words(const Judgement& judgement) {
     if (!judgement.interval) return {};
     return fmt::format(", {:g} % interval {}", 100 * judgement.interval->level,
                        model::interval_text(judgement.interval->low, judgement.interval->high));
-}
-
-/// Two digits: the minimum detectable change is an estimate.
-std::string percent(double fraction) {
-    return fmt::format("{:.6g} %", rounded_up(fraction * 100));
-}
-
-/// Above it the number says no more than that the spread is too large.
-constexpr double most_detected = 10;
-
-std::string detects_words(double minimum_detectable_change) {
-    return minimum_detectable_change > most_detected
-               ? "no change below 1000 %"
-               : fmt::format("≥ {}", percent(minimum_detectable_change));
 }
 
 /// ", 8 on each side are enough".
@@ -111,7 +88,7 @@ std::string judged_sentence(std::string_view metric, const Comparison& compariso
         change.empty() ? "" : fmt::format(" ({}{})", change, interval_words(judgement)),
         tolerance_words(comparison));
     if (judgement.minimum_detectable_change) {
-        text += ", detects " + detects_words(*judgement.minimum_detectable_change);
+        text += ", detects " + model::detected_text(*judgement.minimum_detectable_change);
     }
     if (judgement.verdict == Verdict::inconclusive && judgement.doubt == model::Doubt::unclear &&
         judgement.probability) {
@@ -214,8 +191,8 @@ std::string finer_note(std::string_view metric, std::size_t cases, double minimu
     return fmt::format(
         "{}: in {} case{} the spread hides changes as large as the tolerance: it detects {}{} ({})",
         name_text(metric), cases, cases == 1 ? "" : "s",
-        minimum_detectable_change > most_detected ? "" : "at worst ",
-        detects_words(minimum_detectable_change), name_text(id));
+        minimum_detectable_change > model::most_detected ? "" : "at worst ",
+        model::detected_text(minimum_detectable_change), name_text(id));
 }
 
 std::string name_list(const std::vector<std::string>& names) {

@@ -148,6 +148,7 @@ model::MetricSeries replayed(const model::MetricSeries& series,
     like.run = 0;
     like.sm_clock_mhz.reset();
     like.tail.reset();
+    like.other_work.reset();
     for (std::size_t round = 0; round < by_round.size(); ++round) {
         for (std::size_t i = 0; i < by_round[round]; ++i) {
             model::Batch batch = like;

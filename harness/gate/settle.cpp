@@ -28,6 +28,7 @@ struct Known {
     const Judgement& judged;
     bool explained;             ///< by the clock, or by a machine that runs the baseline's code
     const TailJudgement* tail;  ///< null: there are too few samples
+    const Undisturbed* undisturbed;  ///< null: others' work explains nothing
 
     Verdict verdict() const { return judged.verdict; }
     bool calm() const { return verdict() == Verdict::pass || verdict() == Verdict::improved; }
@@ -65,6 +66,21 @@ std::optional<Objection> beyond_machines(const Known& known) {
                      beyond_any_machine_words(known.code, known.comparison, known.judged)};
 }
 
+/// A time that is only slower because others had the processors, or is not because they had them
+/// while its baseline was measured.
+std::optional<Objection> other_work(const Known& known) {
+    if (known.undisturbed == nullptr) return std::nullopt;
+    const auto is_slower = [](const Judgement& judged) {
+        return judged.verdict == Verdict::regressed || judged.beyond_spread;
+    };
+    const bool slower = is_slower(known.judged);
+    if (slower == is_slower(known.undisturbed->judgement) || (!slower && !known.calm())) {
+        return std::nullopt;
+    }
+    return Objection{Verdict::inconclusive, Doubt::other_work,
+                     other_work_words(*known.undisturbed)};
+}
+
 std::optional<Objection> undecided(const Known& known) {
     if (!known.judged.beyond_spread || known.explained) return std::nullopt;
     return Objection{Verdict::invalid, known.judged.doubt, beyond_spread_words(known.judged), true};
@@ -78,10 +94,11 @@ std::optional<Objection> too_good(const Known& known) {
         return std::nullopt;
     }
     // What the tolerance allows to get worse may have been so in the baseline.
-    const double most = std::max(known.too_good, 1 + tolerance.better.value_or(tolerance.worse));
+    const double believed =
+        std::max(known.too_good, 1 + tolerance.better.value_or(tolerance.worse));
     const auto [least, greatest] = std::minmax(known.judged.baseline, known.judged.measured);
-    if (most * least >= greatest) return std::nullopt;
-    return Objection{Verdict::inconclusive, Doubt::too_good, too_good_words(most)};
+    if (believed * least >= greatest) return std::nullopt;
+    return Objection{Verdict::inconclusive, Doubt::too_good, too_good_words(believed)};
 }
 
 std::optional<Objection> baseline_disagrees(const Known& known) {
@@ -132,8 +149,8 @@ std::optional<Objection> not_shown(const Known& known) {
 
 /// In order; the first that objects decides.
 constexpr std::optional<Objection> (*objections[])(const Known&) = {
-    beyond_machines,     undecided, too_good,       baseline_disagrees, choices_differ,
-    hidden_behind_clock, slow_tail, slow_processes, not_shown};
+    beyond_machines, other_work,          undecided, too_good,       baseline_disagrees,
+    choices_differ,  hidden_behind_clock, slow_tail, slow_processes, not_shown};
 
 void doubt(Doubt why, std::string words, Decision& decision) {
     decision.judgement.verdict = Verdict::inconclusive;
@@ -145,7 +162,8 @@ void doubt(Doubt why, std::string words, Decision& decision) {
 
 Decision settle(const Comparison& comparison, const CodeComparison& code,
                 const model::CaseResult& result, const model::BaselineCase& expected,
-                double too_good, const Judgement& judgement, const TailJudgement* tail) {
+                double too_good, const Judgement& judgement, const TailJudgement* tail,
+                const Undisturbed* undisturbed) {
     Decision decision{judgement, false, {}, {}, {}};
     Judgement& judged = decision.judgement;
     if (judged.verdict == Verdict::invalid) return decision;
@@ -165,8 +183,8 @@ Decision settle(const Comparison& comparison, const CodeComparison& code,
     }
 
     const Known known{
-        comparison, code, result, expected, too_good, judged, !clock.empty() || aside.excuses,
-        tail};
+        comparison, code,       result, expected, too_good, judged, !clock.empty() || aside.excuses,
+        tail,       undisturbed};
     for (const auto& objects : objections) {
         auto objection = objects(known);
         if (!objection) continue;
@@ -174,6 +192,11 @@ Decision settle(const Comparison& comparison, const CodeComparison& code,
         judged.verdict = objection->verdict;
         judged.doubt = objection->doubt;
         decision.reasons.push_back(std::move(objection->words));
+        if (judged.doubt == Doubt::other_work) {
+            // More processes may show the rest.
+            judged.measure_again = undisturbed->judgement.measure_again;
+            judged.first_look_processes = undisturbed->judgement.first_look_processes;
+        }
         return decision;
     }
     if (judged.verdict == Verdict::pass && !judged.shown && known.shown_by_its_code()) {

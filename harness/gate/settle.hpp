@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gate/machine_code.hpp"
+#include "gate/other_work.hpp"
 #include "gate/rule.hpp"
 #include "gate/tail.hpp"
 #include "model/baseline.hpp"
@@ -24,10 +25,12 @@ struct Decision {
     std::string news;                  ///< of its acknowledgement, for the suite's notes
 };
 
-/// `too_good`: see Policy. `tail` is null where there are too few samples for one.
+/// `too_good`: see Policy. `tail` is null where there are too few samples for one, `undisturbed`
+/// where others' work explains nothing.
 Decision settle(const Comparison& comparison, const CodeComparison& code,
                 const model::CaseResult& result, const model::BaselineCase& expected,
-                double too_good, const Judgement& judgement, const TailJudgement* tail = nullptr);
+                double too_good, const Judgement& judgement, const TailJudgement* tail = nullptr,
+                const Undisturbed* undisturbed = nullptr);
 
 /// What a decision becomes if its gate only warns, and may stay undecided.
 Decision warn(Decision decision);

@@ -81,21 +81,8 @@ std::vector<Evidence> clock_difference(std::span<const Night> before,
 }  // namespace
 
 std::string_view to_text(CauseClass cause) {
-    switch (cause) {
-        case CauseClass::method:
-            return "method";
-        case CauseClass::inputs:
-            return "inputs";
-        case CauseClass::code:
-            return "code";
-        case CauseClass::driver:
-            return "driver or toolkit";
-        case CauseClass::machine:
-            return "machine";
-        case CauseClass::unexplained:
-            break;
-    }
-    return "unexplained";
+    return util::word_of<CauseClass::unexplained>(
+        cause, {"method", "inputs", "code", "driver or toolkit", "machine", "unexplained"});
 }
 
 std::vector<std::size_t> Changes::add(const Series& series) {

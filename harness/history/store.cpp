@@ -66,8 +66,8 @@ const std::filesystem::path& regular(const std::filesystem::path& file, Store::A
     const std::filesystem::file_status status = std::filesystem::status(file, error);
     const bool exists = std::filesystem::exists(status);
     if (exists ? !std::filesystem::is_regular_file(status) : access == Store::Access::read) {
-        throw util::InputError(fmt::format("{}: {}", util::printable(file.string()),
-                                           exists ? "not a regular file" : "no such history"));
+        throw util::InputError("{}: {}", util::printable(file.string()),
+                               exists ? "not a regular file" : "no such history");
     }
     return file;
 }
@@ -90,10 +90,10 @@ sqlite::Failure Store::failure() const {
             util::printable(name_) + (added_.empty() ? "" : " or " + util::printable(added_));
         if (problem == sqlite::Problem::malformed) {
             return std::make_exception_ptr(
-                util::InputError(fmt::format("{} is not a history: {}", name, reason)));
+                util::InputError("{} is not a history: {}", name, reason));
         }
-        return std::make_exception_ptr(util::Error(
-            fmt::format("cannot {} {}: SQLite: {}", writes_ ? "write" : "read", name, reason)));
+        return std::make_exception_ptr(
+            util::Error("cannot {} {}: SQLite: {}", writes_ ? "write" : "read", name, reason));
     };
 }
 
@@ -121,8 +121,8 @@ Store::Store(const std::filesystem::path& file, Access access)
 
 void Store::check_schema(const char* database, const std::filesystem::path& file) const {
     const auto refuse = [&](std::string_view what) {
-        throw util::InputError(fmt::format("{} is not a history of this perfgate: {}",
-                                           util::printable(file.string()), what));
+        throw util::InputError("{} is not a history of this perfgate: {}",
+                               util::printable(file.string()), what);
     };
     const auto number = [&](const char* pragma) {
         Statement asked(database_, fmt::format("PRAGMA {}.{}", database, pragma));
@@ -131,10 +131,9 @@ void Store::check_schema(const char* database, const std::filesystem::path& file
     };
     if (number("application_id") != application) refuse("another program wrote it");
     if (number("user_version") != version) refuse("it has another version");
-    Statement objects(database_,
-                      fmt::format("SELECT name, sql FROM {}.sqlite_schema WHERE name NOT LIKE "
-                                  "'sqlite_autoindex_%' ORDER BY name",
-                                  database));
+    Statement objects(database_, fmt::format("SELECT name, sql FROM {}.sqlite_schema WHERE name "
+                                             "NOT LIKE 'sqlite_autoindex_%' ORDER BY name",
+                                             database));
     std::size_t known = 0;
     while (objects.step()) {
         if (known == std::size(schema) || objects.text(0) != schema[known].name ||
@@ -157,17 +156,16 @@ std::size_t Store::add_run(const StoredRun& run) const {
     Statement added(database_, "SELECT last_insert_rowid() WHERE changes() > 0");
     if (!added.step()) return 0;
     const std::int64_t number = added.integer(0);
-    Statement series(database_,
-                     "INSERT INTO series (device, suite, case_id, metric, unit, direction, class, "
-                     "tolerance) VALUES (?,?,?,?,?,?,?,?) ON CONFLICT DO UPDATE SET tolerance = "
-                     "excluded.tolerance");
+    Statement series(
+        database_,
+        "INSERT INTO series (device, suite, case_id, metric, unit, direction, class, tolerance) "
+        "VALUES (?,?,?,?,?,?,?,?) ON CONFLICT DO UPDATE SET tolerance = excluded.tolerance");
     Statement facts(database_, "INSERT OR IGNORE INTO facts (code, inputs, method) VALUES (?,?,?)");
     Statement night(
         database_,
-        "INSERT OR IGNORE INTO night SELECT s.id, ?, f.id, ?, ?, ? FROM series AS s, "
-        "facts AS f WHERE s.device = ? AND s.suite = ? AND s.case_id = ? AND s.metric = "
-        "? AND s.unit = ? AND s.direction = ? AND s.class = ? AND f.code = ? AND "
-        "f.inputs = ? AND f.method = ?");
+        "INSERT OR IGNORE INTO night SELECT s.id, ?, f.id, ?, ?, ? FROM series AS s, facts AS f "
+        "WHERE s.device = ? AND s.suite = ? AND s.case_id = ? AND s.metric = ? AND s.unit = ? AND "
+        "s.direction = ? AND s.class = ? AND f.code = ? AND f.inputs = ? AND f.method = ?");
     for (const Series& each : run.series) {
         const auto direction = static_cast<std::int64_t>(each.direction);
         const auto metric_class = static_cast<std::int64_t>(each.metric_class);
@@ -192,18 +190,17 @@ std::size_t Store::add(std::span<const StoredRun> runs,
     for (const std::filesystem::path& other : stores) {
         std::error_code error;
         if (!std::filesystem::equivalent(other, name_, error)) continue;
-        throw util::InputError(fmt::format("{} cannot be added to itself: leave it out",
-                                           util::printable(other.string())));
+        throw util::InputError("{} cannot be added to itself: leave it out",
+                               util::printable(other.string()));
     }
     std::size_t added = 0;
     const auto finish = [&] {
         if (!keep_days) return;
         database_.execute(fmt::format(
-            "CREATE TEMP TABLE old AS SELECT run.id FROM run JOIN (SELECT device, "
-            "max(started) AS last FROM run GROUP BY device) AS newest USING (device) WHERE "
-            "julianday(newest.last) - julianday(run.started) > {0}; DELETE FROM night WHERE "
-            "run IN (SELECT id FROM old); DELETE FROM run WHERE id IN (SELECT id FROM old); "
-            "DROP TABLE old",
+            "CREATE TEMP TABLE old AS SELECT run.id FROM run JOIN (SELECT device, max(started) AS "
+            "last FROM run GROUP BY device) AS newest USING (device) WHERE julianday(newest.last) "
+            "- julianday(run.started) > {0}; DELETE FROM night WHERE run IN (SELECT id FROM old); "
+            "DELETE FROM run WHERE id IN (SELECT id FROM old); DROP TABLE old",
             *keep_days));
     };
     try {
@@ -226,21 +223,19 @@ std::size_t Store::add(std::span<const StoredRun> runs,
             database_.execute(
                 "INSERT INTO series (device, suite, case_id, metric, unit, direction, class, "
                 "tolerance) SELECT device, suite, case_id, metric, unit, direction, class, "
-                "tolerance FROM other.series WHERE true ON CONFLICT DO NOTHING;"
-                "INSERT OR IGNORE INTO facts (code, inputs, method) SELECT code, inputs, method "
-                "FROM other.facts;"
-                "CREATE TEMP TABLE fresh AS SELECT id, fingerprint FROM other.run WHERE "
-                "fingerprint NOT IN (SELECT fingerprint FROM main.run);"
-                "INSERT INTO run (fingerprint, device, board, driver, toolkit, tool, revision, "
-                "started, ordered) SELECT fingerprint, device, board, driver, toolkit, tool, "
-                "revision, started, ordered FROM other.run WHERE id IN (SELECT id FROM fresh);"
-                "INSERT OR IGNORE INTO night SELECT s.id, r.id, f.id, n.verdict, n.clock_mhz, "
-                "n.process_values FROM other.night AS n JOIN fresh ON fresh.id = n.run JOIN "
-                "main.run AS r ON r.fingerprint = fresh.fingerprint JOIN other.series AS os ON "
-                "os.id = n.series JOIN main.series AS s USING (device, suite, case_id, metric, "
-                "unit, direction, class) JOIN other.facts AS fo ON fo.id = n.facts JOIN main.facts "
-                "AS f USING (code, inputs, method);"
-                "DROP TABLE fresh");
+                "tolerance FROM other.series WHERE true ON CONFLICT DO NOTHING;INSERT OR IGNORE "
+                "INTO facts (code, inputs, method) SELECT code, inputs, method FROM "
+                "other.facts;CREATE TEMP TABLE fresh AS SELECT id, fingerprint FROM other.run "
+                "WHERE fingerprint NOT IN (SELECT fingerprint FROM main.run);INSERT INTO run "
+                "(fingerprint, device, board, driver, toolkit, tool, revision, started, ordered) "
+                "SELECT fingerprint, device, board, driver, toolkit, tool, revision, started, "
+                "ordered FROM other.run WHERE id IN (SELECT id FROM fresh);INSERT OR IGNORE INTO "
+                "night SELECT s.id, r.id, f.id, n.verdict, n.clock_mhz, n.process_values FROM "
+                "other.night AS n JOIN fresh ON fresh.id = n.run JOIN main.run AS r ON "
+                "r.fingerprint = fresh.fingerprint JOIN other.series AS os ON os.id = n.series "
+                "JOIN main.series AS s USING (device, suite, case_id, metric, unit, direction, "
+                "class) JOIN other.facts AS fo ON fo.id = n.facts JOIN main.facts AS f USING "
+                "(code, inputs, method);DROP TABLE fresh");
             count.step();
             added += static_cast<std::size_t>(count.integer(0) - before);
             count.step();
@@ -257,9 +252,9 @@ std::size_t Store::add(std::span<const StoredRun> runs,
 
 std::map<std::int64_t, Origin> Store::origins() const {
     std::map<std::int64_t, Origin> found;
-    Statement rows(database_,
-                   "SELECT id, device, board, driver, toolkit, tool, revision, started, ordered "
-                   "FROM run");
+    Statement rows(
+        database_,
+        "SELECT id, device, board, driver, toolkit, tool, revision, started, ordered FROM run");
     while (rows.step()) {
         found[rows.integer(0)] = {.device = text(rows, 1),
                                   .board = text(rows, 2),
@@ -279,11 +274,11 @@ void Store::each_case(const std::string& suite, const std::string& id,
                    "SELECT id, device, suite, case_id, metric, unit, direction, class, tolerance "
                    "FROM series WHERE (?1 = '' OR suite = ?1) AND (?2 = '' OR case_id = ?2) ORDER "
                    "BY suite, case_id, device, metric, unit, id");
-    Statement nights(database_,
-                     "SELECT n.run, f.code, f.inputs, f.method, n.verdict, n.clock_mhz, "
-                     "n.process_values FROM night AS n JOIN facts AS f ON f.id = n.facts JOIN run "
-                     "AS r ON r.id = n.run WHERE n.series = ? ORDER BY r.ordered, r.started, "
-                     "r.fingerprint");
+    Statement nights(
+        database_,
+        "SELECT n.run, f.code, f.inputs, f.method, n.verdict, n.clock_mhz, n.process_values FROM "
+        "night AS n JOIN facts AS f ON f.id = n.facts JOIN run AS r ON r.id = n.run WHERE n.series "
+        "= ? ORDER BY r.ordered, r.started, r.fingerprint");
     rows.with(suite, id);
     std::vector<Series> of_case;
     while (rows.step()) {
@@ -313,9 +308,9 @@ void Store::each_case(const std::string& suite, const std::string& id,
             readable = !night.values.empty() && std::isfinite(night.clock_mhz.value_or(0));
         }
         if (!readable) {
-            throw util::InputError(fmt::format(
-                "{} is damaged: {} of {}: its values cannot be read", util::printable(name_),
-                util::printable(series.metric), util::printable(series.id)));
+            throw util::InputError("{} is damaged: {} of {}: its values cannot be read",
+                                   util::printable(name_), util::printable(series.metric),
+                                   util::printable(series.id));
         }
         if (series.nights.empty()) continue;
         if (!of_case.empty() &&

@@ -27,8 +27,8 @@ std::size_t CounterHost::passes(const std::vector<std::string>& group) const {
 CounterGroups CounterHost::groups_of(const std::vector<std::vector<std::string>>& counters) const {
     CounterGroups found;
     for (const std::vector<std::string>& alternatives : counters) {
-        const auto name = std::find_if(alternatives.begin(), alternatives.end(),
-                                       [&](const std::string& each) { return exists(each); });
+        const auto name = std::ranges::find_if(
+            alternatives, [&](const std::string& each) { return exists(each); });
         if (name == alternatives.end()) {
             found.absent.insert(found.absent.end(), alternatives.begin(), alternatives.end());
             continue;
@@ -38,16 +38,15 @@ CounterGroups CounterHost::groups_of(const std::vector<std::vector<std::string>>
             continue;
         }
         // Into the first group with room, so that the counters of a metric stay together.
-        const auto room =
-            std::find_if(found.groups.begin(), found.groups.end(), [&](const auto& group) {
-                if (std::find(group.begin(), group.end(), *name) != group.end()) return true;
-                std::vector<std::string> more = group;
-                more.push_back(*name);
-                return passes(more) == 1;
-            });
+        const auto room = std::ranges::find_if(found.groups, [&](const auto& group) {
+            if (std::ranges::find(group, *name) != group.end()) return true;
+            std::vector<std::string> more = group;
+            more.push_back(*name);
+            return passes(more) == 1;
+        });
         if (room == found.groups.end()) {
             found.groups.push_back({*name});
-        } else if (std::find(room->begin(), room->end(), *name) == room->end()) {
+        } else if (std::ranges::find(*room, *name) == room->end()) {
             room->push_back(*name);
         }
     }

@@ -40,9 +40,8 @@ std::string rank() {
         const char* value = std::getenv(name);
         if (value == nullptr) continue;
         const std::string_view text = value;
-        const bool number =
-            !text.empty() && text.size() < 8 &&
-            std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+        const bool number = !text.empty() && text.size() < 8 &&
+                            std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
         if (number) return std::string(text);
     }
     return "";

@@ -31,7 +31,6 @@
 #include "inject/nvtx_payloads.hpp"
 #include "inject/process.hpp"
 #include "inject/settings.hpp"
-#include "stacks/background_thread.hpp"
 #include "stacks/sampler.hpp"
 
 namespace perfgate::inject {

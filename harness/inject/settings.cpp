@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "util/number.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::inject {
 namespace {
@@ -34,23 +34,9 @@ void read_number(const char* name, Number& out) {
 }  // namespace
 
 const char* to_text(Level level) {
-    switch (level) {
-        case Level::ranges:
-            return "ranges";
-        case Level::records:
-            return "records";
-        case Level::callbacks:
-            return "callbacks";
-        case Level::api:
-            return "api";
-        case Level::samples:
-            return "samples";
-        case Level::counters:
-            return "counters";
-        case Level::code:
-            return "code";
-    }
-    return "";
+    return util::word_of<Level::code>(
+               level, {"ranges", "records", "callbacks", "api", "samples", "counters", "code"})
+        .data();
 }
 
 Settings settings_from_environment() {

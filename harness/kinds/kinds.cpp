@@ -35,8 +35,8 @@ constexpr std::array<Kind, 5> table{{
 }};
 
 const Kind& kind_of(const model::Subject& subject) {
-    const auto found = std::find_if(table.begin(), table.end(),
-                                    [&](const Kind& kind) { return kind.name == subject.kind(); });
+    const auto found =
+        std::ranges::find_if(table, [&](const Kind& kind) { return kind.name == subject.kind(); });
     if (found == table.end()) throw std::logic_error("a case of no kind");
     return *found;
 }
@@ -94,7 +94,7 @@ bool prepare(const Machine& machine, model::Plan& plan) {
     for_each_case(plan, [&](model::PlannedCase& planned) {
         cases[&kind_of(*planned.subject)].push_back(&planned);
     });
-    return std::all_of(table.begin(), table.end(), [&](const Kind& kind) {
+    return std::ranges::all_of(table, [&](const Kind& kind) {
         return kind.prepare == nullptr || kind.prepare(machine, cases[&kind]);
     });
 }

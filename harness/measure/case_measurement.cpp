@@ -2,10 +2,12 @@
 #include "measure/case_measurement.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <ctime>
 #include <utility>
 
 #include "measure/batches.hpp"
@@ -18,6 +20,7 @@
 #include "metrics/catalogue.hpp"
 #include "stats/quantiles.hpp"
 #include "util/error.hpp"
+#include "util/other_work.hpp"
 
 namespace perfgate::measure {
 namespace {
@@ -333,6 +336,8 @@ void CaseMeasurement::time_case(Case& opened, model::CaseResult& result,
         model::Batch batch{settings.process, board, settings.seed, {}};
         model::MetricSeries series{"ns", 0, {}, {}};
         std::string note;
+        util::OtherWorkWatch others({getpid()});
+        const std::clock_t used = std::clock();
         const auto start = Clock::now();
         while (const int count = next_samples(batch.samples, seconds_since(start), goal)) {
             TimeSamples samples = opened.time(time.kind, result.spec.cache, count);
@@ -346,6 +351,11 @@ void CaseMeasurement::time_case(Case& opened, model::CaseResult& result,
             if (!samples.note.empty()) note = std::move(samples.note);
         }
         if (!note.empty()) result.notes.push_back(std::move(note));
+        if (submission || time.kind == TimeKind::host_time) {
+            const auto own = static_cast<double>(std::clock() - used) / CLOCKS_PER_SEC;
+            others.look({getpid()});
+            batch.other_work = others.result(Seconds(own));
+        }
         around[1] = backend_.board_state();
         batch.round = settings.round;
         if (!submission) batch.sm_clock_mhz = clock_of(around);

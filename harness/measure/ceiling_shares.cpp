@@ -10,7 +10,6 @@
 
 #include "metrics/catalogue.hpp"
 #include "model/roofline.hpp"
-#include "model/stated_work.hpp"
 #include "stats/quantiles.hpp"
 
 namespace perfgate::measure {
@@ -73,6 +72,15 @@ void ask_for_ceiling_share(model::CaseResult& result) {
 bool asks_for_ceilings(const model::Run& run) {
     return std::any_of(run.suites.begin(), run.suites.end(), [](const model::SuiteResult& suite) {
         return std::any_of(suite.cases.begin(), suite.cases.end(), has_request);
+    });
+}
+
+bool ceilings_bound_any(const model::Run& run) {
+    const auto is_bound = [](const model::CaseResult& result) {
+        return result.command.empty() || result.metrics.contains("bus_bandwidth");
+    };
+    return std::any_of(run.suites.begin(), run.suites.end(), [&](const model::SuiteResult& suite) {
+        return std::any_of(suite.cases.begin(), suite.cases.end(), is_bound);
     });
 }
 

@@ -16,7 +16,7 @@
 
 #include "measure/identity.hpp"
 #include "model/run.hpp"
-#include "util/descriptor.hpp"
+#include "util/file.hpp"
 
 namespace perfgate::measure {
 

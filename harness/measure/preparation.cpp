@@ -11,8 +11,8 @@
 #include <utility>
 #include <variant>
 
-#include "measure/case_reply.hpp"
 #include "measure/clock_stability.hpp"
+#include "measure/workers.hpp"
 #include "metrics/catalogue.hpp"
 #include "model/host_time.hpp"
 #include "util/error.hpp"

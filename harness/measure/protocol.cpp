@@ -9,7 +9,7 @@
 #include "document/kernel_code.hpp"
 #include "document/shared.hpp"
 #include "model/source_kernel.hpp"
-#include "util/word_of.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::document {
 

@@ -10,9 +10,9 @@
 
 #include "measure/batches.hpp"
 #include "measure/case_counters.hpp"
-#include "measure/case_reply.hpp"
 #include "measure/clock_stability.hpp"
 #include "measure/preparation.hpp"
+#include "measure/workers.hpp"
 #include "model/case.hpp"
 
 namespace perfgate::measure {

@@ -9,6 +9,7 @@
 
 #include "measure/item.hpp"
 #include "measure/journal.hpp"
+#include "model/case.hpp"
 
 namespace perfgate::measure {
 
@@ -19,7 +20,12 @@ class Shared {
            Journal& given_journal)
         : capabilities(given_capabilities), options(given_options), journal(given_journal) {}
 
-    void tell(const Item& item, std::string_view phase);
+    void tell(const Item& item, std::string_view phase) {
+        if (!options.progress) return;
+        const std::string id = model::case_id(item.planned->spec);
+        const std::lock_guard lock(progress_);
+        options.progress({*item.suite, id, phase, done, total});
+    }
 
     const Capabilities& capabilities;
     const MeasureOptions& options;

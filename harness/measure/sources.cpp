@@ -11,7 +11,7 @@
 #include "measure/batches.hpp"
 #include "measure/clock_stability.hpp"
 #include "metrics/catalogue.hpp"
-#include "model/stated_work.hpp"
+#include "model/roofline.hpp"
 
 namespace perfgate::measure {
 namespace {

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "measure/batches.hpp"
-#include "measure/case_reply.hpp"
 #include "measure/device_chain.hpp"
 #include "measure/preparation.hpp"
+#include "measure/workers.hpp"
 #include "metrics/catalogue.hpp"
 
 namespace perfgate::measure {

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <thread>
 #include <utility>
+#include <variant>
 
 namespace perfgate::measure {
 
@@ -245,6 +246,31 @@ Reply Workers::must_ask(const Request& request, double limit_s) {
         throw util::Error(failed->message);
     }
     return std::move(*answer.reply);
+}
+
+bool is_about(const Item& item, const model::CaseResult& result) {
+    return model::case_id(result.spec) == model::case_id(item.planned->spec);
+}
+
+std::string why_no_reply(const Workers::Answer& answer) {
+    if (!answer.reply) return answer.why;
+    const auto* failed = std::get_if<FailedReply>(&*answer.reply);
+    return failed != nullptr ? failed->message : wrong_answer;
+}
+
+CaseReply case_reply(const Item& item, const Workers::Answer& answer) {
+    const auto* reply = answer.reply ? std::get_if<MeasureReply>(&*answer.reply) : nullptr;
+    if (reply == nullptr) return {nullptr, why_no_reply(answer)};
+    if (!is_about(item, reply->result)) return {nullptr, wrong_answer};
+    return {reply, {}};
+}
+
+CaseReply measured_reply(const Item& item, const Workers::Answer& answer) {
+    CaseReply found = case_reply(item, answer);
+    if (found.reply != nullptr && found.reply->result.status != model::CaseStatus::measured) {
+        return {nullptr, found.reply->result.reason};
+    }
+    return found;
 }
 
 }  // namespace perfgate::measure

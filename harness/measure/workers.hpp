@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "measure/item.hpp"
 #include "measure/protocol.hpp"
 #include "measure/worker_process.hpp"
 #include "util/error.hpp"
@@ -101,5 +102,25 @@ class Workers {
     bool fresh_ = false;  ///< the process has not answered yet
     std::size_t together_ = 1;
 };
+
+// What a worker's answer says about the case that it was asked to measure.
+
+constexpr const char* wrong_answer = "the worker's reply does not match the request";
+
+/// Whether a worker's result is of this case: results of cases must not be mixed up.
+bool is_about(const Item& item, const model::CaseResult& result);
+
+/// Why an answer has no reply of the kind that was asked for.
+std::string why_no_reply(const Workers::Answer& answer);
+
+struct CaseReply {
+    const MeasureReply* reply = nullptr;  ///< into the answer; null: there is no result
+    std::string why;                      ///< why there is none
+};
+/// The reply in an answer to a MeasureRequest. Its result may itself be an error.
+CaseReply case_reply(const Item& item, const Workers::Answer& answer);
+
+/// The same of one more batch, which has to be `measured`: otherwise `why` has the result's reason.
+CaseReply measured_reply(const Item& item, const Workers::Answer& answer);
 
 }  // namespace perfgate::measure

@@ -526,7 +526,7 @@ bool is_raw_name(std::string_view name) {
     if (name.size() > longest || joint == 0 || joint == std::string_view::npos) return false;
     const std::size_t rollup = name.find('.', joint);
     return rollup != std::string_view::npos && rollup > joint + 2 && name.back() != '.' &&
-           std::all_of(name.begin(), name.end(), plain);
+           std::ranges::all_of(name, plain);
 }
 
 std::string raw_unit(std::string_view name) {

@@ -19,9 +19,8 @@ using Counters = std::map<std::string, double>;
 std::optional<double> sum_terms(const std::vector<Term>& terms, const Counters& counters) {
     double sum = 0;
     for (const Term& term : terms) {
-        const auto present =
-            std::find_if(term.names.begin(), term.names.end(),
-                         [&](const std::string& name) { return counters.contains(name); });
+        const auto present = std::ranges::find_if(
+            term.names, [&](const std::string& name) { return counters.contains(name); });
         if (present != term.names.end()) {
             sum += term.weight * counters.at(*present);
         } else if (!term.optional) {
@@ -95,7 +94,7 @@ std::optional<std::vector<Term>> terms_on_chip(const std::vector<Term>& terms,
                                                const CounterExists& exists) {
     std::vector<Term> found;
     for (const Term& term : terms) {
-        const auto name = std::find_if(term.names.begin(), term.names.end(), exists);
+        const auto name = std::ranges::find_if(term.names, exists);
         if (name != term.names.end()) {
             found.push_back({term.weight, {*name}, false});
         } else if (!term.optional) {
@@ -109,7 +108,7 @@ std::optional<std::vector<Term>> terms_on_chip(const std::vector<Term>& terms,
 std::string missing_counters(const Metric& metric, const CounterExists& exists) {
     for (const auto* terms : {&metric.numerator, &metric.denominator}) {
         for (const Term& term : *terms) {
-            const bool there = std::any_of(term.names.begin(), term.names.end(), exists);
+            const bool there = std::ranges::any_of(term.names, exists);
             if (!there && !term.optional) return fmt::format("{}", fmt::join(term.names, " or "));
         }
     }
@@ -131,8 +130,8 @@ std::optional<Metric> on_chip(const Metric& metric, const CounterExists& exists)
 }
 
 bool absent_on(const Metric& metric, std::string_view chip) {
-    return std::any_of(metric.absent_on.begin(), metric.absent_on.end(),
-                       [&](const std::string& glob) { return util::glob_match(glob, chip); });
+    return std::ranges::any_of(
+        metric.absent_on, [&](const std::string& glob) { return util::glob_match(glob, chip); });
 }
 
 std::set<std::string> counters_of(const Metric& metric) {
@@ -213,9 +212,8 @@ std::optional<double> fold_records(const Metric& metric, std::span<const model::
 }
 
 std::string why_no_fact(const Metric& metric, std::span<const model::Kernel> kernels) {
-    const auto unknown = std::find_if(
-        kernels.begin(), kernels.end(),
-        [&](const model::Kernel& kernel) { return std::isnan(metric.record(kernel)); });
+    const auto unknown = std::ranges::find_if(
+        kernels, [&](const model::Kernel& kernel) { return std::isnan(metric.record(kernel)); });
     if (unknown == kernels.end()) return "the launch left no kernel record";
     const std::string name = model::short_kernel_name(unknown->name);
     if (!unknown->code.empty()) {

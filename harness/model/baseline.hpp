@@ -14,6 +14,7 @@
 #include "model/measured_as.hpp"
 #include "model/metric.hpp"
 #include "model/run.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::model {
 
@@ -85,7 +86,10 @@ enum class LedgerAction {
     improved,     ///< no acceptance: a run saw that metrics improved, or no longer
 };
 
-std::string_view to_text(LedgerAction action);
+inline std::string_view to_text(LedgerAction action) {
+    return util::word_of<LedgerAction::improved>(
+        action, {"accept", "acknowledge", "refresh", "prune", "improved"});
+}
 
 /// A gated metric of an accepted case, in the metric's unit.
 struct LedgerChange {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "util/text.hpp"
-#include "util/word_of.hpp"
 
 namespace perfgate::model {
 
@@ -21,7 +20,7 @@ bool is_plain(char c) {
 /// A plain word unchanged, any other text in double quotes: `[a="x,b=1"]` and
 /// `[a=x,b=1]` are different cases.
 std::string id_text(const std::string& text) {
-    if (!text.empty() && std::all_of(text.begin(), text.end(), is_plain)) return text;
+    if (!text.empty() && std::ranges::all_of(text, is_plain)) return text;
     std::string quoted = "\"";
     for (const char c : util::valid_utf8(text)) {
         if (c == '"' || c == '\\') quoted += '\\';
@@ -85,9 +84,8 @@ std::string case_id(const CaseSpec& spec) {
 
 bool has_params(std::string_view id, const Params& params) {
     const std::vector<std::string_view> all = params_of(id);
-    return std::all_of(params.begin(), params.end(), [&](const auto& param) {
-        return std::find(all.begin(), all.end(), param.first + '=' + to_text(param.second)) !=
-               all.end();
+    return std::ranges::all_of(params, [&](const auto& param) {
+        return std::ranges::find(all, param.first + '=' + to_text(param.second)) != all.end();
     });
 }
 
@@ -118,7 +116,7 @@ std::string without_params(std::string_view id,
 namespace {
 
 bool leads_out(const std::filesystem::path& path) {
-    return !path.is_relative() || std::find(path.begin(), path.end(), "..") != path.end();
+    return !path.is_relative() || std::ranges::find(path, "..") != path.end();
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "util/word_of.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::model {
 
@@ -22,14 +22,12 @@ std::string_view to_text(Submission submission) {
 }
 
 const WorkloadInfo* find_workload(const WorkloadCatalogue& catalogue, const std::string& name) {
-    const auto found = std::find_if(catalogue.begin(), catalogue.end(),
-                                    [&](const WorkloadInfo& info) { return info.name == name; });
+    const auto found = std::ranges::find(catalogue, name, &WorkloadInfo::name);
     return found == catalogue.end() ? nullptr : &*found;
 }
 
 const VariantInfo* find_variant(const WorkloadInfo& workload, const std::string& name) {
-    const auto found = std::find_if(workload.variants.begin(), workload.variants.end(),
-                                    [&](const VariantInfo& info) { return info.name == name; });
+    const auto found = std::ranges::find(workload.variants, name, &VariantInfo::name);
     return found == workload.variants.end() ? nullptr : &*found;
 }
 
@@ -42,8 +40,9 @@ std::string why_not_offered(const CaseSpec& spec, const WorkloadCatalogue& offer
         return fmt::format("its variant '{}' was not built: {}", spec.variant, variant->not_built);
     }
     for (const auto& [name, value] : spec.params) {
-        if (std::none_of(workload->params.begin(), workload->params.end(),
-                         [&name = name](const auto& param) { return param.name == name; })) {
+        if (std::ranges::none_of(workload->params, [&name = name](const auto& param) {
+                return param.name == name;
+            })) {
             return fmt::format("its '{}' has no parameter '{}'", spec.workload, name);
         }
     }

@@ -111,8 +111,8 @@ std::string varying_choices(const MetricSeries& series) {
         if (processes.size() < 2) continue;
         std::vector<std::pair<std::size_t, std::string>> most;
         for (const auto& [value, count] : processes) most.emplace_back(count, value);
-        std::stable_sort(most.begin(), most.end(),
-                         [](const auto& a, const auto& b) { return a.first > b.first; });
+        std::ranges::stable_sort(most,
+                                 [](const auto& a, const auto& b) { return a.first > b.first; });
         std::string values;
         for (std::size_t i = 0; i < most.size(); ++i) {
             append(i == 0 ? fmt::format("{} in {}", most[i].second,

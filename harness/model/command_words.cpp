@@ -9,9 +9,8 @@ bool is_identifier(std::string_view text) {
     const auto letter = [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
     };
-    return !text.empty() && letter(text[0]) && std::all_of(text.begin(), text.end(), [&](char c) {
-        return letter(c) || (c >= '0' && c <= '9');
-    });
+    return !text.empty() && letter(text[0]) &&
+           std::ranges::all_of(text, [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
 }
 
 std::string with_parameters(std::string_view word,

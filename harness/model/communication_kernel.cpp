@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 12> name_parts{
 }  // namespace
 
 bool is_communication_kernel(std::string_view symbol) {
-    return std::any_of(name_parts.begin(), name_parts.end(), [&](std::string_view part) {
+    return std::ranges::any_of(name_parts, [&](std::string_view part) {
         return symbol.find(part) != std::string_view::npos;
     });
 }

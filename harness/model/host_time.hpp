@@ -20,8 +20,7 @@ inline constexpr std::string_view host_metrics[] = {"span",
                                                     "own_span"};
 
 inline bool contains_host_time(std::string_view metric) {
-    return std::find(std::begin(host_metrics), std::end(host_metrics), metric) !=
-           std::end(host_metrics);
+    return std::ranges::find(host_metrics, metric) != std::end(host_metrics);
 }
 
 // The detail of such a metric, and of no other, may say, behind what it consists of, what the host

@@ -11,8 +11,7 @@ Interval intersection(Interval a, Interval b) {
 }
 
 IntervalSet::IntervalSet(std::vector<Interval> intervals) {
-    std::sort(intervals.begin(), intervals.end(),
-              [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
+    std::ranges::sort(intervals, {}, &Interval::begin);
     for (const Interval& next : intervals) {
         if (next.length() == 0) continue;
         if (!intervals_.empty() && next.begin <= intervals_.back().end) {
@@ -34,9 +33,8 @@ std::uint64_t IntervalSet::length() const {
 }
 
 std::uint64_t IntervalSet::length_before(std::uint64_t time) const {
-    const auto after =
-        std::partition_point(intervals_.begin(), intervals_.end(),
-                             [&](const Interval& each) { return each.begin < time; });
+    const auto after = std::ranges::partition_point(
+        intervals_, [&](const Interval& each) { return each.begin < time; });
     if (after == intervals_.begin()) return 0;
     const auto index = static_cast<std::size_t>(std::distance(intervals_.begin(), after)) - 1;
     return before_[index] + intersection(intervals_[index], {0, time}).length();
@@ -50,8 +48,8 @@ std::uint64_t IntervalSet::length(Interval window) const {
 std::vector<Interval> IntervalSet::gaps(Interval window) const {
     std::vector<Interval> result;
     std::uint64_t from = window.begin;
-    auto next = std::partition_point(intervals_.begin(), intervals_.end(),
-                                     [&](const Interval& each) { return each.end <= from; });
+    auto next = std::ranges::partition_point(
+        intervals_, [&](const Interval& each) { return each.end <= from; });
     for (; next != intervals_.end() && next->begin < window.end; ++next) {
         if (next->begin > from) result.push_back({from, next->begin});
         from = next->end;

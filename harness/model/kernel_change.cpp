@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <numeric>
@@ -13,7 +14,6 @@
 #include "model/kernel_name.hpp"
 #include "model/quantity.hpp"
 #include "util/text.hpp"
-#include "util/word_of.hpp"
 
 namespace perfgate::model {
 
@@ -67,8 +67,8 @@ std::vector<bool> in_order(const std::vector<std::size_t>& places) {
     std::vector<std::size_t> tails, previous(places.size(), nowhere);
     for (std::size_t i = 0; i < places.size(); ++i) {
         if (places[i] == nowhere) continue;
-        const auto tail = std::lower_bound(
-            tails.begin(), tails.end(), places[i],
+        const auto tail = std::ranges::lower_bound(
+            tails, places[i],
             [&](std::size_t index, std::size_t place) { return places[index] < place; });
         if (tail != tails.begin()) previous[i] = *std::prev(tail);
         if (tail == tails.end()) {
@@ -85,8 +85,7 @@ std::vector<bool> in_order(const std::vector<std::size_t>& places) {
 }
 
 void longest_first(std::vector<KernelUse>& uses) {
-    std::stable_sort(uses.begin(), uses.end(),
-                     [](const KernelUse& a, const KernelUse& b) { return a.time_ns > b.time_ns; });
+    std::ranges::stable_sort(uses, std::greater{}, &KernelUse::time_ns);
 }
 
 /// Kernels that only one side has, by the number of common ones before them.
@@ -215,8 +214,8 @@ std::vector<KernelChange> kernel_changes(const std::vector<KernelUse>& before,
         const auto moved = [&](std::size_t i) {
             return std::fabs(is[i].time_ns - was[places_is[i]].time_ns);
         };
-        std::stable_sort(places.begin(), places.end(),
-                         [&](std::size_t a, std::size_t b) { return moved(a) > moved(b); });
+        std::ranges::stable_sort(places,
+                                 [&](std::size_t a, std::size_t b) { return moved(a) > moved(b); });
         KernelChange change{kind, {}, {}};
         for (const std::size_t i : places) {
             change.before.push_back(was[places_is[i]]);
@@ -224,10 +223,9 @@ std::vector<KernelChange> kernel_changes(const std::vector<KernelUse>& before,
         }
         changes.push_back(std::move(change));
     }
-    std::stable_sort(changes.begin(), changes.end(),
-                     [](const KernelChange& a, const KernelChange& b) {
-                         return std::fabs(a.added_time_ns()) > std::fabs(b.added_time_ns());
-                     });
+    std::ranges::stable_sort(changes, [](const KernelChange& a, const KernelChange& b) {
+        return std::fabs(a.added_time_ns()) > std::fabs(b.added_time_ns());
+    });
     return changes;
 }
 

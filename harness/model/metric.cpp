@@ -6,7 +6,6 @@
 #include <charconv>
 
 #include "util/text.hpp"
-#include "util/word_of.hpp"
 
 namespace perfgate::model {
 

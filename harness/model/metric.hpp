@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/case.hpp"
+#include "util/other_work.hpp"
 
 namespace perfgate::model {
 
@@ -60,6 +61,8 @@ struct Batch {
     std::optional<Tail> tail = std::nullopt;
     /// What its values consist of, if that is not the series' `detail`. Kept of prepare_time.
     std::string detail{};  // NOLINT(readability-redundant-member-init): not all name it
+    /// Of a time on the host: what others' work took from its process, if known.
+    std::optional<util::OtherWork> other_work = std::nullopt;
 
     bool operator==(const Batch&) const = default;
 };

@@ -174,6 +174,14 @@ std::string interval_text(double low, double high) {
     return change_text(low) + " to " + change_text(high);
 }
 
+std::string detected_text(double minimum_detectable_change) {
+    if (minimum_detectable_change > most_detected) return "no change below 1000 %";
+    const double percent = minimum_detectable_change * 100;
+    if (!(percent > 0)) return "≥ 0 %";
+    const double unit = std::pow(10.0, std::floor(std::log10(percent)) - 1);
+    return fmt::format("≥ {:.6g} %", std::ceil(percent / unit - 1e-9) * unit);
+}
+
 std::optional<double> change_fraction(double before, double after) {
     if (before == 0) return std::nullopt;
     const double fraction = (after - before) / std::fabs(before);

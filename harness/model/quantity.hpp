@@ -35,6 +35,14 @@ std::string share_text(std::uint64_t part, std::uint64_t whole);
 /// "-0.3 % to +1.1 %", of two fractions.
 std::string interval_text(double low, double high);
 
+/// The largest minimum detectable change that is shown: above it a number says no more than that
+/// the spread is too large.
+inline constexpr double most_detected = 10;
+
+/// "≥ 4.8 %", of a minimum detectable change (a fraction). To two digits, because it is an
+/// estimate, and never below it: the text must not claim a better one.
+std::string detected_text(double minimum_detectable_change);
+
 /// (after - before) / |before|, or nothing where that is no number (`before` is 0).
 std::optional<double> change_fraction(double before, double after);
 

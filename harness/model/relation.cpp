@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "util/word_of.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::model {
 

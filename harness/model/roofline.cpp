@@ -6,9 +6,7 @@
 #include <cmath>
 
 #include "model/quantity.hpp"
-#include "model/stated_work.hpp"
 #include "util/text.hpp"
-#include "util/word_of.hpp"
 
 namespace perfgate::model {
 

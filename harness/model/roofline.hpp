@@ -3,6 +3,7 @@
 // which ceiling bounds it. Pure functions.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -66,5 +67,15 @@ std::string in_words(const CeilingShare& share);
 
 /// "copy 2.80 TB/s, bf16 700 Tflop/s"; empty if nothing was measured.
 std::string in_words(const Ceilings& ceilings);
+
+// What plugins and sources may state of their work.
+
+/// Types of operations: those whose matrix rate a run measures.
+inline constexpr std::array<std::string_view, 5> arithmetic_types{"f32", "tf32", "f16", "bf16",
+                                                                  "fp8"};
+
+/// The remedy where something is not stated.
+inline constexpr std::string_view where_to_state_work =
+    "state it in the plugin, or of a source as 'work' in the suite";
 
 }  // namespace perfgate::model

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "util/word_of.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::model {
 

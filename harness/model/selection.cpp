@@ -15,8 +15,8 @@ namespace perfgate::model {
 namespace {
 
 bool matches_any(const std::vector<std::string>& globs, const std::string& id) {
-    return std::any_of(globs.begin(), globs.end(),
-                       [&](const std::string& glob) { return util::glob_match(glob, id); });
+    return std::ranges::any_of(globs,
+                               [&](const std::string& glob) { return util::glob_match(glob, id); });
 }
 
 bool shares_any(const std::vector<std::string>& wanted, const std::vector<std::string>& tags) {
@@ -29,9 +29,9 @@ bool selects(const Selection& selection, const CaseResult& result) {
 }
 
 bool selects_any(const Run& run, const Selection& selection) {
-    return std::any_of(run.suites.begin(), run.suites.end(), [&](const SuiteResult& suite) {
-        return std::any_of(suite.cases.begin(), suite.cases.end(),
-                           [&](const CaseResult& result) { return selects(selection, result); });
+    return std::ranges::any_of(run.suites, [&](const SuiteResult& suite) {
+        return std::ranges::any_of(
+            suite.cases, [&](const CaseResult& result) { return selects(selection, result); });
     });
 }
 
@@ -72,19 +72,19 @@ Run select_cases(Run run, const Selection& selection) {
         std::erase_if(suite.cases,
                       [&](const CaseResult& result) { return !selects(selection, result); });
     }
-    const bool any = std::any_of(run.suites.begin(), run.suites.end(),
-                                 [](const SuiteResult& suite) { return !suite.cases.empty(); });
+    const bool any = std::ranges::any_of(
+        run.suites, [](const SuiteResult& suite) { return !suite.cases.empty(); });
     if (any && typo.empty()) return run;
     if (any) {
-        throw util::InputError(fmt::format("{} selects no case of the run", util::printable(typo)));
+        throw util::InputError("{} selects no case of the run", util::printable(typo));
     }
 
     std::string asked;
     if (!selection.filters.empty()) asked += " --filter " + quoted_list(selection.filters);
     if (!selection.tags.empty()) asked += " --tag " + quoted_list(selection.tags);
-    throw util::InputError(fmt::format(
+    throw util::InputError(
         "{} of the run: none is selected by{}{}", util::counted(before, "case"), asked,
-        example.empty() ? "" : fmt::format("; an id looks like '{}'", util::printable(example))));
+        example.empty() ? "" : fmt::format("; an id looks like '{}'", util::printable(example)));
 }
 
 std::optional<bool> covers(const std::vector<Selection>& selections, const std::string& id,

@@ -10,7 +10,6 @@
 
 #include "util/sha256.hpp"
 #include "util/text.hpp"
-#include "util/word_of.hpp"
 
 namespace perfgate::model {
 
@@ -100,7 +99,7 @@ std::string argument_mismatch(const SourceKernel& kernel, const std::string& nam
 }
 
 bool needs_reset(const SourceKernel& kernel) {
-    return std::any_of(kernel.arguments.begin(), kernel.arguments.end(), [](const auto& argument) {
+    return std::ranges::any_of(kernel.arguments, [](const auto& argument) {
         return argument.role == SourceArgument::Role::inout;
     });
 }

@@ -4,6 +4,7 @@
 // of that nothing asks which kind a case is.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -15,6 +16,7 @@
 #include "model/metric.hpp"
 #include "model/run.hpp"
 #include "model/source_kernel.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::model {
 
@@ -104,5 +106,13 @@ class Subject {
         return nullptr;
     }
 };
+
+// How many GPUs a program sees: a number, or all of one model that the machine has.
+
+inline constexpr int all_gpus = 0;
+
+inline std::string gpus_in_words(int gpus) {
+    return gpus == all_gpus ? "all GPUs" : util::counted(static_cast<std::size_t>(gpus), "GPU");
+}
 
 }  // namespace perfgate::model

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/unit.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -88,10 +90,9 @@ bool is_rate(std::string_view text) {
     if (text.size() > longest || !text.ends_with(per_second)) return false;
     text.remove_suffix(per_second.size());
     const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-    return !text.empty() && is_letter(text.front()) &&
-           std::all_of(text.begin(), text.end(), [&](char c) {
-               return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-';
-           });
+    return !text.empty() && is_letter(text.front()) && std::ranges::all_of(text, [&](char c) {
+        return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-';
+    });
 }
 
 }  // namespace
@@ -101,8 +102,7 @@ std::span<const Unit> units() {
 }
 
 const Unit* find_unit(std::string_view suffix) {
-    const auto* const found = std::find_if(table.begin(), table.end(),
-                                           [&](const Unit& unit) { return unit.suffix == suffix; });
+    const auto* const found = std::ranges::find(table, suffix, &Unit::suffix);
     return found == table.end() ? nullptr : found;
 }
 
@@ -127,6 +127,77 @@ std::string units_for(std::string_view base) {
         text += known.suffix;
     }
     return text;
+}
+
+namespace {
+
+struct Row {
+    std::string_view unit;
+    Dimension dimension;
+    double scale;
+    std::string_view words;
+};
+
+// The first row of a dimension is the unit that its values are reported in.
+constexpr std::array dimensions{
+    Row{"", {0, 0, 0}, 1, "a plain number"},
+    Row{"%", {0, 0, 0}, 0.01, "a plain number"},
+    Row{"ns", {1, 0, 0}, 1e-9, "a time"},
+    Row{"Hz", {-1, 0, 0}, 1, "a frequency"},
+    Row{"bytes", {0, 1, 0}, 1, "bytes"},
+    Row{"bytes/s", {-1, 1, 0}, 1, "bytes per time"},
+    Row{"flop", {0, 0, 1}, 1, "operations"},
+    Row{"flop/s", {-1, 0, 1}, 1, "operations per time"},
+    Row{"flop/byte", {0, -1, 1}, 1, "operations per byte"},
+    Row{"J", {0, 0, 0, 1}, 1, "an energy"},
+    Row{"W", {-1, 0, 0, 1}, 1, "a power"},
+    Row{"flop/J", {0, 0, 1, -1}, 1, "operations per energy"},
+    Row{"bytes/J", {0, 1, 0, -1}, 1, "bytes per energy"},
+};
+
+const Row* find_row(const Dimension& dimension) {
+    for (const Row& row : dimensions) {
+        if (row.dimension == dimension) return &row;
+    }
+    return nullptr;
+}
+
+std::string spelled(const Dimension& dimension) {
+    std::string text;
+    const auto add = [&](std::string_view name, int power) {
+        if (power == 0) return;
+        if (!text.empty()) text += '*';
+        text += power == 1 ? std::string(name) : fmt::format("{}^{}", name, power);
+    };
+    add("s", dimension.seconds);
+    add("bytes", dimension.bytes);
+    add("flop", dimension.flops);
+    add("J", dimension.joules);
+    return text;
+}
+
+}  // namespace
+
+Dimension operator/(const Dimension& left, const Dimension& right) {
+    return {left.seconds - right.seconds, left.bytes - right.bytes, left.flops - right.flops,
+            left.joules - right.joules};
+}
+
+UnitMeaning meaning_of(std::string_view unit) {
+    for (const Row& row : dimensions) {
+        if (row.unit == unit) return {row.dimension, row.scale};
+    }
+    return {};
+}
+
+std::string unit_of(const Dimension& dimension) {
+    const Row* row = find_row(dimension);
+    return row != nullptr ? std::string(row->unit) : spelled(dimension);
+}
+
+std::string in_words(const Dimension& dimension) {
+    const Row* row = find_row(dimension);
+    return row != nullptr ? std::string(row->words) : spelled(dimension);
 }
 
 }  // namespace perfgate::model

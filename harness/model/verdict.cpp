@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include "util/word_of.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::model {
 
@@ -111,10 +111,10 @@ std::string_view to_text(CodeChange change) {
 }
 
 std::string_view to_text(Doubt doubt) {
-    return util::word_of<Doubt::slow_tail>(
+    return util::word_of<Doubt::other_work>(
         doubt, {"none", "not_shown", "nothing_changed", "clock", "unaccepted", "unclear",
                 "baseline_disagrees", "choices_differ", "clock_hides", "nothing_launched_changed",
-                "too_good", "slow_processes", "slow_tail"});
+                "too_good", "slow_processes", "slow_tail", "other_work"});
 }
 
 Severity SeverityPolicy::of(MetricClass metric_class) const {
@@ -189,8 +189,8 @@ bool stayed(const MetricVerdict& verdict) {
 bool stayed(const CaseVerdict& verdict) {
     return verdict.verdict == Verdict::pass ||
            (verdict.verdict == Verdict::inconclusive && verdict.doubt == Doubt::not_shown &&
-            std::all_of(verdict.metrics.begin(), verdict.metrics.end(),
-                        [](const MetricVerdict& metric) { return stayed(metric); }));
+            std::ranges::all_of(verdict.metrics,
+                                [](const MetricVerdict& metric) { return stayed(metric); }));
 }
 
 Outcome outcome_of(const MetricVerdict& verdict, const Policy& policy) {

@@ -62,6 +62,7 @@ enum class Doubt {
     too_good,                  ///< so much better that it may not have done its work
     slow_processes,            ///< some processes are slower than all of the baseline's
     slow_tail,                 ///< the slowest tenth of its samples is beyond what it may be
+    other_work,                ///< others had the processors, which may be all that slowed it down
 };
 
 /// Whether the policy `not_shown` decides about it.

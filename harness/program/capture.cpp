@@ -22,8 +22,8 @@ Capture::Capture(std::filesystem::path file) : path_(std::move(file)) {
     file_ = util::Folder(path_.parent_path()).create(path_.filename());
     std::array<int, 2> ends{};
     if (pipe2(ends.data(), O_CLOEXEC) != 0) {
-        throw util::Error(fmt::format("cannot write {}: {}", util::printable(path_.native()),
-                                      std::strerror(errno)));
+        throw util::Error("cannot write {}: {}", util::printable(path_.native()),
+                          std::strerror(errno));
     }
     reader_ = ends[0];
     writer_ = ends[1];
@@ -93,8 +93,8 @@ void Capture::finish() {
     }
     if (file_.close() != 0 && error_ == 0) error_ = errno;
     if (error_ != 0) {
-        throw util::Error(fmt::format("cannot write {}: {}", util::printable(path_.native()),
-                                      std::strerror(error_)));
+        throw util::Error("cannot write {}: {}", util::printable(path_.native()),
+                          std::strerror(error_));
     }
 }
 

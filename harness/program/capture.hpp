@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string>
 
-#include "util/descriptor.hpp"
+#include "util/file.hpp"
 
 namespace perfgate::program {
 

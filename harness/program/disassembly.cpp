@@ -51,8 +51,8 @@ std::string disassemble(const std::string& cubin) {
             "CUDA_HOME or PATH");
     }
     if (end.outcome != Outcome::exited || end.status != 0) {
-        throw util::Error(fmt::format("nvdisasm {}: {}", describe(end, program),
-                                      util::printable(end.last_errors, 200)));
+        throw util::Error("nvdisasm {}: {}", describe(end, program),
+                          util::printable(end.last_errors, 200));
     }
     return util::read_file(file("listing"), most_listing_bytes, "listing");
 }

@@ -55,9 +55,9 @@ const std::vector<Process>& ProcessTree::look() {
             if (process != root_ && state->parent == getpid() && state->start >= root_.start) {
                 waitpid(process.pid, nullptr, WNOHANG);
             }
-        } else if (std::find(members_.begin(), members_.end(), process) != members_.end()) {
+        } else if (std::ranges::find(members_, process) != members_.end()) {
             members.push_back(process);
-        } else if (std::binary_search(others_.begin(), others_.end(), process)) {
+        } else if (std::ranges::binary_search(others_, process)) {
             others.push_back(process);
         } else {
             candidates.push_back({std::move(listed), *state});
@@ -74,7 +74,7 @@ const std::vector<Process>& ProcessTree::look() {
         candidates.erase(rest, candidates.end());
     }
     for (const Candidate& each : candidates) others.push_back({each.listed.pid, each.state.start});
-    std::sort(others.begin(), others.end());
+    std::ranges::sort(others);
     others_ = std::move(others);
     members_ = std::move(members);
     return members_;
@@ -83,9 +83,8 @@ const std::vector<Process>& ProcessTree::look() {
 bool ProcessTree::belongs(const util::ListedProcess& listed, const util::ProcessState& state,
                           const std::vector<Process>& members) const {
     const auto is_parent = [&](const Process& member) { return member.pid == state.parent; };
-    return Process{listed.pid, state.start} == root_ ||
-           std::any_of(members.begin(), members.end(), is_parent) || is_adopted(listed, state) ||
-           has_mark(listed.folder, mark_);
+    return Process{listed.pid, state.start} == root_ || std::ranges::any_of(members, is_parent) ||
+           is_adopted(listed, state) || has_mark(listed.folder, mark_);
 }
 
 /// Our other children are older than the program, or run our own executable.

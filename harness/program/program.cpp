@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -92,14 +93,14 @@ struct Streams {
 /// execvpe would use ours.
 std::string file_of(const Program& program) {
     const std::string& word = program.words.front();
-    const auto path = std::find_if(program.environment.begin(), program.environment.end(),
-                                   [](const auto& variable) { return variable.first == "PATH"; });
+    const auto path = std::ranges::find_if(
+        program.environment, [](const auto& variable) { return variable.first == "PATH"; });
     if (path == program.environment.end() || word.find('/') != std::string::npos) return word;
     const auto folder = std::filesystem::absolute(program.folder.empty() ? "." : program.folder);
     const auto file = util::found_on_path(word, path->second, folder);
     if (file.empty()) {
-        throw NotStarted(fmt::format("cannot run {}: no folder of its PATH ({}) has it",
-                                     util::printable(word), util::printable(path->second)));
+        throw NotStarted("cannot run {}: no folder of its PATH ({}) has it", util::printable(word),
+                         util::printable(path->second));
     }
     return file.native();
 }
@@ -108,9 +109,8 @@ pid_t start(const Program& program, const std::string& mark, const Streams& stre
     if (program.words.empty()) throw util::InputError("no program was named");
     std::error_code unknown;
     if (!program.folder.empty() && !std::filesystem::is_directory(program.folder, unknown)) {
-        throw NotStarted(fmt::format("cannot run {} in {}: there is no such folder",
-                                     util::printable(program.words.front()),
-                                     util::printable(program.folder)));
+        throw NotStarted("cannot run {} in {}: there is no such folder",
+                         util::printable(program.words.front()), util::printable(program.folder));
     }
     const std::string file = file_of(program);
     const std::vector<std::string> environment = environment_of(program, mark);
@@ -118,7 +118,7 @@ pid_t start(const Program& program, const std::string& mark, const Streams& stre
     const std::vector<char*> variables = pointers(environment);
     std::array<int, 2> failure{};
     if (pipe2(failure.data(), O_CLOEXEC) != 0) {
-        throw util::Error(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+        throw util::Error("cannot make a pipe: {}", std::strerror(errno));
     }
     const pid_t parent = ::getpid();
     const pid_t child = fork();
@@ -137,12 +137,12 @@ pid_t start(const Program& program, const std::string& mark, const Streams& stre
         } while (got < 0 && errno == EINTR);
     }
     ::close(failure[0]);
-    if (child < 0) throw util::Error(fmt::format("cannot fork: {}", std::strerror(fork_error)));
+    if (child < 0) throw util::Error("cannot fork: {}", std::strerror(fork_error));
     if (got == sizeof(error)) {
         waitpid(child, nullptr, 0);
         // A relative path is one from the program's folder.
         const std::string& word = program.words.front();
-        throw NotStarted(fmt::format(
+        throw NotStarted(
             "cannot run {}{}: {}{}", util::printable(word),
             word.find('/') == std::string::npos || word.front() == '/' || program.folder.empty()
                 ? std::string()
@@ -150,22 +150,24 @@ pid_t start(const Program& program, const std::string& mark, const Streams& stre
             std::strerror(error),
             error == ENOENT && word.find(' ') != std::string::npos
                 ? "; its arguments are items of their own"
-                : ""));
+                : "");
     }
     return child;
 }
 
-bool has_ended(pid_t child, int& status) {
-    const pid_t got = waitpid(child, &status, WNOHANG);
+/// With the processor time of those that it has waited for, too.
+bool has_ended(pid_t child, int& status, rusage& used) {
+    const pid_t got = wait4(child, &status, WNOHANG, &used);
     return got == child || (got < 0 && errno == ECHILD);
 }
 
 /// TERM, a grace period, then KILL, for all processes of the tree. `child` is reaped.
 void end_all(ProcessTree& tree, std::chrono::duration<double> grace, pid_t child, bool& reaped,
              int& status) {
+    rusage unused{};
     const auto wait_for_all = [&](Clock::time_point until, bool asked) {
         for (;;) {
-            if (!reaped) reaped = has_ended(child, status);
+            if (!reaped) reaped = has_ended(child, status, unused);
             if (reaped && tree.look().empty()) return true;
             if (Clock::now() >= until || (asked && hurry)) return false;
             std::this_thread::sleep_for(milliseconds(20));
@@ -237,22 +239,33 @@ class Captures {
     int input_ = -1;
 };
 
-/// Looks for the program's processes, for those who want to know them.
+/// Looks for the program's processes, for those who want to know them, and for what others take
+/// from them.
 class Watch {
   public:
     Watch(const Program& program, ProcessTree& tree) : program_(program), tree_(tree) {}
 
     void look_if_due() {
-        if (program_.watch && Clock::now() >= next_) look();
+        if ((program_.watch || program_.is_measured) && Clock::now() >= next_) look();
     }
     /// Returns how many processes there are.
     std::size_t look() {
         const Clock::duration before = processor_time();
         const std::vector<Process>& processes = tree_.look();
         if (program_.watch) program_.watch(processes);
-        next_ = Clock::now() +
-                std::max<Clock::duration>(interval, most_share * (processor_time() - before));
+        if (program_.is_measured) {
+            std::vector<pid_t> pids;
+            for (const Process& process : processes) pids.push_back(process.pid);
+            others_.look(pids);
+        }
+        const Clock::duration rest =
+            (program_.watch ? most_share : most_share_unasked) * (processor_time() - before);
+        next_ = Clock::now() + std::max<Clock::duration>(interval(), rest);
         return processes.size();
+    }
+    std::optional<util::OtherWork> other_work(const rusage& used) const {
+        if (!program_.is_measured) return std::nullopt;
+        return others_.result(seconds_of(used.ru_utime) + seconds_of(used.ru_stime));
     }
 
   private:
@@ -263,11 +276,23 @@ class Watch {
         return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
     }
 
-    static constexpr auto interval = milliseconds(20);
+    static std::chrono::duration<double> seconds_of(const timeval& time) {
+        return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
+    }
+
+    /// A long program that nobody asked to watch is hardly looked at.
+    Clock::duration interval() const {
+        if (program_.watch) return milliseconds(20);
+        return std::clamp<Clock::duration>((Clock::now() - begin_) / 4, milliseconds(5),
+                                           milliseconds(100));
+    }
+
     static constexpr int most_share = 20;  ///< looking takes at most one part of so many
+    static constexpr int most_share_unasked = 100;
     const Program& program_;
     ProcessTree& tree_;
-    Clock::time_point next_ = Clock::now();
+    util::OtherWorkWatch others_;
+    Clock::time_point begin_ = Clock::now(), next_ = begin_;
 };
 
 }  // namespace
@@ -286,8 +311,9 @@ End run(const Program& program, const std::function<bool()>& stop) {
     End end;
     int status = 0;
     bool reaped = false;
+    rusage used{};
     auto pause = milliseconds(1);
-    while (!(reaped = has_ended(child, status))) {
+    while (!(reaped = has_ended(child, status, used))) {
         const bool late = program.time_limit && Clock::now() - begin >= *program.time_limit;
         if (late || (stop && stop())) {
             end.outcome = late ? Outcome::timed_out : Outcome::interrupted;
@@ -299,6 +325,7 @@ End run(const Program& program, const std::function<bool()>& stop) {
     }
     if (process >= 0) ::close(process);
     end.time = Clock::now() - begin;
+    end.other_work = watch.other_work(used);
     if (reaped) {
         // Helper processes of a program that has ended may take a moment.
         const auto until = Clock::now() + std::chrono::seconds(1);

@@ -12,6 +12,7 @@
 
 #include "program/process_tree.hpp"
 #include "util/error.hpp"
+#include "util/other_work.hpp"
 
 namespace perfgate::program {
 
@@ -28,6 +29,7 @@ struct Program {
     /// Gets the processes of the program about fifty times a second, less often where looking for
     /// them takes much processor time.
     std::function<void(const std::vector<Process>&)> watch;
+    bool is_measured = false;  ///< whether End says what others' work took from it
 };
 
 /// Set by a signal handler: programs that are to end are killed without grace.
@@ -41,7 +43,8 @@ struct End {
     int status = 0;             ///< exit status, or the number of the signal
     std::size_t survivors = 0;  ///< processes that outlived the program and had to be ended
     std::chrono::duration<double> time{0};
-    std::string last_errors;  ///< the last lines that it wrote to `error_file`
+    std::optional<util::OtherWork> other_work;  ///< absent: not measured, or not known
+    std::string last_errors;                    ///< the last lines that it wrote to `error_file`
 };
 
 /// The program cannot be started: "cannot run ./app: No such file or directory".

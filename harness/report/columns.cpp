@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "util/utf8.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::report {
 

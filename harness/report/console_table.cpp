@@ -76,8 +76,8 @@ std::vector<std::string> case_table(const std::vector<JoinedCase>& listed, bool 
         return find_value(joined, extra_metrics[0]).value_or(Value{}).measured.has_value();
     });
     std::vector<std::vector<std::string>> rows{{"verdict", "case", "baseline", title, "change",
-                                                "metric", interval_title(listed), "ceiling",
-                                                "flop/s (stated)"}};
+                                                "metric", interval_title(listed), "detects",
+                                                "ceiling", "flop/s (stated)"}};
     rows.front().insert(rows.front().end(), std::begin(extra_metrics), std::end(extra_metrics));
     for (const JoinedCase& joined : listed) {
         const Value value = row_value(joined, list_all).value_or(Value{});
@@ -87,6 +87,9 @@ std::vector<std::string> case_table(const std::vector<JoinedCase>& listed, bool 
                         title == several_metrics ? log_line(value.metric) : "",
                         list_all && value.interval
                             ? model::interval_text(value.interval->low, value.interval->high)
+                            : "",
+                        list_all && value.minimum_detectable_change
+                            ? model::detected_text(*value.minimum_detectable_change)
                             : "",
                         ceiling_cell(joined.verdict->ceiling),
                         has_rate ? "" : cell(stated_rate(joined), "flop/s")});
@@ -99,7 +102,7 @@ std::vector<std::string> case_table(const std::vector<JoinedCase>& listed, bool 
     layout.align.resize(rows.front().size(), Align::right);
     layout.align[0] = layout.align[1] = layout.align[5] = Align::left;
     // What the sentences or the files have, too. The reason below a row names its metric.
-    layout.drop = {11, 10, 9, 8, 7, 2};
+    layout.drop = {12, 11, 10, 9, 8, 7, 2};
     if (title == several_metrics) layout.drop.push_back(3);
     layout.drop.push_back(5);
     return table_lines(rows, layout);

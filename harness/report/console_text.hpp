@@ -58,8 +58,8 @@ void write_relations(const model::SuiteVerdict& suite, bool list_all, std::size_
                      ConsoleText& text);
 
 /// The table of these cases in lines, the first with titles, fitted to `width` columns (0: not
-/// limited). `list_all`: of the times, with their intervals, else of the metrics that decide the
-/// verdicts.
+/// limited). `list_all`: of the times, with their intervals and what the gate detects, else of the
+/// metrics that decide the verdicts.
 std::vector<std::string> case_table(const std::vector<JoinedCase>& listed, bool list_all,
                                     std::size_t width);
 

@@ -20,7 +20,7 @@
 #include "report/joined.hpp"
 #include "report/plain_text.hpp"
 #include "report/summary.hpp"
-#include "util/word_of.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::report {
 

@@ -154,8 +154,13 @@ std::optional<Value> find_value(const JoinedCase& joined, std::string_view metri
     Value value;
     for (const model::MetricVerdict& verdict : joined.verdict->metrics) {
         if (verdict.metric != metric) continue;
-        value = {verdict.metric,   verdict.unit,   verdict.baseline,
-                 verdict.measured, verdict.change, verdict.interval};
+        value = {verdict.metric,
+                 verdict.unit,
+                 verdict.baseline,
+                 verdict.measured,
+                 verdict.change,
+                 verdict.interval,
+                 verdict.minimum_detectable_change};
         break;
     }
     if (!value.measured && joined.result != nullptr) {

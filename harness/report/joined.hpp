@@ -57,6 +57,7 @@ struct Value {
     std::string_view metric, unit;
     std::optional<double> baseline, measured, change;
     std::optional<model::ChangeInterval> interval = std::nullopt;
+    std::optional<double> minimum_detectable_change = std::nullopt;
 };
 
 /// Nothing where neither side has a value.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verdict document itself: what other programs read.
-#include "document/verdict.hpp"
+#include "document/run.hpp"
 #include "report/formats.hpp"
 
 namespace perfgate::report {

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "util/text.hpp"
-#include "util/utf8.hpp"
 
 namespace perfgate::report {
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "report/plain_text.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::report {
 
@@ -24,14 +25,21 @@ constexpr Verdict order[] = {
     Verdict::skipped,
 };
 
-/// " (3 not shown, 1 nothing changed)".
+/// After a number of cases.
+std::string_view words_of(model::Doubt doubt) {
+    return util::word_of<model::Doubt::other_work>(
+        doubt, {"", "not shown", "where nothing changed", "explained by the clock", "unaccepted",
+                "unclear", "where the baseline disagrees", "with differing choices",
+                "hidden by the clock", "where nothing launched changed", "too good",
+                "with slow processes", "with a slow tail", "beside others' work"});
+}
+
+/// " (3 not shown, 1 where nothing changed)".
 std::string doubts_text(const std::map<model::Doubt, std::int64_t>& doubts) {
     std::string text;
     for (const auto& [doubt, count] : doubts) {
         if (doubt == model::Doubt::none) continue;
-        std::string name(to_text(doubt));
-        std::replace(name.begin(), name.end(), '_', ' ');
-        text += fmt::format("{}{} {}", text.empty() ? " (" : ", ", count, name);
+        text += fmt::format("{}{} {}", text.empty() ? " (" : ", ", count, words_of(doubt));
     }
     return text.empty() ? text : text + ")";
 }

@@ -23,7 +23,7 @@
 #include "model/measured_as.hpp"
 #include "model/quantity.hpp"
 #include "review/expectations.hpp"
-#include "review/findings.hpp"
+#include "review/finding.hpp"
 #include "review/planted.hpp"
 #include "stats/quantiles.hpp"
 #include "suite/plan.hpp"
@@ -122,8 +122,8 @@ void add(const Raise& raise, const model::SourcePlace& place, Findings& findings
 }
 
 bool is_gated(const CaseGates& gates, const std::string& metric) {
-    return std::any_of(gates.rules.begin(), gates.rules.end(),
-                       [&](const model::GateRule& rule) { return rule.metric == metric; });
+    return std::ranges::any_of(gates.rules,
+                               [&](const model::GateRule& rule) { return rule.metric == metric; });
 }
 
 double anchor_of(const BaselineCase& baseline_case, const std::string& metric,
@@ -152,8 +152,7 @@ void compare_acknowledgement(const Metric& metric, const BaselineCase& before,
 void compare_tags(const std::string& id, const BaselineCase& before, const BaselineCase& after,
                   const model::SourcePlace& place, Findings& findings) {
     for (const std::string& tag : before.tags.value_or(std::vector<std::string>{})) {
-        const bool kept = after.tags && std::find(after.tags->begin(), after.tags->end(), tag) !=
-                                            after.tags->end();
+        const bool kept = after.tags && std::ranges::find(*after.tags, tag) != after.tags->end();
         if (!kept) findings.add(Loosening::tag_removed, place, tag, "tagged", "not tagged", id);
     }
 }
@@ -165,16 +164,20 @@ struct Circumstance {
 
 /// Where a process was measured, in words that a reader compares.
 struct ProcessFacts {
-    std::string board, clock;
+    std::string board, clock, other_work;
 
     bool operator<(const ProcessFacts& other) const {
-        return std::tie(board, clock) < std::tie(other.board, other.clock);
+        return std::tie(board, clock, other_work) <
+               std::tie(other.board, other.clock, other.other_work);
     }
 };
 
 ProcessFacts facts_of(const model::Batch& batch) {
     return {batch.device,
-            batch.sm_clock_mhz ? util::number_text(*batch.sm_clock_mhz) + " MHz" : "not known"};
+            batch.sm_clock_mhz ? util::number_text(*batch.sm_clock_mhz) + " MHz" : "not known",
+            batch.other_work ? fmt::format("waited {:g}, others busy {:g}",
+                                           batch.other_work->waited, batch.other_work->busy)
+                             : "not known"};
 }
 
 /// Processes by their samples: measured again, no two agree in all of them.
@@ -209,6 +212,7 @@ class KeptTimes {
             for (std::size_t i = 0; i < std::min(was.size(), is.size()); ++i) {
                 compare("board", was[i].board, is[i].board);
                 compare("SM clock", was[i].clock, is[i].clock);
+                compare("other work", was[i].other_work, is[i].other_work);
             }
         }
         // By chance a few agree with others; a refresh replaces all of a board.
@@ -290,7 +294,7 @@ std::vector<Circumstance> changed_circumstances(const BaselineCase& before,
 /// Without the clock of each process the gate neither excuses a time by a lower one nor sees what a
 /// higher one hides.
 bool knows_other_clocks(const BaselineCase& before, const BaselineCase& after) {
-    return std::any_of(before.metrics.begin(), before.metrics.end(), [&](const auto& metric) {
+    return std::ranges::any_of(before.metrics, [&](const auto& metric) {
         const auto found = after.metrics.find(metric.first);
         return found != after.metrics.end() && gate::mean_clock_mhz(metric.second).has_value() !=
                                                    gate::mean_clock_mhz(found->second).has_value();

@@ -10,9 +10,8 @@
 #include "document/baseline.hpp"
 #include "metrics/catalogue.hpp"
 #include "model/case.hpp"
-#include "review/device_settings.hpp"
 #include "suite/named_plugins.hpp"
-#include "suite/settings.hpp"
+#include "suite/plan.hpp"
 #include "util/error.hpp"
 #include "util/text.hpp"
 
@@ -56,12 +55,11 @@ suite::Suite read_suite(const std::string& path, const Files& files,
     const auto read = [&](const std::string& python) {
         const auto found = files.find(relative(python));
         if (found == files.end()) {
-            throw util::InputError(
-                fmt::format("there is no file {} in the repository", util::printable(python)));
+            throw util::InputError("there is no file {} in the repository",
+                                   util::printable(python));
         }
         if (!found->second.fault.empty()) {
-            throw util::InputError(
-                fmt::format("{}: {}", util::printable(found->first), found->second.fault));
+            throw util::InputError("{}: {}", util::printable(found->first), found->second.fault);
         }
         return found->second.content;
     };
@@ -133,10 +131,9 @@ class SuiteCases {
         const auto found = cases_.find(id);
         if (found != cases_.end()) return *found->second;
         const std::string benchmark = id.substr(0, id.find('/')) + '/';
-        const auto reported =
-            std::find_if(suite_.cases.begin(), suite_.cases.end(), [&](const SuiteCase& each) {
-                return model::stands_for_cases(each.spec) && each.spec.workload + '/' == benchmark;
-            });
+        const auto reported = std::ranges::find_if(suite_.cases, [&](const SuiteCase& each) {
+            return model::stands_for_cases(each.spec) && each.spec.workload + '/' == benchmark;
+        });
         if (reported == suite_.cases.end()) return std::nullopt;
         SuiteCase result = *reported;
         result.overrides.clear();
@@ -161,7 +158,7 @@ class SuiteCases {
 
   private:
     const Suite& suite_;
-    DeviceSettings settings_;
+    suite::DeviceSettings settings_;
     std::map<std::string, const SuiteCase*> cases_;
 };
 

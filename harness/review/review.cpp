@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "review/findings.hpp"
+#include "review/finding.hpp"
 
 namespace perfgate::review {
 

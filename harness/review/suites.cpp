@@ -5,25 +5,31 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "gate/tail.hpp"
 #include "metrics/catalogue.hpp"
 #include "model/case.hpp"
 #include "model/hottest_kernel.hpp"
-#include "review/device_settings.hpp"
-#include "review/findings.hpp"
-#include "review/possible_cases.hpp"
+#include "review/finding.hpp"
 #include "suite/plan.hpp"
+#include "suite/suite.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::review {
 
 namespace {
 
+using suite::Override;
 using suite::Suite;
 using suite::SuiteCase;
 
@@ -72,9 +78,8 @@ void compare_gates(const SuiteCase& before, const std::vector<model::GateRule>& 
     for (const model::GateRule& old_rule : old_rules) {
         const auto metric = metrics::find_metric(old_rule.metric);
         const std::string unit = metric ? metric->definition.unit : "";
-        const auto new_rule = std::find_if(
-            new_rules.begin(), new_rules.end(),
-            [&](const model::GateRule& rule) { return rule.metric == old_rule.metric; });
+        const auto new_rule =
+            std::ranges::find(new_rules, old_rule.metric, &model::GateRule::metric);
         if (new_rule == new_rules.end()) {
             findings.add(Loosening::gate_removed, place, old_rule.metric,
                          words(old_rule, unit, false), "none", before.id);
@@ -115,7 +120,7 @@ void compare_tags(const SuiteCase& before, const std::vector<std::string>& old_t
                   const std::vector<std::string>& new_tags, const model::SourcePlace& place,
                   Findings& findings) {
     for (const std::string& tag : old_tags) {
-        if (std::find(new_tags.begin(), new_tags.end(), tag) != new_tags.end()) continue;
+        if (std::ranges::find(new_tags, tag) != new_tags.end()) continue;
         findings.add(Loosening::tag_removed, place, tag, "tagged", "not tagged", before.id);
     }
 }
@@ -182,11 +187,10 @@ void compare_relations(const Suite& before, const Suite& after, Findings& findin
     std::set<std::string> unread;
     for (const suite::UnreadRelation& one : after.unread_relations) unread.insert(one.text);
     for (const suite::UnreadRelation& old_one : before.unread_relations) {
-        const bool kept =
-            unread.contains(old_one.text) ||
-            std::any_of(all_after.begin(), all_after.end(), [&](const model::Relation* new_one) {
-                return model::to_text(*new_one) == old_one.text;
-            });
+        const bool kept = unread.contains(old_one.text) ||
+                          std::ranges::any_of(all_after, [&](const model::Relation* new_one) {
+                              return model::to_text(*new_one) == old_one.text;
+                          });
         if (kept) continue;
         findings.add(Loosening::relation_removed, {after.file, 0}, old_one.text, old_one.text,
                      "none");
@@ -214,8 +218,8 @@ void compare_relations(const Suite& before, const Suite& after, Findings& findin
 
 /// What holds for one device.
 void compare_on_device(const std::string& device, const SuiteCase& old_case,
-                       const SuiteCase& new_case, DeviceSettings& old_settings,
-                       DeviceSettings& new_settings, const model::SourcePlace& place,
+                       const SuiteCase& new_case, suite::DeviceSettings& old_settings,
+                       suite::DeviceSettings& new_settings, const model::SourcePlace& place,
                        Findings& findings) {
     compare_settings(old_case, old_settings.of(old_case), new_settings.of(new_case), place,
                      findings);
@@ -223,6 +227,109 @@ void compare_on_device(const std::string& device, const SuiteCase& old_case,
     if (!skip.empty() && suite::stated_skip(old_case, device).empty()) {
         findings.add(Loosening::case_skipped, place, "skip", "measured", skip, old_case.id);
     }
+}
+
+// The cases that a benchmark may report, which its suite does not list, as far as the suite's
+// overrides tell them apart.
+
+/// A case with the overrides of each state that match it. Its id is the pattern of an override, or
+/// "A and B" for a case that matches both.
+struct PossibleCase {
+    std::string id;
+    bool of_two = false;  ///< patterns
+    SuiteCase before, after;
+    std::int64_t line = 0;  ///< of the override in the later state, or of the benchmark
+};
+
+constexpr std::size_t most_patterns = 100;
+
+/// Whether all that `pattern` matches is matched by `wider`, too; may miss it where `wider` has a
+/// '?'. A '*' of the pattern can only stand where `wider` has one.
+bool covers(const std::string& wider, const std::string& pattern) {
+    return wider == pattern ||
+           (wider.find('?') == std::string::npos && util::glob_match(wider, pattern));
+}
+
+void add_patterns(const Suite& suite, const SuiteCase& unknown, std::set<std::string>& patterns) {
+    for (const Override& over : suite.overrides) {
+        if (util::glob_may_match(over.match, unknown.spec.workload + '/')) {
+            patterns.insert(over.match);
+        }
+    }
+}
+
+/// Whether some text matches both patterns.
+bool globs_overlap(std::string_view a, std::string_view b) {
+    // Whether the rest of `a` from the current place overlaps the rest of `b` from each place.
+    std::vector<char> below(b.size() + 1);
+    std::vector<char> here(b.size() + 1);
+    for (std::size_t i = a.size() + 1; i-- > 0;) {
+        for (std::size_t j = b.size() + 1; j-- > 0;) {
+            const bool more_a = i < a.size();
+            const bool more_b = j < b.size();
+            const bool star_a = more_a && a[i] == '*';
+            const bool star_b = more_b && b[j] == '*';
+            bool overlap = !more_a && !more_b;
+            if (star_a) overlap = below[j] != 0 || (more_b && here[j + 1] != 0);
+            if (star_b) overlap = overlap || here[j + 1] != 0 || (more_a && below[j] != 0);
+            if (more_a && more_b && !star_a && !star_b) {
+                overlap = (a[i] == b[j] || a[i] == '?' || b[j] == '?') && below[j + 1] != 0;
+            }
+            here[j] = overlap ? 1 : 0;
+        }
+        std::swap(here, below);
+    }
+    return below[0] != 0;
+}
+
+/// The case with the suite's overrides that match whatever all of these patterns match.
+SuiteCase with_overrides(const Suite& suite, const SuiteCase& unknown,
+                         const std::vector<std::string>& patterns) {
+    SuiteCase possible = unknown;
+    possible.overrides.clear();
+    for (const Override& over : suite.overrides) {
+        if (std::ranges::any_of(patterns, [&](const std::string& pattern) {
+                return covers(over.match, pattern);
+            })) {
+            possible.overrides.push_back(&over);
+        }
+    }
+    return possible;
+}
+
+/// Cases that a benchmark in both states may report: one for each pattern, then one for each two
+/// patterns that have a case in common, because the last override that states a tolerance decides.
+/// Nothing if there are too many.
+std::optional<std::vector<PossibleCase>> possible_cases(const Suite& before,
+                                                        const SuiteCase& old_case,
+                                                        const Suite& after,
+                                                        const SuiteCase& new_case) {
+    std::set<std::string> patterns;
+    add_patterns(before, old_case, patterns);
+    add_patterns(after, new_case, patterns);
+    if (patterns.size() > most_patterns) return std::nullopt;
+    std::vector<PossibleCase> possible;
+    const auto add = [&](std::string id, const std::vector<std::string>& of) {
+        PossibleCase& added = possible.emplace_back();
+        added.id = std::move(id);
+        added.of_two = of.size() > 1;
+        added.before = with_overrides(before, old_case, of);
+        added.after = with_overrides(after, new_case, of);
+        added.line = new_case.at.line;
+        for (const Override* over : added.after.overrides) {
+            if (over->match == of.back()) added.line = over->at.line;
+        }
+    };
+    for (const std::string& pattern : patterns) add(pattern, {pattern});
+    for (auto one = patterns.begin(); one != patterns.end(); ++one) {
+        for (auto other = std::next(one); other != patterns.end(); ++other) {
+            if (covers(*one, *other) || covers(*other, *one) || !globs_overlap(*one, *other)) {
+                continue;
+            }
+            add(*one + " and " + *other, {*one, *other});
+        }
+    }
+    return possible;
 }
 
 /// A benchmark's results are not in its suite, so that overrides for them match none of its cases.
@@ -236,8 +343,8 @@ void compare_possible_cases(const Suite& before, const SuiteCase& old_case, cons
         return;
     }
     for (const std::string& device : devices) {
-        DeviceSettings old_settings(before, device);
-        DeviceSettings new_settings(after, device);
+        suite::DeviceSettings old_settings(before, device);
+        suite::DeviceSettings new_settings(after, device);
         std::set<std::tuple<Loosening, std::string, std::string, std::string>> of_one_pattern;
         for (PossibleCase each : *possible) {
             each.before.id = each.after.id = each.id;
@@ -286,8 +393,8 @@ void compare(const Suite& before, const Suite& after, const std::set<std::string
         }
     }
     for (const std::string& device : devices) {
-        DeviceSettings old_settings(before, device);
-        DeviceSettings new_settings(after, device);
+        suite::DeviceSettings old_settings(before, device);
+        suite::DeviceSettings new_settings(after, device);
         for (const SuiteCase& old_case : before.cases) {
             const auto found = cases.find(old_case.id);
             if (found == cases.end()) continue;

@@ -68,9 +68,8 @@ std::vector<std::string> plugins_of(const std::string& build) {
     if (!std::filesystem::is_directory(build)) return {build};
     std::vector<std::string> plugins = plugins_in(build);
     if (plugins.empty()) {
-        throw util::InputError(
-            fmt::format("build:{}: the folder has no plugin (*.so other than *_cuda.so)",
-                        util::printable(build)));
+        throw util::InputError("build:{}: the folder has no plugin (*.so other than *_cuda.so)",
+                               util::printable(build));
     }
     return plugins;
 }
@@ -154,10 +153,10 @@ void require_different_commits(const AbRequest& request, const Checkouts& checko
     if (base.empty() || base != head) return;
     // Untracked files are in the working tree alone.
     if (request.head.revision.empty() && !git_is_clean(checkouts.head.root)) return;
-    throw util::InputError(fmt::format(
+    throw util::InputError(
         "--base rev:{}: base and head are the same commit {}, and no file differs; name another "
         "revision, as --base rev:{}~1",
-        util::printable(request.base.revision), base, util::printable(request.base.revision)));
+        util::printable(request.base.revision), base, util::printable(request.base.revision));
 }
 
 /// The choice for one build: its own plugins and the shared ones, without the bundled plugins,

@@ -64,8 +64,8 @@ void BackToBack::pass(const std::vector<model::CaseIndex>& cases, std::int64_t r
     // A case that has failed on one side is not measured again.
     const std::vector<model::CaseIndex> both = in_both();
     std::vector<model::CaseIndex> left;
-    std::copy_if(cases.begin(), cases.end(), std::back_inserter(left),
-                 [&](const auto& at) { return std::binary_search(both.begin(), both.end(), at); });
+    std::ranges::copy_if(cases, std::back_inserter(left),
+                         [&](const auto& at) { return std::ranges::binary_search(both, at); });
     const bool base_first = passes_++ % 2 != 0;  // the first processes were base, head
     for (measure::Session* side : {base_first ? &base_ : &head_, base_first ? &head_ : &base_}) {
         if (!interrupted()) side->pass(left, round);

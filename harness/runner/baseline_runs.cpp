@@ -39,12 +39,13 @@ std::vector<model::CaseIndex> noisy_cases(const model::Run& run) {
 /// A start of a program or of an interpreter takes seconds, and later runs of the same code add
 /// processes (refresh.hpp): so many, with those in which what recording costs is measured.
 constexpr std::size_t most_starts = 12;
-/// After so many the gated times of a case may be steady enough.
-constexpr std::size_t least_starts = 8;
+/// After so many the gated times of a case may be steady enough. A run decides about one time that
+/// is far slower with 6 processes; against 8 it would need 7.
+constexpr std::size_t least_starts = 9;
 constexpr double steady_share = 0.25;
 
 bool is_steady(const model::Run& run, const model::CaseResult& result) {
-    return std::all_of(result.gates.begin(), result.gates.end(), [&](const model::GateRule& gate) {
+    return std::ranges::all_of(result.gates, [&](const model::GateRule& gate) {
         const auto series = result.metrics.find(gate.metric);
         return series == result.metrics.end() ||
                run.metric_definitions.at(gate.metric).metric_class != model::MetricClass::timing ||
@@ -78,7 +79,7 @@ class BaselineMeasuring {
         const std::chrono::duration<double> first = std::chrono::steady_clock::now() - begun;
         const std::size_t workers = workers_at_first(chosen_, slow_);
         // What recording costs takes starts of its own.
-        const bool bare = std::any_of(programs_.begin(), programs_.end(), [&](const auto& at) {
+        const bool bare = std::ranges::any_of(programs_, [&](const auto& at) {
             return model::case_at(session_.run(), at).metrics.contains("tracing_overhead");
         });
         const std::size_t bare_starts = bare ? measure::overhead_batches : 0;
@@ -111,7 +112,7 @@ class BaselineMeasuring {
     [[nodiscard]] std::vector<model::CaseIndex> noisy_workers() const {
         std::vector<model::CaseIndex> noisy = noisy_cases(session_.run());
         std::erase_if(noisy, [&](const model::CaseIndex& at) {
-            return std::find(workers_.begin(), workers_.end(), at) == workers_.end();
+            return std::ranges::find(workers_, at) == workers_.end();
         });
         return noisy;
     }
@@ -130,21 +131,21 @@ class BaselineMeasuring {
     /// `start_s`: of all programs and, with the counters, of all other cases.
     void say_after(double start_s, std::size_t programs, std::size_t workers) const {
         if (programs_.empty()) {
-            say(fmt::format("{}, {} of about {:.2g} s: {}", util::counted(workers_.size(), "case"),
-                            util::counted(workers, "process"), start_s,
+            say(fmt::format("{}, {} of about {}: {}", util::counted(workers_.size(), "case"),
+                            util::counted(workers, "process"), duration(start_s),
                             duration(start_s * static_cast<double>(workers))));
             return;
         }
         const auto groups = static_cast<double>(std::max<std::size_t>(1, groups_));
-        say(fmt::format("{}, about {} starts of {:.2g} s: {}",
+        say(fmt::format("{}, about {} starts of {}: {}",
                         util::counted(programs_.size() + workers_.size(), "case"),
-                        programs * groups_, start_s / groups,
+                        programs * groups_, duration(start_s / groups),
                         duration(start_s * static_cast<double>(programs))));
     }
 
     static std::string duration(double seconds) {
-        return seconds < 90 ? fmt::format("{:.0f} s", seconds)
-                            : fmt::format("{:.1f} min", seconds / 60);
+        if (seconds >= 90) return fmt::format("{:.1f} min", seconds / 60);
+        return fmt::format("{:.{}g} s", seconds, seconds < 10 ? 2 : 3);
     }
 
     measure::Session& session_;

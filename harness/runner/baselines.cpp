@@ -10,7 +10,7 @@
 #include <set>
 #include <utility>
 
-#include "baseline/lock.hpp"
+#include "baseline/file_changes.hpp"
 #include "baseline/store.hpp"
 #include "document/baseline.hpp"
 #include "document/json_reader.hpp"
@@ -44,8 +44,7 @@ baseline::BaselineLock::Waiting waiting_for_baselines(const std::string& folder)
 
 std::vector<std::string> suites_of(const RefreshRequest& request) {
     std::vector<std::string> suites;
-    std::copy_if(request.inputs.begin(), request.inputs.end(), std::back_inserter(suites),
-                 is_suite_file);
+    std::ranges::copy_if(request.inputs, std::back_inserter(suites), is_suite_file);
     return suites;
 }
 
@@ -89,8 +88,7 @@ std::vector<baseline::Refreshed> refresh_all(const model::Run& run, const Refres
     std::set<std::string> names;
     for (const model::SuiteResult& suite : run.suites) {
         if (!names.insert(suite.name).second) {
-            throw util::InputError(
-                fmt::format("the run has the suite '{}' twice", util::printable(suite.name)));
+            throw util::InputError("the run has the suite '{}' twice", util::printable(suite.name));
         }
         std::optional<model::Baseline> existing;
         std::map<std::string, std::string> renamed;
@@ -125,14 +123,13 @@ std::string chosen_device(const BaselineChoice& choice) {
         baseline::devices_with_baseline(choice.baselines, choice.suite);
     if (keys.size() == 1) return keys.front();
     if (keys.empty()) {
-        throw util::InputError(fmt::format("{}: no device has a baseline of suite '{}'",
-                                           util::printable(choice.baselines),
-                                           util::printable(choice.suite)));
+        throw util::InputError("{}: no device has a baseline of suite '{}'",
+                               util::printable(choice.baselines), util::printable(choice.suite));
     }
-    throw util::InputError(fmt::format(
+    throw util::InputError(
         "suite '{}' has baselines for several devices; choose one with --device-key: {}",
         util::printable(choice.suite),
-        util::printable(fmt::format("{}", fmt::join(keys, ", ")), 1000)));
+        util::printable(fmt::format("{}", fmt::join(keys, ", ")), 1000));
 }
 
 StoredDiff diff_against_stored(const model::Baseline& after, bool partial,
@@ -295,8 +292,8 @@ std::optional<std::vector<RefreshedSuite>> refresh_baselines(const RefreshReques
         const fs::path file =
             baseline::baseline_path(request.baselines, baseline.device.key, baseline.suite);
         refreshed.push_back({std::move(results[i]), file, std::move(findings[i]), {}});
-        std::copy_if(raised.begin(), raised.end(), std::back_inserter(refreshed.back().raised),
-                     [&](const auto& each) { return each.suite == run.suites[i].name; });
+        std::ranges::copy_if(raised, std::back_inserter(refreshed.back().raised),
+                             [&](const auto& each) { return each.suite == run.suites[i].name; });
     }
     return refreshed;
 }
@@ -375,10 +372,10 @@ gate::StoredBaseline stored_baseline(const BaselineChoice& given) {
     if (auto stored = baseline::load_baseline(choice.baselines, key, choice.suite)) {
         return std::move(*stored);
     }
-    throw util::InputError(fmt::format(
+    throw util::InputError(
         "there is no baseline {}{}",
         util::printable(baseline::baseline_path(choice.baselines, key, choice.suite).string()),
-        util::did_you_mean(key, baseline::devices_with_baseline(choice.baselines, choice.suite))));
+        util::did_you_mean(key, baseline::devices_with_baseline(choice.baselines, choice.suite)));
 }
 
 std::vector<model::LedgerEntry> ledger_entries(const BaselineChoice& given,
@@ -387,20 +384,20 @@ std::vector<model::LedgerEntry> ledger_entries(const BaselineChoice& given,
     const std::string key = chosen_device(choice);
     auto ledger = baseline::load_ledger(choice.baselines, key, choice.suite);
     if (!ledger) {
-        throw util::InputError(fmt::format(
+        throw util::InputError(
             "there is no ledger {}: it begins with the first refresh or acceptance",
-            util::printable(baseline::ledger_path(choice.baselines, key, choice.suite).string())));
+            util::printable(baseline::ledger_path(choice.baselines, key, choice.suite).string()));
     }
     std::vector<model::LedgerEntry> entries = std::move(ledger->entries);
     std::erase_if(entries, [&](const model::LedgerEntry& entry) {
-        return !cases.empty() && std::none_of(cases.begin(), cases.end(), [&](const auto& glob) {
+        return !cases.empty() && std::ranges::none_of(cases, [&](const auto& glob) {
             return util::glob_match(glob, entry.id);
         });
     });
     // Of entries of the same second, the last in the ledger is the newest.
-    std::reverse(entries.begin(), entries.end());
-    std::stable_sort(entries.begin(), entries.end(),
-                     [](const auto& left, const auto& right) { return left.at > right.at; });
+    std::ranges::reverse(entries);
+    std::ranges::stable_sort(
+        entries, [](const auto& left, const auto& right) { return left.at > right.at; });
     return entries;
 }
 
@@ -428,10 +425,9 @@ std::vector<StoredDiff> diff_against_stored(const std::string& document,
         result.push_back(diff_against_stored(baseline::measured_values(run, suite),
                                              suite.partial || run.interrupted, baselines));
         std::erase_if(result.back().difference.removed, [&](const std::string& id) {
-            return std::any_of(
-                suite.cases.begin(), suite.cases.end(), [&](const model::CaseResult& of_run) {
-                    return model::case_id(of_run.spec) == id || model::stands_for(of_run.spec, id);
-                });
+            return std::ranges::any_of(suite.cases, [&](const model::CaseResult& of_run) {
+                return model::case_id(of_run.spec) == id || model::stands_for(of_run.spec, id);
+            });
         });
     }
     return result;

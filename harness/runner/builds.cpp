@@ -38,7 +38,7 @@ bool is_library(const std::string& name) {
 /// A name of the files that are kept, and no path.
 bool is_plain(const std::string& name) {
     return !name.empty() && name.front() != '.' && name.size() < 256 &&
-           std::all_of(name.begin(), name.end(), [](unsigned char c) {
+           std::ranges::all_of(name, [](unsigned char c) {
                return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-' || c == '+';
            });
 }
@@ -86,7 +86,7 @@ std::vector<std::string> checked(const Contents& contents, const std::string& co
         return {};
     }
     for (const auto& [name, content] : contents) {
-        if (std::find(modules.begin(), modules.end(), name) != modules.end()) continue;
+        if (std::ranges::find(modules, name) != modules.end()) continue;
         const auto known = libraries.find(name);
         if (known != libraries.end() && known->second == content) continue;
         problem = fmt::format("{} is no library of the baseline", util::printable(name));
@@ -143,9 +143,6 @@ void make_room(const fs::path& folder, std::uintmax_t most_bytes) {
         fs::file_time_type since;
         fs::path folder;
         std::uintmax_t bytes = 0;
-        bool operator<(const Kept& other) const {
-            return std::tie(since, folder) < std::tie(other.since, other.folder);
-        }
     };
     // Keeping a build takes less time: the process that began what is older was killed.
     const auto abandoned = fs::file_time_type::clock::now() - std::chrono::hours(1);
@@ -168,7 +165,7 @@ void make_room(const fs::path& folder, std::uintmax_t most_bytes) {
         kept.push_back({fs::last_write_time(at->path(), ignored), at->path(), size_of(at->path())});
         bytes += kept.back().bytes;
     }
-    std::sort(kept.begin(), kept.end());
+    std::ranges::sort(kept, {}, [](const Kept& each) { return std::tie(each.since, each.folder); });
     for (const Kept& each : kept) {
         if (bytes <= most_bytes) return;
         std::error_code ignored;
@@ -288,10 +285,11 @@ KeptBuilds::Taken KeptBuilds::take(const std::string& code, const model::Librari
     std::error_code error;
     if (!is_fingerprint(code) ||
         fs::symlink_status(place, error).type() != fs::file_type::directory) {
-        return {{},
-                fmt::format("{} does not have the baseline's build: 'perfgate baseline refresh "
-                            "SUITE' keeps it there",
-                            util::printable(folder_.string()))};
+        return {
+            {},
+            fmt::format("{} does not have the baseline's build, which 'perfgate baseline refresh' "
+                        "keeps there; 'perfgate ab --base rev:REF' measures both sides here",
+                        util::printable(folder_.string()))};
     }
     const auto refused = [&](std::string_view why) {
         return Taken{{},

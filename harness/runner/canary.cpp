@@ -40,7 +40,7 @@ const model::GateRule* gated_time(const model::Run& run, const model::CaseResult
                definition->second.unit == "ns" && series != result.metrics.end() &&
                series->second.value > 0;
     };
-    const auto found = std::find_if(result.gates.begin(), result.gates.end(), is_time);
+    const auto found = std::ranges::find_if(result.gates, is_time);
     return found == result.gates.end() ? nullptr : &*found;
 }
 

@@ -45,9 +45,9 @@ void add_if_unchanged(measure::RecordedLaunch launch, const model::PlannedCase& 
     const gate::CodeComparison code = gate::compare_code(now, gate::code_of(expected->second));
     const bool same = code.change == model::CodeChange::unchanged;
     const bool same_gates =
-        code.runs_the_same &&
-        std::all_of(planned.gates.begin(), planned.gates.end(),
-                    [](const model::GateRule& gate) { return is_of_device(gate.metric); });
+        code.runs_the_same && std::ranges::all_of(planned.gates, [](const model::GateRule& gate) {
+            return is_of_device(gate.metric);
+        });
     if (same || same_gates) cases.emplace(std::move(id), Unchanged{std::move(launch), !same});
 }
 
@@ -116,8 +116,8 @@ std::vector<model::CaseIndex> shown_by_launches(const model::Run& run, const mod
             }
             const gate::CodeComparison code = gate::compare_code(
                 gate::code_of(result, run.environment), gate::code_of(expected->second));
-            const bool only_device_times = std::all_of(
-                result.gates.begin(), result.gates.end(), [&](const model::GateRule& gate) {
+            const bool only_device_times =
+                std::ranges::all_of(result.gates, [&](const model::GateRule& gate) {
                     const auto definition = run.metric_definitions.find(gate.metric);
                     return gate.metric == "gpu_time" ||
                            (definition != run.metric_definitions.end() &&

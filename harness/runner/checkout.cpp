@@ -36,10 +36,10 @@ model::Placement placement_of(const Checkout& checkout, const std::string& suite
         const auto below = std::filesystem::path(folder).lexically_relative(replaced);
         if (named && (below.empty() || *below.begin() == "..")) {
             throw util::InputError(
-                fmt::format("{}: the folder {} is outside of {}, so no revision has its own: "
-                            "expected one in the repository",
-                            util::printable(suite_file), util::printable(folder),
-                            util::printable(replaced.native())));
+                "{}: the folder {} is outside of {}, so no revision has its own: expected one in "
+                "the repository",
+                util::printable(suite_file), util::printable(folder),
+                util::printable(replaced.native()));
         }
         return place_of((root / below).native());
     };

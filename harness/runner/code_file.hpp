@@ -9,7 +9,9 @@
 
 #include "measure/session.hpp"
 #include "model/kernel_code.hpp"
+#include "model/run.hpp"
 #include "model/verdict.hpp"
+#include "report/code_page.hpp"
 #include "runner/choice.hpp"
 
 namespace perfgate::runner {
@@ -38,5 +40,9 @@ model::KeptCode read_code(const std::filesystem::path& folder);
 /// The code of a case; null: there is none.
 const model::CaseCode* code_in(const std::vector<model::CaseCode>& all, const std::string& suite,
                                const std::string& id);
+
+/// The machine code that a run keeps of its slower cases, as its report's page shows it; the
+/// verdict has the times of the cases' kernels.
+report::CodeViews code_views(const model::VerdictDocument& verdict, const model::KeptCode& kept);
 
 }  // namespace perfgate::runner

@@ -183,10 +183,10 @@ std::vector<DatedRun> dated_results(const std::string& text, const std::string& 
                      sum.fingerprint()}};
         }
     }
-    throw util::InputError(fmt::format(
+    throw util::InputError(
         "{}: expected a run, a history, a data.js of github-action-benchmark, or results of Google "
         "Benchmark or pytest-benchmark with their date",
-        source));
+        source);
 }
 
 }  // namespace perfgate::runner

@@ -13,8 +13,8 @@
 #include <thread>
 #include <utility>
 
-#include "measure/case_reply.hpp"
-#include "model/gpus.hpp"
+#include "measure/workers.hpp"
+#include "model/subject.hpp"
 #include "runner/installation.hpp"
 #include "runner/interruption.hpp"
 #include "suite/named_plugins.hpp"
@@ -63,10 +63,10 @@ void require_one_key(const std::vector<measure::ListedDevice>& devices) {
     const measure::ListedDevice& first = devices.front();
     for (const measure::ListedDevice& other : devices) {
         if (other.device.key != first.device.key) {
-            throw util::InputError(fmt::format(
+            throw util::InputError(
                 "--devices: {} is a {} and {} is a {}: one run measures boards of one kind; run "
                 "once for each kind",
-                first.id, first.device.name, other.id, other.device.name));
+                first.id, first.device.name, other.id, other.device.name);
         }
     }
 }
@@ -78,7 +78,7 @@ measure::DeviceLock::Waiting waiting_of(const MeasuringChoice& choice) {
 std::vector<measure::DeviceLock> lock_all(std::vector<measure::ListedDevice> devices,
                                           const measure::DeviceLock::Waiting& how) {
     // All runs lock them in the same order, so that no two runs wait for each other.
-    std::sort(devices.begin(), devices.end(), [](const auto& left, const auto& right) {
+    std::ranges::sort(devices, [](const auto& left, const auto& right) {
         return left.device.board < right.device.board;
     });
     std::vector<measure::DeviceLock> locks;
@@ -100,10 +100,9 @@ void add_workload(const model::WorkloadInfo& workload, model::WorkloadCatalogue&
         return other.bundled && other.name == workload.name;
     });
     if (const model::WorkloadInfo* other = model::find_workload(known, workload.name)) {
-        throw util::InputError(fmt::format(
-            "{}: the workload '{}' is one of {}, too; give it "
-            "another name",
-            util::printable(workload.plugin), workload.name, util::printable(other->plugin)));
+        throw util::InputError("{}: the workload '{}' is one of {}, too; give it another name",
+                               util::printable(workload.plugin), workload.name,
+                               util::printable(other->plugin));
     }
     known.push_back(workload);
 }
@@ -247,9 +246,9 @@ Found find_devices(const BackendChoice& choice) {
     }
     if (has_nvidia_gpu()) {
         throw util::Error(
-            fmt::format("this machine has an NVIDIA GPU, and it cannot be measured: {}; --backend "
-                        "host measures host variants",
-                        why));
+            "this machine has an NVIDIA GPU, and it cannot be measured: {}; --backend host "
+            "measures host variants",
+            why);
     }
     static std::once_flag said;
     if (choice.workers) {
@@ -268,8 +267,8 @@ OpenedBackend open_backend(const BackendChoice& choice, const BeforeOpening* bef
     Found found = find_devices(choice);
     OpenedBackend opened = open_devices(choice, found.name, std::move(found.listed), before);
     if (choice.backend != "auto" && !opened.capabilities.timing) {
-        throw util::Error(fmt::format("backend '{}' cannot measure here: {}", choice.backend,
-                                      opened.capabilities.kernel_records_problem));
+        throw util::Error("backend '{}' cannot measure here: {}", choice.backend,
+                          opened.capabilities.kernel_records_problem);
     }
     return opened;
 }
@@ -291,9 +290,9 @@ std::size_t share_gpus(OpenedBackend& backend, const MeasuringChoice& choice, in
         wanted == model::all_gpus ? devices.size() : static_cast<std::size_t>(wanted);
     if (devices.size() < count) {
         throw util::InputError(
-            fmt::format("a program needs {} GPUs ('gpus'), but {} {} of the same model: use a "
-                        "machine with enough GPUs",
-                        count, named ? "--devices names" : "this machine has", devices.size()));
+            "a program needs {} GPUs ('gpus'), but {} {} of the same model: use a machine with "
+            "enough GPUs",
+            count, named ? "--devices names" : "this machine has", devices.size());
     }
     if (!named) devices.resize(count);
     if (!backend.locks.empty()) {
@@ -333,27 +332,26 @@ Scripts add_scripts(const std::vector<std::string>& suites, const Checkout& chec
         std::error_code ignored;
         if (!std::filesystem::exists(file, ignored)) {
             if (!checkout.root.empty()) continue;  // this side has none of its cases
-            throw util::InputError(
-                fmt::format("{}: there is no file {}", python.place, util::printable(file)));
+            throw util::InputError("{}: there is no file {}", python.place, util::printable(file));
         }
         const std::string found = util::found_on_path(python.interpreter).string();
         if (found.empty()) {
-            throw util::InputError(fmt::format(
+            throw util::InputError(
                 "{}: there is no program '{}'; 'interpreter' names the Python that has the file's "
                 "modules",
-                python.place, util::printable(python.interpreter)));
+                python.place, util::printable(python.interpreter));
         }
         const auto [by, added] = scripts.try_emplace(file, Script{python.file, found});
         if (!added) {
             if (by->second.interpreter == found) continue;
-            throw util::InputError(fmt::format(
+            throw util::InputError(
                 "{}: its interpreter is {}, and another entry has {} for the same file: a run has "
                 "each workload once; measure the suites in separate runs",
-                python.place, util::printable(found), util::printable(by->second.interpreter)));
+                python.place, util::printable(found), util::printable(by->second.interpreter));
         }
-        const auto known =
-            std::find_if(choice.interpreters.begin(), choice.interpreters.end(),
-                         [&](const auto& interpreter) { return interpreter.file == found; });
+        const auto known = std::ranges::find_if(choice.interpreters, [&](const auto& interpreter) {
+            return interpreter.file == found;
+        });
         if (known == choice.interpreters.end()) {
             choice.interpreters.push_back({found, {file}});
         } else {
@@ -394,12 +392,12 @@ BackendChoice with_plugins(BackendChoice choice, const std::vector<std::string>&
             std::error_code ignored;
             if (!std::filesystem::exists(file, ignored)) {
                 suite::name_in(suite_file);  // what is wrong with its list comes first
-                throw util::InputError(fmt::format("{}: there is no plugin {}; build it first",
-                                                   named.place, util::printable(file)));
+                throw util::InputError("{}: there is no plugin {}; build it first", named.place,
+                                       util::printable(file));
             }
-            const bool known = std::any_of(
-                choice.plugins.begin(), choice.plugins.end(),
-                [&](const std::string& other) { return is_same_file(plugin_file(other), file); });
+            const bool known = std::ranges::any_of(choice.plugins, [&](const std::string& other) {
+                return is_same_file(plugin_file(other), file);
+            });
             if (!known) choice.plugins.push_back(file);
         }
     }
@@ -427,9 +425,8 @@ class FirstLook {
             if (!python) others.push_back(file);
             if (python) names_.push_back(suite::name_in(file));
         }
-        const bool plugins = std::any_of(others.begin(), others.end(), [](const auto& file) {
-            return !suite::needs_of(file).workloads.empty();
-        });
+        const bool plugins = std::ranges::any_of(
+            others, [](const auto& file) { return !suite::needs_of(file).workloads.empty(); });
         BackendChoice without_python = chosen;
         without_python.interpreters.clear();
         suites_ = suite::load_suites(
@@ -473,7 +470,7 @@ OpenedBackend open_to_measure(const MeasuringChoice& choice, const std::vector<s
     for (const std::string& file : needed) {
         std::error_code ignored;
         if (std::filesystem::exists(file, ignored)) continue;
-        throw util::InputError(fmt::format("{}: No such file or directory", util::printable(file)));
+        throw util::InputError("{}: No such file or directory", util::printable(file));
     }
     const auto since = std::chrono::steady_clock::now();
     catch_interruptions();
@@ -548,7 +545,7 @@ std::vector<suite::Suite> read_suites(const std::vector<std::string>& files,
             const auto is_own = [&](const std::string& other) {
                 return is_same_file(plugin_file(other), own);
             };
-            if (std::any_of(plugins.begin(), plugins.end(), is_own)) continue;
+            if (std::ranges::any_of(plugins, is_own)) continue;
             suite::name_in(file);  // what is wrong with its list comes first
             absent += fmt::format(
                 "{}{}: only a verb that measures loads the suite's plugin {}; add --plugin {}",

@@ -90,7 +90,7 @@ measure::Diagnosis diagnose_nvrtc(int newest_major) {
 }
 
 bool has_problem(const std::vector<measure::Diagnosis>& diagnoses) {
-    return std::any_of(diagnoses.begin(), diagnoses.end(), [](const auto& diagnosis) {
+    return std::ranges::any_of(diagnoses, [](const auto& diagnosis) {
         return diagnosis.level == measure::Diagnosis::Level::problem;
     });
 }

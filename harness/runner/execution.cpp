@@ -46,7 +46,7 @@ std::vector<std::filesystem::path> modules_of(const std::filesystem::path& plugi
             modules.push_back(entry.path());
         }
     }
-    std::sort(modules.begin(), modules.end());
+    std::ranges::sort(modules);
     return modules;
 }
 
@@ -111,9 +111,8 @@ std::optional<measure::JournalContent> read_resumed(const MeasuringChoice& choic
     const std::string differs = measure::difference(content.header.identity, now);
     if (!differs.empty()) {
         throw util::InputError(
-            fmt::format("--resume {}: {}: its measurements do not "
-                        "belong to this run; measure again",
-                        choice.resume, differs));
+            "--resume {}: {}: its measurements do not belong to this run; measure again",
+            choice.resume, differs);
     }
     return content;
 }
@@ -206,7 +205,7 @@ model::Run Execution::finish(const std::string& suite_file) {
     run.environment.before = before_;
     if (!run.interrupted) {
         // After the cases, so that the ceilings do not heat up the board for them.
-        run.environment.ceilings = ceilings();
+        if (measure::ceilings_bound_any(run)) run.environment.ceilings = ceilings();
         measure::add_ceiling_shares(run);
         run.environment.after = board_state(plain());
     }

@@ -17,7 +17,6 @@
 #include <string_view>
 #include <utility>
 
-#include "util/number.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::runner {
@@ -47,8 +46,7 @@ std::vector<std::string> environment_of(const GitStart& start) {
         const auto is_set = [&](std::string_view name) {
             return text.starts_with(name) && text.substr(name.size()).starts_with('=');
         };
-        if (start.by_folder &&
-            std::any_of(repository_variables.begin(), repository_variables.end(), is_set)) {
+        if (start.by_folder && std::ranges::any_of(repository_variables, is_set)) {
             continue;
         }
         environment.emplace_back(text);

@@ -28,7 +28,6 @@
 #include "model/plan.hpp"
 #include "runner/run_file.hpp"
 #include "stats/quantiles.hpp"
-#include "suite/discovered_cases.hpp"
 #include "suite/plan.hpp"
 #include "suite/settings.hpp"
 #include "suite/suite.hpp"
@@ -57,16 +56,15 @@ const benchmark::Format& format_of(const std::string& text, const std::string& f
                                           ? benchmark::recognised(text, util::printable(file))
                                           : benchmark::find_format(choice.format);
     if (format == nullptr) {
-        throw util::InputError(fmt::format(
+        throw util::InputError(
             "{}: no run document, and no results in a format that is recognised (--format names "
             "it)",
-            util::printable(file)));
+            util::printable(file));
     }
     if (format->metrics.empty()) {
         throw util::InputError(
-            fmt::format("--format {}: a suite states its columns or paths: name it with --suite "
-                        "FILE",
-                        format->name));
+            "--format {}: a suite states its columns or paths: name it with --suite FILE",
+            format->name);
     }
     return *format;
 }
@@ -82,9 +80,8 @@ void require_one_device(const std::string& first, const std::string& then, const
         return device.empty() ? "a device that it does not name" : util::printable(device, 300);
     };
     if (then == now) return;
-    throw util::InputError(
-        fmt::format("{} was measured on {}, and {} on {}: name files of one device",
-                    util::printable(first), words(then), util::printable(file), words(now)));
+    throw util::InputError("{} was measured on {}, and {} on {}: name files of one device",
+                           util::printable(first), words(then), util::printable(file), words(now));
 }
 
 model::Run imported_run(model::Run run = {}) {
@@ -97,7 +94,7 @@ model::Run imported_run(model::Run run = {}) {
 /// Adds what a file, which is a process, has of a case.
 void join(const std::string& file, model::CaseResult added, model::CaseResult& result) {
     for (std::string& note : added.notes) {
-        if (std::find(result.notes.begin(), result.notes.end(), note) == result.notes.end()) {
+        if (std::ranges::find(result.notes, note) == result.notes.end()) {
             result.notes.push_back(std::move(note));
         }
     }
@@ -235,7 +232,7 @@ class Import {
         if (first_of_host_.size() < 2) return {};
         std::vector<std::string> files;
         for (const auto& [host, file] : first_of_host_) files.push_back(util::printable(file));
-        std::sort(files.begin(), files.end());
+        std::ranges::sort(files);
         return fmt::format("the files were measured on {} hosts; the first file of each: {}",
                            first_of_host_.size(), fmt::join(files, ", "));
     }
@@ -324,7 +321,7 @@ class SuiteImport {
                               : recordings_          ? "whose recordings these could be"
                                                      : "whose results can be read")
                 : util::printable(entry_->spec.workload) + ' ' + why;
-        throw util::InputError(fmt::format("{}: {}", util::printable(choice_.suite_file), which));
+        throw util::InputError("{}: {}", util::printable(choice_.suite_file), which);
     }
 
     /// The cases of all files. One is skipped that no file has values of.
@@ -453,10 +450,10 @@ namespace {
 /// Refuses the comparison, and names the option that shows both.
 [[noreturn]] void refuse_to_judge(std::string_view what, std::string_view of_base,
                                   std::string_view of_head) {
-    throw util::InputError(fmt::format(
-        "base and head cannot be compared: {} is {} in the base and {} in the head; "
-        "measure both alike, or show them side by side with 'perfgate report --base … --head …'",
-        what, of_base, of_head));
+    throw util::InputError(
+        "base and head cannot be compared: {} is {} in the base and {} in the head; measure both "
+        "alike, or show them side by side with 'perfgate report --base … --head …'",
+        what, of_base, of_head);
 }
 
 /// Two builds of the benchmark library say nothing about the code.

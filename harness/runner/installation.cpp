@@ -86,7 +86,7 @@ std::vector<std::string> plugins_in(const std::filesystem::path& folder) {
         const bool second_module = stem.size() > 5 && stem.ends_with("_cuda");
         if (!second_module) plugins.push_back(file.string());
     }
-    std::sort(plugins.begin(), plugins.end());
+    std::ranges::sort(plugins);
     return plugins;
 }
 

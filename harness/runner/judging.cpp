@@ -16,8 +16,8 @@
 
 #include "baseline/accept.hpp"
 #include "baseline/acceptance.hpp"
+#include "baseline/file_changes.hpp"
 #include "baseline/improvements.hpp"
-#include "baseline/lock.hpp"
 #include "baseline/store.hpp"
 #include "explain/explain.hpp"
 #include "gate/gate.hpp"
@@ -37,8 +37,8 @@ bool names_host_time(const model::Relation& relation) {
         const auto* metric = std::get_if<model::OperandMetric>(&step);
         return metric != nullptr && model::contains_host_time(metric->metric);
     };
-    return std::any_of(relation.left.begin(), relation.left.end(), is_host_time) ||
-           std::any_of(relation.right.begin(), relation.right.end(), is_host_time);
+    return std::ranges::any_of(relation.left, is_host_time) ||
+           std::ranges::any_of(relation.right, is_host_time);
 }
 
 /// Where a suite without a baseline would have one, and who has one there.
@@ -47,19 +47,17 @@ void note_absent_baselines(const model::Run& run, const std::string& folder,
     const std::string& key = run.environment.device.key;
     for (std::size_t i = 0; i < document.suites.size(); ++i) {
         model::SuiteVerdict& suite = document.suites[i];
-        const bool missed = std::any_of(suite.cases.begin(), suite.cases.end(),
-                                        [](const model::CaseVerdict& verdict) {
-                                            return verdict.verdict == model::Verdict::no_baseline;
-                                        });
+        const bool missed = std::ranges::any_of(suite.cases, [](const model::CaseVerdict& verdict) {
+            return verdict.verdict == model::Verdict::no_baseline;
+        });
         if (!missed || baselines.contains(suite.name)) continue;
         // A refresh that would not store all of its cases is not advised.
         const bool refreshable =
             i < run.suites.size() &&
-            std::all_of(run.suites[i].cases.begin(), run.suites[i].cases.end(),
-                        [&](const model::CaseResult& result) {
-                            return result.status == model::CaseStatus::skipped ||
-                                   baseline::objection(run, result).empty();
-                        });
+            std::ranges::all_of(run.suites[i].cases, [&](const model::CaseResult& result) {
+                return result.status == model::CaseStatus::skipped ||
+                       baseline::objection(run, result).empty();
+            });
         const std::vector<std::string> keys = baseline::devices_with_baseline(folder, suite.name);
         suite.notes.push_back(fmt::format(
             "the baseline would be {}{}; {}",
@@ -91,7 +89,7 @@ std::vector<std::string> words_of_again(const model::Run& run, const report::Com
     constexpr std::string_view measuring[] = {"--backend", "--plugin"};
     constexpr std::string_view judging[] = {"--config", "--set", "--baselines"};
     const auto among = [](const auto& names, const std::string& option) {
-        return std::find(std::begin(names), std::end(names), option) != std::end(names);
+        return std::ranges::find(names, option) != std::end(names);
     };
     std::vector<std::string> words;
     for (std::size_t i = 0; i < run.options.size(); i += 2) {
@@ -108,6 +106,23 @@ std::vector<std::string> words_of_again(const model::Run& run, const report::Com
     if (words.empty()) return now.again_words;
     words.insert(words.end(), now.gate_words.begin(), now.gate_words.end());
     return words;
+}
+
+/// Of kernels or calls, or of the compiler: more processes would not change its verdict. A count
+/// whose processes differ is tested, and a counter is collected again.
+bool is_failing_count(const model::MetricVerdict& verdict) {
+    const auto metric = metrics::find_metric(verdict.metric);
+    return verdict.verdict == model::Verdict::regressed && !verdict.minimum_detectable_change &&
+           metric && metric->definition.metric_class == model::MetricClass::exact &&
+           metric->source != metrics::Source::counter;
+}
+
+/// All else of it passes.
+bool fails_by_counts_alone(const model::CaseVerdict& verdict) {
+    return verdict.verdict == model::Verdict::regressed &&
+           std::all_of(verdict.metrics.begin(), verdict.metrics.end(), [](const auto& metric) {
+               return metric.verdict == model::Verdict::pass || is_failing_count(metric);
+           });
 }
 
 }  // namespace
@@ -152,16 +167,8 @@ std::vector<model::CaseIndex> worth_measuring_again(const model::Run& run,
     std::vector<model::CaseIndex> flagged = gate::flagged(run, baselines, policy, rule);
     if (flagged.empty()) return flagged;
     const model::VerdictDocument verdict = gate::judge(run, baselines, policy, rule);
-    const auto a_count_fails = [&](const model::MetricVerdict& each) {
-        const auto metric = metrics::find_metric(each.metric);
-        return each.verdict == model::Verdict::regressed && !each.minimum_detectable_change &&
-               metric && metric->definition.metric_class == model::MetricClass::exact &&
-               metric->source != metrics::Source::counter;
-    };
     std::erase_if(flagged, [&](const model::CaseIndex& at) {
-        const std::vector<model::MetricVerdict>& of_case =
-            verdict.suites[at.suite].cases[at.index].metrics;
-        return std::any_of(of_case.begin(), of_case.end(), a_count_fails);
+        return std::ranges::any_of(model::case_at(verdict, at).metrics, is_failing_count);
     });
     return flagged;
 }
@@ -176,7 +183,7 @@ std::map<model::CaseIndex, std::size_t> Judge::first_looks(const model::Run& run
     if (found.empty()) return found;
     const std::vector<model::CaseIndex> again = flagged(run);
     std::erase_if(found, [&](const auto& look) {
-        return std::find(again.begin(), again.end(), look.first) == again.end();
+        return std::ranges::find(again, look.first) == again.end();
     });
     return found;
 }
@@ -189,7 +196,8 @@ std::vector<model::CaseIndex> Judge::unsettled(const model::Run& run) const {
     const model::VerdictDocument verdict = gate::judge(run, baselines_, choice_.policy, rule_);
     std::vector<model::CaseIndex> found = model::all_cases(run);
     std::erase_if(found, [&](const model::CaseIndex& at) {
-        return model::case_at(verdict, at).verdict == model::Verdict::pass;
+        const model::CaseVerdict& of_case = model::case_at(verdict, at);
+        return of_case.verdict == model::Verdict::pass || fails_by_counts_alone(of_case);
     });
     return found;
 }
@@ -211,13 +219,11 @@ std::vector<model::CaseIndex> failing_host_times(const model::Run& run,
     std::erase_if(found, [&](const model::CaseIndex& at) {
         const model::CaseVerdict& of_case = model::case_at(verdict, at);
         const auto& relations = verdict.suites[at.suite].relations;
-        return std::none_of(of_case.metrics.begin(), of_case.metrics.end(), fails) &&
-               std::none_of(relations.begin(), relations.end(),
-                            [&](const model::RelationVerdict& each) {
-                                return each.verdict == model::Verdict::regressed &&
-                                       each.leading == of_case.id &&
-                                       of_host[at.suite].contains(each.relation);
-                            });
+        return std::ranges::none_of(of_case.metrics, fails) &&
+               std::ranges::none_of(relations, [&](const model::RelationVerdict& each) {
+                   return each.verdict == model::Verdict::regressed && each.leading == of_case.id &&
+                          of_host[at.suite].contains(each.relation);
+               });
     });
     return found;
 }
@@ -240,7 +246,7 @@ std::vector<model::CaseIndex> Judge::failing_counters(const model::Run& run, boo
     std::vector<model::CaseIndex> found = model::all_cases(run);
     std::erase_if(found, [&](const model::CaseIndex& at) {
         const std::vector<model::MetricVerdict>& of_case = model::case_at(verdict, at).metrics;
-        return std::none_of(of_case.begin(), of_case.end(), fails);
+        return std::ranges::none_of(of_case, fails);
     });
     return found;
 }
@@ -287,8 +293,9 @@ int Judge::note_improvements(const model::VerdictDocument& document, const model
         }
         return entries;
     };
-    if (std::all_of(document.suites.begin(), document.suites.end(),
-                    [&](const auto& suite) { return entries_of(baselines_, suite).empty(); })) {
+    if (std::ranges::all_of(document.suites, [&](const auto& suite) {
+            return entries_of(baselines_, suite).empty();
+        })) {
         return 0;
     }
     try {

@@ -21,9 +21,7 @@ namespace perfgate::runner {
 void check_baselines(const JudgingChoice& choice, const model::Device& device,
                      std::vector<std::string> suites, bool whole);
 
-/// The cases that the gate flags (gate::flagged), without those of which a count fails already, as
-/// of kernels or of the compiler: more processes would not change their verdict. A count whose
-/// processes differ is tested, and a counter that fails is collected again: neither decides yet.
+/// The cases that the gate flags (gate::flagged), without those of which a count fails already.
 std::vector<model::CaseIndex> worth_measuring_again(const model::Run& run,
                                                     const gate::BaselineSet& baselines,
                                                     const model::Policy& policy,
@@ -54,8 +52,9 @@ class Judge {
     /// The cases about which their base would decide (gate::undecided_on_board).
     std::vector<model::CaseIndex> undecided_on_board(const model::Run& run) const;
 
-    /// The cases that do not pass yet: more processes may decide them. Those without a baseline are
-    /// among them, because their values may become one.
+    /// The cases that more processes may decide: those that do not pass yet, without those that
+    /// fail by counts alone. Those without a baseline are among them, because their values may
+    /// become one.
     std::vector<model::CaseIndex> unsettled(const model::Run& run) const;
 
     /// See gate::first_looks; without cases of which a count fails already.

@@ -22,21 +22,22 @@ using model::CaseResult;
 using model::Run;
 using model::Shard;
 
-[[noreturn]] void refuse(const std::string& why) {
-    throw util::InputError("the runs cannot be merged: " + why);
+template <class... Values>
+[[noreturn]] void refuse(fmt::format_string<Values...> why, Values&&... values) {
+    throw util::InputError("the runs cannot be merged: " +
+                           fmt::format(why, std::forward<Values>(values)...));
 }
 
 void require_shard(const NamedRun& named) {
     if (!named.run.shard) {
         refuse(
-            fmt::format("{} is not a shard: measure each part with --shard; two runs are compared "
-                        "with --base and --head",
-                        util::printable(named.file)));
+            "{} is not a shard: measure each part with --shard; two runs are compared with --base "
+            "and --head",
+            util::printable(named.file));
     }
     if (named.run.interrupted) {
-        refuse(fmt::format("{} (shard {}/{}) was interrupted: measure it again, or --resume it",
-                           util::printable(named.file), named.run.shard->index,
-                           named.run.shard->count));
+        refuse("{} (shard {}/{}) was interrupted: measure it again, or --resume it",
+               util::printable(named.file), named.run.shard->index, named.run.shard->count);
     }
 }
 
@@ -80,9 +81,8 @@ void require_alike(const NamedRun& first, const NamedRun& other) {
     const auto require = [&](std::string_view what, const std::string& then,
                              const std::string& now) {
         if (then == now) return;
-        refuse(fmt::format("{} is '{}' in {} and '{}' in {}", what, util::printable(then),
-                           util::printable(first.file), util::printable(now),
-                           util::printable(other.file)));
+        refuse("{} is '{}' in {} and '{}' in {}", what, util::printable(then),
+               util::printable(first.file), util::printable(now), util::printable(other.file));
     };
     const auto yes_no = [](bool value) { return std::string(value ? "yes" : "no"); };
     const model::Environment& then = first.run.environment;
@@ -97,12 +97,12 @@ void require_alike(const NamedRun& first, const NamedRun& other) {
     require("verify_only", yes_no(first.run.verify_only), yes_no(other.run.verify_only));
     const std::string different = difference(*first.run.shard, *other.run.shard);
     if (!different.empty()) {
-        refuse(fmt::format("{} and {} are not of the same suites: {}", util::printable(first.file),
-                           util::printable(other.file), different));
+        refuse("{} and {} are not of the same suites: {}", util::printable(first.file),
+               util::printable(other.file), different);
     }
     if (first.run.selections != other.run.selections) {
-        refuse(fmt::format("{} and {} were selected with different --filter or --tag",
-                           util::printable(first.file), util::printable(other.file)));
+        refuse("{} and {} were selected with different --filter or --tag",
+               util::printable(first.file), util::printable(other.file));
     }
 }
 
@@ -142,9 +142,8 @@ void require_all(const std::vector<NamedRun>& shards) {
     for (const NamedRun& named : shards) {
         const auto [place, is_new] = found.emplace(named.run.shard->index, &named);
         if (!is_new) {
-            refuse(fmt::format("{} and {} are both shard {}/{}",
-                               util::printable(place->second->file), util::printable(named.file),
-                               named.run.shard->index, named.run.shard->count));
+            refuse("{} and {} are both shard {}/{}", util::printable(place->second->file),
+                   util::printable(named.file), named.run.shard->index, named.run.shard->count);
         }
     }
     std::string missing;
@@ -155,7 +154,7 @@ void require_all(const std::vector<NamedRun>& shards) {
         }
     }
     if (!missing.empty()) {
-        refuse(fmt::format("of {} shards these are missing: {}", count, missing));
+        refuse("of {} shards these are missing: {}", count, missing);
     }
 }
 
@@ -168,17 +167,16 @@ std::vector<CaseResult> in_order(const model::ShardedSuite& whole, Found& found)
     for (const std::string& id : whole.cases) {
         const auto place = found.find(id);
         if (place == found.end()) {
-            refuse(fmt::format("no shard has case {} of suite '{}': one of them was filtered since",
-                               util::printable(id), util::printable(whole.name)));
+            refuse("no shard has case {} of suite '{}': one of them was filtered since",
+                   util::printable(id), util::printable(whole.name));
         }
         cases.push_back(std::move(place->second.first));
         found.erase(place);
     }
     if (!found.empty()) {
         const auto& [id, from] = *found.begin();
-        refuse(fmt::format("{} has case {}, which suite '{}' does not",
-                           util::printable(from.second), util::printable(id),
-                           util::printable(whole.name)));
+        refuse("{} has case {}, which suite '{}' does not", util::printable(from.second),
+               util::printable(id), util::printable(whole.name));
     }
     return cases;
 }
@@ -194,11 +192,11 @@ model::SuiteResult merged_suite(const model::ShardedSuite& whole, std::vector<Na
                 const auto [place, is_new] =
                     found.emplace(id, std::pair{std::move(result), named.file});
                 if (!is_new) {
-                    refuse(fmt::format(
-                        "{} and {} both have case {} of suite '{}': measure all shards "
-                        "with the same suites, plugins and options",
+                    refuse(
+                        "{} and {} both have case {} of suite '{}': measure all shards with the "
+                        "same suites, plugins and options",
                         util::printable(place->second.second), util::printable(named.file),
-                        util::printable(id), util::printable(whole.name)));
+                        util::printable(id), util::printable(whole.name));
                 }
             }
             suite.cases.clear();
@@ -221,8 +219,8 @@ void add_definitions(const NamedRun& from, Run& to) {
     for (const auto& [name, definition] : from.run.metric_definitions) {
         const auto [place, is_new] = to.metric_definitions.emplace(name, definition);
         if (is_new || place->second == definition) continue;
-        refuse(fmt::format("{} defines {} differently than the shards before it",
-                           util::printable(from.file), util::printable(name)));
+        refuse("{} defines {} differently than the shards before it", util::printable(from.file),
+               util::printable(name));
     }
 }
 
@@ -234,7 +232,7 @@ Run merge_shards(std::vector<NamedRun> shards) {
     for (const NamedRun& named : shards) require_alike(shards.front(), named);
     require_all(shards);
     // The result does not depend on the order of the arguments.
-    std::sort(shards.begin(), shards.end(), [](const NamedRun& left, const NamedRun& right) {
+    std::ranges::sort(shards, [](const NamedRun& left, const NamedRun& right) {
         return index_of(left) < index_of(right);
     });
 

@@ -33,10 +33,10 @@ std::unique_ptr<measure::CounterCatalogue> load_counter_catalogue() {
 
 void require_chip(measure::CounterCatalogue& chips, const std::string& chip) {
     const std::vector<std::string> known = chips.chips();
-    if (std::find(known.begin(), known.end(), chip) != known.end()) return;
-    throw util::InputError(fmt::format("--chip: CUPTI knows no chip '{}'; it knows {}{}",
-                                       util::printable(chip, 40), fmt::join(known, ", "),
-                                       util::did_you_mean(chip, known)));
+    if (std::ranges::find(known, chip) != known.end()) return;
+    throw util::InputError("--chip: CUPTI knows no chip '{}'; it knows {}{}",
+                           util::printable(chip, 40), fmt::join(known, ", "),
+                           util::did_you_mean(chip, known));
 }
 
 ListedMetric listed_metric(const metrics::Metric& metric, measure::CounterCatalogue* chips,
@@ -74,8 +74,8 @@ std::size_t passes_of(const metrics::MetricSet& set, measure::CounterCatalogue& 
 
 metrics::Metric metric_of(const std::string& name) {
     if (const auto metric = metrics::find_metric(name)) return *metric;
-    throw util::InputError(fmt::format("no metric '{}'{}", util::printable(name, 80),
-                                       util::did_you_mean(name, metrics::metric_names())));
+    throw util::InputError("no metric '{}'{}", util::printable(name, 80),
+                           util::did_you_mean(name, metrics::metric_names()));
 }
 
 /// Which counter of a term the chip has; terms of absent optional counters are left out.
@@ -84,8 +84,8 @@ void write_terms(JsonWriter& json, const char* name, const std::vector<metrics::
     json.key(name);
     json.begin_array(JsonLayout::compact);
     for (const metrics::Term& term : terms) {
-        const auto found = std::find_if(term.names.begin(), term.names.end(), [&](const auto& one) {
-            return std::find(counters.begin(), counters.end(), one) != counters.end();
+        const auto found = std::ranges::find_if(term.names, [&](const auto& one) {
+            return std::ranges::find(counters, one) != counters.end();
         });
         if (found == term.names.end()) continue;
         json.begin_object(JsonLayout::compact);
@@ -99,7 +99,7 @@ void write_terms(JsonWriter& json, const char* name, const std::vector<metrics::
 std::vector<std::string> sets_with(const std::string& metric) {
     std::vector<std::string> sets;
     for (const metrics::MetricSet& set : metrics::metric_sets()) {
-        if (std::find(set.metrics.begin(), set.metrics.end(), metric) != set.metrics.end()) {
+        if (std::ranges::find(set.metrics, metric) != set.metrics.end()) {
             sets.push_back(set.name);
         }
     }

@@ -11,7 +11,6 @@
 #include "util/error.hpp"
 #include "util/file.hpp"
 #include "util/folder.hpp"
-#include "util/replacement.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::runner {
@@ -60,9 +59,8 @@ std::string filled_in(std::string_view command) {
 
 std::vector<fs::path> files_in(const fs::path& folder) {
     if (!fs::is_directory(folder)) {
-        throw util::Error(
-            fmt::format("the templates are not installed: {} is absent; install perfgate again",
-                        folder.string()));
+        throw util::Error("the templates are not installed: {} is absent; install perfgate again",
+                          folder.string());
     }
     std::vector<fs::path> files;
     for (const auto& entry : fs::recursive_directory_iterator(folder)) {
@@ -72,7 +70,7 @@ std::vector<fs::path> files_in(const fs::path& folder) {
         }
         files.push_back(fs::relative(entry.path(), folder));
     }
-    std::sort(files.begin(), files.end());
+    std::ranges::sort(files);
     return files;
 }
 
@@ -135,8 +133,8 @@ NewProject start_project(const ProjectKind& kind, const fs::path& folder) {
         taken += (taken.empty() ? "" : ", ") + util::printable((folder / file).string());
     }
     if (!taken.empty()) {
-        throw util::InputError(fmt::format(
-            "init overwrites nothing, and these exist: {}; name another folder", taken));
+        throw util::InputError("init overwrites nothing, and these exist: {}; name another folder",
+                               taken);
     }
     const util::Folder target(folder);
     for (const fs::path& file : project.files) {

@@ -14,10 +14,9 @@
 #include "kinds/kinds.hpp"
 #include "measure/worker_process.hpp"
 #include "model/case.hpp"
-#include "model/gpus.hpp"
+#include "model/subject.hpp"
 #include "runner/installation.hpp"
 #include "runner/interruption.hpp"
-#include "suite/discovered_cases.hpp"
 #include "suite/named_plugins.hpp"
 #include "suite/plan.hpp"
 #include "suite/yaml_reader.hpp"
@@ -44,7 +43,6 @@ void place(model::PlannedCase& planned, const model::Placement& placement) {
 }
 
 /// What was discovered in place of the cases of each suite that stand for others, by their group.
-using DiscoveredBySuite = std::vector<std::map<std::size_t, model::Discovered>>;
 
 /// Of each suite and group the ids of the discovered cases, and why one is left out.
 using DiscoveredIds = std::vector<std::map<std::size_t, std::map<std::string, std::string>>>;
@@ -91,18 +89,18 @@ class Planning {
         // Overrides for the other key may have brought back cases that were skipped.
         if (gpus_used() != gpus) {
             throw util::InputError(
-                fmt::format("overrides of the suites select other cases for {} than for one GPU: "
-                            "select cases that see {} GPUs with --filter",
-                            options_.device_key, shared));
+                "overrides of the suites select other cases for {} than for one GPU: select cases "
+                "that see {} GPUs with --filter",
+                options_.device_key, shared);
         }
     }
 
     /// Whether cases are not known, or relations with cases that were not.
     bool must_discover() const {
         const auto cases = suite::cases_to_run(suites_, options_);
-        return std::any_of(suites_.begin(), suites_.end(),
-                           [](const auto& suite) { return !suite.open_relations.empty(); }) ||
-               std::any_of(cases.begin(), cases.end(), [&](const suite::CaseOfSuites& at) {
+        return std::ranges::any_of(
+                   suites_, [](const auto& suite) { return !suite.open_relations.empty(); }) ||
+               std::ranges::any_of(cases, [&](const suite::CaseOfSuites& at) {
                    return model::stands_for_cases(case_at(at).spec);
                });
     }
@@ -115,11 +113,11 @@ class Planning {
             const suite::SuiteCase& suite_case = case_at(at);
             if (!model::stands_for_cases(suite_case.spec)) continue;
             if (!suite_case.group) {
-                throw util::InputError(fmt::format(
+                throw util::InputError(
                     "{}:{}: the file declares the workload '{}', and does not define it when it "
                     "runs",
                     util::printable(suites_[at.suite].file), suite_case.at.line,
-                    suite_case.spec.workload));
+                    suite_case.spec.workload);
             }
             model::PlannedCase planned;
             planned.subject = suite_case.subject;
@@ -186,12 +184,11 @@ class Planning {
             if (first == nullptr) first = &suite_case;
             const int own = suite_case.subject->gpus();
             if (own == first->subject->gpus()) continue;
-            throw util::InputError(fmt::format(
-                "{}:{}: {} uses {}, but {} uses {}: a run has one device key, which "
-                "includes the number of GPUs; measure them in separate runs with --filter",
+            throw util::InputError(
+                "{}:{}: {} uses {}, but {} uses {}: a run has one device key, which includes the "
+                "number of GPUs; measure them in separate runs with --filter",
                 suites_[at.suite].file, suite_case.at.line, suite_case.id,
-                model::gpus_in_words(own), first->id,
-                model::gpus_in_words(first->subject->gpus())));
+                model::gpus_in_words(own), first->id, model::gpus_in_words(first->subject->gpus()));
         }
         return first == nullptr ? 1 : first->subject->gpus();
     }
@@ -201,33 +198,6 @@ class Planning {
     suite::PlanOptions options_;
     std::vector<suite::Suite> suites_;
 };
-
-/// The head's cases, and those that only the base has. A head without cases has none. What only
-/// the head skips is not skipped.
-DiscoveredBySuite discovered_by_any(const DiscoveredBySuite& head, const DiscoveredBySuite& base) {
-    const auto id_of = [](const model::DiscoveredCase& found) {
-        return model::case_id({"", found.name, found.params, model::Cache::cold});
-    };
-    DiscoveredBySuite all = head;
-    for (std::size_t s = 0; s < all.size(); ++s) {
-        for (auto& [group, discovered] : all[s]) {
-            if (!discovered.problem.empty()) continue;
-            std::map<std::string, std::size_t> places;
-            for (std::size_t i = 0; i < discovered.cases.size(); ++i) {
-                places.emplace(id_of(discovered.cases[i]), i);
-            }
-            for (const model::DiscoveredCase& each : base[s].at(group).cases) {
-                const auto found = places.find(id_of(each));
-                if (found == places.end()) {
-                    discovered.cases.push_back(each);
-                } else if (each.skipped.empty()) {
-                    discovered.cases[found->second].skipped.clear();
-                }
-            }
-        }
-    }
-    return all;
-}
 
 /// Skips the cases that were not discovered in the base. In the head they are errors: what the base
 /// has must not disappear silently. If a program of the base failed, its cases are errors there:
@@ -337,16 +307,15 @@ void require_differences(const std::vector<std::string>& files, const MeasuringC
         const model::SideDifferences own = suite_case.subject->sides();
         any_environment = any_environment || own.environments;
         if (differs(own, sides)) continue;
-        throw util::InputError(fmt::format(
+        throw util::InputError(
             "{}:{}:{}: {} is {}, of which nothing differs between base and head: name {}",
             util::printable(suites[at.suite].file), suite_case.at.line, suite_case.at.column,
-            util::printable(suite_case.id, 200), suite_case.subject->in_words(), remedy_of(own)));
+            util::printable(suite_case.id, 200), suite_case.subject->in_words(), remedy_of(own));
     }
     if (sides.environments && !any_environment) {
         throw util::InputError(
             "env: the suites have no programs, benchmarks or Python kernels, and only these have "
-            "an "
-            "environment of their own");
+            "an environment of their own");
     }
 }
 
@@ -363,15 +332,40 @@ std::vector<std::string> plugins_named_for(const Checkout& checkout, std::string
                                 .native());
             std::error_code ignored;
             if (!std::filesystem::exists(placed, ignored)) {
-                throw util::InputError(fmt::format("{}: {} has no plugin {}; build it there",
-                                                   named.place, option, util::printable(placed)));
+                throw util::InputError("{}: {} has no plugin {}; build it there", named.place,
+                                       option, util::printable(placed));
             }
-            if (std::find(plugins.begin(), plugins.end(), placed) == plugins.end()) {
+            if (std::ranges::find(plugins, placed) == plugins.end()) {
                 plugins.push_back(placed);
             }
         }
     }
     return plugins;
+}
+
+DiscoveredBySuite discovered_by_any(const DiscoveredBySuite& head, const DiscoveredBySuite& base) {
+    const auto id_of = [](const model::DiscoveredCase& found) {
+        return model::case_id({"", found.name, found.params, model::Cache::cold});
+    };
+    DiscoveredBySuite all = head;
+    for (std::size_t s = 0; s < all.size(); ++s) {
+        for (auto& [group, discovered] : all[s]) {
+            if (!discovered.problem.empty()) continue;
+            std::map<std::string, std::size_t> places;
+            for (std::size_t i = 0; i < discovered.cases.size(); ++i) {
+                places.emplace(id_of(discovered.cases[i]), i);
+            }
+            for (const model::DiscoveredCase& each : base[s].at(group).cases) {
+                const auto found = places.find(id_of(each));
+                if (found == places.end()) {
+                    discovered.cases.push_back(each);
+                } else if (each.skipped.empty()) {
+                    discovered.cases[found->second].skipped.clear();
+                }
+            }
+        }
+    }
+    return all;
 }
 
 BothPlans plan_for_both(const std::vector<std::string>& files, const MeasuringChoice& of_head,
@@ -414,8 +408,8 @@ model::Plan without_groups(model::Plan plan) {
     }
     if (!left) {
         throw util::InputError(
-            "the suites have only programs: work of a known length can be added to the launches "
-            "of plugins' cases, not to programs");
+            "the suites have only programs: work of a known length can be added to the launches of "
+            "plugins' cases, not to programs");
     }
     return plan;
 }

@@ -55,6 +55,13 @@ void require_differences(const std::vector<std::string>& files, const MeasuringC
 std::vector<std::string> plugins_named_for(const Checkout& checkout, std::string_view option,
                                            const std::vector<std::string>& suites);
 
+/// What the programs of each group of each suite report.
+using DiscoveredBySuite = std::vector<std::map<std::size_t, model::Discovered>>;
+
+/// The head's cases, and those that only the base has. A head without cases has none. What only
+/// the head skips is not skipped.
+DiscoveredBySuite discovered_by_any(const DiscoveredBySuite& head, const DiscoveredBySuite& base);
+
 /// The same for both sides, whose plans have the same cases. Both are asked for cases that are
 /// discovered. A case that only the head has is skipped in the base, where `base_plugins` are
 /// loaded; one that only the base has is an error in the head.

@@ -99,8 +99,8 @@ void check_suite_request(const ProfileRequest& request) {
     }
     command::check_suite_words(request.words);
     if (fs::exists(request.suite)) {
-        throw util::InputError(fmt::format("{} exists: name a new file for the suite",
-                                           util::printable(request.suite)));
+        throw util::InputError("{} exists: name a new file for the suite",
+                               util::printable(request.suite));
     }
 }
 
@@ -182,11 +182,11 @@ std::string suite_file_of(const std::vector<std::string>& words, const std::stri
             model::CaseResult result;
             suite_case.subject->describe(result);
             if (result.command == words) continue;
-            throw util::InputError(fmt::format(
-                "{}:{}: it gates another command: '{}'; name another folder with --out, "
-                "or edit the suite and pass it to 'perfgate run'",
+            throw util::InputError(
+                "{}:{}: it gates another command: '{}'; name another folder with --out, or edit "
+                "the suite and pass it to 'perfgate run'",
                 util::printable(file), suite_case.at.line,
-                util::printable(fmt::format("{}", fmt::join(result.command, " ")), 200)));
+                util::printable(fmt::format("{}", fmt::join(result.command, " ")), 200));
         }
     }
     return file;

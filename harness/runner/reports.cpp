@@ -18,7 +18,6 @@
 #include "report/formats.hpp"
 #include "report/html.hpp"
 #include "runner/code_file.hpp"
-#include "runner/code_views.hpp"
 #include "util/error.hpp"
 #include "util/file.hpp"
 #include "util/folder.hpp"
@@ -104,8 +103,7 @@ void require_writable(const Destination& destination) {
     const fs::path file = destination.file;
     const auto refuse = [&](const fs::path& place, const std::string& why) {
         const std::string at = place == file ? "" : util::printable(place.string()) + ": ";
-        throw util::InputError(
-            fmt::format("cannot write {}: {}{}", util::printable(file.string()), at, why));
+        throw util::InputError("cannot write {}: {}{}", util::printable(file.string()), at, why);
     };
     const auto refuse_errno = [&](const fs::path& place, int error) {
         refuse(place, std::generic_category().message(error));
@@ -158,9 +156,9 @@ std::string host_name() {
 }
 
 bool has_code(const model::Run& run) {
-    return std::any_of(run.suites.begin(), run.suites.end(), [](const auto& suite) {
-        return std::any_of(suite.cases.begin(), suite.cases.end(),
-                           [](const auto& result) { return result.code.has_value(); });
+    return std::ranges::any_of(run.suites, [](const auto& suite) {
+        return std::ranges::any_of(suite.cases,
+                                   [](const auto& result) { return result.code.has_value(); });
     });
 }
 
@@ -220,35 +218,33 @@ void check_outputs(const OutputOptions& options) {
     clear_outputs(options);
     if (!options.report_url.empty() && !report::is_web_address(options.report_url)) {
         throw util::InputError(
-            fmt::format("--report-url {}: expected an address that begins with https:// or http://",
-                        util::printable(options.report_url)));
+            "--report-url {}: expected an address that begins with https:// or http://",
+            util::printable(options.report_url));
     }
     for (const fs::path& run : options.runs) {
         const fs::path file = fs::path(options.out) / run;
         if (!is_input(options, file)) continue;
-        throw util::InputError(
-            fmt::format("cannot write {}: it is an input; choose another folder for --out",
-                        util::printable(file.string())));
+        throw util::InputError("cannot write {}: it is an input; choose another folder for --out",
+                               util::printable(file.string()));
     }
     const Destination* on_stdout = nullptr;
     const std::vector<Destination> all = destinations(options);
     for (const Destination& destination : all) {
         if (destination.format->name == "html" && !report::has_html_page()) {
-            throw util::InputError(fmt::format("--report html: {}", report::no_html_page));
+            throw util::InputError("--report html: {}", report::no_html_page);
         }
         if (destination.file != "-") {
             if (is_input(options, destination.file)) {
-                throw util::InputError(
-                    fmt::format("cannot write {}: it is an input; choose another file",
-                                util::printable(destination.file)));
+                throw util::InputError("cannot write {}: it is an input; choose another file",
+                                       util::printable(destination.file));
             }
             require_writable(destination);
             continue;
         }
         if (on_stdout != nullptr) {
             throw util::InputError(
-                fmt::format("--report {}:- and {}:- both want standard output: give one a file",
-                            on_stdout->format->name, destination.format->name));
+                "--report {}:- and {}:- both want standard output: give one a file",
+                on_stdout->format->name, destination.format->name);
         }
         on_stdout = &destination;
     }

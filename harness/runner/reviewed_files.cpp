@@ -160,10 +160,10 @@ std::optional<FileRole> role_of(const std::vector<Place>& places, const std::str
         if (!place.has(path, entry)) continue;
         if (place.role() == FileRole::profile && place.names(path)) return FileRole::profile;
         if (role && *role != place.role() && entry == Entry::regular) {
-            throw util::InputError(fmt::format(
+            throw util::InputError(
                 "{} is in two of SUITE, --config and --baselines; expected one, or the config "
                 "named by its file",
-                util::printable(path)));
+                util::printable(path));
         }
         role = role.value_or(place.role());
     }
@@ -190,9 +190,9 @@ std::string too_large(FileRole role) {
 void add(review::Files& files, const std::string& path, File file) {
     if (files.size() == most_files) {
         throw util::InputError(
-            fmt::format("more than {} files to review; expected fewer: "
-                        "SUITE, --config and --baselines name folders",
-                        most_files));
+            "more than {} files to review; expected fewer: SUITE, --config and --baselines name "
+            "folders",
+            most_files);
     }
     if (is_staged(path) && file.fault.empty()) {
         file.fault = "part of a change of baselines that was interrupted";
@@ -214,9 +214,8 @@ void add_git_file(review::Files& files, const runner::GitFile& listed,
     } else {
         auto content = runner::git_content(listed);
         if (!content) {
-            throw util::InputError(
-                fmt::format("git does not have {} any more; expected a whole repository",
-                            util::printable(listed.path)));
+            throw util::InputError("git does not have {} any more; expected a whole repository",
+                                   util::printable(listed.path));
         }
         file.content = std::move(*content);
         if (entry == Entry::link) file.fault = "a link, which is not followed";
@@ -262,14 +261,14 @@ void add_tree(review::Files& files, const std::string& root, const std::vector<P
     const fs::file_status status = fs::symlink_status(root, error);
     if (status.type() == fs::file_type::not_found) return;
     const auto may_be_in = [&](const std::string& folder) {
-        return std::any_of(places.begin(), places.end(),
-                           [&](const Place& place) { return place.may_be_in(folder); });
+        return std::ranges::any_of(places,
+                                   [&](const Place& place) { return place.may_be_in(folder); });
     };
     add_file(files, root, entry_of(status), places);
     if (status.type() != fs::file_type::directory || !may_be_in(root)) return;
     const auto refuse = [&] {
-        throw util::InputError(
-            fmt::format("cannot read the folder {}: {}", util::printable(root), error.message()));
+        throw util::InputError("cannot read the folder {}: {}", util::printable(root),
+                               error.message());
     };
     fs::recursive_directory_iterator entry(root, error);
     if (error) refuse();
@@ -320,15 +319,15 @@ review::Files files_of_revision(const std::string& revision, const ReviewedPlace
         const auto listed = runner::git_files(revision, {root});
         if (!listed && !runner::git_commit(".", revision).empty()) {
             throw util::InputError(
-                fmt::format("git lists no files of {} in {}; expected a place in the repository "
-                            "that perfgate runs in",
-                            util::printable(revision), util::printable(root)));
+                "git lists no files of {} in {}; expected a place in the repository that perfgate "
+                "runs in",
+                util::printable(revision), util::printable(root));
         }
         if (!listed) {
-            throw util::InputError(fmt::format(
+            throw util::InputError(
                 "git has no commit {} here; expected a branch, tag or commit of the repository "
                 "that perfgate runs in",
-                util::printable(revision)));
+                util::printable(revision));
         }
         for (const runner::GitFile& file : *listed) add_git_file(files, file, all);
     }
@@ -373,7 +372,7 @@ std::vector<std::string> empty_places(const std::vector<std::string>& places, re
     for (const std::string& text : places) {
         const Place place(role, text);
         const auto has_some = [&](const review::Files& files) {
-            return std::any_of(files.begin(), files.end(), [&](const auto& file) {
+            return std::ranges::any_of(files, [&](const auto& file) {
                 return file.second.role == role && file.second.fault.empty() &&
                        place.has(file.first, Entry::regular);
             });

@@ -45,7 +45,7 @@ std::string first_line(const std::string& text) {
 /// What a user can fetch by: nothing that a shell or git reads in another way.
 bool is_plain_name(std::string_view revision) {
     return !revision.empty() && revision.front() != '-' &&
-           std::all_of(revision.begin(), revision.end(), [](char c) {
+           std::ranges::all_of(revision, [](char c) {
                return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                       c == '.' || c == '_' || c == '/' || c == '-';
            });
@@ -94,14 +94,14 @@ Revisions::Revisions(const std::vector<std::string>& suites, std::string build)
         const GitPlace place = git_place(folder);
         if (!place.problem.empty()) {
             throw util::InputError(
-                fmt::format("{} is in no git repository that can be used ({}): name two checkouts "
-                            "with --base dir:DIR and --head dir:DIR",
-                            util::printable(suite), first_line(place.problem)));
+                "{} is in no git repository that can be used ({}): name two checkouts "
+                "with --base dir:DIR and --head dir:DIR",
+                util::printable(suite), first_line(place.problem));
         }
         if (!git_top_.empty() && place.top != git_top_) {
             throw util::InputError(
-                fmt::format("{} is in another repository than {}: compare them one after the other",
-                            util::printable(suite), util::printable(suites.front())));
+                "{} is in another repository than {}: compare them one after the other",
+                util::printable(suite), util::printable(suites.front()));
         }
         git_top_ = place.top;
         std::error_code error;
@@ -109,10 +109,10 @@ Revisions::Revisions(const std::vector<std::string>& suites, std::string build)
         const fs::path top = without_end(folder, below);
         const bool found = !error && !top.empty() && fs::equivalent(top, git_top_, error) && !error;
         if (!found || (!top_.empty() && top != top_)) {
-            throw util::InputError(fmt::format(
+            throw util::InputError(
                 "{}: a symbolic link leads to its folder: name it as {}", util::printable(suite),
                 util::printable(
-                    (git_top_ / below / fs::path(suite).filename()).lexically_normal().string())));
+                    (git_top_ / below / fs::path(suite).filename()).lexically_normal().string()));
         }
         top_ = top;
         folders_.push_back(below);
@@ -147,8 +147,8 @@ Checkout Revisions::check_out(const std::string& named, const std::string& revis
     if (!problem.empty()) worktrees_.pop_back();
     if (interrupted()) throw measure::Interrupted();
     if (!problem.empty()) {
-        throw util::InputError(fmt::format("{}: git did not check it out: {}",
-                                           util::printable(named), first_line(problem)));
+        throw util::InputError("{}: git did not check it out: {}", util::printable(named),
+                               first_line(problem));
     }
     // A revision from before a suite has none of its programs and sources.
     for (const fs::path& folder : folders_) {

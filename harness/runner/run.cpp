@@ -12,8 +12,8 @@
 #include "baseline/store.hpp"
 #include "gate/rule.hpp"
 #include "measure/programs.hpp"
-#include "model/gpus.hpp"
 #include "model/run.hpp"
+#include "model/subject.hpp"
 #include "model/verdict.hpp"
 #include "runner/canary.hpp"
 #include "runner/changed_only.hpp"
@@ -35,14 +35,14 @@ namespace {
 using Cases = std::vector<model::CaseIndex>;
 
 bool contains(const Cases& cases, const model::CaseIndex& at) {
-    return std::find(cases.begin(), cases.end(), at) != cases.end();
+    return std::ranges::find(cases, at) != cases.end();
 }
 
 bool has_groups(const model::Plan& plan) {
-    return std::any_of(plan.suites.begin(), plan.suites.end(), [](const auto& suite) {
-        return std::any_of(
-            suite.cases.begin(), suite.cases.end(),
-            [](const model::PlannedCase& planned) { return planned.group.has_value(); });
+    return std::ranges::any_of(plan.suites, [](const auto& suite) {
+        return std::ranges::any_of(suite.cases, [](const model::PlannedCase& planned) {
+            return planned.group.has_value();
+        });
     });
 }
 
@@ -81,6 +81,22 @@ void take_known_overheads(const gate::BaselineSet& baselines, MeasuringChoice& c
     }
 }
 
+/// Those of which no other case of their program is measured further: its processes have their
+/// values, too, which may join the baseline.
+Cases alone_in_their_program(const Cases& cases, const model::Run& run, const model::Plan& plan) {
+    std::set<std::pair<std::size_t, std::size_t>> further;
+    for (const model::CaseIndex& at : model::all_cases(plan)) {
+        const auto& group = model::case_at(plan, at).group;
+        const bool measured = model::case_at(run, at).status == model::CaseStatus::measured;
+        if (group && measured && !contains(cases, at)) further.emplace(at.suite, *group);
+    }
+    Cases alone = cases;
+    std::erase_if(alone, [&](const model::CaseIndex& at) {
+        return further.contains({at.suite, *model::case_at(plan, at).group});
+    });
+    return alone;
+}
+
 /// The first process of each case. If it shows that a program's cases launch what the baseline's
 /// do, and they pass, no other process of theirs is needed.
 Cases measure_what_shows_launches(measure::Session& session, const model::Plan& plan,
@@ -92,6 +108,7 @@ Cases measure_what_shows_launches(measure::Session& session, const model::Plan& 
     if (shown.empty()) return all;
     const Cases unsettled = judge.unsettled(execution.rated(session.run()));
     std::erase_if(shown, [&](const model::CaseIndex& at) { return contains(unsettled, at); });
+    shown = alone_in_their_program(shown, session.run(), plan);
     session.fill_up(shown, 1);
     std::erase_if(all, [&](const model::CaseIndex& at) { return contains(shown, at); });
     return all;
@@ -125,17 +142,17 @@ void fill_up_unsettled(measure::Session& session, const Cases& unsettled,
 void refuse_other_gpus(const model::Plan& plan, const std::string& device_key,
                        const std::string& folder) {
     for (const model::PlannedSuite& suite : plan.suites) {
-        if (std::none_of(suite.cases.begin(), suite.cases.end(), [](const auto& planned) {
+        if (std::ranges::none_of(suite.cases, [](const auto& planned) {
                 return planned.subject->gpus() == model::all_gpus;
             })) {
             continue;
         }
         const auto others = baseline::other_gpus_with_baseline(folder, device_key, suite.name);
         if (others.empty()) continue;
-        throw util::InputError(fmt::format(
+        throw util::InputError(
             "{}: 'gpus: all' finds the GPUs of {} here, but its baseline is of {}: is one missing? "
             "'perfgate baseline refresh' records a baseline of this number, too",
-            util::printable(suite.file), device_key, fmt::join(others, ", ")));
+            util::printable(suite.file), device_key, fmt::join(others, ", "));
     }
 }
 

@@ -46,10 +46,10 @@ void DistinctFiles::add(const std::string& file, std::string_view content) {
     sum.add(content);
     const auto [first, added] = files_.emplace(sum.fingerprint(), file);
     if (added) return;
-    throw util::InputError(fmt::format(
+    throw util::InputError(
         "{} and {} have the same content, which is one measurement and not two: name each file "
         "once",
-        util::printable(first->second), util::printable(file)));
+        util::printable(first->second), util::printable(file));
 }
 
 std::string utc_now() {

@@ -74,7 +74,7 @@ class SelfTest {
   public:
     explicit SelfTest(const SelfTestRequest& request)
         : request_(request), rule_(request.policy), sizes_(request.sizes) {
-        std::sort(sizes_.begin(), sizes_.end());
+        std::ranges::sort(sizes_);
         sizes_.erase(std::unique(sizes_.begin(), sizes_.end()), sizes_.end());
     }
 
@@ -213,12 +213,10 @@ void keep_times_alone(model::Plan& plan, double tolerance) {
     for (model::PlannedSuite& suite : plan.suites) {
         suite.relations.clear();
         std::erase_if(suite.cases, [&](model::PlannedCase& planned) {
-            const auto* const time =
-                std::find_if(times.begin(), times.end(), [&](std::string_view name) {
-                    return std::find(planned.metrics.begin(), planned.metrics.end(), name) !=
-                               planned.metrics.end() &&
-                           (name == "host_time") == (planned.target == model::Target::host);
-                });
+            const auto* const time = std::ranges::find_if(times, [&](std::string_view name) {
+                return std::ranges::find(planned.metrics, name) != planned.metrics.end() &&
+                       (name == "host_time") == (planned.target == model::Target::host);
+            });
             if (time == times.end()) return true;
             planned.metrics = {std::string(*time)};
             planned.gates = {{.metric = planned.metrics.front(),

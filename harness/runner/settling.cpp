@@ -377,7 +377,7 @@ class GroupMeasuring {
         for (std::size_t i = 0; i < places.size(); ++i) {
             const model::CaseIndex& at = group_.cases[i].at;
             if (settled.at(at).settled.problem.empty() &&
-                std::find(flagged.begin(), flagged.end(), at) != flagged.end()) {
+                std::ranges::find(flagged, at) != flagged.end()) {
                 unclear.push_back(places[i]);
             }
         }
@@ -446,8 +446,8 @@ static void keep_known(const Judge& judge, model::CaseCode& code) {
     const std::vector<model::Kernel>& known =
         judge.baselines().at(code.suite).baseline.cases.at(code.id).kernels;
     std::erase_if(code.kernels, [&](const model::KernelCode& kernel) {
-        return std::none_of(known.begin(), known.end(),
-                            [&](const model::Kernel& each) { return each.code == kernel.code; });
+        return std::ranges::none_of(
+            known, [&](const model::Kernel& each) { return each.code == kernel.code; });
     });
     if (code.kernels.empty() && code.problem.empty()) {
         code.problem = "the base's is not at hand: its build's is not the baseline's";

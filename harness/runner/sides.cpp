@@ -22,21 +22,20 @@ namespace {
 void add_variable(std::string_view option, const std::string& word, model::Variables& variables) {
     const std::size_t end = word.find('=');
     if (end == std::string::npos) {
-        throw util::InputError(
-            fmt::format("{} env:{}: expected env:NAME=VALUE", option, util::printable(word)));
+        throw util::InputError("{} env:{}: expected env:NAME=VALUE", option, util::printable(word));
     }
     const std::string name = word.substr(0, end);
     const std::string value = word.substr(end + 1);
     std::string problem = suite::problem_of_variable(name);
-    if (problem.empty() && std::any_of(variables.begin(), variables.end(),
-                                       [&](const auto& known) { return known.first == name; })) {
+    if (problem.empty() &&
+        std::ranges::any_of(variables, [&](const auto& known) { return known.first == name; })) {
         problem = fmt::format("'{}' is given twice", name);
     }
     if (problem.empty() && value.find(model::out_word) != std::string::npos) {
         problem = fmt::format("'{}' in the value of '{}' is replaced only in a suite's 'env'",
                               model::out_word, name);
     }
-    if (!problem.empty()) throw util::InputError(fmt::format("{} env: {}", option, problem));
+    if (!problem.empty()) throw util::InputError("{} env: {}", option, problem);
     variables.emplace_back(name, value);
 }
 
@@ -45,7 +44,7 @@ void add_variable(std::string_view option, const std::string& word, model::Varia
 Side side_of(std::string_view option, const std::vector<std::string>& words) {
     Side side;
     const auto refuse = [&](const std::string& word, std::string_view why) {
-        throw util::InputError(fmt::format("{} {}: {}", option, util::printable(word), why));
+        throw util::InputError("{} {}: {}", option, util::printable(word), why);
     };
     for (const std::string& word : words) {
         const std::size_t colon = word.find(':');
@@ -86,18 +85,18 @@ void require_files(std::string_view option, const std::vector<std::string>& word
         const bool side = word.starts_with("build:") || word.starts_with("rev:") ||
                           word.starts_with("dir:") || word.starts_with("env:");
         if (!side || std::filesystem::exists(word, error)) continue;
-        throw util::InputError(fmt::format("{} {}: expected a file; 'perfgate ab' measures such",
-                                           option, util::printable(word)));
+        throw util::InputError("{} {}: expected a file; 'perfgate ab' measures such", option,
+                               util::printable(word));
     }
 }
 
 void require_different(std::string_view kind, const std::string& base, const std::string& head) {
     std::error_code error;
     if (base.empty() || head.empty() || !std::filesystem::equivalent(base, head, error)) return;
-    throw util::InputError(fmt::format(
+    throw util::InputError(
         "{0}:{1} and {0}:{2} are the same: it would be compared with itself; to measure how much "
         "equal builds differ, copy it",
-        kind, util::printable(base), util::printable(head)));
+        kind, util::printable(base), util::printable(head));
 }
 
 std::string differing_names(const model::Variables& base, const model::Variables& head) {

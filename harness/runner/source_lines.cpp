@@ -24,11 +24,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t most_files = 50, most_bytes = std::size_t{1} << 20, longest_line = 300;
-constexpr std::string_view dirty = "-dirty";
+constexpr std::size_t most_source_files = 50, most_source_bytes = std::size_t{1} << 20,
+                      longest_source_line = 300;
+constexpr std::string_view dirty_ending = "-dirty";
 
 /// A file of the working tree, if no part of its path is a link.
-std::optional<std::string> working_content(const fs::path& path) {
+std::optional<std::string> working_file(const fs::path& path) {
     const auto here = util::Folder::find(".");
     if (!here) return std::nullopt;
     const auto folder = here->find_below(path.parent_path());
@@ -40,28 +41,28 @@ std::optional<std::string> working_content(const fs::path& path) {
         return std::nullopt;
     }
     try {
-        return util::read_file(path, most_bytes, "source");
+        return util::read_file(path, most_source_bytes, "source");
     } catch (const util::Error&) {  // too large, or removed meanwhile: it is shown without text
         return std::nullopt;
     }
 }
 
-std::vector<std::string> lines_of(std::string revision, const std::string& path) {
+std::vector<std::string> lines_of_file(std::string revision, const std::string& path) {
     std::vector<std::string> lines;
-    const bool changed = revision.ends_with(dirty);
-    if (changed) revision.resize(revision.size() - dirty.size());
+    const bool changed = revision.ends_with(dirty_ending);
+    if (changed) revision.resize(revision.size() - dirty_ending.size());
     if (!model::names_a_commit(revision)) return lines;
     const auto files = git_files(revision, {path});
     if (!files || files->size() != 1) return lines;
     const GitFile& file = files->front();
-    if (file.path != path || !file.mode.starts_with("100") || file.size_bytes > most_bytes) {
+    if (file.path != path || !file.mode.starts_with("100") || file.size_bytes > most_source_bytes) {
         return lines;
     }
     const std::string content =
-        (changed ? working_content(path) : git_content(file)).value_or(std::string());
+        (changed ? working_file(path) : git_content(file)).value_or(std::string());
     for (std::size_t begin = 0; begin < content.size();) {
         const std::size_t end = std::min(content.find('\n', begin), content.size());
-        lines.push_back(content.substr(begin, std::min(end - begin, longest_line)));
+        lines.push_back(content.substr(begin, std::min(end - begin, longest_source_line)));
         begin = end + 1;
     }
     return lines;
@@ -83,8 +84,8 @@ std::vector<model::SourceLine> source_lines(const std::string& revision,
     std::vector<model::SourceLine> found;
     std::size_t files = 0;
     for (const auto& [file, numbers] : wanted) {
-        if (files++ == most_files) break;
-        const std::vector<std::string> lines = lines_of(revision, file);
+        if (files++ == most_source_files) break;
+        const std::vector<std::string> lines = lines_of_file(revision, file);
         for (const std::int64_t number : numbers) {
             const auto at = static_cast<std::size_t>(number);
             if (at <= lines.size()) found.push_back({{file, number}, lines[at - 1]});

@@ -12,7 +12,6 @@
 #include "model/case.hpp"
 #include "runner/checkout.hpp"
 #include "runner/devices.hpp"
-#include "suite/discovered_cases.hpp"
 #include "suite/named_plugins.hpp"
 #include "suite/plan.hpp"
 #include "suite/tolerance_edit.hpp"
@@ -62,8 +61,8 @@ std::map<std::size_t, model::Discovered> discovered_in(const suite::Suite& suite
 }
 
 const model::SuiteResult* suite_of(const model::Run& run, const std::string& name) {
-    const auto found = std::find_if(run.suites.begin(), run.suites.end(),
-                                    [&](const auto& suite) { return suite.name == name; });
+    const auto found =
+        std::ranges::find_if(run.suites, [&](const auto& suite) { return suite.name == name; });
     return found == run.suites.end() ? nullptr : &*found;
 }
 
@@ -72,7 +71,7 @@ bool is_what_was_meant(const Gates& before, const Gates& after,
                        const std::vector<WantedTolerance>& group,
                        const std::vector<WantedTolerance>& all) {
     const auto wanted = [&](const std::pair<std::string, std::string>& gate) {
-        return std::any_of(all.begin(), all.end(), [&](const WantedTolerance& each) {
+        return std::ranges::any_of(all, [&](const WantedTolerance& each) {
             return each.id == gate.first && each.metric == gate.second;
         });
     };
@@ -81,7 +80,7 @@ bool is_what_was_meant(const Gates& before, const Gates& after,
         const auto then = before.find(gate);
         if (then == before.end() || (!(then->second == tolerance) && !wanted(gate))) return false;
     }
-    return std::all_of(group.begin(), group.end(), [&](const WantedTolerance& each) {
+    return std::ranges::all_of(group, [&](const WantedTolerance& each) {
         const auto now = after.find({each.id, each.metric});
         return now != after.end() && suffices(now->second, each);
     });
@@ -107,9 +106,8 @@ SuiteGates::SuiteGates(const std::vector<std::string>& files,
 suite::Suite SuiteGates::parsed(const Text& suite, const model::Run& run) const {
     const model::SuiteResult* measured = suite_of(run, suite.name);
     if (measured == nullptr) {
-        throw util::InputError(fmt::format("{}: the run does not have its suite '{}'",
-                                           util::printable(suite.file),
-                                           util::printable(suite.name)));
+        throw util::InputError("{}: the run does not have its suite '{}'",
+                               util::printable(suite.file), util::printable(suite.name));
     }
     const model::Target target = run.backend == "host" ? model::Target::host : model::Target::cuda;
     suite::Suite parsed = suite::parse_suite(suite.text, suite.file,
@@ -150,10 +148,10 @@ void SuiteGates::take(model::Run& run) const {
                         ? ""
                         : model::difference(result.measured_as, now.measured_as);
                 if (!difference.empty()) {
-                    throw util::InputError(fmt::format(
+                    throw util::InputError(
                         "{}: {} is now measured as something else ({}): measure it again",
                         util::printable(text.file), util::printable(model::case_id(result.spec)),
-                        difference));
+                        difference);
                 }
                 model::CaseResult described;
                 now.subject->describe(described);
@@ -201,9 +199,8 @@ void SuiteGates::raise(Text& suite, const std::vector<WantedTolerance>& wanted,
         left.clear();
         for (const auto& [place, group] : groups) {
             const auto& [entry, variant, metric] = place;
-            const WantedTolerance& most =
-                *std::max_element(group.begin(), group.end(),
-                                  [](const auto& a, const auto& b) { return a.amount < b.amount; });
+            const WantedTolerance& most = *std::ranges::max_element(
+                group, [](const auto& a, const auto& b) { return a.amount < b.amount; });
             const std::string key = by_variant ? variant + "." + metric : metric;
             Text edited = suite;
             bool meant = false;
@@ -232,9 +229,9 @@ void SuiteGates::raise(Text& suite, const std::vector<WantedTolerance>& wanted,
     }
     if (!is_what_was_meant(first, gates_of(planned(suite, run)), wanted, wanted)) {
         throw util::InputError(
-            fmt::format("{}: the tolerance of {}.{} cannot be set to {} there: write it by hand",
-                        util::printable(suite.file), util::printable(wanted.front().id),
-                        wanted.front().metric, tolerance_text(wanted.front())));
+            "{}: the tolerance of {}.{} cannot be set to {} there: write it by hand",
+            util::printable(suite.file), util::printable(wanted.front().id), wanted.front().metric,
+            tolerance_text(wanted.front()));
     }
 }
 
@@ -244,9 +241,9 @@ void SuiteGates::write() const {
         // Measuring takes long.
         if (util::read_file(suite.file, suite::most_yaml_bytes, "suite") != suite.read) {
             throw util::InputError(
-                fmt::format("{}: it was changed while this measured; nothing was stored: refresh "
-                            "from the stored run, with this file and --tolerances",
-                            util::printable(suite.file)));
+                "{}: it was changed while this measured; nothing was stored: refresh from the "
+                "stored run, with this file and --tolerances",
+                util::printable(suite.file));
         }
         util::write_file_atomically(suite.file, suite.text);
     }

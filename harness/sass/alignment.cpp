@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sass/alignment.hpp"
+#include "sass/difference.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -23,7 +23,7 @@ class Aligner {
 
     Pairs pairs() {
         align(trimmed({0, before_.size(), 0, after_.size()}), true);
-        std::sort(pairs_.begin(), pairs_.end());
+        std::ranges::sort(pairs_);
         return std::move(pairs_);
     }
 
@@ -82,12 +82,12 @@ class Aligner {
         for (const auto& [element, of] : uses) {
             if (of.before == 1 && of.after == 1) unique.emplace_back(of.first, of.second);
         }
-        std::sort(unique.begin(), unique.end());
+        std::ranges::sort(unique);
         std::vector<std::size_t> ends;  // of sequences of each length: the least last position
         std::vector<std::size_t> previous(unique.size());
         for (std::size_t i = 0; i < unique.size(); ++i) {
-            const auto place = std::lower_bound(
-                ends.begin(), ends.end(), unique[i].second,
+            const auto place = std::ranges::lower_bound(
+                ends, unique[i].second,
                 [&](std::size_t end, std::size_t value) { return unique[end].second < value; });
             previous[i] = place == ends.begin() ? unique.size() : *(place - 1);
             if (place == ends.end()) {
@@ -101,7 +101,7 @@ class Aligner {
              at = previous[at]) {
             chain.push_back(unique[at]);
         }
-        std::reverse(chain.begin(), chain.end());
+        std::ranges::reverse(chain);
         return chain;
     }
 

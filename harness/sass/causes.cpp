@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sass/causes.hpp"
+#include "sass/difference.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -53,7 +53,7 @@ const std::vector<Before>& awaited_instructions() {
 
 template <class Names>
 bool contains(const Names& names, std::string_view name) {
-    return std::find(std::begin(names), std::end(names), name) != std::end(names);
+    return std::ranges::find(names, name) != std::end(names);
 }
 
 class Causes {
@@ -150,7 +150,7 @@ class Causes {
 
     bool writes(std::size_t i, const Register& read) const {
         const auto& registers = code_[i].registers;
-        return std::any_of(registers.begin(), registers.end(), [&](const Register& each) {
+        return std::ranges::any_of(registers, [&](const Register& each) {
             const int offset = read.number - each.number;
             return each.result && each.file == read.file && offset >= 0 && offset < widths_[i];
         });
@@ -190,8 +190,7 @@ class Causes {
 
 std::vector<model::Samples> samples_by_cause(const model::Listing& listing) {
     const auto& all = listing.instructions;
-    if (std::all_of(all.begin(), all.end(),
-                    [](const auto& each) { return each.samples.reasons.empty(); })) {
+    if (std::ranges::all_of(all, [](const auto& each) { return each.samples.reasons.empty(); })) {
         return std::vector<model::Samples>(all.size());
     }
     return Causes(listing).samples();

@@ -5,15 +5,13 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <unordered_map>
 #include <utility>
 
 #include "elf/instruction_listing.hpp"
-#include "sass/alignment.hpp"
-#include "sass/causes.hpp"
 #include "sass/normalised.hpp"
-#include "sass/registers.hpp"
 
 namespace perfgate::sass {
 namespace {
@@ -62,7 +60,7 @@ std::int64_t size_of(const Count& count) {
 }
 
 void sort_by_size(std::vector<Count>& counts) {
-    std::stable_sort(counts.begin(), counts.end(), [](const Count& left, const Count& right) {
+    std::ranges::stable_sort(counts, [](const Count& left, const Count& right) {
         return size_of(left) > size_of(right);
     });
 }
@@ -114,7 +112,7 @@ std::vector<Line> lines_of(const model::Listing& before, const model::Listing& a
     }
     std::map<SourcePlace, SourcePlace> partner_of;
     for (const auto& [left, counts] : partners) {
-        partner_of[left] = std::max_element(counts.begin(), counts.end(), [](auto& a, auto& b) {
+        partner_of[left] = std::ranges::max_element(counts, [](auto& a, auto& b) {
                                return a.second < b.second;
                            })->first;
     }
@@ -186,9 +184,7 @@ std::vector<Line> lines_of(const model::Listing& before, const model::Listing& a
         }
         all.push_back(std::move(found.line));
     }
-    std::stable_sort(all.begin(), all.end(), [](const Line& left, const Line& right) {
-        return left.changed > right.changed;
-    });
+    std::ranges::stable_sort(all, std::greater{}, &Line::changed);
     return all;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sass/registers.hpp"
+#include "sass/difference.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -64,9 +64,8 @@ class Matching {
                                       bool of_before) const {
         const auto at = side.listing.labels.find(label);
         if (at == side.listing.labels.end()) return std::nullopt;
-        const auto found = std::partition_point(pairs_.begin(), pairs_.end(), [&](const auto& p) {
-            return (of_before ? p.first : p.second) < at->second;
-        });
+        const auto found = std::ranges::partition_point(
+            pairs_, [&](const auto& p) { return (of_before ? p.first : p.second) < at->second; });
         return static_cast<std::size_t>(found - pairs_.begin());
     }
 

@@ -9,7 +9,7 @@
 #include <map>
 
 #include "model/kernel_name.hpp"
-#include "sass/causes.hpp"
+#include "sass/difference.hpp"
 
 namespace perfgate::sass {
 namespace {
@@ -136,9 +136,8 @@ std::string reason_added(const OfLaunch& before, const model::Samples& was, cons
     std::map<std::string, double> added;
     for (const auto& [reason, count] : is.reasons) added[reason] += after.count(count);
     for (const auto& [reason, count] : was.reasons) added[reason] -= before.count(count);
-    const auto most = std::max_element(added.begin(), added.end(), [](auto& one, auto& other) {
-        return one.second < other.second;
-    });
+    const auto most = std::ranges::max_element(
+        added, [](auto& one, auto& other) { return one.second < other.second; });
     return reason_words(most == added.end() ? "misc" : most->first);
 }
 
@@ -149,8 +148,8 @@ double percent_of(const model::Samples& part, const model::Samples& all) {
 }
 
 bool has_lines(const model::Listing& listing) {
-    return std::any_of(listing.instructions.begin(), listing.instructions.end(),
-                       [](const model::Instruction& each) { return each.place.line > 0; });
+    return std::ranges::any_of(listing.instructions,
+                               [](const model::Instruction& each) { return each.place.line > 0; });
 }
 
 std::string without_lines(const model::Listing& listing) {
@@ -183,7 +182,7 @@ std::vector<HotLine> hot_lines(const Difference& difference) {
         lines.push_back({&line, percent_of(line.samples_before, before),
                          percent_of(line.samples_after, after)});
     }
-    std::stable_sort(lines.begin(), lines.end(), [](const HotLine& one, const HotLine& other) {
+    std::ranges::stable_sort(lines, [](const HotLine& one, const HotLine& other) {
         return std::max(one.before, one.after) > std::max(other.before, other.after);
     });
     return lines;
@@ -267,7 +266,7 @@ std::optional<WhereTimeWent> where_time_goes(const model::KernelCode& kernel) {
     }
     std::vector<std::pair<model::SourcePlace, model::Samples>> lines(by_place.begin(),
                                                                      by_place.end());
-    std::stable_sort(lines.begin(), lines.end(), [](const auto& one, const auto& other) {
+    std::ranges::stable_sort(lines, [](const auto& one, const auto& other) {
         return one.second.all() > other.second.all();
     });
     const auto share = [&](const model::Samples& part) {

@@ -25,7 +25,7 @@ struct WhereTimeWent {
 };
 
 /// `lines` are those of the comparison. A line is named if a launch has at least 2 % more samples
-/// than the base's and the line causes (causes.hpp) at least half of these, and both its own
+/// than the base's and the line causes (samples_by_cause) at least half of these, and both its own
 /// increase and the kernel's are at least four standard deviations above 0 (by chance once in
 /// 30,000 lines). Else the shortest range of at most 20 lines that cause three quarters of them is,
 /// likewise; `place` is then the line of it with the most. The deviation is that of counts, times

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "stacks/native.hpp"
-#include "util/descriptor.hpp"
+#include "util/file.hpp"
 
 namespace perfgate::stacks {
 

@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace perfgate::stacks {
@@ -87,5 +89,19 @@ class RepeatedReads {
     std::vector<std::byte> bytes_;
     std::size_t valid_ = 0, at_ = 0, offset_ = 0;
 };
+
+// The files that are mapped into a process.
+
+struct Mapping {
+    Address begin = 0, end = 0;
+    std::string file;         ///< with the words that the kernel adds: " (deleted)"
+    std::uint64_t inode = 0;  ///< of the file
+    bool executable = false;
+};
+
+/// By address; none if the process has ended or may not be looked at.
+std::vector<Mapping> mappings_of(pid_t process);
+/// Where the file is mapped first.
+std::optional<Address> first_of(const std::vector<Mapping>& mappings, const std::string& file);
 
 }  // namespace perfgate::stacks

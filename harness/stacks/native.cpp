@@ -9,8 +9,8 @@
 #include <array>
 #include <cstring>
 
-#include "util/descriptor.hpp"
 #include "util/error.hpp"
+#include "util/file.hpp"
 
 namespace perfgate::stacks {
 namespace {
@@ -267,9 +267,9 @@ void Native::stack(const elf::ModuleMemory& memory, Places& places, std::uint64_
 
 const Native::Places::Place* Native::place(Places& places, Address address, std::uint64_t look) {
     const auto find = [&]() -> Places::Place* {
-        const auto found = std::find_if(
-            places.places_.begin(), places.places_.end(),
-            [&](const Places::Place& each) { return each.begin <= address && address < each.end; });
+        const auto found = std::ranges::find_if(places.places_, [&](const Places::Place& each) {
+            return each.begin <= address && address < each.end;
+        });
         return found == places.places_.end() ? nullptr : &*found;
     };
     Places::Place* found = find();

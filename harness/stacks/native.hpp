@@ -15,7 +15,6 @@
 
 #include "elf/call_frames.hpp"
 #include "elf/function_names.hpp"
-#include "stacks/mappings.hpp"
 #include "stacks/memory.hpp"
 
 namespace perfgate::stacks {

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <utility>
 
-#include "stacks/mappings.hpp"
+#include "stacks/memory.hpp"
 
 namespace perfgate::stacks {
 namespace {
@@ -207,7 +207,7 @@ std::optional<Python> Python::find(std::string& about) {
         // Where glibc keeps the kernel's number of a thread, as this thread's own shows.
         std::array<std::int32_t, 512> own{};
         if (!memory.read(pthread_self(), own)) return refuse("its threads cannot be told apart");
-        const auto* const at = std::find(own.begin(), own.end(), gettid());
+        const auto* const at = std::ranges::find(own, gettid());
         if (at == own.end()) return refuse("its threads cannot be told apart");
         python.thread_id_in_pthread_ = 4 * static_cast<std::size_t>(at - own.begin());
     }

@@ -10,8 +10,6 @@
 #include <ctime>
 #include <utility>
 
-#include "stacks/background_thread.hpp"
-
 namespace perfgate::stacks {
 namespace {
 
@@ -172,8 +170,7 @@ void Sampler::look() {
     std::erase_if(processes_, [own = getpid()](const auto& each) {
         const auto& threads = each.second->threads;
         return each.first != own &&
-               std::all_of(threads.begin(), threads.end(),
-                           [](const auto& thread) { return thread.second.ended; });
+               std::ranges::all_of(threads, [](const auto& thread) { return thread.second.ended; });
     });
     ++sampling_.looks;
     sampling_.end_ns = now;

@@ -13,7 +13,7 @@
 
 #include "activity/record.hpp"
 #include "stacks/native.hpp"
-#include "util/descriptor.hpp"
+#include "util/file.hpp"
 
 namespace perfgate::stacks {
 

@@ -61,9 +61,9 @@ Item item_of(const Groups& groups) {
 /// The part of the variance of the groups' means that all items share, over the items that were
 /// measured in all of the groups.
 double shared_variance(const std::vector<Item>& items) {
-    const Item& widest = *std::max_element(
-        items.begin(), items.end(),
-        [](const Item& some, const Item& other) { return some.means.size() < other.means.size(); });
+    const Item& widest = *std::ranges::max_element(items, [](const Item& some, const Item& other) {
+        return some.means.size() < other.means.size();
+    });
     std::map<std::string, double> sums;
     std::size_t alike = 0;
     for (const Item& item : items) {

@@ -13,7 +13,7 @@ namespace {
 std::vector<double> checked_copy(std::span<const double> samples) {
     if (samples.empty()) throw std::invalid_argument("no samples");
     // NaN is meaningless here, and would break the ordering that the selection relies on.
-    if (!std::all_of(samples.begin(), samples.end(), [](double x) { return std::isfinite(x); })) {
+    if (!std::ranges::all_of(samples, [](double x) { return std::isfinite(x); })) {
         throw std::invalid_argument("a sample is not finite");
     }
     return {samples.begin(), samples.end()};

@@ -32,12 +32,11 @@ Ranks ranks_of(std::span<const double> others, std::span<const double> group) {
     for (const double value : others) values.push_back({value, false});
     for (const double value : group) values.push_back({value, true});
     if (others.empty() || group.empty()) throw std::invalid_argument("an empty group");
-    if (!std::all_of(values.begin(), values.end(),
-                     [](const Value& value) { return std::isfinite(value.value); })) {
+    if (!std::ranges::all_of(values,
+                             [](const Value& value) { return std::isfinite(value.value); })) {
         throw std::invalid_argument("a value is not finite");
     }
-    std::sort(values.begin(), values.end(),
-              [](const Value& left, const Value& right) { return left.value < right.value; });
+    std::ranges::sort(values, {}, &Value::value);
 
     Ranks ranks;
     ranks.doubled.resize(values.size());
@@ -88,8 +87,8 @@ double choices_up_to(std::span<const std::uint64_t> ranks, std::size_t chosen, s
 double exact_tail(const Ranks& ranks, std::size_t others, std::size_t group) {
     const std::size_t chosen = std::min(group, others);
     // Without ties all doubled ranks are even, and half of the sums do not occur.
-    const bool odd = std::any_of(ranks.doubled.begin(), ranks.doubled.end(),
-                                 [](std::uint32_t rank) { return rank % 2 == 1; });
+    const bool odd =
+        std::ranges::any_of(ranks.doubled, [](std::uint32_t rank) { return rank % 2 == 1; });
     const std::uint64_t unit = odd ? 1 : 2;
     const std::uint64_t mirror = 2 * (ranks.doubled.size() + 1);
     std::vector<std::uint64_t> counted(ranks.doubled.begin(), ranks.doubled.end());
@@ -98,7 +97,7 @@ double exact_tail(const Ranks& ranks, std::size_t others, std::size_t group) {
     std::uint64_t most = mirror / 2 * ranks.doubled.size() - ranks.group_sum;
     if (group <= others) {
         for (std::uint64_t& rank : counted) rank = mirror - rank;
-        std::reverse(counted.begin(), counted.end());
+        std::ranges::reverse(counted);
         most = mirror * group - ranks.group_sum;
     }
     for (std::uint64_t& rank : counted) rank /= unit;
@@ -232,8 +231,8 @@ SignedRanks signed_ranks(std::span<const double> differences) {
         if (!std::isfinite(difference)) throw std::invalid_argument("a value is not finite");
         if (difference != 0) values.push_back(difference);
     }
-    std::sort(values.begin(), values.end(),
-              [](double left, double right) { return std::fabs(left) < std::fabs(right); });
+    std::ranges::sort(values,
+                      [](double left, double right) { return std::fabs(left) < std::fabs(right); });
     SignedRanks ranks;
     for (std::size_t first = 0; first < values.size();) {
         std::size_t end = first + 1;
@@ -324,7 +323,7 @@ std::optional<Interval> signed_rank_interval(std::span<const double> differences
     for (std::size_t i = 0; i < taken.size(); ++i) {
         for (std::size_t j = 0; j <= i; ++j) means.push_back(std::midpoint(taken[i], taken[j]));
     }
-    std::sort(means.begin(), means.end());
+    std::ranges::sort(means);
     return Interval{means[left_out - 1], means[means.size() - left_out]};
 }
 

@@ -16,7 +16,7 @@ namespace perfgate::stats {
 namespace {
 
 void require_finite(std::span<const double> values) {
-    if (!std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); })) {
+    if (!std::ranges::all_of(values, [](double x) { return std::isfinite(x); })) {
         throw std::invalid_argument("a value is not finite");
     }
 }
@@ -55,7 +55,7 @@ double trimmed_mean(std::span<const double> samples, double fraction) {
     if (!(fraction >= 0 && fraction < 0.5)) throw std::invalid_argument("not in [0, 0.5)");
     require_finite(samples);
     std::vector<double> sorted(samples.begin(), samples.end());
-    std::sort(sorted.begin(), sorted.end());
+    std::ranges::sort(sorted);
     // The tolerance makes 10 % of 30 three, even if the product of doubles is slightly below it.
     const auto dropped =
         static_cast<std::size_t>(static_cast<double>(sorted.size()) * fraction + 1e-9);

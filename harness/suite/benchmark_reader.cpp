@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kinds/benchmark/formats/formats.hpp"
-#include "kinds/benchmark/formats/json_path.hpp"
+#include "kinds/benchmark/formats/json_text.hpp"
 #include "kinds/benchmark/formats/table.hpp"
 #include "metrics/catalogue.hpp"
 #include "model/case.hpp"
@@ -70,9 +70,8 @@ class BenchmarkReader {
                 .measured_as(stated(&BenchmarkReading::rows)),
             Row("case",
                 "Where a result's name is: a column, a path below a row, or a group; by default "
-                "the "
-                "group `case`. Without it, and for rows that are no members of an object, the name "
-                "is `result`.",
+                "the group `case`. Without it, and for rows that are no members of an object, the "
+                "name is `result`.",
                 defined("place"), &BenchmarkReader::name)
                 .measured_as(stated(&BenchmarkReading::name)),
             Row("axes",
@@ -190,12 +189,11 @@ class BenchmarkReader {
         const bool of_table = value.key == "axes" || value.key == "samples";
         if (of_rows ? format_->has_rows() : of_table ? format_->is_table : is_generic())
             return true;
-        problems_.add(value.node.at,
-                      fmt::format("'{}' with the format {}, which needs none; expected it of {}",
-                                  value.key, format_->name,
-                                  of_rows    ? "json, jsonl and text"
-                                  : of_table ? "formats that are tables"
-                                             : "csv, json, jsonl and text"));
+        problems_.add(value.node.at, "'{}' with the format {}, which needs none; expected it of {}",
+                      value.key, format_->name,
+                      of_rows    ? "json, jsonl and text"
+                      : of_table ? "formats that are tables"
+                                 : "csv, json, jsonl and text");
         return false;
     }
 
@@ -246,20 +244,18 @@ class BenchmarkReader {
         const bool by_pattern = format_->places == benchmark::PlaceKind::group;
         const YamlNode* rows = by_pattern ? fields_.require("rows", problems_) : nullptr;
         if (!has_metrics()) {
-            problems_.add(
-                at, fmt::format(
-                        "format {} without 'values'; expected a map such as "
-                        "{{real_time: {{from: {}, unit: s}}}}",
-                        format_->name,
-                        format_->places == benchmark::PlaceKind::path ? "/seconds" : "seconds"));
+            problems_.add(at,
+                          "format {} without 'values'; expected a map such as {{real_time: {{from: "
+                          "{}, unit: s}}}}",
+                          format_->name,
+                          format_->places == benchmark::PlaceKind::path ? "/seconds" : "seconds");
         } else if (rows != nullptr && problems_.count() == 0 && !is_pattern(*rows)) {
             return;
         } else if (!has_gate_) {
             const auto& names = label_.settings.metrics->names;
-            problems_.add(at,
-                          fmt::format("nothing of the benchmark is gated; expected 'tolerances' "
-                                      "such as {{{}: 5%}}",
-                                      names.empty() ? "real_time" : names.front()));
+            problems_.add(
+                at, "nothing of the benchmark is gated; expected 'tolerances' such as {{{}: 5%}}",
+                names.empty() ? "real_time" : names.front());
         }
     }
 
@@ -315,9 +311,8 @@ class BenchmarkReader {
             const std::string& axis = entry.key->text;
             if (!model::is_identifier(axis)) {
                 problems_.add(entry.key->at,
-                              fmt::format("{} is not the name of a parameter; expected letters, "
-                                          "digits and '_'",
-                                          in_quotes(axis)));
+                              "{} is not the name of a parameter; expected letters, digits and '_'",
+                              in_quotes(axis));
                 continue;
             }
             reading_.axes.emplace_back(axis, place(*entry.value, axis));
@@ -359,16 +354,15 @@ class BenchmarkReader {
                 entry.key->at,
                 known ? fmt::format("{} is a metric that perfgate measures; expected another name",
                                     in_quotes(name))
-                      : fmt::format("{} is not the name of a metric; expected letters, digits and "
-                                    "'_'",
-                                    in_quotes(name)));
+                      : fmt::format(
+                            "{} is not the name of a metric; expected letters, digits and '_'",
+                            in_quotes(name)));
             return read;
         }
         const auto& builtin = format_->metrics;
-        if (std::find(builtin.begin(), builtin.end(), name) != builtin.end()) {
-            problems_.add(entry.key->at,
-                          fmt::format("{} is read from the format {} already; expected others",
-                                      in_quotes(name), format_->name));
+        if (std::ranges::find(builtin, name) != builtin.end()) {
+            problems_.add(entry.key->at, "{} is read from the format {} already; expected others",
+                          in_quotes(name), format_->name);
             return read;
         }
         const Fields fields(*entry.value, "a value", key_names(value_keys()), problems_);
@@ -390,15 +384,14 @@ class BenchmarkReader {
     /// The unit of a metric that the catalogue has: it must be stated, and fit.
     void known_unit(const YamlNode::Entry& entry, const ValueText& text, BenchmarkValue& read) {
         if (text.better_at != nullptr) {
-            problems_.add(text.better_at->at, fmt::format("{} is better {} already; leave it out",
-                                                          in_quotes(read.definition.name),
-                                                          to_text(read.definition.direction)));
+            problems_.add(text.better_at->at, "{} is better {} already; leave it out",
+                          in_quotes(read.definition.name), to_text(read.definition.direction));
         }
         const std::string units = units_for(read.definition.unit);
         if (text.unit == nullptr && (units.empty() || !text.unit_from.empty())) return;
         if (text.unit == nullptr) {
-            problems_.add(entry.value->at, fmt::format("{} without 'unit'; expected the file's: {}",
-                                                       in_quotes(read.definition.name), units));
+            problems_.add(entry.value->at, "{} without 'unit'; expected the file's: {}",
+                          in_quotes(read.definition.name), units);
             return;
         }
         const auto unit = unit_of(*text.unit);
@@ -417,10 +410,9 @@ class BenchmarkReader {
         definition.metric_class = MetricClass::exact;
         std::optional<Direction> direction = text.better;
         if (text.unit == nullptr && !text.unit_from.empty()) {
-            problems_.add(
-                entry.value->at,
-                fmt::format("the unit of {} without 'as'; expected {{from: {}, as: UNIT}}",
-                            in_quotes(definition.name), text.unit_from));
+            problems_.add(entry.value->at,
+                          "the unit of {} without 'as'; expected {{from: {}, as: UNIT}}",
+                          in_quotes(definition.name), text.unit_from);
             return;
         }
         if (text.unit != nullptr) {
@@ -438,9 +430,8 @@ class BenchmarkReader {
             }
         }
         if (!direction) {
-            problems_.add(entry.value->at,
-                          fmt::format("{} without 'better'; expected lower, higher or none",
-                                      in_quotes(definition.name)));
+            problems_.add(entry.value->at, "{} without 'better'; expected lower, higher or none",
+                          in_quotes(definition.name));
             return;
         }
         definition.direction = *direction;
@@ -471,9 +462,10 @@ class BenchmarkReader {
     /// Rows of the formats that are no tables have no places.
     bool may_have_rows(const YamlNode& node, std::string_view what) {
         if (format_->is_table) return true;
-        problems_.add(node.at, fmt::format("{} with the format {}, whose results are no rows; "
-                                           "expected it of formats that are tables",
-                                           what, format_->name));
+        problems_.add(node.at,
+                      "{} with the format {}, whose results are no rows; expected it of formats "
+                      "that are tables",
+                      what, format_->name);
         return false;
     }
 
@@ -530,7 +522,7 @@ class BenchmarkReader {
     void tolerance(const YamlNode::Entry& entry) {
         const std::string& name = entry.key->text;
         const std::vector<std::string>& names = label_.settings.metrics->names;
-        if (std::find(names.begin(), names.end(), name) == names.end()) {
+        if (std::ranges::find(names, name) == names.end()) {
             problems_.add_unknown(
                 entry.key->at, fmt::format("metric of the format {}:", format_->name), name, names);
             return;

@@ -97,11 +97,11 @@ void CaseBuilder::refuse_product(const Matrix& matrix, std::size_t groups, Posit
     double count = static_cast<double>(groups);
     for (const Axis& axis : matrix.axes) count *= static_cast<double>(axis.items.size());
     if (count <= static_cast<double>(most_cases)) count = static_cast<double>(combinations_);
-    problems_.fail(
-        at, fmt::format("{} combinations before 'exclude', over all variants and "
-                        "cache temperatures; expected at most {}",
-                        count < 1e15 ? fmt::format("{:.0f}", count) : fmt::format("{:.3g}", count),
-                        most_cases));
+    problems_.fail(at,
+                   "{} combinations before 'exclude', over all variants and cache temperatures; "
+                   "expected at most {}",
+                   count < 1e15 ? fmt::format("{:.0f}", count) : fmt::format("{:.3g}", count),
+                   most_cases);
 }
 
 void CaseBuilder::check_excludes(const Matrix& matrix, const std::vector<bool>& used_excludes,
@@ -120,13 +120,13 @@ void CaseBuilder::add_case(model::CaseSpec spec, Position at, const model::Workl
                            const model::VariantInfo& variant, std::size_t entry) {
     for (const model::ParamInfo& info : workload.params) {
         if (info.default_value || spec.params.contains(info.name)) continue;
-        problems_.add(at, fmt::format("parameter {} of {} is not set and has no default; "
-                                      "expected it in 'params' or 'matrix'",
-                                      in_quotes(info.name), util::printable(workload.name, 80)));
+        problems_.add(
+            at,
+            "parameter {} of {} is not set and has no default; expected it in 'params' or 'matrix'",
+            in_quotes(info.name), util::printable(workload.name, 80));
     }
     if (suite_.cases.size() == most_cases) {
-        problems_.fail(
-            at, fmt::format("more than {} cases; expected a smaller suite: split it", most_cases));
+        problems_.fail(at, "more than {} cases; expected a smaller suite: split it", most_cases);
     }
     SuiteCase& added = suite_.cases.emplace_back();
     added.id = model::case_id(spec);

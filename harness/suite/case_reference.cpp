@@ -11,7 +11,7 @@
 
 #include "metrics/catalogue.hpp"
 #include "suite/fields.hpp"
-#include "util/number.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::suite {
 
@@ -72,8 +72,8 @@ std::optional<model::ParamValue> value_of(const model::ParamInfo& info, const st
         case model::ParamType::text:
             break;
     }
-    const bool allowed = info.choices.empty() || std::find(info.choices.begin(), info.choices.end(),
-                                                           text) != info.choices.end();
+    const bool allowed =
+        info.choices.empty() || std::ranges::find(info.choices, text) != info.choices.end();
     return allowed ? std::optional<model::ParamValue>(text) : std::nullopt;
 }
 
@@ -113,7 +113,7 @@ class ReferenceReader {
         const std::size_t begin = cursor_.at();
         const std::vector<std::string> names = workload_names(workloads_);
         const std::string name = take_name(names, "/");
-        const auto known = std::find(names.begin(), names.end(), name);
+        const auto known = std::ranges::find(names, name);
         if (known != names.end()) {
             operand_.known = &workloads_[static_cast<std::size_t>(known - names.begin())];
         }
@@ -184,8 +184,7 @@ class ReferenceReader {
         }
         const bool whole = length == after.size() || after[length] != '.';
         const std::vector<std::string>& names = reported.metrics->names;
-        return whole &&
-               std::find(names.begin(), names.end(), after.substr(0, length)) != names.end();
+        return whole && std::ranges::find(names, after.substr(0, length)) != names.end();
     }
 
     /// `[dtype=f32,m=64]`.
@@ -236,9 +235,7 @@ class ReferenceReader {
             return;
         }
         const auto& params = operand_.known->info->params;
-        const auto info =
-            std::find_if(params.begin(), params.end(),
-                         [&](const model::ParamInfo& param) { return param.name == name; });
+        const auto info = std::ranges::find(params, name, &model::ParamInfo::name);
         if (info == params.end()) {
             problems_.add_unknown(cursor_.place(name_at), "parameter", name, names_of(params));
             return;
@@ -312,7 +309,7 @@ std::optional<model::MetricDefinition> definition_of(const Operand& operand,
     const Settings* reported = operand.reported();
     if (reported != nullptr) {
         const std::vector<std::string>& names = reported->metrics->names;
-        if (std::find(names.begin(), names.end(), use.metric) == names.end()) {
+        if (std::ranges::find(names, use.metric) == names.end()) {
             problems.add_unknown(use.at,
                                  "metric of the benchmark " + operand.known->info->name + ":",
                                  use.metric, names);

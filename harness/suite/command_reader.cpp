@@ -11,7 +11,7 @@
 
 #include "metrics/catalogue.hpp"
 #include "model/command_words.hpp"
-#include "model/gpus.hpp"
+#include "model/subject.hpp"
 #include "suite/matrix.hpp"
 #include "util/text.hpp"
 
@@ -41,10 +41,8 @@ std::optional<std::string> read_word(const YamlNode& node, std::string_view what
     const bool braces = node.kind == YamlNode::Kind::map && node.entries.size() == 1 &&
                         node.entries.front().value->kind == YamlNode::Kind::null;
     if (braces) {
-        problems.add(node.at, fmt::format("a map in {}; expected a word with {{ }} in quotes: "
-                                          "\"{{{}}}\"",
-                                          in_quotes(what),
-                                          util::printable(node.entries.front().key->text, 80)));
+        problems.add(node.at, "a map in {}; expected a word with {{ }} in quotes: \"{{{}}}\"",
+                     in_quotes(what), util::printable(node.entries.front().key->text, 80));
         return std::nullopt;
     }
     if (node.kind != YamlNode::Kind::scalar) {
@@ -52,14 +50,13 @@ std::optional<std::string> read_word(const YamlNode& node, std::string_view what
         return std::nullopt;
     }
     if (node.text.size() > longest_word) {
-        problems.add(node.at, fmt::format("a word of {} bytes in {}; expected at most {}",
-                                          node.text.size(), in_quotes(what), longest_word));
+        problems.add(node.at, "a word of {} bytes in {}; expected at most {}", node.text.size(),
+                     in_quotes(what), longest_word);
         return std::nullopt;
     }
     if (node.text.find('\0') != std::string::npos) {
-        problems.add(node.at, fmt::format("a zero byte in {}; expected text that a program can be "
-                                          "given",
-                                          in_quotes(what)));
+        problems.add(node.at, "a zero byte in {}; expected text that a program can be given",
+                     in_quotes(what));
         return std::nullopt;
     }
     return node.text;
@@ -207,16 +204,15 @@ class CommandReader {
                                                     integer(0, 255)),
             counted<&command::Command::warm_up_runs>(
                 "warmup", "Runs before the first one that counts.", integer(0, 100)),
-            counted<&command::Command::gpus>(
-                "gpus",
-                "How many GPUs the program sees, or `all` of one model: see [several "
-                "GPUs](programs.md#several-gpus).",
-                gpus()),
+            counted<&command::Command::gpus>("gpus",
+                                             "How many GPUs the program sees, or `all` of one "
+                                             "model: see [several GPUs](programs.md#several-gpus).",
+                                             gpus()),
             of_command<&command::Command::max_overhead>(
                 "max_overhead",
                 "If recording lengthens the range, or the program, by more than this, `span` and "
-                "what else depends on the host's time is invalid; see "
-                "[what recording costs](programs.md#what-recording-costs).",
+                "what else depends on the host's time is invalid; see [what recording "
+                "costs](programs.md#what-recording-costs).",
                 fraction())
                 .shows([](const Program& of) { return percent(of.command.max_overhead); })
                 .weaker_if([](const Program& before, const Program& after) {
@@ -247,8 +243,8 @@ class CommandReader {
                 .measured_as([](const Program& of) { return words_of(of.command.words); }),
             of_command<&command::Command::code>(
                 "code",
-                "`false`: the machine code of kernels is not read, so that no GPU time is "
-                "[shown by its code](programs.md#unchanged-work).",
+                "`false`: the machine code of kernels is not read, so that no GPU time is [shown "
+                "by its code](programs.md#unchanged-work).",
                 boolean())
                 .shows([](const Program& of) { return of.command.code ? "" : "false"; })
                 .weaker_if([](const Program& before, const Program& after) {
@@ -297,22 +293,20 @@ class CommandReader {
         std::vector<std::string> words;
         const auto items = read_list(node, what, "words: the program and its arguments", problems_);
         if (items.size() > most_words) {
-            problems_.add(node.at, fmt::format("{} words in {}; expected at most {}", items.size(),
-                                               in_quotes(what), most_words));
+            problems_.add(node.at, "{} words in {}; expected at most {}", items.size(),
+                          in_quotes(what), most_words);
             return words;
         }
         for (const YamlNode* item : items) {
             const std::optional<std::string> word = read_word(*item, what, problems_);
             if (!word) continue;
             if (words.empty() && is_command_line(*word)) {
-                problems_.add(item->at, fmt::format("no program is named {}; expected one item per "
-                                                    "word: [{}]",
-                                                    in_quotes(*word), one_item_per_word(*word)));
+                problems_.add(item->at, "no program is named {}; expected one item per word: [{}]",
+                              in_quotes(*word), one_item_per_word(*word));
             }
             if (words.empty() && word->empty()) {
-                problems_.add(item->at, fmt::format("{} begins with an empty word; expected a "
-                                                    "program",
-                                                    in_quotes(what)));
+                problems_.add(item->at, "{} begins with an empty word; expected a program",
+                              in_quotes(what));
             }
             note_parameters(*word, item->at, what != "check");
             words.push_back(*word);
@@ -360,9 +354,10 @@ class CommandReader {
             for (const std::string& name : label.settings.metrics->names) {
                 const auto metric = metrics::find_metric(name);
                 if (!metric || metric->source != metrics::Source::counter) continue;
-                problems_.add(at, fmt::format("'capture' with the counter {}.{}; expected counters "
-                                              "in an entry of their own, with 'skip'",
-                                              label.name, name));
+                problems_.add(at,
+                              "'capture' with the counter {}.{}; expected counters in an entry of "
+                              "their own, with 'skip'",
+                              label.name, name);
                 return;
             }
         }
@@ -384,10 +379,10 @@ class CommandReader {
             matrix,
             [&](const YamlNode& key, bool rule) {
                 if (rule && (key.text == "variant" || key.text == "cache")) {
-                    problems_.add(key.at,
-                                  fmt::format("{} in the matrix of a program, which has none; "
-                                              "expected parameters",
-                                              in_quotes(key.text)));
+                    problems_.add(
+                        key.at,
+                        "{} in the matrix of a program, which has none; expected parameters",
+                        in_quotes(key.text));
                     return true;
                 }
                 if (!benchmark_ || key.text != out_parameter) return false;
@@ -407,19 +402,18 @@ class CommandReader {
         std::set<std::string> used;
         for (const auto& [name, at] : used_) {
             used.insert(name);
-            if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-            problems_.add(
-                at, fmt::format("'{{{}}}' is not a parameter of 'matrix'; expected {}{}",
-                                util::printable(name, 80), benchmark_ ? "one, or {out}" : "one",
-                                util::did_you_mean(name, usable)));
+            if (std::ranges::find(names, name) != names.end()) continue;
+            problems_.add(at, "'{{{}}}' is not a parameter of 'matrix'; expected {}{}",
+                          util::printable(name, 80), benchmark_ ? "one, or {out}" : "one",
+                          util::did_you_mean(name, usable));
         }
         for (const std::string& name : names) {
             if (used.contains(name)) continue;
             problems_.add(read_.matrix->at,
-                          fmt::format("parameter {} of 'matrix' is used nowhere; expected '{{{}}}' "
-                                      "in '{}', 'env' or 'check'",
-                                      in_quotes(name), util::printable(name, 80),
-                                      benchmark_ ? "benchmark" : "command"));
+                          "parameter {} of 'matrix' is used nowhere; expected '{{{}}}' in '{}', "
+                          "'env' or 'check'",
+                          in_quotes(name), util::printable(name, 80),
+                          benchmark_ ? "benchmark" : "command");
         }
     }
 
@@ -427,12 +421,10 @@ class CommandReader {
         for (const std::string_view key : recording_keys) {
             const YamlNode* node = fields_.find(key);
             if (node == nullptr) continue;
-            problems_.add(node->at,
-                          fmt::format("{} of a benchmark without 'measure', of which nothing is "
-                                      "recorded; {}",
-                                      in_quotes(key),
-                                      key == "expect" ? "expected the suite's 'expect'"
-                                                      : "expected 'measure' too"));
+            problems_.add(
+                node->at, "{} of a benchmark without 'measure', of which nothing is recorded; {}",
+                in_quotes(key),
+                key == "expect" ? "expected the suite's 'expect'" : "expected 'measure' too");
         }
     }
 

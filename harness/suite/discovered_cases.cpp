@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suite/discovered_cases.hpp"
+#include "suite/plan.hpp"
 
 #include <fmt/format.h>
 
@@ -51,9 +51,9 @@ void check_labels(const Suite& suite, const std::map<std::size_t, model::Discove
         const auto found = results.find(suite_case.spec.workload);
         if (found == results.end() || !found->second.contains(label)) continue;
         problems.add(suite.entries[suite_case.entry].at,
-                     fmt::format("the label {} of 'measure' and a result of the benchmark {} have "
-                                 "the same name; expected different names",
-                                 in_quotes(label), in_quotes(suite_case.spec.workload)));
+                     "the label {} of 'measure' and a result of the benchmark {} have the same "
+                     "name; expected different names",
+                     in_quotes(label), in_quotes(suite_case.spec.workload));
     }
     problems.throw_if_any();
 }
@@ -85,9 +85,9 @@ std::vector<SuiteCase> known_cases(const Suite& suite, const SuiteCase& unknown,
 void check_overrides(const Suite& suite) {
     Problems problems(suite.file);
     for (const Override& over : suite.overrides) {
-        const bool used = std::any_of(
-            suite.cases.begin(), suite.cases.end(),
-            [&](const SuiteCase& known) { return util::glob_match(over.match, known.id); });
+        const bool used = std::ranges::any_of(suite.cases, [&](const SuiteCase& known) {
+            return util::glob_match(over.match, known.id);
+        });
         if (!used && !may_match_unknown(suite, over)) {
             problems.add(over.at, matches_none_message(over, "suite"));
         }
@@ -184,9 +184,8 @@ void set_discovered_cases(const std::map<std::size_t, model::Discovered>& by_gro
         std::move(known.begin(), known.end(), std::back_inserter(cases));
         if (cases.size() > most_cases) {
             Problems problems(suite.file);
-            problems.fail(cases.back().at, fmt::format("more than {} cases; expected a smaller "
-                                                       "suite: split it",
-                                                       most_cases));
+            problems.fail(cases.back().at, "more than {} cases; expected a smaller suite: split it",
+                          most_cases);
         }
     }
     suite.cases = std::move(cases);

@@ -62,11 +62,11 @@ class EntryReader {
         for (const YamlNode* item : read_list(node, "variants", "variants", problems_)) {
             const model::VariantInfo* variant = read_variant(*item);
             if (variant == nullptr) continue;
-            if (std::find(variants.begin(), variants.end(), variant) == variants.end()) {
+            if (std::ranges::find(variants, variant) == variants.end()) {
                 variants.push_back(variant);
             } else {
-                problems_.add(item->at, fmt::format("{} is in 'variants' twice; expected it once",
-                                                    in_quotes(item->text)));
+                problems_.add(item->at, "{} is in 'variants' twice; expected it once",
+                              in_quotes(item->text));
             }
         }
         variants_ = variants;
@@ -103,8 +103,8 @@ class EntryReader {
                 matrix.exclude = rules(*entry.value, key);
             } else if (key == "variant" || key == "cache") {
                 problems_.add(entry.key->at,
-                              fmt::format("{} is not an axis; expected '{}' in the workload entry",
-                                          in_quotes(key), key == "cache" ? "cache" : "variants"));
+                              "{} is not an axis; expected '{}' in the workload entry",
+                              in_quotes(key), key == "cache" ? "cache" : "variants");
             } else {
                 matrix.axes.push_back(axis(entry));
             }
@@ -127,9 +127,7 @@ class EntryReader {
     }
 
     const model::ParamInfo* find_param(const YamlNode& key) {
-        const auto found =
-            std::find_if(workload_.params.begin(), workload_.params.end(),
-                         [&](const model::ParamInfo& info) { return info.name == key.text; });
+        const auto found = std::ranges::find(workload_.params, key.text, &model::ParamInfo::name);
         if (found != workload_.params.end()) return &*found;
         problems_.add_unknown(key.at, "parameter", key.text, names_of(workload_.params));
         return nullptr;
@@ -171,9 +169,8 @@ class EntryReader {
                 if (set_here.insert(param).second) claim(param, entry.key->at);
             }
             if (!params.empty() && !seen.insert(params).second) {
-                problems_.add(item->at, fmt::format("an item that the axis {} has already; "
-                                                    "expected each once",
-                                                    in_quotes(name)));
+                problems_.add(item->at, "an item that the axis {} has already; expected each once",
+                              in_quotes(name));
             }
             axis.items.push_back(std::move(params));
         }
@@ -184,16 +181,16 @@ class EntryReader {
     void claim(const std::string& param, Position at) {
         const bool first = set_by_axes_.insert(param).second;
         if (first && !set_in_params_.contains(param)) return;
-        problems_.add(at, fmt::format("parameter {} is set {} too; expected one place",
-                                      in_quotes(param), first ? "in 'params'" : "by another axis"));
+        problems_.add(at, "parameter {} is set {} too; expected one place", in_quotes(param),
+                      first ? "in 'params'" : "by another axis");
     }
 
     std::vector<MatrixRule> rules(const YamlNode& node, const std::string& what) {
         std::vector<MatrixRule> rules;
         const auto items = read_list(node, what, "maps from parameter to value", problems_);
         if (items.size() > most_rules) {
-            problems_.add(node.at, fmt::format("{} items in {}; expected at most {}", items.size(),
-                                               in_quotes(what), most_rules));
+            problems_.add(node.at, "{} items in {}; expected at most {}", items.size(),
+                          in_quotes(what), most_rules);
             return rules;
         }
         for (const YamlNode* item : items) {
@@ -212,10 +209,9 @@ class EntryReader {
             if (entry.key->text == "variant") {
                 const model::VariantInfo* variant = read_variant(*entry.value);
                 if (variant == nullptr) continue;
-                if (std::find(variants_.begin(), variants_.end(), variant) == variants_.end()) {
-                    problems_.add(entry.value->at,
-                                  fmt::format("{} is not in 'variants'; expected one that is",
-                                              in_quotes(variant->name)));
+                if (std::ranges::find(variants_, variant) == variants_.end()) {
+                    problems_.add(entry.value->at, "{} is not in 'variants'; expected one that is",
+                                  in_quotes(variant->name));
                 }
                 rule.variant = variant->name;
             } else if (entry.key->text == "cache") {
@@ -253,11 +249,11 @@ const model::WorkloadInfo* read_workload(const YamlNode& node,
     }
     const model::WorkloadInfo* workload = model::find_workload(workloads, *name);
     if (workload == nullptr) {
-        problems.add(node.at,
-                     fmt::format("unknown workload {}; expected {}one of a plugin that --plugin or "
-                                 "'plugins' names{}",
-                                 in_quotes(*name), workloads.empty() ? "" : listed(workloads),
-                                 util::did_you_mean(*name, names_of(workloads))));
+        problems.add(
+            node.at,
+            "unknown workload {}; expected {}one of a plugin that --plugin or 'plugins' names{}",
+            in_quotes(*name), workloads.empty() ? "" : listed(workloads),
+            util::did_you_mean(*name, names_of(workloads)));
     }
     return workload;
 }
@@ -316,9 +312,8 @@ const std::vector<Key<Override>>& override_keys() {
          text("why the cases are not measured", longest_reason), &Override::skip},
         {"was",
          "What the cases were named before: `old` for another first part of the id, `old/name`, or "
-         "a "
-         "whole id. Baselines and `review` follow it: a case without a baseline takes that of its "
-         "former name.",
+         "a whole id. Baselines and `review` follow it: a case without a baseline takes that of "
+         "its former name.",
          text("the former name of the cases", longest_glob), &Override::was},
     };
     return keys;
@@ -357,9 +352,8 @@ ReadEntry read_declared(const model::WorkloadInfo& workload, const StatedCases& 
     for (const model::ParamInfo& info : workload.params) {
         if (reader.states(info.name)) continue;
         if (info.values.empty()) {
-            problems.add(at, fmt::format("the values of {} are no literals in {}; expected them in "
-                                         "'matrix'",
-                                         in_quotes(info.name), in_quotes(workload.name)));
+            problems.add(at, "the values of {} are no literals in {}; expected them in 'matrix'",
+                         in_quotes(info.name), in_quotes(workload.name));
         }
         Axis axis{info.name, {}};
         for (const model::ParamValue& value : info.values)
@@ -374,17 +368,16 @@ std::vector<std::string> read_tags(const YamlNode& node, Problems& problems) {
     std::vector<std::string> tags;
     const auto items = read_list(node, "tags", "tags", problems);
     if (items.size() > most_tags) {
-        problems.add(node.at, fmt::format("{} tags; expected at most {}", items.size(), most_tags));
+        problems.add(node.at, "{} tags; expected at most {}", items.size(), most_tags);
         return tags;
     }
     for (const YamlNode* item : items) {
         const std::optional<std::string> tag = read_slug(*item, "tags", problems);
         if (!tag) continue;
-        if (std::find(tags.begin(), tags.end(), *tag) == tags.end()) {
+        if (std::ranges::find(tags, *tag) == tags.end()) {
             tags.push_back(*tag);
         } else {
-            problems.add(item->at,
-                         fmt::format("{} is in 'tags' twice; expected it once", in_quotes(*tag)));
+            problems.add(item->at, "{} is in 'tags' twice; expected it once", in_quotes(*tag));
         }
     }
     return tags;
@@ -429,8 +422,7 @@ std::vector<Override> read_overrides(const YamlNode& node, Problems& problems) {
     std::vector<Override> overrides;
     const auto items = read_list(node, "overrides", "overrides", problems);
     if (items.size() > most_rules) {
-        problems.add(node.at,
-                     fmt::format("{} overrides; expected at most {}", items.size(), most_rules));
+        problems.add(node.at, "{} overrides; expected at most {}", items.size(), most_rules);
         return overrides;
     }
     static const std::vector<std::string> names = key_names(tables::overriding());

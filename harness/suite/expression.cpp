@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "model/command_words.hpp"
-#include "model/dimension.hpp"
 #include "model/hottest_kernel.hpp"
 #include "model/roofline.hpp"
+#include "model/unit.hpp"
 #include "suite/amount.hpp"
 #include "suite/fields.hpp"
 #include "util/text.hpp"

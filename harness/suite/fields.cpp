@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "util/number.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::suite {
 
@@ -20,7 +20,7 @@ bool is_plain_scalar(const YamlNode& node) {
 }
 
 bool one_of(std::string_view text, std::initializer_list<std::string_view> words) {
-    return std::find(words.begin(), words.end(), text) != words.end();
+    return std::ranges::find(words, text) != words.end();
 }
 
 /// [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?
@@ -77,8 +77,8 @@ std::string describe(const YamlNode& node) {
 
 void add_wrong_type(const YamlNode& node, std::string_view what, std::string_view expected,
                     Problems& problems) {
-    problems.add(node.at, fmt::format("wrong value for {}; expected {}, found {}", in_quotes(what),
-                                      expected, describe(node)));
+    problems.add(node.at, "wrong value for {}; expected {}, found {}", in_quotes(what), expected,
+                 describe(node));
 }
 
 std::optional<bool> boolean_of(const YamlNode& node) {
@@ -127,29 +127,26 @@ Fields::Fields(const YamlNode& node, std::string_view what, const std::vector<st
                Problems& problems)
     : node_(node), what_(what), is_map_(node.kind == YamlNode::Kind::map) {
     if (!is_map_) {
-        problems.add(node.at, fmt::format("wrong value for {}; expected a map, found {}", what,
-                                          describe(node)));
+        problems.add(node.at, "wrong value for {}; expected a map, found {}", what, describe(node));
         return;
     }
     for (const YamlNode::Entry& entry : node.entries) {
-        if (std::find(keys.begin(), keys.end(), entry.key->text) != keys.end()) continue;
+        if (std::ranges::find(keys, entry.key->text) != keys.end()) continue;
         problems.add_unknown(entry.key->at, "key", entry.key->text, keys);
     }
 }
 
 const YamlNode* Fields::find(std::string_view key) const {
     if (!is_map_) return nullptr;
-    const auto found =
-        std::find_if(node_.entries.begin(), node_.entries.end(),
-                     [&](const YamlNode::Entry& entry) { return entry.key->text == key; });
+    const auto found = std::ranges::find_if(
+        node_.entries, [&](const YamlNode::Entry& entry) { return entry.key->text == key; });
     return found == node_.entries.end() ? nullptr : found->value;
 }
 
 const YamlNode* Fields::require(std::string_view key, Problems& problems) const {
     const YamlNode* value = find(key);
     if (value == nullptr && is_map_) {
-        problems.add(node_.at,
-                     fmt::format("{} has no {}; expected that key", what_, in_quotes(key)));
+        problems.add(node_.at, "{} has no {}; expected that key", what_, in_quotes(key));
     }
     return value;
 }
@@ -159,8 +156,7 @@ std::vector<const YamlNode*> read_list(const YamlNode& node, std::string_view wh
     if (node.kind != YamlNode::Kind::list) {
         add_wrong_type(node, what, fmt::format("a list of {}", expected), problems);
     } else if (node.items.empty()) {
-        problems.add(node.at,
-                     fmt::format("{} is empty; expected a list of {}", in_quotes(what), expected));
+        problems.add(node.at, "{} is empty; expected a list of {}", in_quotes(what), expected);
     }
     return node.items;
 }
@@ -174,8 +170,8 @@ std::optional<std::string> read_text(const YamlNode& node, std::string_view what
         return std::nullopt;
     }
     if (text->size() > longest) {
-        problems.add(node.at, fmt::format("{} is {} bytes long; expected at most {}",
-                                          in_quotes(what), text->size(), longest));
+        problems.add(node.at, "{} is {} bytes long; expected at most {}", in_quotes(what),
+                     text->size(), longest);
         return std::nullopt;
     }
     return text;
@@ -189,7 +185,7 @@ std::optional<std::size_t> read_choice(const YamlNode& node, std::string_view wh
         add_wrong_type(node, what, fmt::format("{}", fmt::join(choices, " or ")), problems);
         return std::nullopt;
     }
-    const auto found = std::find(choices.begin(), choices.end(), *text);
+    const auto found = std::ranges::find(choices, *text);
     if (found == choices.end()) {
         problems.add_unknown(node.at, fmt::format("value for {}:", in_quotes(what)), *text,
                              choices);
@@ -202,7 +198,7 @@ std::optional<std::string> read_slug(const YamlNode& node, std::string_view what
                                      Problems& problems) {
     std::optional<std::string> text = text_of(node);
     const bool good = text && !text->empty() && text->size() <= longest_slug &&
-                      std::all_of(text->begin(), text->end(), [](char c) {
+                      std::ranges::all_of(*text, [](char c) {
                           return (c >= 'a' && c <= 'z') || is_digit(c) || c == '_' || c == '-';
                       });
     if (good) return text;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "kinds/benchmark/benchmark.hpp"
 #include "model/command_words.hpp"
 #include "suite/amount.hpp"
 #include "util/text.hpp"
@@ -124,18 +125,16 @@ Sort<std::vector<std::string>> files(std::string_view what) {
                 auto file =
                     read_text(*item, value.key, "the name of a file", longest_path, value.problems);
                 if (!file) continue;
-                if (std::find(named.begin(), named.end(), *file) != named.end()) {
-                    value.problems.add(item->at,
-                                       fmt::format("{} is in {} twice; expected it once",
-                                                   in_quotes(*file), in_quotes(value.key)));
+                if (std::ranges::find(named, *file) != named.end()) {
+                    value.problems.add(item->at, "{} is in {} twice; expected it once",
+                                       in_quotes(*file), in_quotes(value.key));
                 }
                 named.push_back(*std::move(file));
             }
             if (named.size() > most_files) {
-                value.problems.add(
-                    value.node.at,
-                    fmt::format("{} has {}; expected at most {}", in_quotes(value.key),
-                                util::counted(named.size(), "file"), most_files));
+                value.problems.add(value.node.at, "{} has {}; expected at most {}",
+                                   in_quotes(value.key), util::counted(named.size(), "file"),
+                                   most_files);
             }
             if (value.problems.count() != before) return std::nullopt;
             return named;
@@ -153,8 +152,8 @@ std::vector<KeyText> joined(const std::vector<std::vector<KeyText>>& tables) {
     std::vector<KeyText> all;
     for (const auto& table : tables) {
         for (const KeyText& row : table) {
-            const bool has = std::any_of(
-                all.begin(), all.end(), [&](const KeyText& each) { return each.name == row.name; });
+            const bool has = std::ranges::any_of(
+                all, [&](const KeyText& each) { return each.name == row.name; });
             if (!has) all.push_back(row);
         }
     }
@@ -163,6 +162,39 @@ std::vector<KeyText> joined(const std::vector<std::vector<KeyText>>& tables) {
 
 std::string percent(double fraction) {
     return util::number_text(fraction * 100) + " %";
+}
+
+// What the keys of a suite say about a case, whatever its kind.
+
+namespace {
+
+/// Nothing: its processes are perfgate's own.
+std::optional<Program> program_of(const model::Subject& subject) {
+    static const command::Piece whole;
+    if (const auto* recorded = dynamic_cast<const command::Program*>(&subject)) {
+        return Program{recorded->command(), recorded->piece(), nullptr};
+    }
+    if (const auto* measured = dynamic_cast<const benchmark::Benchmark*>(&subject)) {
+        return Program{measured->command(), whole, &measured->layout()};
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+model::MeasuredAs measured_as(const model::Subject& subject) {
+    if (const auto* kernel = subject.kernel()) return measured_as(*kernel);
+    const auto program = program_of(subject);
+    return program ? measured_as(*program) : model::MeasuredAs{};
+}
+
+std::vector<WeakerKey> weaker_keys(const model::Subject& before, const model::Subject& after) {
+    if (before.kernel() != nullptr && after.kernel() != nullptr) {
+        return weaker_keys(*before.kernel(), *after.kernel());
+    }
+    const auto was = program_of(before);
+    const auto is = program_of(after);
+    return was && is ? weaker_keys(*was, *is) : std::vector<WeakerKey>{};
 }
 
 }  // namespace perfgate::suite

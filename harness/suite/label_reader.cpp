@@ -15,7 +15,6 @@
 #include "model/command_words.hpp"
 #include "suite/amount.hpp"
 #include "util/text.hpp"
-#include "util/word_of.hpp"
 
 namespace perfgate::suite {
 
@@ -193,8 +192,8 @@ class LabelReader {
             return;
         }
         if (node.entries.size() > most_labels) {
-            problems_.add(node.at, fmt::format("{} labels in 'measure'; expected at most {}",
-                                               node.entries.size(), most_labels));
+            problems_.add(node.at, "{} labels in 'measure'; expected at most {}",
+                          node.entries.size(), most_labels);
             return;
         }
         for (const YamlNode::Entry& entry : node.entries) {
@@ -226,9 +225,8 @@ class LabelReader {
         const bool of_range = fields.find("nvtx") != nullptr;
         const bool of_kernels = fields.find("kernel") != nullptr;
         if (node.kind == YamlNode::Kind::map && of_range == of_kernels) {
-            problems_.add(node.at,
-                          fmt::format("a label {} 'nvtx' and 'kernel'; expected one of them",
-                                      of_range ? "with" : "without"));
+            problems_.add(node.at, "a label {} 'nvtx' and 'kernel'; expected one of them",
+                          of_range ? "with" : "without");
         }
         LabelText read{.of_kernels = of_kernels, .counts = counts_};
         read.piece.kind = of_kernels ? command::Piece::Kind::kernels : command::Piece::Kind::range;
@@ -238,9 +236,8 @@ class LabelReader {
 
     static bool is_of_kernel(const KeyValue& value, const LabelText& to) {
         if (to.of_kernels) return true;
-        value.problems.add(
-            value.node.at,
-            fmt::format("{} of a range; expected it of a 'kernel' alone", in_quotes(value.key)));
+        value.problems.add(value.node.at, "{} of a range; expected it of a 'kernel' alone",
+                           in_quotes(value.key));
         return false;
     }
 
@@ -268,8 +265,7 @@ class LabelReader {
         const std::string& text = key.text;
         const std::string name =
             text.substr(0, text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_-"));
-        const auto found = std::find_if(read_.labels.begin(), read_.labels.end(),
-                                        [&](const Label& label) { return label.name == name; });
+        const auto found = std::ranges::find(read_.labels, name, &Label::name);
         if (found != read_.labels.end()) return &*found;
         if (name == program_label) return &add_label(name, {}, key.at);
         std::vector<std::string> names{std::string(program_label)};
@@ -295,7 +291,7 @@ class LabelReader {
         const auto is_gated = [](const Label& label) {
             return label.expected || !label.settings.tolerances.empty();
         };
-        const bool any = std::any_of(read_.labels.begin(), read_.labels.end(), is_gated);
+        const bool any = std::ranges::any_of(read_.labels, is_gated);
         for (Label& label : read_.labels) {
             label.settings.cross_board = cross_board_;
             if (is_gated(label) || wrong_gates_) continue;
@@ -303,9 +299,10 @@ class LabelReader {
                 label.expected = true;  // it documents what the gated ones are a part of
                 continue;
             }
-            problems_.add(label.at, fmt::format("nothing gates {}; expected a tolerance such as "
-                                                "{}.gpu_time: 3%, or an expectation",
-                                                in_quotes(label.name), label.name));
+            problems_.add(
+                label.at,
+                "nothing gates {}; expected a tolerance such as {}.gpu_time: 3%, or an expectation",
+                in_quotes(label.name), label.name);
         }
         if (!counts_.empty() && !wrong_gates_ && !any_counters()) {
             problems_.add(counts_.front(),
@@ -340,9 +337,10 @@ class LabelReader {
         Label* label = label_of(name);
         if (label == nullptr) return;
         if (label->name != name.text || label->piece.kind != command::Piece::Kind::range) {
-            problems_.add(name.at, fmt::format("{} in 'health' is no label of NVTX ranges; "
-                                               "expected one, such as step: {{nvtx: step}}",
-                                               in_quotes(name.text)));
+            problems_.add(name.at,
+                          "{} in 'health' is no label of NVTX ranges; expected one, such as step: "
+                          "{{nvtx: step}}",
+                          in_quotes(name.text));
             return;
         }
         auto stated = health_of(command_ + '/' + label->name, limits, name.at, problems_);
@@ -371,9 +369,9 @@ class LabelReader {
     void tolerance(const YamlNode::Entry& entry) {
         const std::string& key = entry.key->text;
         if (!is_of_label(key)) {
-            problems_.add(entry.key->at, fmt::format("{} in 'tolerances'; expected label.metric, "
-                                                     "such as step.gpu_time",
-                                                     in_quotes(key)));
+            problems_.add(entry.key->at,
+                          "{} in 'tolerances'; expected label.metric, such as step.gpu_time",
+                          in_quotes(key));
             return;
         }
         Label* label = label_of(*entry.key);
@@ -381,7 +379,7 @@ class LabelReader {
         const std::string name = key.substr(key.find('.') + 1);
         if (is_by_name_only(name) && !ask_for(*label, name, entry.key->at)) return;
         std::vector<std::string> names = label->settings.metrics->names;
-        if (std::find(names.begin(), names.end(), name) == names.end()) {
+        if (std::ranges::find(names, name) == names.end()) {
             if (label->piece.kind == command::Piece::Kind::kernels) names.emplace_back(stack);
             problems_.add_unknown(entry.key->at,
                                   fmt::format("metric of {}:", in_words(label->piece.kind)), name,
@@ -414,19 +412,18 @@ class LabelReader {
     bool ask_for(Label& label, const std::string& metric, Position at) {
         const bool of_kernels = label.piece.kind == command::Piece::Kind::kernels;
         if (of_kernels && !is_counter(metric) && metric != stack) {
-            problems_.add(at, fmt::format("{} of a label of kernels; expected it of a range or of "
-                                          "the program",
-                                          in_quotes(metric)));
+            problems_.add(at, "{} of a label of kernels; expected it of a range or of the program",
+                          in_quotes(metric));
             return false;
         }
         if (!of_kernels && !is_sampled(metric)) {
-            problems_.add(at, fmt::format("{} of {}; it is collected of kernels, expected a label "
-                                          "with 'kernel'",
-                                          in_quotes(metric), in_words(label.piece.kind)));
+            problems_.add(at,
+                          "{} of {}; it is collected of kernels, expected a label with 'kernel'",
+                          in_quotes(metric), in_words(label.piece.kind));
             return false;
         }
         std::vector<std::string>& names = label.settings.metrics->names;
-        if (std::find(names.begin(), names.end(), metric) == names.end()) {
+        if (std::ranges::find(names, metric) == names.end()) {
             names.push_back(metric);
             label.settings.of_kernels.push_back(metric);
         }
@@ -458,10 +455,10 @@ class LabelReader {
     }
 
     [[nodiscard]] bool any_counters() const {
-        return std::any_of(read_.labels.begin(), read_.labels.end(), [](const Label& label) {
+        return std::ranges::any_of(read_.labels, [](const Label& label) {
             if (label.piece.kind != command::Piece::Kind::kernels) return false;
             const auto& names = label.settings.metrics->names;
-            return std::any_of(names.begin(), names.end(), is_counter);
+            return std::ranges::any_of(names, is_counter);
         });
     }
 

@@ -14,7 +14,7 @@ namespace perfgate::suite {
 namespace {
 
 bool has_all(const model::Params& params, const model::Params& wanted) {
-    return std::all_of(wanted.begin(), wanted.end(), [&](const auto& want) {
+    return std::ranges::all_of(wanted, [&](const auto& want) {
         const auto found = params.find(want.first);
         return found != params.end() && found->second == want.second;
     });
@@ -22,7 +22,7 @@ bool has_all(const model::Params& params, const model::Params& wanted) {
 
 /// Whether `added` would change a value of `original`.
 bool overwrites(const model::Params& added, const model::Params& original) {
-    return std::any_of(added.begin(), added.end(), [&](const auto& value) {
+    return std::ranges::any_of(added, [&](const auto& value) {
         const auto found = original.find(value.first);
         return found != original.end() && found->second != value.second;
     });
@@ -97,13 +97,12 @@ namespace {
 void add_parameter(const YamlNode& key, const YamlNode& first_value,
                    std::vector<model::ParamInfo>& params, Problems& problems) {
     const std::string& name = key.text;
-    const auto known = std::any_of(params.begin(), params.end(),
-                                   [&](const model::ParamInfo& info) { return info.name == name; });
+    const auto known = std::ranges::any_of(
+        params, [&](const model::ParamInfo& info) { return info.name == name; });
     if (known) return;
     if (!model::is_identifier(name)) {
-        problems.add(key.at, fmt::format("{} is not the name of a parameter; expected letters, "
-                                         "digits and '_'",
-                                         in_quotes(name)));
+        problems.add(key.at, "{} is not the name of a parameter; expected letters, digits and '_'",
+                     in_quotes(name));
     }
     model::ParamInfo& info = params.emplace_back();
     info.name = name;

@@ -7,6 +7,7 @@
 
 #include "model/catalogue.hpp"
 #include "suite/python_reader.hpp"
+#include "suite/yaml_reader.hpp"
 
 namespace perfgate::suite {
 
@@ -37,5 +38,15 @@ std::string file_of_plugin(const std::string& named, const std::string& suite_fi
 /// declares belongs to the suites that name that file. `workloads` are those of all suites.
 std::vector<std::string> borrowed_workloads(const std::vector<std::string>& suite_files,
                                             const model::WorkloadCatalogue& workloads);
+
+// What an entry of a suite says about a workload whose plugin is not there.
+
+/// A workload that has the variants and parameters that the entry names, with the types of the
+/// values that it gives them: enough to list the entry's cases with the ids that they have with the
+/// plugin. What a variant runs on is not known.
+model::WorkloadInfo inferred_workload(const YamlNode& entry);
+
+/// Adds what `workload` has to the one of its name.
+void add_inferred(const model::WorkloadInfo& workload, model::WorkloadCatalogue& workloads);
 
 }  // namespace perfgate::suite

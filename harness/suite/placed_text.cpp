@@ -86,7 +86,7 @@ std::string Cursor::found() const {
 
 std::string Cursor::found_word() const {
     const std::string_view next = rest();
-    const auto end = std::find_if_not(next.begin(), next.end(), is_word_char);
+    const auto end = std::ranges::find_if_not(next, is_word_char);
     if (end == next.begin()) return found();
     return in_quotes(next.substr(0, static_cast<std::size_t>(end - next.begin())));
 }

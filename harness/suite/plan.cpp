@@ -14,7 +14,6 @@
 #include "model/case.hpp"
 #include "suite/suite_checks.hpp"
 #include "util/error.hpp"
-#include "util/number.hpp"
 #include "util/sha256.hpp"
 #include "util/text.hpp"
 
@@ -31,7 +30,7 @@ struct Used {
 };
 
 bool has_tag(const std::vector<std::string>& tags, const std::string& tag) {
-    return std::find(tags.begin(), tags.end(), tag) != tags.end();
+    return std::ranges::find(tags, tag) != tags.end();
 }
 
 /// Every filter and tag is evaluated, so that one which never matches is found.
@@ -104,31 +103,6 @@ std::string skip_reason(const SuiteCase& suite_case, const PlanOptions& options)
     return {};
 }
 
-/// Settings per set of layers: most cases of an entry share them.
-class SettingsCache {
-  public:
-    SettingsCache(const Suite& suite, const PlanOptions& options, Problems& problems)
-        : suite_(suite), options_(options), problems_(problems) {}
-
-    const ResolvedSettings& of(const SuiteCase& suite_case) {
-        auto layers = layers_of(suite_, suite_case, [&](const std::string& glob) {
-            return !options_.device_key.empty() && util::glob_match(glob, options_.device_key);
-        });
-        auto found = resolved_.find(layers);
-        if (found == resolved_.end()) {
-            ResolvedSettings settings = resolve(layers, problems_);
-            found = resolved_.emplace(std::move(layers), std::move(settings)).first;
-        }
-        return found->second;
-    }
-
-  private:
-    const Suite& suite_;
-    const PlanOptions& options_;
-    Problems& problems_;
-    std::map<std::vector<const Settings*>, ResolvedSettings> resolved_;
-};
-
 /// Programs are measured wherever they run.
 bool is_other(model::Target target, const PlanOptions& options) {
     return options.target && target != *options.target && target != model::Target::program;
@@ -144,8 +118,8 @@ std::vector<model::Relation> plan_relations(const Suite& suite,
         if (is_other(stated.target, options)) continue;
         model::Relation relation = stated.relation;
         for (const std::vector<std::size_t>& instance : stated.instances) {
-            if (std::none_of(instance.begin(), instance.end(),
-                             [&](std::size_t index) { return selected.contains(index); })) {
+            if (std::ranges::none_of(instance,
+                                     [&](std::size_t index) { return selected.contains(index); })) {
                 continue;
             }
             std::vector<std::string>& ids = relation.instances.emplace_back();
@@ -187,7 +161,7 @@ class IdsOfSuite {
 
     /// Or may have: cases of a benchmark that was not asked for them are not known.
     [[nodiscard]] bool contains(const std::string& id) const {
-        return ids_.contains(id) || std::any_of(open_.begin(), open_.end(), [&](const auto* spec) {
+        return ids_.contains(id) || std::ranges::any_of(open_, [&](const auto* spec) {
                    return model::stands_for(*spec, id);
                });
     }
@@ -204,13 +178,13 @@ SuitePlan plan_one(const Suite& suite, const PlanOptions& options, Used& used) {
     planned.suite.description = suite.description;
     PlanCounts& counts = planned.counts;
 
-    Problems problems(suite.file);
-    SettingsCache settings_cache(suite, options, problems);
+    DeviceSettings device_settings(suite, options.device_key);
+    Problems& problems = device_settings.problems();
     const std::set<std::size_t> selected = select(suite, options, used, counts);
     const IdsOfSuite ids(suite);
     for (const std::size_t index : selected) {
         const SuiteCase& suite_case = suite.cases[index];
-        const ResolvedSettings& settings = settings_cache.of(suite_case);
+        const ResolvedSettings& settings = device_settings.of(suite_case);
         const std::vector<model::GateRule>& gates = settings.gates(suite_case.target);
         if (gates.empty() && !suite_case.expected) {
             problems.add(suite_case.at, no_gate_message(suite_case, options.device_key));
@@ -301,8 +275,8 @@ std::string empty_message(const PlanCounts& counts, const PlanOptions& options) 
                             counts.other_target, host ? "CUDA" : "host", host ? "host" : "cuda");
         if (host && counts.other_target == counts.total) {
             text +=
-                "; they need a machine with an NVIDIA GPU, which 'perfgate doctor --backend "
-                "cuda' checks";
+                "; they need a machine with an NVIDIA GPU, which 'perfgate doctor --backend cuda' "
+                "checks";
         }
     }
     if (counts.not_matched > 0) {
@@ -317,8 +291,7 @@ void check_used(const std::vector<bool>& used, const std::vector<std::string>& w
                 std::string_view option, const std::string& instead) {
     for (std::size_t i = 0; i < wanted.size(); ++i) {
         if (used[i]) continue;
-        throw util::InputError(
-            fmt::format("{} {} selects no case{}", option, in_quotes(wanted[i]), instead));
+        throw util::InputError("{} {} selects no case{}", option, in_quotes(wanted[i]), instead);
     }
 }
 
@@ -341,10 +314,10 @@ void check_own_metrics(const model::Plan& plan) {
                 const auto [first, added] =
                     known.try_emplace(own.name, own, suite.name + '/' + workload);
                 if (added || first->second.first == own) continue;
-                throw util::InputError(fmt::format(
+                throw util::InputError(
                     "{}: {} of {} has another unit or direction than that of {}; expected a name "
                     "of its own",
-                    suite.file, in_quotes(own.name), workload, first->second.second));
+                    suite.file, in_quotes(own.name), workload, first->second.second);
             }
         }
     }
@@ -399,6 +372,15 @@ std::string former_id(const Suite& suite, const std::string& id) {
     return was;
 }
 
+const ResolvedSettings& DeviceSettings::of(const SuiteCase& suite_case) {
+    auto layers = layers_of(suite_, suite_case, [&](const std::string& glob) {
+        return !device_.empty() && util::glob_match(glob, device_);
+    });
+    const auto [found, added] = resolved_.try_emplace(std::move(layers));
+    if (added) found->second = resolve(found->first, problems_);
+    return found->second;
+}
+
 SuitePlan plan_suite(const Suite& suite, const PlanOptions& options) {
     Used used(options);
     return plan_one(suite, options, used);
@@ -419,7 +401,7 @@ std::vector<CaseOfSuites> cases_to_run(const std::vector<Suite>& suites,
         throw util::InputError(empty_message(counts, options) +
                                selectable(suites, options, wanted));
     }
-    const auto unused = std::find(used.filters.begin(), used.filters.end(), false);
+    const auto unused = std::ranges::find(used.filters, false);
     const std::string instead =
         unused == used.filters.end()
             ? ""
@@ -462,7 +444,7 @@ std::vector<Item> items_of(const model::Plan& plan) {
                 {!planned.skip_reason.empty(), suite.name, model::case_id(planned.spec), s, c});
         }
     }
-    std::sort(items.begin(), items.end());
+    std::ranges::sort(items);
     return items;
 }
 
@@ -507,9 +489,8 @@ ShardChoice parse_shard(std::string_view text) {
     const auto index = util::parsed<std::int64_t>(text.substr(0, slash));
     const auto count = util::parsed<std::int64_t>(text.substr(std::min(slash + 1, text.size())));
     if (!index || !count || *index < 1 || *index > *count || *count > most_shards) {
-        throw util::InputError(
-            fmt::format("--shard '{}': expected which of how many, from 1/{} on, as 2/3",
-                        util::printable(text, 100), count && *count > 0 ? *count : 1));
+        throw util::InputError("--shard '{}': expected which of how many, from 1/{} on, as 2/3",
+                               util::printable(text, 100), count && *count > 0 ? *count : 1);
     }
     return {*index, *count};
 }
@@ -518,11 +499,11 @@ model::Shard take_shard(model::Plan& plan, const ShardChoice& choice) {
     model::Shard shard = whole_of(plan, choice);
     const std::vector<Item> items = items_of(plan);
     const auto runnable =
-        std::count_if(items.begin(), items.end(), [](const Item& item) { return !item.skipped; });
+        std::ranges::count_if(items, [](const Item& item) { return !item.skipped; });
     if (runnable < choice.count) {
-        throw util::InputError(fmt::format(
+        throw util::InputError(
             "--shard {}/{}: {} of the {} cases run here: divide them into no more shards",
-            choice.index, choice.count, runnable, items.size()));
+            choice.index, choice.count, runnable, items.size());
     }
     std::vector<std::set<std::size_t>> kept(plan.suites.size());
     for (auto i = static_cast<std::size_t>(choice.index - 1); i < items.size();

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 
 #include "model/plan.hpp"
 #include "model/run.hpp"
+#include "model/subject.hpp"
 #include "suite/suite.hpp"
 
 namespace perfgate::suite {
@@ -39,6 +41,25 @@ struct PlanCounts {
 struct SuitePlan {
     model::PlannedSuite suite;
     PlanCounts counts;
+};
+
+/// The settings of a suite's cases on one device: most cases of an entry share them.
+class DeviceSettings {
+  public:
+    /// `device`: a key, or a glob of an override, which represents the devices that it matches;
+    /// empty: no override that names a device applies.
+    DeviceSettings(const Suite& suite, std::string device)
+        : suite_(suite), device_(std::move(device)), problems_(suite.file) {}
+
+    const ResolvedSettings& of(const SuiteCase& suite_case);
+    /// Parsing has reported those of the suite itself, not those of a device that it names.
+    Problems& problems() { return problems_; }
+
+  private:
+    const Suite& suite_;
+    std::string device_;
+    Problems problems_;
+    std::map<std::vector<const Settings*>, ResolvedSettings> resolved_;
 };
 
 /// Why the suite itself skips the case on this device, from the last override that skips it; empty:
@@ -92,5 +113,17 @@ ShardChoice parse_shard(std::string_view text);
 /// run: the result depends only on the plan's cases. Throws util::InputError if there are fewer
 /// cases to run than shards.
 model::Shard take_shard(model::Plan& plan, const ShardChoice& choice);
+
+// Cases that are not in a suite's file: what one case stands for, once it is discovered.
+
+/// The case in place of one that stands for it. A parameter that the suite sets keeps its value.
+model::CaseSpec spec_of(const model::DiscoveredCase& found, const model::CaseSpec& in_place_of);
+
+/// Replaces the case that stands for those of its group by these, and resolves the suite's open
+/// relations. Of a problem the case keeps the reason and fails; one whose group is not in
+/// `by_group` stays. Relations with either cannot be judged. Throws util::InputError for an
+/// override that matches no case, for a listed variant with the name of a discovered one, for a
+/// relation with a case that was not discovered, and if there are too many cases.
+void set_discovered_cases(const std::map<std::size_t, model::Discovered>& by_group, Suite& suite);
 
 }  // namespace perfgate::suite

@@ -2,6 +2,8 @@
 // The problems of a YAML file: collected with their locations and reported all at once.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <set>
@@ -34,6 +36,10 @@ class Problems {
     explicit Problems(std::string_view file);
 
     void add(Position at, std::string message);
+    template <class First, class... Rest>
+    void add(Position at, fmt::format_string<First, Rest...> text, First&& first, Rest&&... rest) {
+        add(at, fmt::format(text, std::forward<First>(first), std::forward<Rest>(rest)...));
+    }
 
     /// "unknown WHAT 'name'; expected one of …; did you mean 'x'?" `expected` replaces the list of
     /// candidates if that is long or open.
@@ -48,6 +54,11 @@ class Problems {
 
     /// For a problem after which reading cannot continue: adds it and throws all.
     [[noreturn]] void fail(Position at, std::string message);
+    template <class First, class... Rest>
+    [[noreturn]] void fail(Position at, fmt::format_string<First, Rest...> text, First&& first,
+                           Rest&&... rest) {
+        fail(at, fmt::format(text, std::forward<First>(first), std::forward<Rest>(rest)...));
+    }
 
   private:
     std::string text() const;
@@ -84,10 +95,9 @@ class Work {
     void spend(std::size_t steps, Position at) {
         steps_ += steps;
         if (steps_ <= most_steps) return;
-        problems_.fail(
-            at,
-            "too many overrides, metrics, relations or matrix rules for this many cases; "
-            "expected a smaller suite: split it");
+        problems_.fail(at,
+                       "too many overrides, metrics, relations or matrix rules for this many "
+                       "cases; expected a smaller suite: split it");
     }
 
   private:

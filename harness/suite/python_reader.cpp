@@ -104,9 +104,9 @@ std::vector<ReadEntry> read_python(const YamlNode& node, const model::WorkloadCa
     if (chosen.empty()) {
         const YamlNode* at = fields.find(own.workload.empty() ? "python" : "select");
         if (own.workload.empty() || names.empty()) {
-            problems.add(at->at, fmt::format("{} declares no workload; expected a function behind "
-                                             "@perfgate.workload(…)",
-                                             in_quotes(own.file)));
+            problems.add(
+                at->at, "{} declares no workload; expected a function behind @perfgate.workload(…)",
+                in_quotes(own.file));
         } else {
             problems.add_unknown(at->at, "workload", own.workload, names);
         }
@@ -170,7 +170,7 @@ void add_declared(const std::vector<PythonFile>& files, model::WorkloadCatalogue
         try {
             declared = python::declared_workloads(read(python.file), python.file);
         } catch (const util::InputError& error) {
-            throw util::InputError(fmt::format("{}: {}", python.place, error.what()));
+            throw util::InputError("{}: {}", python.place, error.what());
         }
         for (python::DeclaredWorkload& one : declared) {
             const model::WorkloadInfo* other = model::find_workload(workloads, one.info.name);
@@ -180,11 +180,11 @@ void add_declared(const std::vector<PythonFile>& files, model::WorkloadCatalogue
             } else if (other->bundled) {
                 workloads[static_cast<std::size_t>(other - workloads.data())] = std::move(one.info);
             } else if (other->plugin != python.file) {
-                throw util::InputError(fmt::format(
+                throw util::InputError(
                     "{}: {}:{}: the workload '{}' is one of {}, too; give it another name "
                     "(name=\"…\" in the decorator)",
                     python.place, util::printable(python.file), one.line, one.info.name,
-                    util::printable(other->plugin)));
+                    util::printable(other->plugin));
             }
         }
     }
@@ -206,7 +206,7 @@ model::WorkloadCatalogue known_by_run(const model::SuiteResult& measured, model:
             }
             for (const auto& [name, value] : result.spec.params) {
                 auto& known = values[name];
-                if (std::find(known.begin(), known.end(), value) == known.end()) {
+                if (std::ranges::find(known, value) == known.end()) {
                     known.push_back(value);
                 }
             }

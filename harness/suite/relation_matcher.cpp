@@ -162,12 +162,11 @@ CaseIndices RelationMatcher::cases_of(const Operand& operand) {
     scope_.spend(all.size() * (1 + operand.fixed.size()), operand.at);
     for (const std::size_t index : all) {
         const model::CaseSpec& spec = scope_.cases[index].spec;
-        const bool fits =
-            std::all_of(operand.fixed.begin(), operand.fixed.end(), [&](const auto& fixed) {
-                const auto set = spec.params.find(fixed.first);
-                return set != spec.params.end() &&
-                       model::to_text(set->second) == model::to_text(fixed.second);
-            });
+        const bool fits = std::ranges::all_of(operand.fixed, [&](const auto& fixed) {
+            const auto set = spec.params.find(fixed.first);
+            return set != spec.params.end() &&
+                   model::to_text(set->second) == model::to_text(fixed.second);
+        });
         if (fits && (!operand.cache || spec.cache == *operand.cache)) indices.push_back(index);
     }
     if (operand.is_open()) {
@@ -177,11 +176,9 @@ CaseIndices RelationMatcher::cases_of(const Operand& operand) {
     if (indices.empty()) {
         const bool listed = operand.reported() == nullptr;
         problems_.add(
-            operand.at,
-            fmt::format("the suite has no case of {}; expected {}", in_quotes(operand.text),
-                        listed ? "parameters and a cache that its cases have, which "
-                                 "`perfgate list` shows"
-                               : "parameters that one of its results has"));
+            operand.at, "the suite has no case of {}; expected {}", in_quotes(operand.text),
+            listed ? "parameters and a cache that its cases have, which `perfgate list` shows"
+                   : "parameters that one of its results has");
     }
     return indices;
 }
@@ -223,9 +220,9 @@ std::vector<CaseIndices> RelationMatcher::match(const std::vector<Operand>& oper
     }
     if (instances.empty()) {
         problems_.add(lonely->at,
-                      fmt::format("no case of {} has the parameters of one of {}; expected the "
-                                  "same values, or others fixed in brackets",
-                                  in_quotes(lonely->text), in_quotes(operands.front().text)));
+                      "no case of {} has the parameters of one of {}; expected the same values, or "
+                      "others fixed in brackets",
+                      in_quotes(lonely->text), in_quotes(operands.front().text));
     }
     return instances;
 }
@@ -245,11 +242,11 @@ CaseIndices RelationMatcher::known_or_unknown(CaseIndices partners) const {
 
 void RelationMatcher::refuse_ambiguous(const Operand& operand, std::size_t lead,
                                        const CaseIndices& partners) {
-    problems_.add(operand.at, fmt::format("{} cases of {} belong to {}: they differ in {}; "
-                                          "expected one; rule out the others in brackets",
-                                          partners.size(), in_quotes(operand.text),
-                                          util::printable(scope_.cases[lead].id, 200),
-                                          differences(scope_.cases, partners)));
+    problems_.add(operand.at,
+                  "{} cases of {} belong to {}: they differ in {}; expected one; rule out the "
+                  "others in brackets",
+                  partners.size(), in_quotes(operand.text),
+                  util::printable(scope_.cases[lead].id, 200), differences(scope_.cases, partners));
 }
 
 void RelationMatcher::check_metrics(const std::vector<Operand>& operands,
@@ -262,14 +259,12 @@ void RelationMatcher::check_metrics(const std::vector<Operand>& operands,
             if (is_collected(use.metric, *collected)) continue;
             // Once per place: usually all cases of an operand lack it.
             if (!uncollected_.insert(use.at).second) continue;
-            problems_.add(
-                use.at,
-                fmt::format("{} does not collect {}; expected it in its 'metrics'",
-                            util::printable(scope_.cases[instance[k]].id, 200),
-                            use.metric == model::bound_operand ? "gpu_time, which its bound needs"
-                            : use.metric == model::hottest_operand
-                                ? "kernels, which its hottest_kernel needs"
-                                : in_quotes(use.metric)));
+            problems_.add(use.at, "{} does not collect {}; expected it in its 'metrics'",
+                          util::printable(scope_.cases[instance[k]].id, 200),
+                          use.metric == model::bound_operand ? "gpu_time, which its bound needs"
+                          : use.metric == model::hottest_operand
+                              ? "kernels, which its hottest_kernel needs"
+                              : in_quotes(use.metric));
         }
     }
 }

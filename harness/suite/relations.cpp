@@ -11,7 +11,7 @@
 #include "model/hottest_kernel.hpp"
 #include "model/roofline.hpp"
 #include "suite/expression.hpp"
-#include "util/word_of.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::suite {
 
@@ -60,9 +60,8 @@ class RelationReader {
             return {};
         }
         if (node.entries.empty()) {
-            problems_.add(node.at,
-                          fmt::format("wrong value for 'expect'; expected {}, found nothing in it",
-                                      expected));
+            problems_.add(node.at, "wrong value for 'expect'; expected {}, found nothing in it",
+                          expected);
             return {};
         }
         const auto read_one = [&](const YamlNode& left, const YamlNode& right) {
@@ -99,8 +98,7 @@ class RelationReader {
     void read(const PlacedText& left, const PlacedText& right, Position at,
               const std::string& reason) {
         if (++count_ == most_relations + 1) {
-            problems_.add(left.start(),
-                          fmt::format("more than {} relations; expected fewer", most_relations));
+            problems_.add(left.start(), "more than {} relations; expected fewer", most_relations);
         }
         if (count_ > most_relations) return;
         std::optional<RelationExpression> parsed =
@@ -123,8 +121,8 @@ class RelationReader {
         check_targets(parsed->operands);
         if (problems_.count() != before) return;
         if (scope_.may_discover &&
-            std::any_of(parsed->operands.begin(), parsed->operands.end(),
-                        [](const Operand& operand) { return operand.is_open(); })) {
+            std::ranges::any_of(parsed->operands,
+                                [](const Operand& operand) { return operand.is_open(); })) {
             read_.open.push_back({std::move(found.relation), left, right});
             return;
         }
@@ -144,11 +142,11 @@ class RelationReader {
         for (const Operand& operand : operands) {
             const model::Target target = target_of(operand);
             if (target != target_of(leading)) {
-                problems_.add(operand.at,
-                              fmt::format("{} is {}, {} {}, and no run measures both; expected "
-                                          "variants of one target",
-                                          in_quotes(operand.text), side_of(target),
-                                          in_quotes(leading.text), side_of(target_of(leading))));
+                problems_.add(
+                    operand.at,
+                    "{} is {}, {} {}, and no run measures both; expected variants of one target",
+                    in_quotes(operand.text), side_of(target), in_quotes(leading.text),
+                    side_of(target_of(leading)));
                 continue;
             }
             for (const Operand::Use& use : operand.uses) {
@@ -158,8 +156,8 @@ class RelationReader {
                                      ? target == model::Target::program
                                      : !metric || applies(*metric, target);
                 if (has) continue;
-                problems_.add(use.at, fmt::format("{} has no {}; expected a metric that it has",
-                                                  side_of(target), in_quotes(use.metric)));
+                problems_.add(use.at, "{} has no {}; expected a metric that it has",
+                              side_of(target), in_quotes(use.metric));
             }
         }
     }

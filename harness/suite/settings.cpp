@@ -59,8 +59,8 @@ std::optional<Settings::Metrics> read_metrics(const YamlNode& node, Problems& pr
         }
     }
     if (metrics.names.size() > most_metrics) {
-        problems.add(node.at, fmt::format("{} metrics; expected at most {}", metrics.names.size(),
-                                          most_metrics));
+        problems.add(node.at, "{} metrics; expected at most {}", metrics.names.size(),
+                     most_metrics);
         metrics.names.resize(most_metrics);
     }
     // An empty list has been reported; it must not fall back to the layer below as if it were
@@ -101,11 +101,10 @@ const std::vector<Key<MetricTolerance>>& tolerance_keys() {
              to.tolerance.better = read_fraction(value.node, value.key, value.problems);
              const model::MetricDefinition& metric = to.metric.definition;
              if (metric.direction != model::Direction::none) return;
-             value.problems.add(
-                 value.node.at,
-                 fmt::format("'better' for {}, which is neither better lower nor higher; expected "
-                             "'worse', which holds both ways",
-                             in_quotes(metric.name)));
+             value.problems.add(value.node.at,
+                                "'better' for {}, which is neither better lower nor higher; "
+                                "expected 'worse', which holds both ways",
+                                in_quotes(metric.name));
          }},
         {"abs", "A smaller difference than this is no change, in the metric's unit or with a unit.",
          defined("leeway"),
@@ -119,8 +118,8 @@ const std::vector<Key<MetricTolerance>>& tolerance_keys() {
              to.tolerance.tail = read_fraction(value.node, value.key, value.problems);
              const model::MetricDefinition& metric = to.metric.definition;
              if (metric.unit == "ns") return;
-             value.problems.add(value.node.at, fmt::format("'tail' for {}, which is no time",
-                                                           in_quotes(metric.name)));
+             value.problems.add(value.node.at, "'tail' for {}, which is no time",
+                                in_quotes(metric.name));
          }},
         {"severity",
          "What follows if it is worse: the run fails, or only says so. By default what the config "
@@ -174,11 +173,9 @@ std::optional<model::Tolerance> read_tolerance(const YamlNode& node, const metri
             : fmt::format("{}, a fraction below 1, {} or {{abs: {}}}", example_percentage(*amount),
                           units.empty() ? "none" : "an amount in " + units,
                           bare ? fmt::format("{:g}", amount->value) : "…");
-    problems.add(
-        node.at,
-        fmt::format("wrong value for {}; expected {}, found {}{}", in_quotes(name), expected,
-                    describe(node),
-                    bare && time ? fmt::format("; did you mean {:g}%?", amount->value) : ""));
+    problems.add(node.at, "wrong value for {}; expected {}, found {}{}", in_quotes(name), expected,
+                 describe(node),
+                 bare && time ? fmt::format("; did you mean {:g}%?", amount->value) : "");
     return std::nullopt;
 }
 
@@ -212,11 +209,11 @@ std::optional<std::vector<model::Cache>> read_cache(const YamlNode& node, Proble
     for (const YamlNode* item : items) {
         const std::optional<model::Cache> found = cache.read({*item, "cache", problems});
         if (!found) continue;
-        if (std::find(caches.begin(), caches.end(), *found) == caches.end()) {
+        if (std::ranges::find(caches, *found) == caches.end()) {
             caches.push_back(*found);
         } else {
-            problems.add(item->at, fmt::format("{} is in 'cache' twice; expected it once",
-                                               in_quotes(item->text)));
+            problems.add(item->at, "{} is in 'cache' twice; expected it once",
+                         in_quotes(item->text));
         }
     }
     if (caches.empty()) return std::nullopt;
@@ -308,14 +305,15 @@ bool is_of_kernels(const metrics::Metric& metric) {
 void check_what_shares_need(const std::vector<std::string>& names, const Settings::Metrics* stated,
                             Problems& problems) {
     const auto has = [&](std::string_view name) {
-        return std::find(names.begin(), names.end(), name) != names.end();
+        return std::ranges::find(names, name) != names.end();
     };
     if (stated == nullptr || !has(metrics::ceiling_share) || has("gpu_time") || has("gpu_span")) {
         return;
     }
-    problems.add(stated->at, fmt::format("{} without gpu_time and gpu_span, of which it is a "
-                                         "share; expected one of them in 'metrics' too",
-                                         in_quotes(metrics::ceiling_share)));
+    problems.add(stated->at,
+                 "{} without gpu_time and gpu_span, of which it is a share; expected one of them "
+                 "in 'metrics' too",
+                 in_quotes(metrics::ceiling_share));
 }
 
 }  // namespace
@@ -428,13 +426,13 @@ ResolvedSettings resolve(std::span<const Settings* const> layers, Problems& prob
         if (!winner.entry->tolerance) continue;
         if (metrics != nullptr && metrics_layer > winner.layer) {
             problems.add(metrics->at,
-                         fmt::format("{} is gated (line {}) but not collected here; expected it in "
-                                     "'metrics', or '{}: none' in 'tolerances'",
-                                     in_quotes(name), winner.entry->at.line, name));
+                         "{} is gated (line {}) but not collected here; expected it in 'metrics', "
+                         "or '{}: none' in 'tolerances'",
+                         in_quotes(name), winner.entry->at.line, name);
         } else {
             problems.add(winner.entry->at,
-                         fmt::format("{} is gated but not collected; expected it in 'metrics' too",
-                                     in_quotes(name)));
+                         "{} is gated but not collected; expected it in 'metrics' too",
+                         in_quotes(name));
         }
     }
     return resolved;

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "model/command_words.hpp"
-#include "model/stated_work.hpp"
+#include "model/roofline.hpp"
 #include "suite/keys.hpp"
 
 namespace perfgate::suite {
@@ -49,8 +49,8 @@ class ArgumentsReader {
         if (node.kind == YamlNode::Kind::list && node.items.empty()) return;  // a kernel without
         const auto items = read_list(node, "arguments", "arguments of the kernel", problems_);
         if (items.size() > most_arguments) {
-            problems_.add(node.at, fmt::format("{} arguments; expected at most {}", items.size(),
-                                               most_arguments));
+            problems_.add(node.at, "{} arguments; expected at most {}", items.size(),
+                          most_arguments);
             return;
         }
         for (const YamlNode* item : items) argument(*item);
@@ -95,10 +95,10 @@ class ArgumentsReader {
             size_key("flops",
                      "Arithmetic operations that the result needs, a multiply-add counting 2.",
                      &ReadSource::flops),
-            size_key("bytes",
-                     "The least bytes that must move: every input read once, every output written "
-                     "once.",
-                     &ReadSource::bytes),
+            size_key(
+                "bytes",
+                "The least bytes that must move: every input read once, every output written once.",
+                &ReadSource::bytes),
             {"type",
              "Type of the operations (on tensor cores, the type of the inputs). Omit it for any "
              "other type.",
@@ -139,8 +139,8 @@ class ArgumentsReader {
             items = read_list(node, what, "up to three sizes: x, y, z", problems_);
         }
         if (items.size() > 3) {
-            problems_.add(node.at, fmt::format("{} sizes in {}; expected up to three: x, y, z",
-                                               items.size(), in_quotes(what)));
+            problems_.add(node.at, "{} sizes in {}; expected up to three: x, y, z", items.size(),
+                          in_quotes(what));
             return sizes;
         }
         for (const YamlNode* item : items) {
@@ -158,30 +158,28 @@ class ArgumentsReader {
             if (key != "size" && key != "fill" && fields.find(key) != nullptr) kinds.push_back(key);
         }
         if (kinds.size() != 1) {
-            problems_.add(
-                node.at, fmt::format("{} of the keys that say what an argument is; expected one of "
-                                     "in, out, inout, or for a value its type, such as i32",
-                                     kinds.empty() ? "none" : "several"));
+            problems_.add(node.at,
+                          "{} of the keys that say what an argument is; expected one of in, out, "
+                          "inout, or for a value its type, such as i32",
+                          kinds.empty() ? "none" : "several");
             return;
         }
         SourceArgument& argument = read_.kernel.arguments.emplace_back();
         ReadSource::Argument& read = read_.arguments.emplace_back();
         read.at = node.at;
         const YamlNode& value = *fields.find(kinds.front());
-        const auto role = std::find_if(buffer_roles.begin(), buffer_roles.end(),
-                                       [&](Role each) { return to_text(each) == kinds.front(); });
+        const auto role = std::ranges::find_if(
+            buffer_roles, [&](Role each) { return to_text(each) == kinds.front(); });
         if (role != buffer_roles.end()) {
             argument.role = *role;
             buffer(value, fields, argument, read);
         } else {
             argument.role = Role::value;
-            argument.type =
-                *std::find_if(element_types.begin(), element_types.end(),
-                              [&](ElementType type) { return to_text(type) == kinds.front(); });
+            argument.type = *std::ranges::find_if(
+                element_types, [&](ElementType type) { return to_text(type) == kinds.front(); });
             for (const std::string_view key : {"size", "fill"}) {
                 if (const YamlNode* found = fields.find(key)) {
-                    problems_.add(found->at,
-                                  fmt::format("'{}' of a value; expected only in a buffer", key));
+                    problems_.add(found->at, "'{}' of a value; expected only in a buffer", key);
                 }
             }
             passed_value(value, argument, read);

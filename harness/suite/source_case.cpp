@@ -34,17 +34,15 @@ class SourceFiller {
         words(filled_.check.against);
         for (auto& [name, value] : filled_.options.defines) words(value);
         if (filled_.check.against == filled_.kernel) {
-            problems_.add(read_.check_at, fmt::format("the kernel itself{}; expected another "
-                                                      "kernel or a file",
-                                                      of_case()));
+            problems_.add(read_.check_at, "the kernel itself{}; expected another kernel or a file",
+                          of_case());
         }
         sizes(read_.grid, most_blocks, "blocks", filled_.grid);
         sizes(read_.block, most_threads, "threads", filled_.block);
         const std::int64_t threads = filled_.block[0] * filled_.block[1] * filled_.block[2];
         if (threads > most_threads[0]) {
-            problems_.add(read_.block.front().at(),
-                          fmt::format("{} threads in a block{}; expected at most {}", threads,
-                                      of_case(), most_threads[0]));
+            problems_.add(read_.block.front().at(), "{} threads in a block{}; expected at most {}",
+                          threads, of_case(), most_threads[0]);
         }
         if (read_.shared) {
             filled_.shared_bytes = value(*read_.shared, 0, most_shared_bytes, "bytes").value_or(0);
@@ -77,14 +75,12 @@ class SourceFiller {
                                       std::int64_t most, std::string_view unit) {
         const IntegerExpression::Value value = expression.evaluate(params_);
         if (!value.problem.empty()) {
-            problems_.add(expression.at(),
-                          fmt::format("{}{}; expected an integer", value.problem, of_case()));
+            problems_.add(expression.at(), "{}{}; expected an integer", value.problem, of_case());
             return std::nullopt;
         }
         if (value.value < least || value.value > most) {
-            problems_.add(expression.at(), fmt::format("{} is {}{}; expected {} to {} {}",
-                                                       in_quotes(expression.text()), value.value,
-                                                       of_case(), least, most, unit));
+            problems_.add(expression.at(), "{} is {}{}; expected {} to {} {}",
+                          in_quotes(expression.text()), value.value, of_case(), least, most, unit);
             return std::nullopt;
         }
         return value.value;
@@ -107,8 +103,7 @@ class SourceFiller {
         const std::int64_t flops = stated(read_.flops, "operations");
         const std::int64_t bytes = stated(read_.bytes, "bytes");
         if (flops == 0 && bytes == 0) {
-            problems_.add(*read_.work_at,
-                          fmt::format("'work' is 0{}; expected operations or bytes", of_case()));
+            problems_.add(*read_.work_at, "'work' is 0{}; expected operations or bytes", of_case());
         }
         filled_.work.flops = static_cast<double>(flops);
         filled_.work.bytes = static_cast<double>(bytes);
@@ -142,13 +137,12 @@ class SourceFiller {
         } else if (const auto* integer = std::get_if<std::int64_t>(&found->second)) {
             argument.real = static_cast<double>(*integer);
         } else {
-            problems_.add(read.at, fmt::format("parameter {} is not a number; expected one",
-                                               in_quotes(read.real_parameter)));
+            problems_.add(read.at, "parameter {} is not a number; expected one",
+                          in_quotes(read.real_parameter));
         }
         if (!(std::fabs(argument.real) <= model::largest_of(argument.type))) {
-            problems_.add(read.at,
-                          fmt::format("parameter {} is too large for {}",
-                                      in_quotes(read.real_parameter), to_text(argument.type)));
+            problems_.add(read.at, "parameter {} is too large for {}",
+                          in_quotes(read.real_parameter), to_text(argument.type));
         }
     }
 

@@ -272,9 +272,10 @@ class SourceReader {
         if (!text) return;
         if (text->find('\0') != std::string::npos ||
             model::kind_of_source(*text) == model::SourceKind::unknown) {
-            problems_.add(node.at, fmt::format("{} is not a source; expected a file that ends with "
-                                               ".cu, .ptx, .cubin or .fatbin",
-                                               in_quotes(*text)));
+            problems_.add(
+                node.at,
+                "{} is not a source; expected a file that ends with .cu, .ptx, .cubin or .fatbin",
+                in_quotes(*text));
             return;
         }
         read_.kernel.file = *text;
@@ -286,8 +287,8 @@ class SourceReader {
         const auto text = read_text(node, what, expected, longest, problems_);
         if (!text) return {};
         if (util::printable(*text, longest) != *text) {
-            problems_.add(node.at, fmt::format("a control character in {}; expected {}",
-                                               in_quotes(what), expected));
+            problems_.add(node.at, "a control character in {}; expected {}", in_quotes(what),
+                          expected);
             return {};
         }
         note_words(*text, node.at);
@@ -309,8 +310,8 @@ class SourceReader {
             read_.workload.name = stem;
         } else if (!read_.kernel.file.empty()) {
             problems_.add(fields_.find("source")->at,
-                          fmt::format("{} cannot name a workload; expected 'name', of [a-z0-9_-]",
-                                      in_quotes(stem)));
+                          "{} cannot name a workload; expected 'name', of [a-z0-9_-]",
+                          in_quotes(stem));
         }
         model::VariantInfo& variant = read_.workload.variants.emplace_back();
         const std::string identifier = kernel_identifier(read_.kernel.kernel);
@@ -320,18 +321,17 @@ class SourceReader {
             variant.name = identifier;
         } else if (!read_.kernel.kernel.empty()) {
             problems_.add(fields_.find("kernel")->at,
-                          fmt::format("{} cannot name a variant; expected 'variant', of [a-z0-9_-]",
-                                      in_quotes(read_.kernel.kernel)));
+                          "{} cannot name a variant; expected 'variant', of [a-z0-9_-]",
+                          in_quotes(read_.kernel.kernel));
         }
         variant.target = model::Target::cuda;
         variant.submission = model::Submission::async;
     }
 
     static bool is_slug(std::string_view text) {
-        return !text.empty() && text.size() <= 64 &&
-               std::all_of(text.begin(), text.end(), [](char c) {
-                   return (c >= 'a' && c <= 'z') || is_digit(c) || c == '_' || c == '-';
-               });
+        return !text.empty() && text.size() <= 64 && std::ranges::all_of(text, [](char c) {
+            return (c >= 'a' && c <= 'z') || is_digit(c) || c == '_' || c == '-';
+        });
     }
 
     // --- check and compiling
@@ -357,20 +357,20 @@ class SourceReader {
     /// Whether the outputs can be compared.
     void check_outputs(Position at) {
         const auto& all = read_.kernel.arguments;
-        const auto outputs =
-            std::count_if(all.begin(), all.end(), [](const SourceArgument& argument) {
-                return argument.role == Role::out || argument.role == Role::inout;
-            });
+        const auto outputs = std::ranges::count_if(all, [](const SourceArgument& argument) {
+            return argument.role == Role::out || argument.role == Role::inout;
+        });
         if (outputs == 0) {
             problems_.add(at, "a check of a kernel without outputs; expected an 'out' or 'inout'");
         }
         if (read_.kernel.check.kind != SourceCheck::Kind::file) return;
         if (outputs > 1) {
-            problems_.add(at, fmt::format("a file for {} outputs; expected one 'out' or 'inout', "
-                                          "or a kernel to compare with",
-                                          outputs));
+            problems_.add(
+                at,
+                "a file for {} outputs; expected one 'out' or 'inout', or a kernel to compare with",
+                outputs);
         }
-        const bool random = std::any_of(all.begin(), all.end(), [](const SourceArgument& argument) {
+        const bool random = std::ranges::any_of(all, [](const SourceArgument& argument) {
             return (argument.role == Role::in || argument.role == Role::inout) &&
                    argument.fill == Fill::uniform;
         });
@@ -388,17 +388,16 @@ class SourceReader {
         for (const std::string_view key : compile_keys) {
             const YamlNode* found = fields_.find(key);
             if (found == nullptr || compiled) continue;
-            problems_.add(found->at, fmt::format("'{}' for a file that is not compiled; expected "
-                                                 "only with a .cu",
-                                                 key));
+            problems_.add(found->at,
+                          "'{}' for a file that is not compiled; expected only with a .cu", key);
         }
     }
 
     static std::vector<const YamlNode*> items(const KeyValue& value, std::string_view of) {
         auto items = read_list(value.node, value.key, of, value.problems);
         if (items.size() <= most_items) return items;
-        value.problems.add(value.node.at, fmt::format("{} items in '{}'; expected at most {}",
-                                                      items.size(), value.key, most_items));
+        value.problems.add(value.node.at, "{} items in '{}'; expected at most {}", items.size(),
+                           value.key, most_items);
         return {};
     }
 
@@ -413,9 +412,8 @@ class SourceReader {
             const std::string& name = entry.key->text;
             if (!model::is_identifier(name)) {
                 problems_.add(entry.key->at,
-                              fmt::format("{} is not the name of a macro; expected letters, digits "
-                                          "and '_'",
-                                          in_quotes(name)));
+                              "{} is not the name of a macro; expected letters, digits and '_'",
+                              in_quotes(name));
                 continue;
             }
             const YamlNode& value = *entry.value;
@@ -435,27 +433,24 @@ class SourceReader {
     void check_parameters() {
         std::vector<std::string> names = names_of(read_.workload.params);
         for (const auto& [name, at] : uses_.anywhere) {
-            if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-            problems_.add(at, fmt::format("{} is not a parameter of 'matrix'; expected one{}",
-                                          in_quotes(name), util::did_you_mean(name, names)));
+            if (std::ranges::find(names, name) != names.end()) continue;
+            problems_.add(at, "{} is not a parameter of 'matrix'; expected one{}", in_quotes(name),
+                          util::did_you_mean(name, names));
         }
         for (const model::ParamInfo& info : read_.workload.params) {
             const auto is_it = [&](const auto& use) { return use.first == info.name; };
-            const auto integer =
-                std::find_if(uses_.as_integers.begin(), uses_.as_integers.end(), is_it);
+            const auto integer = std::ranges::find_if(uses_.as_integers, is_it);
             if (integer != uses_.as_integers.end() && info.type != model::ParamType::integer) {
                 problems_.add(integer->second,
-                              fmt::format("parameter {} is of type {}; expected an integer in "
-                                          "expressions",
-                                          in_quotes(info.name), model::to_text(info.type)));
+                              "parameter {} is of type {}; expected an integer in expressions",
+                              in_quotes(info.name), model::to_text(info.type));
             }
-            if (std::any_of(uses_.anywhere.begin(), uses_.anywhere.end(), is_it)) continue;
+            if (std::ranges::any_of(uses_.anywhere, is_it)) continue;
             problems_.add(
                 read_.matrix->at,
-                fmt::format("parameter {} of 'matrix' is used nowhere; expected it in "
-                            "'launch', 'arguments' or 'work', or as '{{{}}}' in 'kernel', "
-                            "'define' or 'against'",
-                            in_quotes(info.name), util::printable(info.name, 80)));
+                "parameter {} of 'matrix' is used nowhere; expected it in 'launch', 'arguments' or "
+                "'work', or as '{{{}}}' in 'kernel', 'define' or 'against'",
+                in_quotes(info.name), util::printable(info.name, 80));
         }
     }
 
@@ -491,7 +486,7 @@ std::vector<WeakerKey> weaker_keys(const model::SourceKernel& before,
 bool is_architecture(std::string_view text) {
     if (text.ends_with('a') || text.ends_with('f')) text.remove_suffix(1);
     return (text.size() == 2 || text.size() == 3) &&
-           std::all_of(text.begin(), text.end(), [](char c) { return is_digit(c); });
+           std::ranges::all_of(text, [](char c) { return is_digit(c); });
 }
 
 ReadSource read_source(const YamlNode& entry, const SourceText& text, Problems& problems) {

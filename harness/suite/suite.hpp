@@ -39,7 +39,7 @@ struct Suite {
     std::vector<SuiteCase> cases;  ///< in the file's order, without duplicates
     std::size_t groups = 0;        ///< how many the cases have
     std::vector<SuiteRelation> relations;
-    /// Those that set_discovered_cases (discovered_cases.hpp) resolves.
+    /// Those that set_discovered_cases (plan.hpp) resolves.
     std::vector<OpenRelation> open_relations;
     std::vector<UnreadRelation> unread_relations;  ///< of parse_known_part
     model::WorkloadCatalogue programs;             ///< its programs as workloads

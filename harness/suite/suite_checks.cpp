@@ -106,12 +106,11 @@ void check_duplicates(const Suite& suite, const model::WorkloadCatalogue& worklo
     }
     for (const auto& [at, pair] : repeated) {
         const bool same = pair.first->id == pair.second->id;
-        problems.add(
-            at, fmt::format("duplicate case {}; expected each case once, {} in line {} already{}",
-                            util::printable(pair.second->id, 200),
-                            same ? "it is" : util::printable(pair.first->id, 200) + " is",
-                            pair.first->at.line,
-                            pair.more == 0 ? "" : fmt::format(" (and {} more)", pair.more)));
+        problems.add(at, "duplicate case {}; expected each case once, {} in line {} already{}",
+                     util::printable(pair.second->id, 200),
+                     same ? "it is" : util::printable(pair.first->id, 200) + " is",
+                     pair.first->at.line,
+                     pair.more == 0 ? "" : fmt::format(" (and {} more)", pair.more));
     }
 }
 
@@ -147,7 +146,7 @@ void check_settings(const Suite& suite, const std::vector<bool>& entry_is_good, 
 }
 
 bool may_match_unknown(const Suite& suite, const Override& over) {
-    return std::any_of(suite.cases.begin(), suite.cases.end(), [&](const SuiteCase& suite_case) {
+    return std::ranges::any_of(suite.cases, [&](const SuiteCase& suite_case) {
         return model::stands_for_cases(suite_case.spec) &&
                util::glob_may_match(over.match, suite_case.spec.workload + '/');
     });

@@ -12,7 +12,6 @@
 #include "suite/case_builder.hpp"
 #include "suite/command_reader.hpp"
 #include "suite/entry_reader.hpp"
-#include "suite/inferred_workload.hpp"
 #include "suite/matrix.hpp"
 #include "suite/named_plugins.hpp"
 #include "suite/placed_text.hpp"
@@ -162,8 +161,8 @@ class SuiteParser {
         } else if (plugins) {
             of = fmt::format(" in this suite, of {}", util::printable(other->plugin));
         }
-        problems_.add(at, fmt::format("the name {} is another workload's{}; expected {}",
-                                      in_quotes(name), of, remedy));
+        problems_.add(at, "the name {} is another workload's{}; expected {}", in_quotes(name), of,
+                      remedy);
         return false;
     }
 
@@ -187,14 +186,12 @@ class SuiteParser {
         bool ambiguous = false;
         for (const YamlNode::Entry& field : node.entries) {
             const std::string& key = field.key->text;
-            const auto kind = std::find_if(entry_kinds().begin(), entry_kinds().end(),
-                                           [&](const EntryKind& each) { return each.key == key; });
+            const auto kind = std::ranges::find(entry_kinds(), key, &EntryKind::key);
             if (kind == entry_kinds().end()) continue;
             if (found != nullptr) {
                 ambiguous = true;
-                problems_.add(field.key->at,
-                              fmt::format("'{}' and '{}' in one entry; expected one of them",
-                                          found->key, key));
+                problems_.add(field.key->at, "'{}' and '{}' in one entry; expected one of them",
+                              found->key, key);
             }
             found = &*kind;
         }
@@ -230,7 +227,7 @@ class SuiteParser {
     }
 
     /// A program becomes a workload of the suite's own, with a variant and an entry for each label;
-    /// the results of a benchmark have one, until it has run (discovered_cases.hpp).
+    /// the results of a benchmark have one, until it has run (plan.hpp).
     void add_command(const YamlNode& node, bool benchmark) {
         const std::size_t before = problems_.count();
         ReadCommand read = read_command(node, benchmark, problems_);
@@ -327,12 +324,13 @@ class SuiteParser {
             workloads_.push_back(read.workload);
             return;
         }
-        const auto known = std::find_if(workloads_.begin(), workloads_.end(),
-                                        [&](const auto& each) { return each.name == name; });
+        const auto known =
+            std::ranges::find_if(workloads_, [&](const auto& each) { return each.name == name; });
         if (names_of(known->params) != names_of(read.workload.params)) {
-            problems_.add(read.entry.at, fmt::format("another entry has the workload {} with other "
-                                                     "parameters; expected 'name' with another",
-                                                     in_quotes(name)));
+            problems_.add(read.entry.at,
+                          "another entry has the workload {} with other parameters; expected "
+                          "'name' with another",
+                          in_quotes(name));
             return;
         }
         const model::VariantInfo& variant = read.workload.variants.front();

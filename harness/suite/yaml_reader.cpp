@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "util/text.hpp"
-#include "util/utf8.hpp"
 
 namespace perfgate::suite {
 
@@ -27,7 +26,7 @@ Position position_of(const YAML::Mark& mark) {
 Position position_at(std::string_view text, std::size_t offset) {
     const std::string_view before = text.substr(0, offset);
     const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
-    return {std::count(before.begin(), before.end(), '\n') + 1,
+    return {std::ranges::count(before, '\n') + 1,
             static_cast<std::int64_t>(offset - line_start) + 1};
 }
 
@@ -35,20 +34,19 @@ Position position_at(std::string_view text, std::size_t offset) {
 /// anything that is not plain text must not reach it.
 void check_text(std::string_view text, Problems& problems) {
     if (text.size() > most_yaml_bytes) {
-        problems.fail({}, fmt::format("{} bytes are too many; expected at most {} KiB", text.size(),
-                                      most_yaml_bytes / 1024));
+        problems.fail({}, "{} bytes are too many; expected at most {} KiB", text.size(),
+                      most_yaml_bytes / 1024);
     }
     for (std::size_t i = 0; i < text.size();) {
         const util::Utf8Step step = util::utf8_step(text, i);
         const auto byte = static_cast<unsigned char>(text[i]);
         if (!step.valid) {
-            problems.fail(position_at(text, i),
-                          fmt::format("not a text file: byte 0x{:02x}; expected UTF-8", byte));
+            problems.fail(position_at(text, i), "not a text file: byte 0x{:02x}; expected UTF-8",
+                          byte);
         }
         const bool control = byte < 0x20 || byte == 0x7f;
         if (control && byte != '\n' && byte != '\r' && byte != '\t') {
-            problems.fail(position_at(text, i),
-                          fmt::format("control character 0x{:02x}; expected text", byte));
+            problems.fail(position_at(text, i), "control character 0x{:02x}; expected text", byte);
         }
         i += step.length;
     }
@@ -138,10 +136,10 @@ class TreeBuilder : public YAML::EventHandler {
 
     void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
         const auto found = anchors_.find(anchor);
-        const bool inside = found != anchors_.end() &&
-                            std::any_of(open_.begin(), open_.end(), [&](const Open& open) {
-                                return open.node == found->second;
-                            });
+        const bool inside =
+            found != anchors_.end() && std::ranges::any_of(open_, [&](const Open& open) {
+                return open.node == found->second;
+            });
         if (found == anchors_.end() || inside) {
             problems_.fail(position_of(mark), "an alias that names the value it stands in");
         }
@@ -184,8 +182,7 @@ class TreeBuilder : public YAML::EventHandler {
         YamlNode& node = add(kind, position_of(mark), anchor);
         check_tag(node, tag);
         if (open_.size() >= most_yaml_depth) {
-            problems_.fail(node.at, fmt::format("nested too deep; expected at most {} levels",
-                                                most_yaml_depth));
+            problems_.fail(node.at, "nested too deep; expected at most {} levels", most_yaml_depth);
         }
         open_.push_back({&node, nullptr});
     }
@@ -221,14 +218,13 @@ class TreeBuilder : public YAML::EventHandler {
     }
 
     [[noreturn]] void refuse_size(Position at) {
-        problems_.fail(at, fmt::format("too many values; expected at most {}, aliases expanded",
-                                       most_yaml_nodes));
+        problems_.fail(at, "too many values; expected at most {}, aliases expanded",
+                       most_yaml_nodes);
     }
 
     void check_tag(const YamlNode& node, const std::string& tag) {
         if (tag.empty() || tag == "?" || tag == "!") return;
-        problems_.add(node.at,
-                      fmt::format("a tag, {}; expected a value without one", in_quotes(tag)));
+        problems_.add(node.at, "a tag, {}; expected a value without one", in_quotes(tag));
     }
 
     void drop_bad_keys(YamlNode& map) {
@@ -241,15 +237,14 @@ class TreeBuilder : public YAML::EventHandler {
             }
             if (key.plain && key.text == "<<") {
                 problems_.add(key.at,
-                              "merge keys ('<<') are not supported; expected the keys "
-                              "themselves");
+                              "merge keys ('<<') are not supported; expected the keys themselves");
                 return true;
             }
             const auto [first, inserted] = seen.emplace(key.text, key.at);
             if (!inserted) {
-                problems_.add(key.at, fmt::format("duplicate key {}; expected it once, it is in "
-                                                  "line {} already",
-                                                  in_quotes(key.text), first->second.line));
+                problems_.add(key.at,
+                              "duplicate key {}; expected it once, it is in line {} already",
+                              in_quotes(key.text), first->second.line);
             }
             return !inserted;
         });
@@ -290,14 +285,14 @@ YamlDocument read_yaml(std::string_view text, Problems& problems) {
             const std::string_view word =
                 begin < line.size() ? line.substr(begin, line.find_first_of(" ,]}#", begin) - begin)
                                     : std::string_view();
-            problems.fail(at, fmt::format("YAML takes a word that begins with * for an alias; "
-                                          "expected a glob in quotes: \"{}\"",
-                                          util::printable(word, 80)));
+            problems.fail(at,
+                          "YAML takes a word that begins with * for an alias; expected a glob in "
+                          "quotes: \"{}\"",
+                          util::printable(word, 80));
         }
         if (const auto word = word_with_braces(line_at(text, at.line)); !word.empty()) {
-            problems.fail(at, fmt::format("no valid YAML; expected a word with {{ }} in quotes: "
-                                          "\"{}\"",
-                                          util::printable(word, 80)));
+            problems.fail(at, "no valid YAML; expected a word with {{ }} in quotes: \"{}\"",
+                          util::printable(word, 80));
         }
         problems.fail(at, "no valid YAML: " + util::printable(error.msg, 200));
     }

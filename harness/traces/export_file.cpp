@@ -59,8 +59,8 @@ void ExportFile::rows(std::string_view table, const std::vector<Column>& columns
             list += fmt::format("\"{}\"", column.name);
         } else if (column.required) {
             throw util::InputError(
-                fmt::format("{}: table {} has no column {}: export it again, with a newer nsys",
-                            name_, table, column.name));
+                "{}: table {} has no column {}: export it again, with a newer nsys", name_, table,
+                column.name);
         } else {
             list += "NULL";
         }
@@ -70,8 +70,8 @@ void ExportFile::rows(std::string_view table, const std::vector<Column>& columns
         int place = 0;
         for (const Column& column : columns) {
             if (column.required && !all.is_integer(place)) {
-                throw util::InputError(fmt::format("{}: table {}: a value of {} is no integer",
-                                                   name_, table, column.name));
+                throw util::InputError("{}: table {}: a value of {} is no integer", name_, table,
+                                       column.name);
             }
             ++place;
         }

@@ -28,7 +28,7 @@ JsonPieces::JsonPieces(Fill fill, std::string source)
     : fill_(std::move(fill)), source_(std::move(source)), buffer_(2 * chunk_bytes + padding) {}
 
 void JsonPieces::fail(std::string_view what) const {
-    throw util::InputError(fmt::format("{}: byte {}: {}", source_, before_ + begin_, what));
+    throw util::InputError("{}: byte {}: {}", source_, before_ + begin_, what);
 }
 
 /// Fills the buffer behind what is kept of it. False at the end of the text.

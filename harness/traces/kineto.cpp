@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "traces/kineto.hpp"
+#include "traces/traces.hpp"
 
 #include <fmt/format.h>
 
@@ -15,7 +15,6 @@
 
 #include "traces/recording_builder.hpp"
 #include "util/error.hpp"
-#include "util/number.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::traces {
@@ -258,9 +257,8 @@ class TraceReader {
         if (!any) refuse();
         if (records.kernels.empty() && records.copies.empty() && records.memsets.empty() &&
             records.api_calls.empty()) {
-            throw util::InputError(source_ +
-                                   ": the trace has no CUDA activity: record it with "
-                                   "ProfilerActivity.CUDA");
+            throw util::InputError(
+                source_ + ": the trace has no CUDA activity: record it with ProfilerActivity.CUDA");
         }
         if (process_) {
             builder_.header("pid") = std::to_string(*process_);
@@ -369,8 +367,8 @@ class TraceReader {
     [[nodiscard]] activity::Place place(const Event& event) const {
         if (!event.device || !event.stream || !event.correlation) {
             pieces_.fail(
-                "a kernel, copy or memset without device, stream or correlation: no trace "
-                "of torch.profiler");
+                "a kernel, copy or memset without device, stream or correlation: no trace of "
+                "torch.profiler");
         }
         return {number32(event.device), number32(event.context), number32(event.stream),
                 number32(event.correlation)};
@@ -416,9 +414,8 @@ class TraceReader {
     /// The calls of two processes have the same correlations.
     void call(const Event& event) {
         if (process_ && event.process && *process_ != *event.process) {
-            throw util::InputError(
-                fmt::format("{}: calls of processes {} and {}: name a trace of each process",
-                            source_, *process_, *event.process));
+            throw util::InputError("{}: calls of processes {} and {}: name a trace of each process",
+                                   source_, *process_, *event.process);
         }
         if (event.process) process_ = event.process;
         if (!has_time(event)) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "traces/nsight_systems.hpp"
+#include "traces/traces.hpp"
 
 #include <fmt/format.h>
 
@@ -76,10 +76,10 @@ class ExportReader {
 
     std::vector<activity::Recording> take() {
         if (!file_.has_table("StringIds")) {
-            throw util::InputError(fmt::format(
+            throw util::InputError(
                 "{}: no export of Nsight Systems: it has no table StringIds; of a recording of "
                 "perfgate, name the folder that --out keeps",
-                file_.name()));
+                file_.name());
         }
         read_metadata();
         collect_strings();
@@ -91,8 +91,8 @@ class ExportReader {
         read_ranges();
         drop_idle_processes();
         if (processes_.empty()) {
-            throw util::InputError(fmt::format(
-                "{}: the export has no CUDA activity: record it with --trace=cuda", file_.name()));
+            throw util::InputError(
+                "{}: the export has no CUDA activity: record it with --trace=cuda", file_.name());
         }
         read_devices();
         read_losses();
@@ -105,8 +105,8 @@ class ExportReader {
         if (found != processes_.end()) return found->second;
         constexpr std::size_t most_processes = 10'000;
         if (processes_.size() == most_processes) {
-            throw util::InputError(
-                fmt::format("{}: it has more than {} processes", file_.name(), most_processes));
+            throw util::InputError("{}: it has more than {} processes", file_.name(),
+                                   most_processes);
         }
         return processes_.try_emplace(process, file_.name(), tool_, taken_).first->second;
     }
@@ -116,10 +116,10 @@ class ExportReader {
         if (row.has(column)) return builder(process_of(row.integer(column)));
         if (processes_.empty()) return builder(0);
         if (processes_.size() > 1) {
-            throw util::InputError(fmt::format(
+            throw util::InputError(
                 "{}: several processes, and work without globalPid: export it again, with a newer "
                 "nsys",
-                file_.name()));
+                file_.name());
         }
         return processes_.begin()->second;
     }
@@ -142,7 +142,7 @@ class ExportReader {
         const std::size_t equals = variable.find("=\"");
         if (equals == variable.npos || !variable.ends_with('"')) return;
         const auto place = static_cast<std::size_t>(
-            std::find(names.begin(), names.end(), variable.substr(0, equals)) - names.begin());
+            std::ranges::find(names, variable.substr(0, equals)) - names.begin());
         if (place >= rank_place_) return;
         const std::string_view value =
             variable.substr(equals + 2, std::max(variable.size() - equals, std::size_t{3}) - 3);
@@ -159,8 +159,8 @@ class ExportReader {
                 if (!row.has(0)) return;
                 used.insert(row.integer(0));
                 if (used.size() > most_records) {
-                    throw util::InputError(
-                        fmt::format("{}: it has more than {} names", file_.name(), most_records));
+                    throw util::InputError("{}: it has more than {} names", file_.name(),
+                                           most_records);
                 }
             });
         };
@@ -173,8 +173,8 @@ class ExportReader {
             const std::string_view text = row.text(1).substr(0, activity::max_string_bytes);
             string_bytes_ += text.size();
             if (string_bytes_ > most_text_bytes) {
-                throw util::InputError(fmt::format("{}: its names take more than {} MiB",
-                                                   file_.name(), most_text_bytes >> 20));
+                throw util::InputError("{}: its names take more than {} MiB", file_.name(),
+                                       most_text_bytes >> 20);
             }
             strings_.try_emplace(row.integer(0), text);
         });

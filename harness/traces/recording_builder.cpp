@@ -36,8 +36,8 @@ activity::StringId RecordingBuilder::text(std::string_view text) {
     if (const auto known = texts_.find(text); known != texts_.end()) return known->second;
     taken_.text_bytes += text.size();
     if (taken_.text_bytes > most_text_bytes) {
-        throw util::InputError(fmt::format("{}: its names take more than {} MiB: record less",
-                                           source_, most_text_bytes >> 20));
+        throw util::InputError("{}: its names take more than {} MiB: record less", source_,
+                               most_text_bytes >> 20);
     }
     const auto id = static_cast<activity::StringId>(recording_.strings.size());
     recording_.strings.emplace_back(text);
@@ -82,8 +82,8 @@ void RecordingBuilder::add_problem(std::string problem) {
 
 void RecordingBuilder::count_record() {
     if (++taken_.records <= most_records) return;
-    throw util::InputError(fmt::format("{}: it has more than {} records: record a shorter part",
-                                       source_, most_records));
+    throw util::InputError("{}: it has more than {} records: record a shorter part", source_,
+                           most_records);
 }
 
 activity::Recording RecordingBuilder::take() {

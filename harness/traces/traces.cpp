@@ -11,8 +11,6 @@
 #include <system_error>
 #include <utility>
 
-#include "traces/kineto.hpp"
-#include "traces/nsight_systems.hpp"
 #include "util/error.hpp"
 #include "util/text.hpp"
 
@@ -37,8 +35,8 @@ class Inflated {
         int error = Z_OK;
         const char* const why = gzerror(file_.get(), &error);
         if (got < 0 || (got == 0 && error != Z_OK && error != Z_STREAM_END)) {
-            throw util::InputError(
-                fmt::format("{}: it is cut or damaged: zlib: {}", name_, util::printable(why)));
+            throw util::InputError("{}: it is cut or damaged: zlib: {}", name_,
+                                   util::printable(why));
         }
         return static_cast<std::size_t>(got);
     }
@@ -82,11 +80,11 @@ std::vector<fs::path> files_in(const fs::path& folder) {
         }
     }
     if (error) {
-        throw util::InputError(
-            fmt::format("recordings {}: {}", util::printable(folder.native()), error.message()));
+        throw util::InputError("recordings {}: {}", util::printable(folder.native()),
+                               error.message());
     }
     std::vector<fs::path>& all = own.empty() ? others : own;
-    std::sort(all.begin(), all.end());
+    std::ranges::sort(all);
     return std::move(all);
 }
 
@@ -112,14 +110,14 @@ std::vector<activity::Recording> read_recordings(const fs::path& path) {
             std::move(some.begin(), some.end(), std::back_inserter(all));
         }
         if (all.empty()) {
-            throw util::InputError(fmt::format(
+            throw util::InputError(
                 "recordings {}: the folder has no *.activity and no trace of another profiler",
-                name));
+                name);
         }
         return all;
     }
     if (!fs::exists(path, error)) {
-        throw util::InputError(fmt::format("recordings {}: there is no such file or folder", name));
+        throw util::InputError("recordings {}: there is no such file or folder", name);
     }
     switch (writer_of(path)) {
         case Writer::perfgate:
@@ -131,10 +129,10 @@ std::vector<activity::Recording> read_recordings(const fs::path& path) {
         case Writer::none:
             break;
     }
-    throw util::InputError(fmt::format(
+    throw util::InputError(
         "{}: no recording of perfgate, trace of torch.profiler or SQLite export of Nsight Systems "
         "(nsys export --type sqlite)",
-        name));
+        name);
 }
 
 }  // namespace perfgate::traces

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "util/error.hpp"
-#include "util/replacement.hpp"
+#include "util/file.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::util {
@@ -32,12 +32,12 @@ const char* kind_of(mode_t mode) {
 }
 
 [[noreturn]] void refuse_kind(const fs::path& path, const char* expected, mode_t found) {
-    throw InputError(fmt::format("{}: expected {}, found {}; remove it", printable(path.native()),
-                                 expected, kind_of(found)));
+    throw InputError("{}: expected {}, found {}; remove it", printable(path.native()), expected,
+                     kind_of(found));
 }
 
 [[noreturn]] void fail_create(const fs::path& path, const std::string& why) {
-    throw Error(fmt::format("cannot create the folder {}: {}", printable(path.native()), why));
+    throw Error("cannot create the folder {}: {}", printable(path.native()), why);
 }
 
 std::string cause(int error) {
@@ -83,8 +83,8 @@ Folder Folder::below(const fs::path& relative) const {
     for (const fs::path& step : relative) {
         if (step.empty() || step == ".") continue;
         if (leads_out(step)) {
-            throw InputError(fmt::format("{} leads out of {}", printable(relative.native()),
-                                         printable(path_.native())));
+            throw InputError("{} leads out of {}", printable(relative.native()),
+                             printable(path_.native()));
         }
         const std::string& name = step.native();
         folder.path_ /= step;
@@ -151,10 +151,10 @@ Descriptor Folder::append(const std::string& name) const {
     if (known && !S_ISREG(status.st_mode)) refuse_kind(shown, "a file", status.st_mode);
     if (file.get() < 0) fail_write(shown, error);
     if (status.st_nlink > 1) {
-        throw InputError(fmt::format(
+        throw InputError(
             "{}: the file has {} names (hard links), and what is added would be in all of them; "
             "replace it with a copy",
-            printable(shown.native()), status.st_nlink));
+            printable(shown.native()), status.st_nlink);
     }
     return file;
 }

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "util/descriptor.hpp"
+#include "util/file.hpp"
 
 namespace perfgate::util {
 

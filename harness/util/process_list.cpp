@@ -10,8 +10,8 @@
 #include <sstream>
 #include <system_error>
 
-#include "util/descriptor.hpp"
-#include "util/number.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::util {
 

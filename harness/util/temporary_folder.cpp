@@ -103,8 +103,8 @@ TemporaryFolder::TemporaryFolder(const fs::path& parent, const std::string& name
         error = std::error_code(errno, std::generic_category());
     }
     if (error) {
-        throw Error(fmt::format("cannot create a folder in {}: {}", printable(parent.string()),
-                                error.message()));
+        throw Error("cannot create a folder in {}: {}", printable(parent.string()),
+                    error.message());
     }
     path_ = created;
     set_present(path_.c_str());

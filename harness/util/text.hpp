@@ -2,10 +2,12 @@
 // Small text functions that every module needs: globs, nearest names, printable text, numbers.
 #pragma once
 
+#include <charconv>
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace perfgate::util {
@@ -56,5 +58,54 @@ std::string slug(std::string_view text);
 
 /// The demangled form of a symbol; a name that is not mangled is returned unchanged.
 std::string demangled(const std::string& symbol);
+
+// One step through text that may not be UTF-8: shared by all code that handles untrusted text.
+
+/// The replacement for ill-formed sequences, U+FFFD.
+inline constexpr std::string_view replacement_character = "\xef\xbf\xbd";
+
+struct Utf8Step {
+    std::size_t length = 0;   ///< bytes to advance, at least 1; 0 only at the end of the text
+    char32_t code_point = 0;  ///< meaningful if `valid`
+    bool valid =
+        false;  ///< false: these bytes are an ill-formed sequence (Unicode's maximal subpart)
+};
+
+/// The sequence that starts at `position`. Overlong forms, surrogates and code points over U+10FFFF
+/// are ill-formed.
+Utf8Step utf8_step(std::string_view text, std::size_t position);
+
+/// Number of printable ASCII bytes at the start of `text`: nearly every text is all ASCII and needs
+/// no decoding.
+std::size_t printable_ascii_length(std::string_view text);
+
+/// True for code points that must not reach a terminal: C0, C1, DEL, line and paragraph separators,
+/// and the bidirectional controls, which can make text appear as something else.
+bool is_terminal_control(char32_t code_point);
+
+// Numbers in text, as std::from_chars reads them: no blanks, no '+'. In a header alone, since
+// recorded programs have it too.
+
+/// The number that the whole text is; nothing if it is none, or out of range. `format` is the base
+/// of an integer.
+template <class Number, class... Format>
+std::optional<Number> parsed(std::string_view text, Format... format) {
+    Number value{};
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value, format...);
+    return error == std::errc{} && stop == end ? std::optional(value) : std::nullopt;
+}
+
+/// What a to_text says of what is no value of its enum.
+inline constexpr std::string_view no_word = "unknown";
+
+/// The word for a value of an enum, of the words for all of its values in their order; `last` is
+/// its last value.
+template <auto last, std::size_t count>
+constexpr std::string_view word_of(decltype(last) value, const std::string_view (&words)[count]) {
+    static_assert(count == static_cast<std::size_t>(last) + 1, "a word for each value");
+    const auto at = static_cast<std::size_t>(value);
+    return at < count ? words[at] : no_word;
+}
 
 }  // namespace perfgate::util

@@ -44,15 +44,14 @@ model::ElementType type_of(std::string_view name) {
         const auto found = static_cast<ElementType>(type);
         if (model::to_text(found) == name) return found;
     }
-    throw util::Error(fmt::format("unknown element type {}", name));
+    throw util::Error("unknown element type {}", name);
 }
 
 void copy(const perfgate_elements& elements, void* to, const void* from, std::size_t bytes) {
     if (elements.copy == nullptr) {
         std::memcpy(to, from, bytes);
     } else if (const int error = elements.copy(to, from, bytes); error != 0) {
-        throw util::Error(
-            fmt::format("cannot copy {} bytes of an array: CUDA error {}", bytes, error));
+        throw util::Error("cannot copy {} bytes of an array: CUDA error {}", bytes, error);
     }
 }
 

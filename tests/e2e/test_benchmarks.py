@@ -1277,6 +1277,33 @@ workloads:
         done = self.run_tool("run", "suite.yaml", *HOST, env={"WORK": "4"}, code=1)
         self.assertRegex(done.stdout, r"regressed +bench/mix.*\n +bench/mix<std::uint32_t>\[manual_time=true,n=10000\]\n")
 
+    def test_a_time_is_not_blamed_for_what_others_took_from_its_processes(self):
+        watched = {"PERFGATE_OTHER_WORK": ""}
+        self.run_tool("baseline", "refresh", "suite.yaml", *HOST, "--processes", 8, env=watched)
+        self.run_tool("run", "suite.yaml", *HOST, "--processes", 8, env=watched, code=(0, 4))
+        (file,) = (self.folder / "baselines").glob("host-*/mine.json")
+        baseline, run = json.loads(file.read_text()), self.read_json("perfgate-out/run.json")
+        for case in baseline["cases"].values():
+            self.assertNotIn("waited", case["metrics"]["steps"])
+            self.assertEqual([0] * 8, case["metrics"]["cpu_time"]["waited"])
+            self.assertEqual(8, len(case["metrics"]["real_time"]["waited"]))
+            case["metrics"]["real_time"].update(waited=[0] * 8, others_busy=[0] * 8)
+        file.write_text(json.dumps(baseline))
+        for waited, code, verdict in ((0.25, 0, ("inconclusive", "other_work")), (0.1, 1, ("regressed", None)),
+                                      (0, 1, ("regressed", None))):
+            with self.subTest(waited):
+                for case in run["suites"][0]["cases"]:
+                    series = case["metrics"]["real_time"]
+                    for batch, one in zip(series["batches"], baseline["cases"][case["id"]]["metrics"]["real_time"]["processes"]):
+                        batch["other_work"] = {"waited": waited, "busy": 0}
+                        batch["samples"] = [1.3 * one]
+                stored = self.write("slow.json", json.dumps(run))
+                self.run_tool("compare", stored, "--out", "judged", code=code)
+                for case in self.read_json("judged/verdict.json")["suites"][0]["cases"]:
+                    self.assertEqual(verdict, (case["verdict"], case.get("reason_code")))
+                if code == 0:
+                    self.run_tool("compare", stored, "--set", "not_shown=fail", code=4)
+
     def test_two_checkouts(self):
         for folder, work in (("base", 1), ("head", 1), ("slow", 4)):
             script = self.write(f"{folder}/bench", f'#!/bin/sh\nWORK={work} exec {EXAMPLE} "$@"\n')

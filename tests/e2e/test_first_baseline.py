@@ -181,7 +181,7 @@ class FirstBaseline(tool.Case):
 
     def test_a_first_baseline_takes_at_most_12_starts_and_stops_where_the_times_are_steady(self):
         self.refresh()
-        self.assertEqual(8 * ["callbacks"], self.starts())
+        self.assertEqual(9 * ["callbacks"], self.starts())
         self.suite(("wild.gpu_time", "wild.span: 10000%\n      wild.gpu_time"))
         self.app(wild="$((10 + n % 2))")
         self.refresh(code=(0, 4))
@@ -244,6 +244,27 @@ class FirstBaseline(tool.Case):
         self.run_suite(code=1)
         self.assertEqual("regressed", self.verdicts()["step"]["verdict"])
 
+    def test_a_count_that_fails_alone_takes_no_more_than_the_first_processes(self):
+        syncs = ("step.gpu_time: 5%", "step.gpu_time: 5%\n      step.syncs: 0")
+        self.suite(syncs)
+        self.refresh()
+        for code, processes in (("true", 1), ("false", 3)):
+            self.starts()
+            self.suite(syncs, ("    timeout", f"    code: {code}\n    timeout"))
+            self.app(more="sync")
+            self.run_suite(code=1)
+            self.assertEqual(processes, len(self.starts()))
+            self.assertEqual({"gpu_time": "pass", "syncs": "regressed"},
+                             {metric["metric"]: metric["verdict"] for metric in self.verdicts()["step"]["metrics"]})
+
+    def test_a_program_that_takes_half_as_long_again_is_decided_in_six_starts(self):
+        self.suite(('      wild.gpu_time:   "5%"   # see the wiki\n', ""))
+        self.refresh()
+        self.starts()
+        self.app(kernels=15)
+        self.run_suite(code=1)
+        self.assertEqual(6, len(self.starts()))
+
     def test_host_times_are_measured_as_they_are(self):
         self.suite(("step.gpu_time: 5%", "step.gpu_time: 5%\n      step.span: 10000%"),
                    ("    timeout", "    max_overhead: 10000%\n    timeout"))
@@ -254,6 +275,9 @@ class FirstBaseline(tool.Case):
         starts = self.starts()
         self.assertGreaterEqual(starts.count("callbacks"), 3)
         self.assertEqual(0, starts.count("ranges"))
+        wild = next(case for case in self.read_json("perfgate-out/run.json")["suites"][0]["cases"]
+                    if case["id"] == "train/wild")
+        self.assertEqual(3, len(wild["metrics"]["gpu_time"]["batches"]), "its code is the baseline's: one alone would do")
         # Where a time looks slower, it is measured.
         self.app(kernels=20)
         self.run_suite(code=1)

@@ -20,6 +20,7 @@ import ceiling_spread  # noqa: E402
 import gate_programs  # noqa: E402
 import lines_study  # noqa: E402
 import lines_study_kernels  # noqa: E402
+import more_work_study  # noqa: E402
 import profile_programs  # noqa: E402
 
 BUILD = pathlib.Path(os.environ["PERFGATE_BUILD_DIR"])
@@ -46,6 +47,24 @@ class Scripts(tool.Case):
         for wrong in ("nothing", "edits:nothing", "ab:2", "unchanged:many"):
             with self.assertRaises(ValueError, msg=wrong):
                 self.parts(wrong)
+
+    def test_the_study_of_more_work_reads_the_tolerances_that_refresh_names(self):
+        done = self.run_tool("baseline", "refresh", *(RUNS / f"nvidia-h200/softmax-{number}.run.json" for number in (1, 2)))
+        half, most = more_work_study.named(done.stdout)["dram_bytes"]
+        self.assertLess(0.01, float(half.rstrip("%")))
+        self.assertLess(float(half.rstrip("%")), float(most.rstrip("%")))
+
+    def test_the_study_of_more_work_edits_the_work_of_ten_kernels(self):
+        os.chdir(self.folder)
+        self.addCleanup(os.chdir, tool.SOURCE)
+        more_work_study.write_suite(["gpu_time"], {"gpu_time": "0.5%"}, [32768])
+        sides = []
+        for work in (1000, 1050):
+            more_work_study.write_kernels(work)
+            sides.append((self.folder / "work.cu").read_text())
+        self.assertEqual(sides[1], sides[0].replace("kWork = 1000", "kWork = 1050"))
+        done = self.run_tool("list", "work.yaml")
+        self.assertIn("10 cases", done.stdout)
 
     def test_each_edit_still_applies(self):
         program = (tool.SOURCE / "tests/gpu/programs/training_step.py").read_text()

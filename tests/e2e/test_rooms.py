@@ -56,7 +56,7 @@ INTERFACES = {"backend": "measure/backend.hpp", "kinds": "measure/programs.hpp"}
 SDK = r"perfgate(_\w+)?\.hp?p?"
 # What reads the keys of the kinds in suites; it alone makes what their cases are about.
 KEY_READERS = {"suite/suite_parser", "suite/case_builder", "suite/command_reader", "suite/label_reader",
-               "suite/benchmark_reader", "suite/python_reader", "suite/keys", "suite/subject_keys"}
+               "suite/benchmark_reader", "suite/python_reader", "suite/keys"}
 ASKS_FOR_A_KIND = [re.compile(pattern) for pattern in (
     r"\bsubject(\.|->)kind\(\)",
     r"dynamic_cast<const (command|benchmark|source|plugin)::",

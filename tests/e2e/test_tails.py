@@ -146,7 +146,7 @@ class Starts(Fake):
 
     def test_against_the_few_processes_of_a_first_baseline_the_first_look_takes_as_many_as_decide(self):
         self.refresh()
-        self.assertEqual(("regressed", 7), self.decided("1.5"))
+        self.assertEqual(("regressed", 6), self.decided("1.5"))
 
     def decided(self, speed, code=1):
         time, processes = self.measure(code=code, SPEEDS=speed)

@@ -4,7 +4,6 @@
 
 #include "document/kernel_code.hpp"
 #include "fuzz.hpp"
-#include "sass/finding.hpp"
 #include "sass/text.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

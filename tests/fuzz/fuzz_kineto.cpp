@@ -5,7 +5,7 @@
 
 #include "analysed.hpp"
 #include "fuzz.hpp"
-#include "traces/kineto.hpp"
+#include "traces/traces.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace perfgate;

@@ -7,9 +7,7 @@
 
 #include "elf/instruction_listing.hpp"
 #include "fuzz.hpp"
-#include "sass/causes.hpp"
 #include "sass/difference.hpp"
-#include "sass/finding.hpp"
 #include "sass/samples.hpp"
 #include "sass/text.hpp"
 

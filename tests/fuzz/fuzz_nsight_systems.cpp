@@ -4,7 +4,7 @@
 
 #include "analysed.hpp"
 #include "fuzz.hpp"
-#include "traces/nsight_systems.hpp"
+#include "traces/traces.hpp"
 
 namespace {
 

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """GPU metrics over time and communication, on real GPUs: communication_study.py [PART...]. Environment as for
-profile_programs.py; PERFGATE_RANKS (2) processes communicate; PERFGATE_RUNS (10) unchanged runs of `ddp`. Parts: samples,
-ncu, planted, cost (one GPU); collectives, groups, ddp.
+profile_programs.py; PERFGATE_RANKS (2) processes communicate; PERFGATE_RUNS (10) unchanged runs of `ddp`;
+PERFGATE_SECONDS: after this time no run begins. Parts: samples, planted, cost (one GPU); collectives, suite, groups, ddp.
 
-Prints what it finds; a part that fails ends, and the others go on.
+Prints what it finds; a part that fails ends, and the others go on. One server imports PyTorch for all processes that
+communicate (programs/ranks.py).
 """
 
-import concurrent.futures
+import contextlib
 import csv
 import io
 import json
@@ -14,7 +15,9 @@ import os
 import pathlib
 import re
 import sqlite3
+import shlex
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -23,11 +26,16 @@ import profile_programs as tools
 
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 RANKS = int(os.environ.get("PERFGATE_RANKS", "2"))
-TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc_per_node={RANKS}"]
+TOGETHER = [sys.executable, PROGRAMS / "ranks.py", RANKS]
+SERVER = "PERFGATE_RANKS_SERVER"
+BEGIN, SECONDS = time.monotonic(), float(os.environ.get("PERFGATE_SECONDS", "1e6"))
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 WORK = PROGRAMS / "sampled_work.py"
-COLLECTIVES = pathlib.Path(__file__).resolve().parents[2] / "suites/collectives/collectives.py"
-NCU = {"dram_bandwidth": "dram__throughput.avg.pct_of_peak_sustained_elapsed",
-       "tensor_active": "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"}
+COLLECTIVES = ROOT / "suites/collectives/collectives"
+# ncu's throughput is the busiest of several parts of the DRAM; what is read and written are two of them.
+NCU = {"dram_bandwidth": ["dram__throughput.avg.pct_of_peak_sustained_elapsed"],
+       "dram_bytes": [f"dram__bytes_{way}.sum.pct_of_peak_sustained_elapsed" for way in ("read", "write")],
+       "tensor_active": ["sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"]}
 
 SAMPLED = """
 name: sampled
@@ -46,15 +54,13 @@ workloads:
 DDP = """
 name: ddp
 workloads:
-  - command: [python3, ddp_step.py]
+  - command: [./app]
     name: ddp
     gpus: {ranks}
     measure: {{step: {{nvtx: step, skip: 10}}}}
     tolerances: {{step.communicated_bytes: 0, step.communication_calls: 0, step.own_span: 5%,
                  step.exposed_communication_share: 5pt}}
 """
-STEP_METRICS = ("gpu_time", "span", "own_span", "communication_time", "exposed_communication_share", "communication_skew",
-                "bus_bandwidth", "communicated_bytes", "communication_calls")
 
 
 def document(program, *options, level="samples"):
@@ -65,59 +71,88 @@ def document(program, *options, level="samples"):
     return processes, done
 
 
+def samples_in(samples, windows, column):
+    """The mean of the samples that lie in one of the windows."""
+    values = [sample[column] for sample in samples
+              if any(begin <= sample[0] and sample[1] <= end for begin, end in windows)]
+    return statistics.fmean(values) if values else float("nan")
+
+
 def part_samples():
     """Samples beside ncu's figures, and their clock beside the kernels'."""
     with tempfile.TemporaryDirectory() as folder:
         store = pathlib.Path(folder) / "run.sqlite"
         processes, _ = document([sys.executable, WORK], "--report", f"sqlite:{store}")
-        ranges = {each["name"]: each for each in processes[0]["ranges"]}
-        for name, found in ranges.items():
-            shown = {key: round(value["mean"], 1) if value["mean"] < 1000 else f"{value['mean']:.3g}"
-                     for key, value in found.get("sampled", {}).items()}
-            tools.say(f"  {name}: {shown}")
-
         base = sqlite3.connect(store)
-        samples = base.execute("SELECT start_ns, end_ns, sm_active_pct, dram_read_pct FROM device_samples "
-                               "ORDER BY start_ns").fetchall()
-        lengths = [end - begin for begin, end, *_ in samples]
-        if not samples:
-            return
-        tools.say(f"  {len(samples)} samples, length median {statistics.median(lengths)} ns, largest {max(lengths)}; "
-                  f"gaps over 1 us: {sum(b[0] - a[1] > 1000 for a, b in zip(samples, samples[1:]))}")
-        kernels = base.execute("SELECT start_ns, end_ns FROM kernel_records ORDER BY start_ns").fetchall()
-        # After an idle time of 3 ms the first busy sample has the first kernel's begin in it.
-        errors = []
-        for (_, before), (begin, _) in zip(kernels, kernels[1:]):
-            if begin - before < 3_000_000:
-                continue
-            first = next((s for s in samples if s[1] > begin - 1_000_000 and s[2] is not None and s[2] > 3), None)
-            if first is not None:
-                errors.append((first[0] + first[1]) // 2 - begin)
-        tools.say(f"  first busy sample's middle after the kernel's begin, ns: {sorted(errors)}")
+        samples = base.execute("SELECT start_ns, end_ns, dram_read_pct + dram_write_pct, tensor_active_pct, sm_active_pct "
+                               "FROM device_samples ORDER BY start_ns").fetchall()
+        kernels = base.execute("SELECT start_ns, end_ns, range_name FROM kernels ORDER BY start_ns").fetchall()
+        peak, = base.execute("SELECT max(memory_bandwidth_bytes_per_s) FROM devices").fetchone()
+        base.close()
+    ranges = {each["name"]: each for each in processes[0]["ranges"]}
+    for name, found in ranges.items():
+        shown = {key: round(value["mean"], 1) if value["mean"] < 1000 else f"{value['mean']:.3g}"
+                 for key, value in found.get("sampled", {}).items()}
+        tools.say(f"  {name}: {shown}")
+    lengths = [end - begin for begin, end, *_ in samples]
+    tools.say(f"  {len(samples)} samples, length median {statistics.median(lengths)} ns, largest {max(lengths)}; "
+              f"gaps over 1 us: {sum(b[0] - a[1] > 1000 for a, b in zip(samples, samples[1:]))}")
+    # After an idle time of 3 ms the first busy sample is busy from the kernel's begin on.
+    errors = []
+    for (_, before, _), (begin, *_) in zip(kernels, kernels[1:]):
+        busy = [sample for sample in samples if begin - 400_000 < sample[1] < begin + 1_200_000 and (sample[4] or 0) > 3]
+        if begin - before > 3_000_000 and len(busy) > 2:
+            start, end, *_, share = busy[0]
+            errors.append(round((end - (end - start) * min(1, share / busy[1][4]) - begin) / 1000))
+    tools.say(f"  kernels begin by the samples after they begin by the records, us: {sorted(errors)}")
+
+    copies = [end - begin for begin, end, within in kernels if within == "copy"]
+    if peak:
+        share = 8 * (1 << 28) / (statistics.fmean(copies) / 1e9) / peak
+        tools.say(f"  copy by its kernels' times: {share:.1%} of {peak / 1e9:.0f} GB/s")
+
+    launches = ncu_launches()
+    for name, own, metric in (("copy", launches[:8], "dram_bandwidth"), ("copy", launches[:8], "dram_bytes"),
+                              ("product", launches[8:12], "tensor_active"), ("layer1", launches[12:], "tensor_active")):
+        values = [sum(each[part] for part in NCU[metric]) for each in own if all(part in each for part in NCU[metric])]
+        if not values:
+            continue
+        theirs = statistics.fmean(values)
+        sampled = ranges[name]["sampled"][metric.replace("bytes", "bandwidth")]["mean"]
+        alone = samples_in(samples, [(begin, end) for begin, end, within in kernels if within == name],
+                           3 if metric == "tensor_active" else 2)
+        busy = ranges[name]["work"]["gpu_time_ns"] / ranges[name]["work"]["span_ns"]
+        tools.say(f"  {'ok' if abs(sampled - theirs) < 5 else 'FAILED'}: {name} ({own[0]['name'][:40]}): {metric} "
+                  f"{sampled:.1f} sampled, {theirs:.1f} by ncu (of {len(values)} kernels), {sampled - theirs:+.1f} points; "
+                  f"samples that lie in one kernel: {alone:.1f}; kernels fill {busy:.1%} of the span")
 
 
-def part_ncu():
-    """Samples of a copy and of matrix products within five points of ncu's figures of their kernels."""
+def ncu_launches():
+    """8 of copy, 4 of product, 8 of layer1, by ncu."""
     included = [word for name in ("copy", "product", "layer1") for word in ("--nvtx-include", f"{name}/")]
-    done = tools.run(["ncu", "--csv", "--clock-control", "none", "--cache-control", "none", "--metrics", ",".join(NCU.values()),
-                      "--nvtx", *included, "--launch-count", "16", sys.executable, WORK], codes=(0, 1, 9))
+    metrics = ",".join(part for parts in NCU.values() for part in parts)
+    done = tools.run(["ncu", "--csv", "--clock-control", "none", "--cache-control", "none", "--metrics", metrics,
+                      "--nvtx", *included, "--launch-count", "20", sys.executable, WORK], codes=(0, 1, 9))
     launches = {}
     for row in csv.DictReader(io.StringIO(done.stdout[max(done.stdout.find('"ID"'), 0):])):
         if row.get("Metric Value"):
             launches.setdefault(int(row["ID"]), {"name": row["Kernel Name"]})[row["Metric Name"]] = float(row["Metric Value"])
-    launches = [launches[each] for each in sorted(launches)]  # 4 of copy, 4 of product, 8 of layer1
-    processes, _ = document([sys.executable, WORK])
-    ranges = {each["name"]: each["sampled"] for each in processes[0]["ranges"]}
-    for name, own, metric in (("copy", launches[:4], "dram_bandwidth"), ("product", launches[4:8], "tensor_active"),
-                              ("layer1", launches[8:], "tensor_active")):
-        theirs = statistics.median(each[NCU[metric]] for each in own)
-        sampled = ranges[name][metric]["mean"]
-        tools.say(f"  {'ok' if abs(sampled - theirs) < 5 else 'FAILED'}: {name} ({own[0]['name'][:40]}): {metric} "
-                  f"{sampled:.1f} sampled, {theirs:.1f} by ncu, {sampled - theirs:+.1f} points")
+    if len(launches) != 20:
+        raise tools.Failure(f"ncu measured {len(launches)} kernels:\n{done.stdout[-800:]}\n{done.stderr[-800:]}")
+    return [launches[each] for each in sorted(launches)]
 
 
 def cases_of(document):
     return [case for suite in json.loads(document.read_text())["suites"] for case in suite["cases"]]
+
+
+def show_verdict(out, passes=True):
+    for case in cases_of(out / "verdict.json"):
+        tools.say(f"    {case['id']}: {case['verdict']} {case.get('reason', '')[:300]} "
+                  f"{' '.join(each['sentence'] for each in case.get('why', []))[:400]}")
+        for metric in case["metrics"]:
+            if passes or metric["verdict"] != "pass":
+                tools.say(f"      {metric['verdict']}: {metric['sentence'][:200]}")
 
 
 def part_planted():
@@ -132,38 +167,77 @@ def part_planted():
         for name, text in (("unchanged", program), ("lost", program.replace("lost = False", "lost = True"))):
             (root / "work.py").write_text(text)
             done = tools.run([tools.PERFGATE, "run", *suite, "--out", root / "out"], codes=(0, 1, 3, 4))
-            tools.say(f"  {name}: exit {done.returncode}")
-            for case in cases_of(root / "out/verdict.json"):
-                tools.say(f"    {case['id']}: {case['verdict']} {case.get('reason', '')[:300]}")
-                for metric in case["metrics"]:
-                    tools.say(f"      {metric['verdict']}: {metric['sentence'][:150]}")
+            tools.say(f"  {name}: exit {done.returncode}: {done.stdout.splitlines()[0]}")
+            show_verdict(root / "out")
 
 
 def part_cost():
     for level in ("callbacks", "samples", "callbacks", "samples"):
         begin = time.monotonic()
         processes, _ = document([sys.executable, WORK], level=level)
-        work = sum(each["work"]["gpu_time_ns"] for each in processes[0]["ranges"]) / 1e6
+        work = {each["name"]: round(each["work"]["gpu_time_ns"] / 1e6, 2) for each in processes[0]["ranges"]}
         host = sum(each["total_ns"] for each in processes[0]["ranges"]) / 1e6
-        tools.say(f"  {level}: {time.monotonic() - begin:.2f} s in all, ranges' GPU time {work:.2f} ms, host {host:.2f} ms")
+        tools.say(f"  {level}: {time.monotonic() - begin:.2f} s in all, GPU time in ms {work}, ranges on the host {host:.2f} ms")
+
+
+@contextlib.contextmanager
+def ranks_server():
+    """None without a fork that can use CUDA: then each program imports for itself."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "ranks"
+        server = subprocess.Popen([sys.executable, PROGRAMS / "ranks.py", "serve", path])
+        try:
+            while server.poll() is None and not path.exists():
+                time.sleep(0.1)
+            os.environ[SERVER] = str(path)
+            begin = time.monotonic()
+            done = subprocess.run([*map(str, TOGETHER), PROGRAMS / "ddp_step.py"], capture_output=True, text=True, timeout=60)
+            tools.say(f"  bare step of {RANKS} ranks: exit {done.returncode}, {time.monotonic() - begin:.1f} s, imports "
+                      f"{begin - BEGIN:.1f} s {done.stderr[-1500:] if done.returncode else ''}")
+            if done.returncode:
+                del os.environ[SERVER]
+            yield
+        finally:
+            os.environ.pop(SERVER, None)
+            server.kill()
+            server.wait()
 
 
 def part_collectives():
-    processes, done = document([*TORCHRUN, COLLECTIVES], level="callbacks")
-    for line in done.stdout.splitlines():
-        if re.match(r"[A-Z][A-Za-z+]+ \d+ ", line):
-            tools.say(f"  torch: {line}")
+    processes, done = document([*TOGETHER, COLLECTIVES.with_suffix(".py")], level="callbacks")
+    theirs = {(kind, int(mib)): float(rate) for kind, mib, rate in
+              re.findall(r"^([A-Z][A-Za-z+]+) (\d+) ([\d.]+)$", done.stdout, re.M)}
     first = next(each for each in processes if each["recording"].get("rank") == "0")
     for row in sorted(first.get("communication", []), key=lambda row: (row["name"], row["bytes"])):
-        tools.say(f"  perfgate: {row['name']} {row['bytes'] >> 20} MiB x {row['calls']} bus "
-                  f"{row['bus_bytes_per_s'] / 1e9:.1f} GB/s own median {row['median_ns']} transfer "
-                  f"{row.get('transfer_ns')} last {row.get('last')} waited {row.get('wait_ns')} ranks {row['ranks']} comm "
-                  f"{row['communicator'][:6]}")
+        torch, own = theirs.get((row["name"], row["bytes"] >> 20)), row["bus_bytes_per_s"] / 1e9
+        beside = f"torch {torch:.1f}, {100 * (own / torch - 1):+.1f} %" if torch else "not timed"
+        tools.say(f"  {row['name']} {row['bytes'] >> 20} MiB x {row['calls']}: {own:.1f} GB/s, {beside}; own median "
+                  f"{row['median_ns']} transfer {row.get('transfer_ns')} last {row.get('last')} waited {row.get('wait_ns')} "
+                  f"ranks {row['ranks']} comm {row['communicator'][:6]}")
+
+
+def part_suite():
+    """suites/collectives on all GPUs that are visible, and its refusal of one."""
+    with tempfile.TemporaryDirectory() as folder:
+        out, none = pathlib.Path(folder) / "out", pathlib.Path(folder) / "none"
+        none.mkdir()
+        words = [tools.PERFGATE, "run", COLLECTIVES.with_suffix(".yaml"), "--baselines", none, "--out", out, "--processes", "1"]
+        done = tools.run(words, codes=(0, 1, 2, 3, 4))
+        tools.say(f"  exit {done.returncode}\n{done.stdout[-3000:]}\n{done.stderr[-1500:]}")
+        for case in cases_of(out / "run.json"):
+            bus = case["metrics"].get("bus_bandwidth", {})
+            tools.say(f"    {case['id']}: {case['status']} {case.get('reason', '')[:200]} bus {bus.get('value', 0) / 1e9:.1f} GB/s "
+                      f"{case.get('not_collected', [])}")
+        run = json.loads((out / "run.json").read_text())
+        tools.say(f"    device {run['environment']['device']['key']}, ceilings {run['environment'].get('ceilings')}")
+        one = os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0]
+        done = tools.run(words, codes=(0, 1, 2, 3, 4), env={"CUDA_VISIBLE_DEVICES": one})
+        tools.say(f"  of one GPU: exit {done.returncode}: {done.stdout[-300:]} {done.stderr[-300:]}")
 
 
 def part_groups():
     """Two process groups on one host."""
-    processes, _ = document([*TORCHRUN, PROGRAMS / "two_groups.py"], level="callbacks")
+    processes, _ = document([*TOGETHER, PROGRAMS / "two_groups.py"], level="callbacks")
     for process in processes:
         for row in process.get("communication", []):
             tools.say(f"  rank {process['recording'].get('rank')}: {row['name']} {row['bytes'] >> 20} MiB x {row['calls']} of "
@@ -171,47 +245,75 @@ def part_groups():
                       f"waited {row.get('wait_ns')} ns, bus {row['bus_bytes_per_s'] / 1e9:.1f} GB/s")
 
 
-def recorded(folder, change, devices):
-    tools.run([tools.PERFGATE, "profile", "--out", folder, "--", *TORCHRUN, PROGRAMS / "ddp_step.py", *change],
-              env={"CUDA_VISIBLE_DEVICES": devices})
+class Training:
+    """The suite of the data-parallel step, in a folder."""
+
+    def __init__(self, folder):
+        self.root, self.longest = pathlib.Path(folder), 0
+        (self.root / "suite.yaml").write_text(DDP.format(ranks=RANKS))
+
+    def call(self, change, *words):
+        app, starts = self.root / "app", self.root / "starts"
+        starts.write_text("")
+        step = shlex.join(map(str, [*TOGETHER, PROGRAMS / "ddp_step.py", *([change] if change else [])]))
+        app.write_text(f"#!/bin/sh\necho >>{starts}\nexec {step}\n")
+        app.chmod(0o755)
+        begin = time.monotonic()
+        done = tools.run([tools.PERFGATE, *words, "--baselines", self.root / "baselines", "--quiet"], codes=range(128))
+        seconds = time.monotonic() - begin
+        self.longest = max(self.longest, seconds)
+        tools.say(f"  {time.monotonic() - BEGIN:.0f} s: {change or words[0]}: exit {done.returncode}, "
+                  f"{len(starts.read_text())} starts, {seconds:.1f} s")
+        return done
+
+    def baseline(self):
+        done = self.call("", "baseline", "refresh", self.root / "suite.yaml")
+        tools.say(f"{done.stdout[-1500:]}{done.stderr[-1500:]}")
+
+    def judged(self, change):
+        if time.monotonic() - BEGIN + self.longest / 2 > SECONDS:
+            return
+        out = self.root / "out"
+        done = self.call(change, "run", self.root / "suite.yaml", "--set", "canary=false", "--out", out)
+        if done.returncode not in (0, 1, 3):
+            tools.say(f"{done.stdout[-1000:]}{done.stderr[-1500:]}")
+            return
+        show_verdict(out, passes=bool(change))
+        for case in cases_of(out / "run.json"):
+            found = {name: [float(f"{statistics.median(batch['samples']):.4g}") for batch in case["metrics"][name]["batches"]]
+                     for name in ("own_span", "span", "gpu_time", "exposed_communication_share", "communication_skew")
+                     if "batches" in case["metrics"].get(name, {})}
+            tools.say(f"    {found} {case['metrics'].get('own_span', {}).get('detail', '')}")
 
 
 def part_ddp():
-    """Unchanged runs and changed ones, each judged by three others."""
-    gpus = len(tools.run(["nvidia-smi", "-L"]).stdout.splitlines())
-    lanes = [",".join(map(str, range(first, first + RANKS))) for first in range(0, gpus - RANKS + 1, RANKS)]
+    """Unchanged runs, and one for each change, against a baseline."""
     runs = int(os.environ.get("PERFGATE_RUNS", "10"))
-    changes = {f"base{i}": [] for i in range(3)} | {f"unchanged{i}": [] for i in range(runs)} | {
-        change: [change] for change in ("slow", "buckets", "late")}
     with tempfile.TemporaryDirectory() as folder:
-        root = pathlib.Path(folder)
-        with concurrent.futures.ThreadPoolExecutor(len(lanes)) as pool:
-            each = list(changes.items())
-            list(pool.map(lambda lane: [recorded(root / name, change, lanes[lane]) for name, change in
-                                        each[lane::len(lanes)]], range(len(lanes))))
-        (root / "suite.yaml").write_text(DDP.format(ranks=RANKS))
-        for name in changes:
-            done = tools.run([tools.PERFGATE, "compare", "--suite", root / "suite.yaml", "--base",
-                              *(root / f"base{i}" for i in range(3)), "--head", root / name, "--out", root / "out"],
-                             codes=(0, 1, 3, 4))
-            tools.say(f"  {name}: exit {done.returncode}")
-            for case in cases_of(root / "out/verdict.json"):
-                for metric in case["metrics"]:
-                    if metric["verdict"] != "pass":
-                        tools.say(f"    {metric['verdict']}: {metric['sentence'][:200]}")
-            for case in cases_of(root / "out/run.json"):
-                found = {metric: f"{case['metrics'][metric]['value']:.5g}" for metric in STEP_METRICS
-                         if metric in case["metrics"]}
-                tools.say(f"    {case['status']} {case.get('reason', '')[:200]} {found} "
-                          f"{case['metrics'].get('own_span', {}).get('detail', '')}")
+        training = Training(folder)
+        training.baseline()
+        for change in ["", "slow", "buckets", "late"] + [""] * (runs - 1):
+            training.judged(change)
+
+
+def run_part(name):
+    tools.say(name)
+    begun = time.monotonic()
+    try:
+        globals()[f"part_{name}"]()
+    except Exception as error:  # noqa: BLE001: the others go on
+        tools.say(f"  FAILED: {type(error).__name__}: {str(error)[-1500:]}")
+    tools.say(f"  {name}: {time.monotonic() - begun:.1f} s")
 
 
 if __name__ == "__main__":
-    for part in sys.argv[1:] or ["samples", "ncu", "planted", "cost", "collectives", "groups", "ddp"]:
-        tools.say(part)
-        begun = time.monotonic()
-        try:
-            globals()[f"part_{part}"]()
-        except Exception as error:  # noqa: BLE001: the others go on
-            tools.say(f"  FAILED: {str(error)[-1500:]}")
-        tools.say(f"  {part}: {time.monotonic() - begun:.1f} s")
+    chosen = sys.argv[1:] or ["samples", "planted", "cost", "collectives", "suite", "groups", "ddp"]
+    together = {"collectives", "groups", "ddp"}
+    for part in chosen:
+        if part not in together:
+            run_part(part)
+    if together & {*chosen}:
+        with ranks_server():
+            for part in chosen:
+                if part in together:
+                    run_part(part)

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """On a GPU: what a verdict on a program that imports PyTorch costs: program_study.py PROGRAM [STEP...] [OPTION...].
 
-PROGRAM is loader (a DataLoader with workers), decoding (with a cache) or ranks (two, which need two GPUs). Steps: a
-first baseline, three unchanged runs whose processes join it, a run for each planted change, and unchanged runs up to
-ten. Each prints how often the program was started, the seconds, the exit code and the verdict of each metric. With
---folder, another call uses the baseline that is there. Environment: PERFGATE."""
+PROGRAM is loader (a DataLoader with workers), decoding (with a cache) or ranks (two, which need two GPUs). First comes a
+baseline, if --folder has none. Then the steps, in this order: `unchanged`, or a planted change by its name; without any,
+three unchanged runs, each change, and seven unchanged runs. The processes of the first three unchanged runs join the
+baseline. Each step prints how often the program was started and at which level it was recorded, the seconds, the exit
+code and the verdict of each metric. Environment: PERFGATE."""
 
 import argparse
+import collections
 import json
 import os
 import pathlib
@@ -21,7 +23,7 @@ import typing
 HERE = pathlib.Path(__file__).resolve().parent
 PERFGATE = pathlib.Path(os.environ["PERFGATE"]).resolve()
 CONFIG = HERE.parents[1] / "configs/ci.yaml"
-UNCHANGED = 10
+JOINING = 3  # unchanged runs whose processes join the baseline
 
 
 class Program(typing.NamedTuple):
@@ -34,17 +36,21 @@ PROGRAMS = {
     "loader": Program("loader_training.py", """
     measure: {step: {nvtx: step, skip: 10}, data: {nvtx: data, skip: 10}}
     tolerances: {step.gpu_time: 5%, step.syncs: 0, data.span: {worse: 50%, abs: 4ms}}
-""", {"more": "--blocks 3", "workers": "--workers 0", "dtype": "--dtype float32", "item": "--item"}),
+""", {"more": "--blocks 4", "workers": "--workers 0", "dtype": "--dtype float32", "item": "--item"}),
     "decoding": Program("cached_decoding.py", """
     measure: {token: {nvtx: token, skip: 10}}
     tolerances: {token.gpu_time: 3%, token.kernels: 0, token.syncs: 0}
-""", {"more": "--inner 10", "eager": "--eager", "item": "--item", "dtype": "--dtype float32"}),
+""", {"more": "--inner 11", "eager": "--eager", "item": "--item", "dtype": "--dtype float32"}),
     "ranks": Program("ranks_training.py", """
     gpus: 2
     measure: {step: {nvtx: step, skip: 10}}
     tolerances: {step.gpu_time: 5%, step.kernels: 0, step.syncs: 0}
-""", {"more": "--rows 12288", "dtype": "--dtype float32", "item": "--item"}),
+""", {"more": "--rows 12800", "dtype": "--dtype float32", "item": "--item"}),
 }
+
+
+# What a start's environment says of how it is recorded; the host's stacks are sampled once, of what failed.
+LEVEL = "${PERFGATE_RECORD_LEVEL:-bare}${PERFGATE_RECORD_STACKS_US:+-stacks}"
 
 
 def say(text):
@@ -56,15 +62,15 @@ def left():
 
 
 def start_with(words):
-    """Makes ./app the program with these options, and each start leave a line in `starts`."""
+    """Makes ./app the program with these options, and each start leave a line in `starts`: how it is recorded."""
     app = pathlib.Path("app")
     command = shlex.join([sys.executable, str(HERE / "programs" / program.file)])
-    app.write_text(f'#!/bin/sh\necho start >>"{pathlib.Path.cwd()}/starts"\nexec {command} {words}\n')
+    app.write_text(f'#!/bin/sh\necho {LEVEL} >>"{pathlib.Path.cwd()}/starts"\nexec {command} {words}\n')
     app.chmod(0o755)
 
 
 def call(words):
-    """Exit code, output, starts and seconds; without time it is interrupted, as a user would do it."""
+    """Exit code, output, and starts with seconds in words; without time it is interrupted, as a user would do it."""
     starts, began = pathlib.Path("starts"), time.monotonic()
     starts.write_text("")
     with open("output", "w") as output:
@@ -74,7 +80,11 @@ def call(words):
         except subprocess.TimeoutExpired:
             child.send_signal(signal.SIGINT)
             child.wait()
-    return child.returncode, pathlib.Path("output").read_text(), starts.read_text().count("start"), time.monotonic() - began
+    seconds = time.monotonic() - began
+    levels = collections.Counter(starts.read_text().split())
+    words = ", ".join(f"{count} {level}" for level, count in sorted(levels.items()))
+    cost = f"{levels.total()} starts ({words}), {seconds:.1f} s"
+    return child.returncode, pathlib.Path("output").read_text(), cost + (f", {seconds / bare:.1f} × bare" if bare else "")
 
 
 def metrics_of(document):
@@ -87,34 +97,40 @@ def metrics_of(document):
 
 
 def judged(name):
-    code, output, starts, seconds = call([PERFGATE, "run", "suite.yaml", "--config", CONFIG, "--set", "canary=false",
-                                          "--baselines", "baselines", "--quiet"])
-    verdict = json.loads(pathlib.Path("perfgate-out/verdict.json").read_text()) if code in (0, 1, 3, 4) else None
-    found = ", ".join(metrics_of(verdict)) if verdict else "no verdict"
-    say(f"{name}: {starts} starts, {seconds:.1f} s, {seconds / bare:.1f} × bare, exit code {code}; {found}")
+    file = pathlib.Path("perfgate-out/verdict.json")
+    file.unlink(missing_ok=True)
+    code, output, cost = call([PERFGATE, "run", "suite.yaml", "--config", CONFIG, "--set", "canary=false",
+                               "--baselines", "baselines", "--quiet"])
+    verdict = json.loads(file.read_text()) if file.exists() else None
+    say(f"{name}: {cost}, exit code {code}; {', '.join(metrics_of(verdict)) if verdict else 'no verdict'}")
+    if verdict:
+        run = json.loads(pathlib.Path("perfgate-out/run.json").read_text())
+        phases = {"all": run["wall_s"], **run.get("phase_s", {})}
+        print(f"    {', '.join(f'{phase} {spent:.1f} s' for phase, spent in phases.items())}", flush=True)
     for case in verdict["suites"][0]["cases"] if verdict else []:
         if case["verdict"] not in ("pass", "improved"):
-            print(f"    {case['id']}: {' '.join(case.get('why', []))[:400]}", flush=True)
+            print(f"    {case['id']}: {' '.join(why['sentence'] for why in case.get('why', []))[:400]}", flush=True)
     if code not in (0, 1):
         print(output[-1500:], flush=True)
     return code
 
 
 def first_baseline():
-    code, output, starts, seconds = call([PERFGATE, "baseline", "refresh", "suite.yaml", "--baselines", "baselines"])
-    say(f"first baseline: {starts} starts, {seconds:.1f} s, {seconds / bare:.1f} × bare, exit code {code}")
+    code, output, cost = call([PERFGATE, "baseline", "refresh", "suite.yaml", "--baselines", "baselines"])
+    say(f"first baseline: {cost}, exit code {code}")
     print(output[-1500:], flush=True)
     if code in (2, 4) and pathlib.Path("perfgate-out/run.json").exists():
-        code, output, _, seconds = call([PERFGATE, "baseline", "refresh", "--tolerances", "perfgate-out/run.json", "suite.yaml",
-                                         "--baselines", "baselines"])
-        say(f"stored with --tolerances: {seconds:.1f} s, exit code {code}\n{output[-1000:]}\n{pathlib.Path('suite.yaml').read_text()}")
+        code, output, cost = call([PERFGATE, "baseline", "refresh", "--tolerances", "perfgate-out/run.json", "suite.yaml",
+                                   "--baselines", "baselines"])
+        say(f"stored with --tolerances: {cost}, exit code {code}\n{output[-1000:]}\n{pathlib.Path('suite.yaml').read_text()}")
 
 
 def unchanged(number):
     start_with("")
-    if judged(f"unchanged {number}") == 0 and number <= 3:
-        code, output, _, _ = call([PERFGATE, "baseline", "refresh", "perfgate-out/run.json", "--baselines", "baselines"])
-        say(f"its processes join the baseline, exit code {code}: {' '.join(output.split())[-200:]}")
+    if judged(f"unchanged {number}") == 0 and number <= JOINING:
+        code, output, _ = call([PERFGATE, "baseline", "refresh", "perfgate-out/run.json", "--baselines", "baselines"])
+        joined = [line for line in output.splitlines() if "accepted" in line or "join" in line]
+        say(f"its processes join the baseline, exit code {code}: {' '.join(joined or [output[-300:]])}")
 
 
 def main():
@@ -122,31 +138,31 @@ def main():
     start_with("")
     global bare
     for _ in range(2):  # the first may read libraries from the disk
-        code, output, _, bare = call(["./app"])
+        began = time.monotonic()
+        code, output, _ = call(["./app"])
         if code:
             sys.exit(f"the program exits with {code}:\n{output[-3000:]}")
+    bare = time.monotonic() - began
     say(f"bare: {bare:.1f} s")
     if not list(pathlib.Path("baselines").glob("*/study.json")):
         first_baseline()
-    steps = chosen.steps or ["unchanged", *program.changes]
-    if "unchanged" in steps:
-        for number in range(1, 4):
-            unchanged(number)
-    for name, options in program.changes.items():
-        if name in steps and left() > 2 * bare:
-            start_with(options)
-            judged(f"{name} ({options})")
-    for number in range(4, UNCHANGED + 1):
-        if left() > 4 * bare:
-            unchanged(number)
+    number = 0
+    for name in chosen.steps or [*JOINING * ["unchanged"], *program.changes, *7 * ["unchanged"]]:
+        if left() < 2 * bare:
+            say(f"no time is left for {name}")
+        elif name == "unchanged":
+            unchanged(number := number + 1)
+        else:
+            start_with(program.changes[name])
+            judged(f"{name} ({program.changes[name]})")
     say("done")
 
 
 if __name__ == "__main__":
-    START = time.monotonic()
+    START, bare = time.monotonic(), 0
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", choices=PROGRAMS)
-    parser.add_argument("steps", nargs="*", metavar="STEP", help="unchanged, more, workers, dtype, item, eager")
+    parser.add_argument("steps", nargs="*", metavar="STEP", help="unchanged, more, workers, dtype, item, eager; as often as it is named")
     parser.add_argument("--seconds", type=float, default=1e6, help="interrupt what runs after this time, and begin nothing else")
     parser.add_argument("--folder", help="work there and leave it")
     chosen = parser.parse_args()

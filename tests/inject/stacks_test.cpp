@@ -124,24 +124,31 @@ class Loader:
 def train(loader):
     return loader.__next__()
 loader = Loader()
+def blocked():  # however long the main thread waits for a processor on its way into the lock
+    return loader.queue.not_empty._waiters and open('/proc/self/stat').read().rsplit(')')[1].split()[0] == 'S'
 def feed():
-    look()
-    loader.queue.put(1)
+    for item in range(8):
+        while not blocked(): time.sleep(0.001)
+        look(10)
+        loader.queue.put(item)
 threading.Thread(target=feed, name='feeder').start()
-train(loader)
+for item in range(8): train(loader)
 )");
         EXPECT_EQ(std::vector<std::string>{}, recording.incomplete);
         const bool qualified = python.find("3.10") == std::string::npos;
         const std::vector<HostSample> waits = samples_in(
             recording, qualified ? "<module> > train > Loader.__next__ > Queue.get > Condition.wait"
                                  : "<module> > train > __next__ > get > wait");
-        ASSERT_FALSE(waits.empty());
-        EXPECT_EQ(HostState::lock, waits.front().state);
-        EXPECT_EQ(waits.front().process, waits.front().thread);  // the main thread
-        EXPECT_LT(waits.front().start_ns, waits.front().end_ns);
+        // Before it waits, it may be seen there while it runs, or is ready to.
+        const auto wait = std::find_if(waits.begin(), waits.end(), [](const HostSample& each) {
+            return each.state == HostState::lock;
+        });
+        ASSERT_NE(waits.end(), wait);
+        EXPECT_EQ(wait->process, wait->thread);  // the main thread
+        EXPECT_LT(wait->start_ns, wait->end_ns);
         // Three frames further out is the loader's function.
         const auto& frames = recording.records.stack_frames;
-        const auto& get = frames[frames[waits.front().frame - 1].caller - 1];
+        const auto& get = frames[frames[wait->frame - 1].caller - 1];
         const auto& next = frames[get.caller - 1];
         EXPECT_EQ((folder_ / "script.py").native(), recording.text(next.file));
         const std::string text =

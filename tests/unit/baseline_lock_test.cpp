@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "baseline/lock.hpp"
+#include "baseline/file_changes.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/file.h>

@@ -119,11 +119,13 @@ TEST(BatchRule, ProcessesThatAreAllSlowerSayHowManyTheFirstLookNeeds) {
         return judged(processes(spread_around(100'000, baseline)),
                       processes(spread_around(130'000, measured)));
     };
-    EXPECT_EQ(against(8, 3).first_look_processes, 7U) << "of C(15, 7) orders one is so extreme";
-    EXPECT_TRUE(against(8, 3).measure_again);
-    EXPECT_TRUE(against(8, 7).confirmed);
-    EXPECT_FALSE(against(8, 7).measure_again);
-    EXPECT_FALSE(against(8, 6).confirmed);
+    EXPECT_EQ(against(9, 3).first_look_processes, 6U) << "of C(15, 6) orders one is so extreme";
+    EXPECT_TRUE(against(9, 3).measure_again);
+    EXPECT_TRUE(against(9, 6).confirmed);
+    EXPECT_FALSE(against(9, 6).measure_again);
+    EXPECT_FALSE(against(9, 5).confirmed);
+    EXPECT_EQ(against(8, 3).first_look_processes, 7U);
+    EXPECT_EQ(against(12, 3).first_look_processes, 5U);
     EXPECT_EQ(against(3, 3).first_look_processes, 30U) << "rounds would need 5 and 40";
     EXPECT_EQ(against(2, 3).first_look_processes, 0U) << "rounds would not decide, either";
     EXPECT_EQ(against(20, 5).first_look_processes, 0U) << "it has decided";

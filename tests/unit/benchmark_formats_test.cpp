@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "document/json_reader.hpp"
-#include "kinds/benchmark/formats/json_path.hpp"
+#include "kinds/benchmark/formats/json_text.hpp"
 #include "util/error.hpp"
 #include "util/file.hpp"
 

@@ -6,7 +6,6 @@
 #include <optional>
 #include <vector>
 
-#include "bisect/search_document.hpp"
 #include "util/error.hpp"
 
 namespace perfgate::bisect {

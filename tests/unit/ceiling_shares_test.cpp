@@ -101,6 +101,15 @@ TEST(CeilingShares, AreOfTheSpanWithoutKernelRecords) {
     EXPECT_EQ(metrics.at(share).method, "event/cold/ceiling");
 }
 
+TEST(CeilingShares, OfProgramsACeilingBoundsOnlyWhatCommunicates) {
+    model::Run run = two_processes();
+    EXPECT_TRUE(ceilings_bound_any(run));
+    only(run).command = {"./app"};
+    EXPECT_FALSE(ceilings_bound_any(run));
+    only(run).metrics["bus_bandwidth"] = {"bytes/s", 3e11, "activity", {}};
+    EXPECT_TRUE(ceilings_bound_any(run));
+}
+
 TEST(CeilingShares, AreOnlyOfCasesThatAskForThem) {
     model::Run run = two_processes();
     only(run).not_collected = {{"dram_bytes", "no permission"}};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the report's page shows of machine code, and whose text it may show.
-#include "runner/code_views.hpp"
 
 #include <gtest/gtest.h>
 

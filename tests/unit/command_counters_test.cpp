@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "inject/counter_request.hpp"
+#include "kinds/command/batch_results.hpp"
 #include "kinds/command/counter_passes.hpp"
 
 namespace perfgate::command {
@@ -237,6 +238,28 @@ TEST(ProgramCounters, what_the_chip_lacks_or_counts_in_several_passes) {
     EXPECT_TRUE(
         metric_of(counters_of(std::vector<Recordings>{{recording}}, 1), 0, metric("stall_imc_miss"))
             .not_applicable);
+}
+
+TEST(ProgramCounters, what_the_chip_does_not_count_does_not_apply_to_the_case) {
+    Process blackwell(0, 1);
+    blackwell.launch("flash").counted(0, {{std::string(dram), 4096}});
+    activity::Recording recording = blackwell;
+    recording.strings[recording.records.counter_passes[0].chip] = "GB100";
+    Piece kernels;
+    kernels.kind = Piece::Kind::kernels;
+    model::PlannedCase planned;
+    planned.subject = std::make_shared<const Program>(std::make_shared<const Command>(), kernels);
+    planned.metrics = {"dram_bytes", "instructions", "stall_imc_miss"};
+    measure::ProgramRequest request;
+    request.cases = {&planned};
+    std::vector<model::CaseResult> results(1);
+    results[0].status = model::CaseStatus::measured;
+    BatchResults(request, results)
+        .add_counters(counters_of(std::vector<Recordings>{{recording}}, 1), {0});
+    EXPECT_EQ(results[0].not_applicable, std::vector<std::string>{"stall_imc_miss"});
+    ASSERT_EQ(results[0].not_collected.size(), 1u);
+    EXPECT_EQ(results[0].not_collected[0].metric, "instructions");
+    EXPECT_EQ(results[0].metrics.at("dram_bytes").batches.at(0).samples, std::vector{4096.0});
 }
 
 TEST(ProgramCounters, processes_on_their_own_gpus_are_all_counted) {

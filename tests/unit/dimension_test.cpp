@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/dimension.hpp"
+#include "model/unit.hpp"
 
 #include <gtest/gtest.h>
 

@@ -199,6 +199,14 @@ TEST(BaselineJson, ProcessesAreOneLineOfValues) {
               R"("gpu_time": {"unit":"ns","value":10.5,"method":"activity/cold","device":"b1",)"
               R"("seed":7,"runs":[2,1],"processes":[10,11,10.5],"slowest_tenth":[11,12,11.5],)"
               R"("p99":[12,13,12.5]})");
+    for (Batch& batch : series.batches) {
+        batch.tail.reset();
+        batch.other_work = {0.25, 0.5};
+    }
+    EXPECT_EQ(metric_line(series),
+              R"("gpu_time": {"unit":"ns","value":10.5,"method":"activity/cold","device":"b1",)"
+              R"("seed":7,"runs":[2,1],"processes":[10,11,10.5],"waited":[0.25,0.25,0.25],)"
+              R"("others_busy":[0.5,0.5,0.5]})");
 }
 
 TEST(BaselineJson, WhatRepeatsIsACount) {
@@ -298,6 +306,10 @@ TEST(BaselineJson, RefusesProcessesThatDoNotAddUp) {
               "m.slowest_tenth: expected as many values as processes");
     EXPECT_EQ(message(R"("processes": [1, 2], "p99": [1, 2])"),
               "b.json: cases.c.metrics.m: expected 'slowest_tenth' and 'p99' together");
+    EXPECT_EQ(message(R"("processes": [1, 2], "waited": [0, 2], "others_busy": [0, 0])"),
+              "m.waited: expected a share from 0 to 1");
+    EXPECT_EQ(message(R"("processes": [1, 2], "waited": [0, 0])"),
+              "b.json: cases.c.metrics.m: expected 'waited' and 'others_busy' together");
 }
 
 TEST(BaselineJson, BytesOfThisVersionAndOfTheOneBeforeAreAsWritten) {

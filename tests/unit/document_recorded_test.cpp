@@ -13,7 +13,6 @@
 #include "document/baseline.hpp"
 #include "document/json_reader.hpp"
 #include "document/run.hpp"
-#include "document/verdict.hpp"
 #include "util/file.hpp"
 
 namespace perfgate::document {

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "document/run.hpp"
-#include "document/verdict.hpp"
 #include "model/run.hpp"
 #include "model/verdict.hpp"
 #include "util/error.hpp"

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "awkward_values.hpp"
-#include "document/verdict.hpp"
+#include "document/run.hpp"
 #include "model/verdict.hpp"
 #include "util/error.hpp"
 

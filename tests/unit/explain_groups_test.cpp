@@ -135,6 +135,22 @@ TEST(Headline, SaysWhatWasNotDone) {
     EXPECT_EQ(suite.sentence(), "Interrupted: 1 case skipped.");
 }
 
+TEST(Groups, OfDoubtfulCasesSayTheDoubtAlthoughTheCauseIsUnknown) {
+    Suite suite;
+    for (const double after : {990.0, 1010.0}) {
+        CaseVerdict& made = suite.add(Verdict::inconclusive, "k" + std::to_string(after),
+                                      "gpu_span", "ns", 1000, after);
+        made.doubt = model::Doubt::slow_processes;
+        made.metrics[0].sentence = "1 of 13 processes is slower";
+        made.why = {{"unexplained", "unexplained: …", {}, "unexplained: no counter moved with it"}};
+    }
+    suite.sentence();
+    ASSERT_EQ(suite.groups().size(), 1U);
+    EXPECT_EQ(suite.groups()[0].effect, Effect::unclear);
+    EXPECT_EQ(suite.groups()[0].sentence, "1 of 13 processes is slower");
+    EXPECT_EQ(suite.groups()[0].cases.size(), 2U);
+}
+
 TEST(Groups, ReasonsInWordsAreSharedAndNoCaseIsLost) {
     Suite suite;
     for (int i = 0; i < 3; ++i) suite.add(Verdict::error);

@@ -17,7 +17,7 @@
 
 #include "activity/profile_fields.hpp"
 #include "document/archive.hpp"
-#include "history/site_data.hpp"
+#include "history/site.hpp"
 #include "report/html_data.hpp"
 
 namespace perfgate::document {
@@ -238,7 +238,7 @@ TEST(PageTypes, OfAProfileAreThoseOfItsDescription) {
 TEST(PageTypes, OfAHistoryAreThoseOfItsDescription) {
     using namespace history::page;
     expect_types<history::page::Run, Metric, Case, Point, Finding, Note, history::Month, Index,
-                 Night, Series, CaseFile>("history/data.ts", "history/site_data.hpp",
+                 Night, Series, CaseFile>("history/data.ts", "history/site.hpp",
                                           "import type { Row } from \"../row\";\n");
 }
 

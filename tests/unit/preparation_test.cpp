@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "measure/case_reply.hpp"
+#include "measure/workers.hpp"
 #include "util/error.hpp"
 
 namespace perfgate::measure {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/terminal/progress_text.hpp"
+#include "cli/terminal/progress.hpp"
 
 #include <gtest/gtest.h>
 

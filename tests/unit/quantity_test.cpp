@@ -155,6 +155,13 @@ TEST(Change, KeepsADigitFromTheFirstThatRoundsToATenth) {
     EXPECT_EQ(change_text(10000), "+1e+06 %");
 }
 
+TEST(DetectedText, NeverClaimsLessThanTheMinimumDetectableChange) {
+    EXPECT_EQ(detected_text(0.04), "≥ 4 %");
+    EXPECT_EQ(detected_text(0.0412), "≥ 4.2 %");
+    EXPECT_EQ(detected_text(0.1001), "≥ 11 %");
+    EXPECT_EQ(detected_text(11), "no change below 1000 %");
+}
+
 TEST(QuantityText, EnergiesScaleFromNanojoules) {
     EXPECT_EQ(quantity_text(2.5e-6, "J"), "2.500 µJ");
     EXPECT_EQ(quantity_text(0.45, "J"), "450.0 mJ");

@@ -13,7 +13,7 @@
 #include "report/formats.hpp"
 #include "report_fixture.hpp"
 #include "report_hostile.hpp"
-#include "util/utf8.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::report {
 namespace {

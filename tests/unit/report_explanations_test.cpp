@@ -7,7 +7,7 @@
 
 #include "report_fixture.hpp"
 #include "report_hostile.hpp"
-#include "util/utf8.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::report {
 namespace {

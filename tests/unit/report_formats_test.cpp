@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "document/verdict.hpp"
+#include "document/run.hpp"
 #include "report/formats.hpp"
 #include "report/html.hpp"
 #include "report_fixture.hpp"

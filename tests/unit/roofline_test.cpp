@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "model/dimension.hpp"
+#include "model/unit.hpp"
 
 namespace perfgate::model {
 namespace roofline_test {

@@ -72,6 +72,25 @@ TEST(RunnersPlan, WhatABuildLacksIsSkippedWithTheReason) {
     EXPECT_EQ(offered(skipped, {}).suites[0].cases[0].skip_reason, "too slow");
 }
 
+TEST(RunnersPlan, CasesThatOnlyTheBaseReportsAreThoseOfBothSides) {
+    const auto reported = [](std::vector<model::DiscoveredCase> cases) {
+        model::Discovered discovered;
+        discovered.cases = std::move(cases);
+        return DiscoveredBySuite{{{0, discovered}}};
+    };
+    const auto both = [&](const DiscoveredBySuite& head) {
+        return discovered_by_any(head, reported({{"copy", {}, ""}, {"sort", {}, "too slow"}}))
+            .at(0)
+            .at(0);
+    };
+    using Cases = std::vector<model::DiscoveredCase>;
+    EXPECT_EQ(both(reported({{"copy", {}, "no GPU"}, {"scan", {}, ""}})).cases,
+              (Cases{{"copy", {}, ""}, {"scan", {}, ""}, {"sort", {}, "too slow"}}));
+    DiscoveredBySuite failed = reported({});
+    failed[0][0].problem = "it crashed";
+    EXPECT_TRUE(both(failed).cases.empty()) << "what the head reports is not known";
+}
+
 TEST(RunnersPlan, PathsInTheCheckoutAreWhatEveryCheckoutHas) {
     const auto portable = [](const std::string& text) {
         return without_checkout(text, "/co", "/co/suites");

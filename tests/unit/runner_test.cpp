@@ -18,7 +18,7 @@
 
 #include "baseline/refresh.hpp"
 #include "baseline/store.hpp"
-#include "document/verdict.hpp"
+#include "document/run.hpp"
 #include "runner/ab.hpp"
 #include "runner/baseline_runs.hpp"
 #include "runner/code_file.hpp"

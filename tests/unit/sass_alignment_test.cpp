@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sass/alignment.hpp"
+#include "sass/difference.hpp"
 
 #include <gtest/gtest.h>
 

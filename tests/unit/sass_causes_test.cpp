@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sass/causes.hpp"
+#include "sass/difference.hpp"
 
 #include <gtest/gtest.h>
 

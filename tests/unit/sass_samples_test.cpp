@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "sass/finding.hpp"
+#include "sass/text.hpp"
 
 namespace perfgate::sass {
 namespace {

@@ -9,7 +9,6 @@
 
 #include "kinds/benchmark/formats/formats.hpp"
 #include "kinds/command/command.hpp"
-#include "suite/discovered_cases.hpp"
 #include "suite/plan.hpp"
 #include "suite/suite.hpp"
 #include "suite_catalogue.hpp"

@@ -8,7 +8,7 @@
 #include <regex>
 #include <vector>
 
-#include "model/stated_work.hpp"
+#include "model/roofline.hpp"
 #include "suite/amount.hpp"
 #include "suite/entry_reader.hpp"
 #include "suite/keys.hpp"

@@ -9,8 +9,6 @@
 #include <limits>
 #include <random>
 
-#include "util/utf8.hpp"
-
 namespace perfgate::model {
 namespace {
 

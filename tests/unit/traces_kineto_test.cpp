@@ -10,7 +10,6 @@
 #include <string_view>
 
 #include "traces/json_pieces.hpp"
-#include "traces/kineto.hpp"
 #include "traces/recording_builder.hpp"
 #include "traces/traces.hpp"
 #include "util/error.hpp"

@@ -109,52 +109,6 @@ void give_back(std::vector<Buffer> used) {
     for (Buffer& buffer : used) buffers().spare.push_back(std::move(buffer));
 }
 
-/// For copies from or to an array, the direction follows from the memory kinds.
-model::MemoryOperationKind operation_kind(std::uint32_t cupti) {
-    using enum model::MemoryOperationKind;
-    switch (cupti) {
-        case CUPTI_ACTIVITY_MEMCPY_KIND_HTOD:
-        case CUPTI_ACTIVITY_MEMCPY_KIND_HTOA:
-            return host_to_device;
-        case CUPTI_ACTIVITY_MEMCPY_KIND_DTOH:
-        case CUPTI_ACTIVITY_MEMCPY_KIND_ATOH:
-            return device_to_host;
-        case CUPTI_ACTIVITY_MEMCPY_KIND_DTOD:
-        case CUPTI_ACTIVITY_MEMCPY_KIND_ATOA:
-        case CUPTI_ACTIVITY_MEMCPY_KIND_ATOD:
-        case CUPTI_ACTIVITY_MEMCPY_KIND_DTOA:
-            return device_to_device;
-        case CUPTI_ACTIVITY_MEMCPY_KIND_HTOH:
-            return host_to_host;
-        case CUPTI_ACTIVITY_MEMCPY_KIND_PTOP:
-            return peer_to_peer;
-        default:
-            return unknown;
-    }
-}
-
-model::MemoryKind memory_kind(std::uint32_t cupti) {
-    using enum model::MemoryKind;
-    switch (cupti) {
-        case CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE:
-            return pageable;
-        case CUPTI_ACTIVITY_MEMORY_KIND_PINNED:
-            return pinned;
-        case CUPTI_ACTIVITY_MEMORY_KIND_DEVICE:
-            return device;
-        case CUPTI_ACTIVITY_MEMORY_KIND_ARRAY:
-            return array;
-        case CUPTI_ACTIVITY_MEMORY_KIND_MANAGED:
-            return managed;
-        case CUPTI_ACTIVITY_MEMORY_KIND_DEVICE_STATIC:
-            return device_static;
-        case CUPTI_ACTIVITY_MEMORY_KIND_MANAGED_STATIC:
-            return managed_static;
-        default:
-            return unknown;
-    }
-}
-
 // A record that is not yet assigned to a launch: CUPTI writes correlation and activity records into
 // buffers in no particular order.
 struct Pending {
@@ -183,7 +137,7 @@ class Parser {
                 add(filled, ActivityKind::memset,
                     {.kind = model::MemoryOperationKind::memset,
                      .bytes = static_cast<std::int64_t>(filled.bytes),
-                     .to = memory_kind(filled.memoryKind)});
+                     .to = model::memory_kind_of(filled.memoryKind)});
                 break;
             }
             case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: {
@@ -211,10 +165,7 @@ class Parser {
             trace_.launches[link->second - first_id].records.push_back(pending.record);
         }
         for (LaunchActivity& launch : trace_.launches) {
-            std::stable_sort(launch.records.begin(), launch.records.end(),
-                             [](const ActivityRecord& a, const ActivityRecord& b) {
-                                 return a.start_ns < b.start_ns;
-                             });
+            std::ranges::stable_sort(launch.records, {}, &ActivityRecord::start_ns);
         }
     }
 
@@ -234,10 +185,10 @@ class Parser {
     template <typename Record>
     void add_copy(const Record& record) {
         add(record, ActivityKind::copy,
-            {.kind = operation_kind(record.copyKind),
+            {.kind = model::operation_kind_of(record.copyKind),
              .bytes = static_cast<std::int64_t>(record.bytes),
-             .from = memory_kind(record.srcKind),
-             .to = memory_kind(record.dstKind)});
+             .from = model::memory_kind_of(record.srcKind),
+             .to = model::memory_kind_of(record.dstKind)});
     }
 
     template <typename Record>
@@ -281,7 +232,7 @@ class Parser {
         std::string& name = name_of_[facts.symbol];
         if (name.empty()) name = util::demangled(facts.symbol);
         facts.name = name;
-        const auto known = std::find(trace_.kernels.begin(), trace_.kernels.end(), facts);
+        const auto known = std::ranges::find(trace_.kernels, facts);
         if (known != trace_.kernels.end()) {
             return static_cast<std::size_t>(known - trace_.kernels.begin());
         }
@@ -311,9 +262,8 @@ double LaunchActivity::gpu_time_ns() const {
 }
 
 std::size_t LaunchActivity::kernel_count() const {
-    return static_cast<std::size_t>(std::count_if(
-        records.begin(), records.end(),
-        [](const ActivityRecord& record) { return record.kind == ActivityKind::kernel; }));
+    return static_cast<std::size_t>(
+        std::ranges::count(records, ActivityKind::kernel, &ActivityRecord::kind));
 }
 
 ActivityRecorder::ActivityRecorder() {
@@ -388,32 +338,30 @@ ActivityTrace ActivityRecorder::finish() {
 }
 
 void require_records(std::span<const ObservedLaunch> launches, const LaunchActivity& launch) {
-    const auto made =
-        std::count_if(launches.begin(), launches.end(),
-                      [](const ObservedLaunch& observed) { return !observed.captured; });
-    const auto recorded = std::count_if(
-        launch.records.begin(), launch.records.end(), [](const ActivityRecord& record) {
-            return record.kind == ActivityKind::kernel && record.graph_node_id == 0;
-        });
+    const auto made = std::ranges::count_if(
+        launches, [](const ObservedLaunch& observed) { return !observed.captured; });
+    const auto recorded = std::ranges::count_if(launch.records, [](const ActivityRecord& record) {
+        return record.kind == ActivityKind::kernel && record.graph_node_id == 0;
+    });
     if (recorded >= made) return;
-    throw util::Error(fmt::format(
+    throw util::Error(
         "CUPTI recorded {} of the {} kernels that one launch of the case launches, so that "
         "gpu_time would be too short: launch them all from the thread that calls launch, or gate "
         "gpu_span with --no-cupti",
-        recorded, made));
+        recorded, made);
 }
 
 void require_equal_launches(std::span<const LaunchActivity> launches) {
-    const auto [least, most] = std::minmax_element(
-        launches.begin(), launches.end(), [](const LaunchActivity& one, const LaunchActivity& two) {
+    const auto [least, most] = std::ranges::minmax_element(
+        launches, [](const LaunchActivity& one, const LaunchActivity& two) {
             return one.records.size() < two.records.size();
         });
     if (least == most || least->records.size() == most->records.size()) return;
-    throw util::Error(fmt::format(
+    throw util::Error(
         "gpu_time: timed launches left between {} and {} records of kernels, copies and memsets. "
         "Either records were lost (measure again), or the variant does not do the same work in "
         "each launch (gate gpu_span with --no-cupti)",
-        least->records.size(), most->records.size()));
+        least->records.size(), most->records.size());
 }
 
 std::size_t unattributed_records(const ActivityTrace& trace) {
@@ -423,8 +371,8 @@ std::size_t unattributed_records(const ActivityTrace& trace) {
         const std::uint64_t begin = launch.records.front().start_ns;
         std::uint64_t end = begin;
         for (const ActivityRecord& record : launch.records) end = std::max(end, record.end_ns);
-        found += static_cast<std::size_t>(std::count_if(
-            trace.outside.begin(), trace.outside.end(), [&](const ActivityRecord& record) {
+        found += static_cast<std::size_t>(
+            std::ranges::count_if(trace.outside, [&](const ActivityRecord& record) {
                 return record.start_ns >= begin && record.start_ns < end;
             }));
     }

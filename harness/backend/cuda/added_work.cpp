@@ -55,7 +55,7 @@ AddedWork::AddedWork(CUstream stream)
             end.synchronize();
             time = elapsed_ns(begin, end);
         }
-        return *std::min_element(times.begin(), times.end());
+        return *std::ranges::min_element(times);
     };
     shortest(short_cycles);  // the first launch loads the kernel
     const double difference = shortest(long_cycles) - shortest(short_cycles);

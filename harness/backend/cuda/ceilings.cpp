@@ -67,8 +67,8 @@ std::size_t buffer_bytes() {
     const std::size_t bytes = std::min(copy_bytes, free / free_share);
     if (bytes < least_buffer_bytes) {
         throw util::Error(
-            fmt::format("ceilings need {} MiB of free device memory: end what else uses the device",
-                        (least_buffer_bytes * free_share) >> 20));
+            "ceilings need {} MiB of free device memory: end what else uses the device",
+            (least_buffer_bytes * free_share) >> 20);
     }
     return bytes & ~std::size_t{0xfff};
 }
@@ -189,7 +189,7 @@ Cublas load_cublas() {
         }
     }
     if (handle == nullptr) {
-        throw util::Error(fmt::format("cannot load cuBLAS: {}; {}", first_error, remedy));
+        throw util::Error("cannot load cuBLAS: {}; {}", first_error, remedy);
     }
     // Never unloaded: its kernels belong to the context.
     Cublas cublas;
@@ -197,7 +197,7 @@ Cublas load_cublas() {
         function =
             reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
         if (function == nullptr) {
-            throw util::Error(fmt::format("cuBLAS has no function {}; {}", name, remedy));
+            throw util::Error("cuBLAS has no function {}; {}", name, remedy);
         }
     };
 #define PERFGATE_CUBLAS_RESOLVE(name) resolve(#name, cublas.name);
@@ -213,7 +213,7 @@ const Cublas& cublas() {
 
 void require(cublasStatus_t status, const char* what) {
     if (status == CUBLAS_STATUS_SUCCESS) return;
-    throw util::Error(fmt::format("{}: {}", what, cublas().cublasLtGetStatusString(status)));
+    throw util::Error("{}: {}", what, cublas().cublasLtGetStatusString(status));
 }
 
 /// cuBLAS's handles: made by a function that fills a pointer, freed by another.

@@ -66,10 +66,10 @@ class CudaBackend : public measure::Backend {
         if (variant.target == model::Target::host) return host().open(spec);
         const int capability = device_.facts().cc_major * 10 + device_.facts().cc_minor;
         if (variant.min_compute_capability > capability) {
-            throw util::Error(fmt::format(
-                "variant '{}' needs compute capability {}.{}; {} has {}.{}", spec.variant,
-                variant.min_compute_capability / 10, variant.min_compute_capability % 10,
-                device_.facts().name, device_.facts().cc_major, device_.facts().cc_minor));
+            throw util::Error("variant '{}' needs compute capability {}.{}; {} has {}.{}",
+                              spec.variant, variant.min_compute_capability / 10,
+                              variant.min_compute_capability % 10, device_.facts().name,
+                              device_.facts().cc_major, device_.facts().cc_minor);
         }
         std::unique_ptr<measure::Case> result;
         guarded(device_.context(),

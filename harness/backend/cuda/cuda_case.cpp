@@ -78,7 +78,7 @@ void guarded(const PrimaryContext& context, const std::function<void()>& work) {
     } catch (const PluginError& error) {
         const CUresult code = driver().cuCtxSynchronize();
         if (code == CUDA_SUCCESS) throw measure::DeviceLost(error.what());
-        throw measure::DeviceLost(fmt::format("{} ({})", error.what(), describe(code)));
+        throw measure::DeviceLost("{} ({})", error.what(), describe(code));
     }
 }
 
@@ -141,16 +141,14 @@ std::vector<std::string> CudaCase::notes_on(const LaunchActivity& launch) const 
     }
     // How the nodes of a graph are spread over streams is the driver's business.
     const std::uint32_t given = given_stream_id();
-    const auto elsewhere =
-        std::count_if(launch.records.begin(), launch.records.end(), [&](const ActivityRecord& one) {
-            return one.graph_node_id == 0 && one.stream_id != given;
-        });
+    const auto elsewhere = std::ranges::count_if(launch.records, [&](const ActivityRecord& one) {
+        return one.graph_node_id == 0 && one.stream_id != given;
+    });
     if (elsewhere > 0) {
-        notes.push_back(
-            fmt::format("{} of {} kernels, copies and memsets ran on other streams, not on the "
-                        "given one: gpu_time includes them, gpu_span only if that stream waits "
-                        "for them",
-                        elsewhere, launch.records.size()));
+        notes.push_back(fmt::format(
+            "{} of {} kernels, copies and memsets ran on other streams, not on the given one: "
+            "gpu_time includes them, gpu_span only if that stream waits for them",
+            elsewhere, launch.records.size()));
     }
     return notes;
 }
@@ -215,8 +213,8 @@ measure::LaunchRecord CudaCase::record_launch() {
         recorder.launch([&] { launches = device_.launches_made_by([&] { enqueue_launch(); }); });
         const ActivityTrace trace = recorder.finish();
         if (trace.dropped + trace.without_time != 0) {
-            throw util::Error(fmt::format("CUPTI dropped {} activity records and gave {} no time",
-                                          trace.dropped, trace.without_time));
+            throw util::Error("CUPTI dropped {} activity records and gave {} no time",
+                              trace.dropped, trace.without_time);
         }
         const LaunchActivity& reset = trace.launches.at(0);
         const LaunchActivity& launch = trace.launches.at(1);
@@ -324,9 +322,8 @@ measure::TimeSamples CudaCase::time_records(model::Cache cache, int count) {
     }
     const ActivityTrace trace = recorder.finish();
     if (trace.dropped + trace.without_time != 0) {
-        throw util::Error(
-            fmt::format("gpu_time: CUPTI dropped {} activity records and gave {} no time",
-                        trace.dropped, trace.without_time));
+        throw util::Error("gpu_time: CUPTI dropped {} activity records and gave {} no time",
+                          trace.dropped, trace.without_time);
     }
     measure::TimeSamples samples;
     samples.method = {model::activity_source, "", cold ? model::Cache::cold : model::Cache::hot};

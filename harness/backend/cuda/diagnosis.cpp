@@ -61,8 +61,8 @@ std::vector<Diagnosis> diagnose_tools(const Tools& tools) {
                                 "build kernels for this GPU's architecture, or update the driver"));
     }
     // Before Hopper one user at a time can have the counters.
-    const bool dcgm = std::any_of(tools.processes.begin(), tools.processes.end(),
-                                  [](const std::string& name) { return name == "nv-hostengine"; });
+    const bool dcgm = std::ranges::any_of(
+        tools.processes, [](const std::string& name) { return name == "nv-hostengine"; });
     if (dcgm && tools.compute_capability_major < hopper) {
         found.push_back(warning("DCGM",
                                 "nv-hostengine is running: while it watches profiling fields, "

@@ -10,8 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "backend/cuda/instruction_counts.hpp"
-#include "backend/cuda/pc_sampling.hpp"
+#include "backend/cuda/instruction_profile.hpp"
 #include "backend/cuda/readings.hpp"
 #include "elf/instruction_listing.hpp"
 #include "program/disassembly.hpp"
@@ -26,8 +25,8 @@ constexpr std::size_t most_kept_bytes = std::size_t{128} << 20;
 /// Throws util::Error.
 model::Listing listing_of(const LaunchedFunction& kernel) {
     if (kernel.code.image == nullptr) {
-        throw util::Error(fmt::format("the machine code of {} is not known (docs/machine-code.md)",
-                                      util::printable(kernel.symbol, 100)));
+        throw util::Error("the machine code of {} is not known (docs/machine-code.md)",
+                          util::printable(kernel.symbol, 100));
     }
     // A case's kernels may have one image, and so may cases.
     static std::map<std::shared_ptr<const std::string>, std::string> known;
@@ -42,8 +41,7 @@ model::Listing listing_of(const LaunchedFunction& kernel) {
     auto listing =
         elf::read_listing(text->second, kernel.symbol, std::filesystem::current_path(no_folder));
     if (!listing) {
-        throw util::Error(
-            fmt::format("nvdisasm lists no function {}", util::printable(kernel.symbol, 100)));
+        throw util::Error("nvdisasm lists no function {}", util::printable(kernel.symbol, 100));
     }
     return *std::move(listing);
 }
@@ -73,9 +71,9 @@ std::vector<std::string> symbols_of(const std::vector<LaunchedFunction>& functio
     }
     std::vector<std::string> symbols;
     for (const model::KernelCode& kernel : kernels) {
-        const auto function = std::find_if(
-            functions.begin(), functions.end(),
-            [&](const LaunchedFunction& each) { return each.code.fingerprint == kernel.code; });
+        const auto function = std::ranges::find_if(functions, [&](const LaunchedFunction& each) {
+            return each.code.fingerprint == kernel.code;
+        });
         symbols.push_back(function->symbol);
     }
     return symbols;

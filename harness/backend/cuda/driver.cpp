@@ -17,17 +17,17 @@ DriverApi load() {
     // Never closed: CUPTI, the CUDA runtime and cuBLAS share it until the process ends.
     void* library = dlopen(library_name, RTLD_NOW | RTLD_GLOBAL);
     if (library == nullptr) {
-        throw util::Error(fmt::format(
-            "no CUDA driver: {}. Install the NVIDIA driver, or pass --backend host", dlerror()));
+        throw util::Error("no CUDA driver: {}. Install the NVIDIA driver, or pass --backend host",
+                          dlerror());
     }
     DriverApi api;
     const auto resolve = [&](auto& function, const char* name) {
         void* address = dlsym(library, name);
         if (address == nullptr) {
             throw util::Error(
-                fmt::format("the CUDA driver has no {}: it is older than CUDA 13.0 needs. Install "
-                            "driver 580 or newer",
-                            name));
+                "the CUDA driver has no {}: it is older than CUDA 13.0 needs. Install driver 580 "
+                "or newer",
+                name);
         }
         function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(address);
     };
@@ -58,9 +58,9 @@ DriverApi load_and_initialise() {
     const DriverApi api = load();
     if (const CUresult code = api.cuInit(0); code != CUDA_SUCCESS) {
         throw util::Error(
-            fmt::format("the CUDA driver does not start: {}. Check `nvidia-smi` and, "
-                        "in a container, that it was started with the GPU",
-                        describe_with(api, code)));
+            "the CUDA driver does not start: {}. Check `nvidia-smi` and, in a container, that it "
+            "was started with the GPU",
+            describe_with(api, code));
     }
     return api;
 }
@@ -84,7 +84,7 @@ std::string format_uuid(const CUuuid& uuid, bool mig) {
 }  // namespace
 
 CudaError::CudaError(CUresult code, std::string_view what)
-    : util::Error(fmt::format("{}: {}", what, describe(code))), code_(code) {}
+    : util::Error("{}: {}", what, describe(code)), code_(code) {}
 
 bool CudaError::sticky() const {
     switch (code_) {

@@ -110,9 +110,8 @@ model::BoardState read_board(const Nvml* nvml) {
 
 std::vector<std::string> other_processes(const std::vector<ComputeProcess>& processes,
                                          unsigned own_pid) {
-    const bool sees_itself =
-        std::any_of(processes.begin(), processes.end(),
-                    [own_pid](const ComputeProcess& process) { return process.pid == own_pid; });
+    const bool sees_itself = std::ranges::any_of(
+        processes, [own_pid](const ComputeProcess& process) { return process.pid == own_pid; });
     std::vector<std::string> others;
     if (!sees_itself) {
         // Process ids in a container differ from the driver's; one of these is this process.

@@ -33,9 +33,9 @@ bool on_device(const Output& output) {
           "cannot ask for the size of an output's memory");
     const std::size_t left = size - (address - start);
     if (output.bytes > left) {
-        throw util::Error(fmt::format(
+        throw util::Error(
             "outputs: output '{}' of {} bytes is in device memory that ends after {} bytes",
-            output.name, output.bytes, left));
+            output.name, output.bytes, left);
     }
     return true;
 }
@@ -180,8 +180,7 @@ std::optional<Executor::GraphLaunch> CudaExecutor::launch_graph(
     Instance& instance, const std::function<void()>& captured) {
     if (instance.submission() == PG_SYNCHRONOUS) {
         return GraphLaunch{false,
-                           "the launch may wait for the device (its submission is "
-                           "synchronous)"};
+                           "the launch may wait for the device (its submission is synchronous)"};
     }
     try {
         const Graph graph(stream_, [&] { instance.launch(stream_); });
@@ -241,7 +240,7 @@ Graph::Graph(CUstream stream, const std::function<void()>& enqueue) {
     if (nodes == 0) throw NotCaptured("the launch enqueues nothing on the stream that it is given");
     const CUresult code = driver().cuGraphInstantiate(&exec_, graph.get(), 0);
     if (code != CUDA_SUCCESS) {
-        throw NotCaptured(fmt::format("the graph cannot be instantiated: {}", describe(code)));
+        throw NotCaptured("the graph cannot be instantiated: {}", describe(code));
     }
 }
 

@@ -118,7 +118,7 @@ void HostEvaluator::require(const std::vector<std::string>& metrics) const {
         if (!metric_exists(metric)) unknown.push_back(metric);
     }
     if (!unknown.empty()) {
-        throw util::Error(fmt::format("{} has no metric {}", chip_, fmt::join(unknown, ", ")));
+        throw util::Error("{} has no metric {}", chip_, fmt::join(unknown, ", "));
     }
 }
 
@@ -182,11 +182,10 @@ HostEvaluator& HostCounterCatalogue::evaluator(const std::string& chip) {
     auto& evaluator = evaluators_[chip];
     if (!evaluator) {
         const std::vector<std::string> known = supported_chips();
-        if (std::find(known.begin(), known.end(), chip) == known.end()) {
+        if (std::ranges::find(known, chip) == known.end()) {
             evaluators_.erase(chip);
-            throw util::InputError(fmt::format("CUPTI knows no chip '{}'{}; it knows {}", chip,
-                                               util::did_you_mean(chip, known),
-                                               fmt::join(known, ", ")));
+            throw util::InputError("CUPTI knows no chip '{}'{}; it knows {}", chip,
+                                   util::did_you_mean(chip, known), fmt::join(known, ", "));
         }
         evaluator = std::make_unique<HostEvaluator>(chip);
     }

@@ -117,9 +117,8 @@ measure::Reading memory_values(const MemoryReadings& readings) {
     }
     const MemoryReading& early = readings.all.at(readings.early);
     const MemoryReading& late = readings.all.at(readings.late);
-    const MemoryReading& lowest =
-        *std::min_element(readings.all.begin(), readings.all.end(),
-                          [](const auto& a, const auto& b) { return a.free_bytes < b.free_bytes; });
+    const MemoryReading& lowest = *std::ranges::min_element(
+        readings.all, [](const auto& a, const auto& b) { return a.free_bytes < b.free_bytes; });
     for (const MemoryReading* reading : {&early, &late, &lowest}) {
         if (others_bytes(first, *reading)) continue;
         sample.note =

@@ -40,9 +40,9 @@ Occupancy theoretical_occupancy(const DeviceFacts& device, const KernelFacts& ke
         &result, &properties, &function, &state, block_size, kernel.dynamic_smem_bytes);
     if (code != CUDA_OCC_SUCCESS) {
         throw util::Error(
-            fmt::format("cannot compute the occupancy of {} with blocks of {} threads on compute "
-                        "capability {}.{}",
-                        kernel.name, block_size, device.cc_major, device.cc_minor));
+            "cannot compute the occupancy of {} with blocks of {} threads on compute capability "
+            "{}.{}",
+            kernel.name, block_size, device.cc_major, device.cc_minor);
     }
 
     Occupancy occupancy;

@@ -7,14 +7,14 @@
 #include <cctype>
 #include <mutex>
 
-#include "util/number.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::backend::cuda {
 namespace {
 
 std::string lower(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    std::ranges::transform(text, text.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     return text;
 }
 
@@ -62,8 +62,8 @@ int find_device(const std::string& wanted) {
                                facts.pci_bus_id);
     }
     throw util::InputError(
-        fmt::format("--devices {}: no such device; expected an index, a UUID or a PCI bus id of {}",
-                    wanted, devices));
+        "--devices {}: no such device; expected an index, a UUID or a PCI bus id of {}", wanted,
+        devices);
 }
 
 std::vector<int> find_devices(const std::string& wanted) {
@@ -78,13 +78,13 @@ std::vector<int> find_devices(const std::string& wanted) {
         const std::size_t end = std::min(wanted.find(',', begin), wanted.size());
         const std::string one = wanted.substr(begin, end - begin);
         if (one.empty() && !wanted.empty()) {
-            throw util::InputError(fmt::format(
-                "--devices {}: a device is empty; expected a list such as 0,1, or all", wanted));
+            throw util::InputError(
+                "--devices {}: a device is empty; expected a list such as 0,1, or all", wanted);
         }
         const int ordinal = find_device(one);
-        if (std::find(ordinals.begin(), ordinals.end(), ordinal) != ordinals.end()) {
-            throw util::InputError(fmt::format(
-                "--devices {}: '{}' is there twice; name each device once", wanted, one));
+        if (std::ranges::find(ordinals, ordinal) != ordinals.end()) {
+            throw util::InputError("--devices {}: '{}' is there twice; name each device once",
+                                   wanted, one);
         }
         ordinals.push_back(ordinal);
         begin = end + 1;
@@ -144,7 +144,7 @@ StreamBlocker& OpenDevice::blocker() {
 }
 
 void OpenDevice::require_cupti(const char* what) const {
-    if (!has_cupti()) throw util::Error(fmt::format("{}: {}", what, cupti_problem_));
+    if (!has_cupti()) throw util::Error("{}: {}", what, cupti_problem_);
 }
 
 std::vector<ObservedLaunch> OpenDevice::launches_made_by(const std::function<void()>& launch) {

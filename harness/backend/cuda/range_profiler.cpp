@@ -45,8 +45,8 @@ class RangeProfiler::Session final : public Pass {
         std::vector<Launch> first_pass;
         for (index_ = 0; !all_submitted; ++index_) {
             if (index_ > config_.passes + extra_passes) {
-                throw util::Error(fmt::format(
-                    "counters need more passes than the {} that CUPTI announced", config_.passes));
+                throw util::Error("counters need more passes than the {} that CUPTI announced",
+                                  config_.passes);
             }
             launches_.clear();
             session_.start();
@@ -124,16 +124,14 @@ class RangeProfiler::Session final : public Pass {
     CounterData decode() {
         const cupti::RangeSession::Ranges found = session_.decode(image_);
         if (found.dropped != 0) {
-            throw util::Error(
-                fmt::format("{} counter ranges were dropped: {} launched, room for {}",
-                            found.dropped, launches_.size(), request_.max_ranges));
+            throw util::Error("{} counter ranges were dropped: {} launched, room for {}",
+                              found.dropped, launches_.size(), request_.max_ranges);
         }
         CounterData data;
         data.passes = index_;
         if (found.total != launches_.size()) {
-            throw util::Error(
-                fmt::format("{} counter ranges for {} launches: they cannot be matched",
-                            found.total, launches_.size()));
+            throw util::Error("{} counter ranges for {} launches: they cannot be matched",
+                              found.total, launches_.size());
         }
         const std::vector<std::size_t> range_of = range_of_launches();
         for (std::size_t i = 0; i < launches_.size(); ++i) {
@@ -165,7 +163,7 @@ class RangeProfiler::Session final : public Pass {
                 request_.mode == RangeMode::kernel ? i : launches_[i].tag.value_or(i);
             const auto found = range_named.find(std::to_string(number));
             if (found == range_named.end()) {
-                throw util::Error(fmt::format("there is no counter range named {}", number));
+                throw util::Error("there is no counter range named {}", number);
             }
             result.push_back(found->second);
         }

@@ -34,8 +34,7 @@ std::string image_of(const model::SourceCode& code) {
     util::Sha256 hash;
     hash.add(image);
     if (hash.fingerprint() != code.digest) {
-        throw util::InputError(
-            fmt::format("{} has changed since the run began: measure again", code.file));
+        throw util::InputError("{} has changed since the run began: measure again", code.file);
     }
     return image;
 }
@@ -95,10 +94,10 @@ CUfunction SourceModule::function(const std::string& symbol, const std::string& 
     const CUresult result = driver().cuModuleGetFunction(&function, module_, symbol.c_str());
     code_.fill_layer(std::nullopt);
     if (result == CUDA_ERROR_NOT_FOUND) {
-        throw util::InputError(fmt::format(
+        throw util::InputError(
             "{} has no kernel '{}' (symbol {}); a kernel is __global__, and machine code has "
             "mangled names, which `cuobjdump --list-text` or `nm` shows",
-            file_, util::printable(kernel), util::printable(symbol)));
+            file_, util::printable(kernel), util::printable(symbol));
     }
     check(result, fmt::format("cannot find '{}' in {}", kernel, file_));
     return function;
@@ -140,7 +139,7 @@ SourceInstance::SourceInstance(OpenDevice& device, const model::SourceKernel& ke
 void SourceInstance::check_parameters(CUfunction function, const std::string& name) const {
     const auto sizes = parameter_sizes(function);
     if (!sizes) {
-        throw util::Error(fmt::format("the driver does not report the parameters of '{}'", name));
+        throw util::Error("the driver does not report the parameters of '{}'", name);
     }
     const std::string mismatch = model::argument_mismatch(kernel_, name, *sizes);
     if (!mismatch.empty()) throw util::InputError(mismatch);
@@ -235,8 +234,7 @@ std::vector<Output> SourceInstance::outputs() {
 
 std::vector<Elements> SourceInstance::expected() {
     if (kernel_.check.kind == model::SourceCheck::Kind::file) {
-        const auto output =
-            std::find_if(kernel_.arguments.begin(), kernel_.arguments.end(), is_output);
+        const auto output = std::ranges::find_if(kernel_.arguments, is_output);
         std::vector<Elements> all;
         all.push_back(read_npy(std::filesystem::path(kernel_.folder) / kernel_.check.against,
                                static_cast<std::size_t>(output->elements)));
@@ -258,8 +256,8 @@ model::Verification SourceInstance::verify() {
     const std::vector<Elements> found = read_outputs();
     const std::vector<Elements> wanted = expected();
     model::Verification result = compared(found, wanted);
-    const bool has_integers = std::any_of(found.begin(), found.end(),
-                                          [](const Elements& one) { return is_integer(one.type); });
+    const bool has_integers =
+        std::ranges::any_of(found, [](const Elements& one) { return is_integer(one.type); });
     if (result.passed && has_integers) {
         result = compared(outputs_of(function_, second_poison), wanted);
     }

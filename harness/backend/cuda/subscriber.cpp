@@ -72,8 +72,7 @@ Subscriber::Subscriber() {
         cupti::subscribe(cupti::own(), &handle_, &Subscriber::callback, this, why);
     if (code == CUPTI_SUCCESS) return;
     const std::string_view advice = cupti::remedy(code);
-    throw util::Error(
-        fmt::format("cannot use CUPTI: {}{}{}", why, advice.empty() ? "" : "; ", advice));
+    throw util::Error("cannot use CUPTI: {}{}{}", why, advice.empty() ? "" : "; ", advice);
 }
 
 Subscriber::~Subscriber() {

@@ -176,10 +176,8 @@ class HostBackend : public measure::Backend {
 
     std::unique_ptr<measure::Case> open(const model::CaseSpec& spec) override {
         if (plugins_.variant(spec).target != model::Target::host) {
-            throw util::Error(
-                fmt::format("variant '{}' needs a GPU: the host backend runs host "
-                            "variants only",
-                            spec.variant));
+            throw util::Error("variant '{}' needs a GPU: the host backend runs host variants only",
+                              spec.variant);
         }
         return std::make_unique<HostCase>(plugins_.open(spec), eviction_);
     }

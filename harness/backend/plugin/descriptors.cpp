@@ -8,7 +8,6 @@
 #include <variant>
 
 #include "util/error.hpp"
-#include "util/number.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::backend {
@@ -18,8 +17,8 @@ namespace {
 model::ParamValue default_of(model::ParamType type, const std::string& text,
                              const std::string& where) {
     const auto refuse = [&] {
-        throw util::InputError(fmt::format("{}: the default '{}' is no {}", where,
-                                           util::printable(text, 60), model::to_text(type)));
+        throw util::InputError("{}: the default '{}' is no {}", where, util::printable(text, 60),
+                               model::to_text(type));
     };
     const auto number = [&](const auto& value) {
         if (!value) refuse();
@@ -54,9 +53,8 @@ model::ParamInfo describe(const pg_param& param, const std::string& where) {
     model::ParamInfo info;
     info.name = text_or_empty(param.name);
     if (!is_name(info.name)) {
-        throw util::InputError(
-            fmt::format("{}: '{}' is not a valid parameter name ([a-z][a-z0-9_]*)", where,
-                        util::printable(info.name, 60)));
+        throw util::InputError("{}: '{}' is not a valid parameter name ([a-z][a-z0-9_]*)", where,
+                               util::printable(info.name, 60));
     }
     info.help = text_or_empty(param.help);
     switch (param.type) {
@@ -73,8 +71,8 @@ model::ParamInfo describe(const pg_param& param, const std::string& where) {
             info.type = model::ParamType::text;
             break;
         default:
-            throw util::InputError(fmt::format("{}: parameter '{}' has the unknown type {}", where,
-                                               info.name, static_cast<int>(param.type)));
+            throw util::InputError("{}: parameter '{}' has the unknown type {}", where, info.name,
+                                   static_cast<int>(param.type));
     }
     info.minimum = param.minimum;
     info.maximum = param.maximum;
@@ -96,8 +94,8 @@ model::VariantInfo describe(const pg_variant& variant, const std::string& where)
     model::VariantInfo info;
     info.name = text_or_empty(variant.name);
     if (!is_name(info.name)) {
-        throw util::InputError(fmt::format("{}: '{}' is not a valid variant name ([a-z][a-z0-9_]*)",
-                                           where, util::printable(info.name, 60)));
+        throw util::InputError("{}: '{}' is not a valid variant name ([a-z][a-z0-9_]*)", where,
+                               util::printable(info.name, 60));
     }
     info.help = text_or_empty(variant.help);
     info.target = variant.target == PG_HOST ? model::Target::host : model::Target::cuda;
@@ -114,29 +112,16 @@ bool is_complete(const pg_variant& variant) {
 }
 
 std::string_view name_of(pg_arithmetic arithmetic) {
-    switch (arithmetic) {
-        case PG_F32:
-            return "f32";
-        case PG_TF32:
-            return "tf32";
-        case PG_F16:
-            return "f16";
-        case PG_BF16:
-            return "bf16";
-        case PG_FP8:
-            return "fp8";
-        case PG_ARITHMETIC_UNSTATED:
-            break;
-    }
-    return "";
+    const std::string_view name =
+        util::word_of<PG_FP8>(arithmetic, {"", "f32", "tf32", "f16", "bf16", "fp8"});
+    return name == util::no_word ? "" : name;
 }
 
 namespace {
 
 [[noreturn]] void refuse(const model::WorkloadInfo& workload, const std::string& name,
                          const std::string& why) {
-    throw util::InputError(
-        fmt::format("workload '{}', parameter '{}': {}", workload.name, name, why));
+    throw util::InputError("workload '{}', parameter '{}': {}", workload.name, name, why);
 }
 
 pg_param_type abi_type(model::ParamType type) {
@@ -158,12 +143,12 @@ pg_param_type abi_type(model::ParamType type) {
 PluginValues::PluginValues(const model::WorkloadInfo& workload, const model::Params& params) {
     std::vector<const model::ParamInfo*> infos;
     for (const model::ParamInfo& info : workload.params) infos.push_back(&info);
-    std::sort(infos.begin(), infos.end(),
-              [](const auto* left, const auto* right) { return left->name < right->name; });
+    std::ranges::sort(infos,
+                      [](const auto* left, const auto* right) { return left->name < right->name; });
 
     for (const auto& given : params) {
-        const bool known = std::any_of(infos.begin(), infos.end(),
-                                       [&](const auto* info) { return info->name == given.first; });
+        const bool known =
+            std::ranges::any_of(infos, [&](const auto* info) { return info->name == given.first; });
         if (!known) refuse(workload, given.first, "the workload has no such parameter");
     }
 
@@ -212,8 +197,8 @@ PluginValues::PluginValues(const model::WorkloadInfo& workload, const model::Par
             case model::ParamType::text: {
                 const auto* text = std::get_if<std::string>(&value);
                 if (!text) refuse(workload, info->name, wrong_type);
-                if (!info->choices.empty() && std::find(info->choices.begin(), info->choices.end(),
-                                                        *text) == info->choices.end()) {
+                if (!info->choices.empty() &&
+                    std::ranges::find(info->choices, *text) == info->choices.end()) {
                     refuse(workload, info->name,
                            fmt::format("'{}' is not one of {}", util::printable(*text, 60),
                                        fmt::join(info->choices, ", ")));

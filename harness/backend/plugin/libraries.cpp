@@ -130,8 +130,8 @@ bool is_platform_library(const fs::path& file, const fs::path& plugin_folder) {
     if (end == plugin_folder.end()) return false;
     const std::string name = file.filename().string();
     const std::string_view stem = std::string_view(name).substr(0, name.find(".so"));
-    return std::any_of(std::begin(platform_names), std::end(platform_names),
-                       [&](std::string_view glob) { return util::glob_match(glob, stem); });
+    return std::ranges::any_of(platform_names,
+                               [&](std::string_view glob) { return util::glob_match(glob, stem); });
 }
 
 std::vector<Library> libraries_loaded_by(const std::vector<fs::path>& modules,
@@ -147,13 +147,12 @@ std::vector<Library> libraries_loaded_by(const std::vector<fs::path>& modules,
         const bool at_run_time = !linked_by_any.contains(object.file);
         if (!at_run_time && !linked.contains(object.file)) continue;
         if (own_files().contains(object.file) || module_files.contains(object.file)) continue;
-        const bool platform =
-            std::all_of(modules.begin(), modules.end(), [&](const fs::path& module) {
-                return is_platform_library(object.file, without_links(module).parent_path());
-            });
+        const bool platform = std::ranges::all_of(modules, [&](const fs::path& module) {
+            return is_platform_library(object.file, without_links(module).parent_path());
+        });
         if (!platform) libraries.push_back({object.name, object.file});
     }
-    std::sort(libraries.begin(), libraries.end(), [](const Library& a, const Library& b) {
+    std::ranges::sort(libraries, [](const Library& a, const Library& b) {
         return std::tie(a.name, a.file) < std::tie(b.name, b.file);
     });
     return libraries;

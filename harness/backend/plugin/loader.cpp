@@ -55,9 +55,9 @@ const pg_plugin* library_entry(const std::filesystem::path& file) {
     std::error_code unreadable;
     const std::filesystem::file_status status = std::filesystem::status(file, unreadable);
     if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
-        throw util::InputError(fmt::format(
+        throw util::InputError(
             "plugin {}: cannot be loaded: it is not a regular file; name a shared library",
-            file.string()));
+            file.string());
     }
     const DataLimit limit;
     // RTLD_LOCAL: two plugins may define the same symbols. RTLD_NOW: unresolved symbols are
@@ -65,14 +65,14 @@ const pg_plugin* library_entry(const std::filesystem::path& file) {
     void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
         const char* why = dlerror();
-        throw util::InputError(fmt::format("plugin {}: cannot be loaded: {}", file.string(),
-                                           util::printable(why ? why : "unknown error")));
+        throw util::InputError("plugin {}: cannot be loaded: {}", file.string(),
+                               util::printable(why ? why : "unknown error"));
     }
     const auto entry = reinterpret_cast<pg_plugin_entry_fn>(dlsym(handle, PG_PLUGIN_SYMBOL));
     if (!entry) {
-        throw util::InputError(fmt::format(
+        throw util::InputError(
             "plugin {}: is not a perfgate plugin: it exports no {} (end it with PERFGATE_PLUGIN)",
-            file.string(), PG_PLUGIN_SYMBOL));
+            file.string(), PG_PLUGIN_SYMBOL);
     }
     return entry();
 }
@@ -84,13 +84,12 @@ bool is_script(const std::filesystem::path& file) {
 const pg_plugin* script_entry(const std::filesystem::path& file,
                               const measure::BackendOptions& options) {
     if (!options.scripts) {
-        throw util::InputError(
-            fmt::format("plugin {}: this worker has no Python interpreter", file.string()));
+        throw util::InputError("plugin {}: this worker has no Python interpreter", file.string());
     }
     std::string why;
     const pg_plugin* plugin = options.scripts(file.string(), why);
     if (plugin == nullptr && !why.empty()) {
-        throw util::InputError(fmt::format("{}: {}", file.string(), util::printable(why, 1000)));
+        throw util::InputError("{}: {}", file.string(), util::printable(why, 1000));
     }
     return plugin;
 }
@@ -99,13 +98,12 @@ const pg_plugin* entry_of(const std::filesystem::path& file,
                           const measure::BackendOptions& options) {
     const pg_plugin* plugin = is_script(file) ? script_entry(file, options) : library_entry(file);
     if (!plugin) {
-        throw util::InputError(
-            fmt::format("plugin {}: its entry failed (it returned no table)", file.string()));
+        throw util::InputError("plugin {}: its entry failed (it returned no table)", file.string());
     }
     if (plugin->abi_major != PG_ABI_MAJOR) {
         throw util::InputError(
-            fmt::format("plugin {}: made for plugin ABI {}, this perfgate has {}: rebuild it",
-                        file.string(), plugin->abi_major, PG_ABI_MAJOR));
+            "plugin {}: made for plugin ABI {}, this perfgate has {}: rebuild it", file.string(),
+            plugin->abi_major, PG_ABI_MAJOR);
     }
     return plugin;
 }
@@ -170,9 +168,8 @@ PluginSet::CudaModule PluginSet::load_cuda_module(const std::filesystem::path& f
                                                   const std::string& name,
                                                   const measure::BackendOptions& options) {
     if (!is_name(name)) {
-        throw util::InputError(
-            fmt::format("plugin {}: '{}' is not a valid module name ([a-z][a-z0-9_]*)",
-                        file.string(), util::printable(name, 60)));
+        throw util::InputError("plugin {}: '{}' is not a valid module name ([a-z][a-z0-9_]*)",
+                               file.string(), util::printable(name, 60));
     }
     CudaModule module{second_module(file.parent_path(), name), nullptr};
     if (std::filesystem::exists(module.file)) {
@@ -195,8 +192,8 @@ void PluginSet::add(const pg_workload* table, const std::filesystem::path& file,
     }
     if (const model::WorkloadInfo* other = model::find_workload(catalogue_, info.name)) {
         if (bundled) return;
-        throw util::InputError(fmt::format("{} is already offered by {}; load one of them", where,
-                                           util::printable(other->plugin)));
+        throw util::InputError("{} is already offered by {}; load one of them", where,
+                               util::printable(other->plugin));
     }
     info.help = text_or_empty(workload.help);
     info.plugin = file.string();
@@ -229,12 +226,11 @@ void PluginSet::add(const pg_workload* table, const std::filesystem::path& file,
 PluginSet::Found PluginSet::find(const model::CaseSpec& spec) const {
     const model::WorkloadInfo* workload = model::find_workload(catalogue_, spec.workload);
     if (!workload) {
-        throw util::InputError(fmt::format("no plugin offers the workload '{}'", spec.workload));
+        throw util::InputError("no plugin offers the workload '{}'", spec.workload);
     }
     const model::VariantInfo* variant = model::find_variant(*workload, spec.variant);
     if (!variant) {
-        throw util::InputError(
-            fmt::format("workload '{}' has no variant '{}'", spec.workload, spec.variant));
+        throw util::InputError("workload '{}' has no variant '{}'", spec.workload, spec.variant);
     }
     const Workload& entry = workloads_[static_cast<std::size_t>(workload - catalogue_.data())];
     return {workload, variant, &entry,
@@ -279,8 +275,8 @@ const model::VariantInfo& PluginSet::variant(const model::CaseSpec& spec) const 
 std::unique_ptr<PluginInstance> PluginSet::open(const model::CaseSpec& spec) const {
     const Found found = find(spec);
     if (!found.variant->built) {
-        throw util::Error(fmt::format("variant '{}' of '{}' was not built: {}", spec.variant,
-                                      spec.workload, found.variant_info->not_built));
+        throw util::Error("variant '{}' of '{}' was not built: {}", spec.variant, spec.workload,
+                          found.variant_info->not_built);
     }
     const PluginValues values(*found.workload_info, spec.params);
     return std::make_unique<PluginInstance>(*found.variant->built, values.get());
@@ -327,7 +323,7 @@ measure::HostCode PluginSet::host_code(const model::CaseSpec& spec) const {
 }
 
 model::Libraries PluginSet::libraries() const {
-    if (std::any_of(modules_.begin(), modules_.end(), is_script)) return {};
+    if (std::ranges::any_of(modules_, is_script)) return {};
     return libraries_of(modules_).value_or(model::Libraries{});
 }
 

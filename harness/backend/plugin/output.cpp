@@ -170,8 +170,7 @@ void OutputDifference::compare(std::span<const std::byte> before, std::span<cons
         first_ = compared_;
         was_ = value_text(was, output_.element);
         is_ = value_text(is, output_.element);
-        unwritten_ =
-            std::all_of(is.begin(), is.end(), [this](std::byte byte) { return byte == poison_; });
+        unwritten_ = std::ranges::all_of(is, [this](std::byte byte) { return byte == poison_; });
     }
 }
 

@@ -47,11 +47,11 @@ void PluginInstance::check(pg_status status, const char* what) {
     error_.clear();
     switch (status) {
         case PG_OUT_OF_MEMORY:
-            throw PluginError(fmt::format("{}: out of memory: {}", what, why));
+            throw PluginError("{}: out of memory: {}", what, why);
         case PG_UNSUPPORTED:
-            throw PluginError(fmt::format("{}: unsupported: {}", what, why));
+            throw PluginError("{}: unsupported: {}", what, why);
         default:
-            throw PluginError(fmt::format("{}: {}", what, why));
+            throw PluginError("{}: {}", what, why);
     }
 }
 

@@ -29,9 +29,9 @@ class ReadOutput final : public KeptOutput {
         try {
             copy_.resize(output.bytes);
         } catch (const std::bad_alloc&) {
-            throw util::Error(fmt::format(
+            throw util::Error(
                 "'deterministic' needs a copy of output '{}' ({} bytes): out of host memory",
-                output.name, output.bytes));
+                output.name, output.bytes);
         }
         executor.read(output, 0, copy_);
     }

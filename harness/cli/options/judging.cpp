@@ -113,7 +113,7 @@ void leave_out_config(const Config& config, std::vector<std::string>& suites) {
         return plain(suite) == plain(config.file);
     };
     // If nothing else was given, the suite's reader says what is wrong with it.
-    if (config.file.empty() || std::all_of(suites.begin(), suites.end(), is_config)) return;
+    if (config.file.empty() || std::ranges::all_of(suites, is_config)) return;
     std::erase_if(suites, is_config);
 }
 

@@ -25,7 +25,7 @@ std::string meant_word(const std::string& text, const std::vector<std::string>& 
     if (!nearest.empty()) return nearest;
     const auto synonym = synonyms.find(text);
     if (synonym != synonyms.end()) return "; did you mean '" + synonym->second + "'?";
-    const auto part = std::find_if(words.begin(), words.end(), [&](const std::string& word) {
+    const auto part = std::ranges::find_if(words, [&](const std::string& word) {
         return word.size() > 2 && text.find(word) != std::string::npos;
     });
     return part == words.end() ? "" : "; did you mean '" + *part + "'?";
@@ -36,8 +36,7 @@ std::string meant_word(const std::string& text, const std::vector<std::string>& 
 CLI::Validator one_of(const std::vector<std::string>& words,
                       const std::map<std::string, std::string>& synonyms) {
     return {[words, synonyms](std::string& text) {
-                if (std::find(words.begin(), words.end(), text) != words.end())
-                    return std::string();
+                if (std::ranges::find(words, text) != words.end()) return std::string();
                 return fmt::format("expected {}, found '{}'{}", fmt::join(words, ", "),
                                    util::printable(text), meant_word(text, words, synonyms));
             },
@@ -93,10 +92,9 @@ void add_backend_options(CLI::App& app, runner::BackendChoice& choice) {
         ->type_name("LIST")
         ->group(measure_group);
     add_plugin_option(app, choice.plugins);
-    app.add_flag(
-           "--no-cupti", choice.no_cupti,
-           "Events only: no kernel records, no counters; lets nsys, ncu and compute-sanitizer "
-           "attach")
+    app.add_flag("--no-cupti", choice.no_cupti,
+                 "Events only: no kernel records, no counters; lets nsys, ncu and "
+                 "compute-sanitizer attach")
         ->group(more_group);
 }
 
@@ -105,9 +103,9 @@ void add_measuring_options(CLI::App& app, runner::MeasuringChoice& choice) {
     app.add_flag("--verify-only", choice.verify_only,
                  "Check the results of every case and measure nothing (for compute-sanitizer)")
         ->group(more_group);
-    app.add_option("--seed", choice.verify_seed,
-                   "Seed of the inputs that verification uses (default: a fresh one; a failure "
-                   "names it)")
+    app.add_option(
+           "--seed", choice.verify_seed,
+           "Seed of the inputs that verification uses (default: a fresh one; a failure names it)")
         ->type_name("N")
         ->group(more_group);
     app.add_option("--time-limit", choice.case_limit_s,
@@ -116,12 +114,11 @@ void add_measuring_options(CLI::App& app, runner::MeasuringChoice& choice) {
         ->type_name("SECONDS")
         ->capture_default_str()
         ->group(more_group);
-    app.add_option(
-           "--processes", choice.processes,
-           "Fresh processes that measure each case (default: 5, and for `run` 3 if it "
-           "passes with them; for `ab` 6 of each side, for a step of `bisect` at least 13; for a "
-           "baseline 20, and as many again for a case that is too noisy for its tolerance; of "
-           "programs and Python files 8 to 12)")
+    app.add_option("--processes", choice.processes,
+                   "Fresh processes that measure each case (default: 5, and for `run` 3 if it "
+                   "passes with them; for `ab` 6 of each side, for a step of `bisect` at least 13; "
+                   "for a baseline 20, and as many again for a case that is too noisy for its "
+                   "tolerance; of programs and Python files 9 to 12)")
         ->check(in_range(1, 1000))
         ->type_name("N")
         ->group(measure_group);
@@ -141,8 +138,8 @@ void add_config_plugins(const suite::Profile& profile, runner::BackendChoice& ch
     for (const std::string& named : profile.plugins) {
         std::error_code ignored;
         if (!std::filesystem::exists(runner::plugin_file(named), ignored)) {
-            throw util::InputError(fmt::format("the config's plugin {}: No such file or directory",
-                                               util::printable(named)));
+            throw util::InputError("the config's plugin {}: No such file or directory",
+                                   util::printable(named));
         }
         choice.plugins.push_back(named);
     }

@@ -78,18 +78,18 @@ runner::OutputOptions with_files_of(const CLI::App& verb, runner::OutputOptions 
 CLI::Option* add_report_option(CLI::App& app, const std::vector<ReportFormat>& formats,
                                ReportFiles& files) {
     for (const ReportFormat& format : formats) files[format.name];
-    const bool endings = std::any_of(formats.begin(), formats.end(),
-                                     [](const auto& format) { return !format.ending.empty(); });
+    const bool endings =
+        std::ranges::any_of(formats, [](const auto& format) { return !format.ending.empty(); });
     const auto take = [formats, &files](const std::vector<std::string>& words) {
         for (const std::string& word : words) {
             const auto [format, file] = report_of(word, formats);
             if (format.empty() || file.empty()) {
-                throw util::InputError(fmt::format("--report {}: expected FORMAT:FILE, with {}",
-                                                   util::printable(word), listed(formats)));
+                throw util::InputError("--report {}: expected FORMAT:FILE, with {}",
+                                       util::printable(word), listed(formats));
             }
             if (!files[format].empty()) {
-                throw util::InputError(
-                    fmt::format("--report {}: the format is given twice", util::printable(word)));
+                throw util::InputError("--report {}: the format is given twice",
+                                       util::printable(word));
             }
             files[format] = file;
         }
@@ -112,8 +112,8 @@ CLI::Option* add_json_option(CLI::App& app, std::string& file) {
         for (const std::string& word : words) {
             const auto [format, named] = report_of(word, formats);
             if (format.empty() || named.empty() || !file.empty()) {
-                throw util::InputError(
-                    fmt::format("--report {}: expected one json:FILE", util::printable(word)));
+                throw util::InputError("--report {}: expected one json:FILE",
+                                       util::printable(word));
             }
             file = named;
         }
@@ -154,8 +154,7 @@ void clear_outputs(const CLI::App& verb, runner::OutputOptions options) {
 
 void clear_outputs(const CLI::App& verb) {
     const std::vector<const CLI::Option*> all = verb.get_options();
-    if (std::none_of(all.begin(), all.end(),
-                     [](const auto* option) { return option->count() > 0; })) {
+    if (std::ranges::none_of(all, [](const auto* option) { return option->count() > 0; })) {
         return;
     }
     const auto typed = [&](const std::string& name) {

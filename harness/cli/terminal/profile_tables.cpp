@@ -67,6 +67,10 @@ class Text {
     }
 
     void line(const std::string& text) { text_ += text + '\n'; }
+    template <class First, class... Rest>
+    void line(fmt::format_string<First, Rest...> text, First&& first, Rest&&... rest) {
+        line(fmt::format(text, std::forward<First>(first), std::forward<Rest>(rest)...));
+    }
     void fitted(const std::string& text) {
         line(options_.terminal == 0 ? text : report::cut_middle(text, options_.terminal));
     }
@@ -102,7 +106,7 @@ class Text {
         for (const std::string_view title : first_to_go) {
             const std::size_t name = std::min(width_of(rows, rows.front().size() - 1), least_name);
             if (width_but_name() + name <= options_.terminal) break;
-            const auto found = std::find(rows.front().begin(), rows.front().end(), title);
+            const auto found = std::ranges::find(rows.front(), title);
             const auto column = found - rows.front().begin();
             if (found == rows.front().end()) continue;
             for (auto& row : rows) row.erase(row.begin() + column);
@@ -126,7 +130,7 @@ void add_head(Text& text, const Profile& profile) {
     if (!field("rank").empty()) head += fmt::format(", rank {}", field("rank"));
     text.fitted(fmt::format("{}: {}", head, field("command")));
     for (const std::string& reason : profile.incomplete) {
-        text.line(fmt::format("INCOMPLETE: {}", util::printable(reason)));
+        text.line("INCOMPLETE: {}", util::printable(reason));
     }
 }
 
@@ -138,37 +142,33 @@ void add_program(Text& text, const Profile& profile) {
             fmt::format("; {} of kernel time fills less than half of the SMs",
                         model::share_text(program.underfilled_time_ns, program.kernel_time_ns));
     }
-    text.line(fmt::format("GPU busy {} of {} ({}), idle {}{}",
-                          time(program.span_ns - program.idle_ns), time(program.span_ns),
-                          model::share_text(program.span_ns - program.idle_ns, program.span_ns),
-                          time(program.idle_ns), quality));
-    text.line(fmt::format("{} ({} under 10 µs), {} ({} pageable), {}, {}, {}",
-                          util::counted(program.kernels, "kernel"), program.short_kernels,
-                          util::counted(program.copies, "copy"), program.pageable_copies,
-                          util::counted(program.memsets, "memset"),
-                          util::counted(program.graph_launches, "graph launch"),
-                          profile.calls.empty()
-                              ? "unrecorded synchronisations"
-                              : util::counted(program.synchronisations, "synchronisation")));
+    text.line("GPU busy {} of {} ({}), idle {}{}", time(program.span_ns - program.idle_ns),
+              time(program.span_ns),
+              model::share_text(program.span_ns - program.idle_ns, program.span_ns),
+              time(program.idle_ns), quality);
+    text.line("{} ({} under 10 µs), {} ({} pageable), {}, {}, {}",
+              util::counted(program.kernels, "kernel"), program.short_kernels,
+              util::counted(program.copies, "copy"), program.pageable_copies,
+              util::counted(program.memsets, "memset"),
+              util::counted(program.graph_launches, "graph launch"),
+              profile.calls.empty() ? "unrecorded synchronisations"
+                                    : util::counted(program.synchronisations, "synchronisation"));
     if (program.copies != 0) {
-        text.line(fmt::format("copies ran for {}, {} of it while a kernel ran",
-                              time(program.copy_time_ns),
-                              model::share_text(program.overlapped_copy_ns, program.copy_time_ns)));
+        text.line("copies ran for {}, {} of it while a kernel ran", time(program.copy_time_ns),
+                  model::share_text(program.overlapped_copy_ns, program.copy_time_ns));
     }
     if (program.communication_ns != 0) {
-        text.line(fmt::format(
-            "communication ran for {}, {} of it while another kernel ran",
-            time(program.communication_ns),
-            model::share_text(program.communication_ns - program.exposed_communication_ns,
-                              program.communication_ns)));
+        text.line("communication ran for {}, {} of it while another kernel ran",
+                  time(program.communication_ns),
+                  model::share_text(program.communication_ns - program.exposed_communication_ns,
+                                    program.communication_ns));
     }
     for (const activity::DeviceSummary& device : profile.devices) {
-        text.line(fmt::format(
-            "GPU {} {}: busy {}, {}{}", device.device, util::printable(device.name),
-            time(device.busy_ns), util::counted(device.kernels, "kernel"),
-            device.peak_memory_bytes == 0
-                ? ""
-                : fmt::format(", at most {} allocated", bytes(device.peak_memory_bytes))));
+        text.line("GPU {} {}: busy {}, {}{}", device.device, util::printable(device.name),
+                  time(device.busy_ns), util::counted(device.kernels, "kernel"),
+                  device.peak_memory_bytes == 0
+                      ? ""
+                      : fmt::format(", at most {} allocated", bytes(device.peak_memory_bytes)));
     }
 }
 
@@ -361,17 +361,17 @@ void add_range_changes(Text& text, const activity::ProfileDifference& difference
     text.line("\nkernels that changed, per instance of each range");
     for (std::size_t i = 0; i < std::min(changed.size(), options.rows); ++i) {
         const activity::PieceDifference& range = *changed[i];
-        text.line(fmt::format("  {}", text.name(range.name)));
+        text.line("  {}", text.name(range.name));
         const std::size_t shown = std::min(range.changes.size(), most_changes);
         for (std::size_t j = 0; j < shown; ++j) {
             text.line("    " + model::sentence_of(range.changes[j], "instance"));
         }
         if (const std::size_t left = range.changes.size() - shown; left != 0) {
-            text.line(fmt::format("    ... and {}", util::counted(left, "smaller change")));
+            text.line("    ... and {}", util::counted(left, "smaller change"));
         }
     }
     if (changed.size() > options.rows) {
-        text.line(fmt::format("  ... and {} more", changed.size() - options.rows));
+        text.line("  ... and {} more", changed.size() - options.rows);
     }
 }
 
@@ -402,7 +402,7 @@ std::string difference_text(const activity::ProfileDifference& difference,
              });
     add_range_changes(text, difference, options);
     for (const std::string& note : difference.notes) {
-        text.line(fmt::format("\nnote: {}", util::printable(note)));
+        text.line("\nnote: {}", util::printable(note));
     }
     text.line(
         "\nBased on one run each: differences may be noise. To gate the program, draft a suite "
@@ -419,7 +419,7 @@ std::string profile_text(const Profile& profile, const ProfileTables& options) {
     const std::vector<std::string> sentences = activity::advice(profile);
     if (!sentences.empty()) text.line("");
     for (std::size_t i = 0; i < sentences.size(); ++i) {
-        text.line(fmt::format("{}. {}", i + 1, sentences[i]));
+        text.line("{}. {}", i + 1, sentences[i]);
     }
     return text.take();
 }

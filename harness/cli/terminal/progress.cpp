@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
+#include "model/quantity.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::cli {
@@ -61,6 +63,50 @@ void RecordingProgress::show(const std::string& text) {
     std::fputs(line.c_str(), stderr);
     std::fflush(stderr);
     shown_ = text.size();
+}
+
+namespace {
+
+/// Batches are numbered from 1 for display; the last number stays when all are done.
+std::string place(const measure::Progress& progress) {
+    return fmt::format("[{}/{}]", std::min(progress.done + 1, progress.total), progress.total);
+}
+
+/// Empty until the time per batch is known.
+std::string time_left(const measure::Progress& progress, std::size_t begun, double elapsed_s) {
+    if (progress.done <= begun || progress.done >= progress.total) return "";
+    const double left_s = elapsed_s / static_cast<double>(progress.done - begun) *
+                          static_cast<double>(progress.total - progress.done);
+    if (left_s < 90) return fmt::format(", {:.0f} s left", std::ceil(left_s));
+    return fmt::format(", {:.0f} min left", std::ceil(left_s / 60));
+}
+
+}  // namespace
+
+std::string live_text(const measure::Progress& progress, std::size_t begun, double elapsed_s) {
+    return fmt::format("{} {}: {}{}", place(progress), progress.phase,
+                       util::printable(progress.case_id), time_left(progress, begun, elapsed_s));
+}
+
+std::string recording_text(double elapsed_s, std::uint64_t bytes) {
+    return fmt::format("recorded {:.0f} s, {}", std::floor(elapsed_s),
+                       model::quantity_text(static_cast<double>(bytes), "bytes"));
+}
+
+std::string ProgressLog::line(const measure::Progress& progress, std::size_t begun,
+                              double elapsed_s) {
+    const bool counters = progress.phase == "counters";
+    const std::string group = fmt::format("{}: {}{}", progress.suite,
+                                          progress.case_id.substr(0, progress.case_id.find('/')),
+                                          counters ? ", counters" : "");
+    const std::size_t tenth = progress.total == 0 ? 0 : progress.done * 10 / progress.total;
+    const bool further = tenth > tenth_;
+    tenth_ = std::max(tenth_, tenth);
+    if (!groups_.insert(group).second && !further) return "";
+    // Of what takes seconds, there is nothing to wait for.
+    constexpr double least_s = 5;
+    return fmt::format("{} {}{}", place(progress), util::printable(group),
+                       elapsed_s < least_s ? "" : time_left(progress, begun, elapsed_s));
 }
 
 }  // namespace perfgate::cli

@@ -30,7 +30,7 @@ std::string profile_text(const activity::Profile& profile, const ProfileTables& 
 std::string difference_text(const activity::ProfileDifference& difference,
                             const ProfileTables& options = {});
 
-// What suites would measure, as `list` prints it (plan_text.cpp).
+// What suites would measure, as `list` prints it.
 
 /// `suites` are those of the plan, in its order.
 std::string plan_text(const model::Plan& plan, const std::vector<suite::Suite>& suites);
@@ -41,11 +41,11 @@ std::string refreshes_text(const std::vector<runner::RefreshedSuite>& refreshed,
 /// The exit code: 0, or 4 if not all cases were stored.
 int refresh_code(const std::vector<runner::RefreshedSuite>& refreshed);
 
-// What `baseline refresh --dry-run` shows (baseline_diff_text.cpp).
+// What `baseline refresh --dry-run` shows.
 
 std::string stored_diff_text(const runner::StoredDiff& result);
 
-// The result of `selftest` (self_test_text.cpp).
+// The result of `selftest`.
 
 std::string self_test_text(const runner::SelfTestOutcome& outcome,
                            const runner::SelfTestRequest& request);

@@ -45,7 +45,7 @@ std::string accepted_text(const baseline::Accepted& result, const std::string& f
     const auto is_removed = [](const model::LedgerEntry& entry) {
         return entry.action == model::LedgerAction::prune;
     };
-    const auto removed = std::count_if(result.entries.begin(), result.entries.end(), is_removed);
+    const auto removed = std::ranges::count_if(result.entries, is_removed);
     std::string text =
         fmt::format("{}: {} {}{}, {} of the chosen cases have nothing to {}, {} skipped\n",
                     util::printable(file), std::ssize(result.entries) - removed,

@@ -119,8 +119,8 @@ std::string findings_text(const baseline::PoolingFindings& findings, bool add_bo
     std::string text;
     for (const baseline::Proposal& proposal : findings.proposals) {
         text += fmt::format(
-            "  {}: smallest tolerance that the spread allows: {} covers half of {}, {} covers "
-            "90 %, {} covers all (worst: {})\n",
+            "  {}: smallest tolerance that the spread allows: {} covers half of {}, {} covers 90 "
+            "%, {} covers all (worst: {})\n",
             util::printable(proposal.metric), estimate(proposal.half, proposal.points),
             util::counted(proposal.cases, "case"), estimate(proposal.most, proposal.points),
             estimate(proposal.all, proposal.points), util::printable(proposal.worst_id));
@@ -177,11 +177,10 @@ std::string findings_text(const baseline::PoolingFindings& findings, bool add_bo
     if (findings.sessions == 1 || findings.sessions == 2) {
         text += fmt::format(
             "  note: recorded in {}; 'perfgate baseline refresh {}--runs 5 SUITE' records five\n",
-            findings.sessions == 1
-                ? "one session: how much sessions differ is not known, and a drift between them "
-                  "counts as a change of the code"
-                : "two sessions: too few to learn a drift that all cases share, so the gate may "
-                  "allow a large one and miss regressions",
+            findings.sessions == 1 ? "one session: how much sessions differ is not known, and a "
+                                     "drift between them counts as a change of the code"
+                                   : "two sessions: too few to learn a drift that all cases share, "
+                                     "so the gate may allow a large one and miss regressions",
             add_board ? "--add-board " : "");
     }
     return text;
@@ -195,8 +194,7 @@ int show_changes(const RefreshOptions& options) {
             "--dry-run takes one run document or baseline file, and measures nothing");
     }
     if (!std::filesystem::is_directory(request.baselines)) {
-        throw util::InputError(
-            fmt::format("{} is no folder of baselines", util::printable(request.baselines)));
+        throw util::InputError("{} is no folder of baselines", util::printable(request.baselines));
     }
     std::string text;
     for (const runner::StoredDiff& result : runner::diff_against_stored(
@@ -245,8 +243,8 @@ std::string refreshes_text(const std::vector<runner::RefreshedSuite>& refreshed,
 }
 
 int refresh_code(const std::vector<runner::RefreshedSuite>& refreshed) {
-    const bool all = std::all_of(refreshed.begin(), refreshed.end(),
-                                 [](const auto& suite) { return suite.result.refused.empty(); });
+    const bool all = std::ranges::all_of(
+        refreshed, [](const auto& suite) { return suite.result.refused.empty(); });
     return all ? 0 : not_all_stored;
 }
 
@@ -269,8 +267,8 @@ Body add_baseline_refresh(CLI::App& verb) {
         ->type_name("N")
         ->capture_default_str();
     verb.add_flag("--add-board", options->add_board,
-                  "Add the times of another board to a baseline of the same code, or replace "
-                  "those of one of its boards");
+                  "Add the times of another board to a baseline of the same code, or replace those "
+                  "of one of its boards");
     verb.add_flag("--tolerances", options->request.tolerances,
                   "Raise tolerances that are smaller than the spread allows in the suite files; "
                   "all else in these stays as it is");
@@ -286,10 +284,10 @@ Body add_baseline_refresh(CLI::App& verb) {
     verb.footer(
         "Incorrect, failed and incomplete cases are not stored, nor those whose processes disagree "
         "by more than the tolerance; each is named, and what the baseline has of it stays. With "
-        "--filter or --tag the other cases "
-        "stay as they are. Cases that the suite no longer has are removed. Unchanged cases stay "
-        "identical to the byte. Exit code: 0 all stored; 2 refused, nothing stored; 3 could not "
-        "measure or write; 4 stored, but not all; 130 interrupted.");
+        "--filter or --tag the other cases stay as they are. Cases that the suite no longer has "
+        "are removed. Unchanged cases stay identical to the byte. Exit code: 0 all stored; 2 "
+        "refused, nothing stored; 3 could not measure or write; 4 stored, but not all; 130 "
+        "interrupted.");
     return [options, &verb] { return refresh(verb, *options); };
 }
 

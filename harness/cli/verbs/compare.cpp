@@ -41,7 +41,7 @@ struct CompareOptions {
 void refuse(const CLI::App& verb, std::initializer_list<const char*> names, const char* why) {
     for (const char* name : names) {
         if (verb.count(name) == 0) continue;
-        throw util::InputError(fmt::format("{} {}: leave it out", name, why));
+        throw util::InputError("{} {}: leave it out", name, why);
     }
 }
 
@@ -127,8 +127,8 @@ int compare_profiles(const CLI::App& verb, const CompareOptions& options) {
     for (const CLI::Option* option : verb.get_options()) {
         const std::string name = option->get_name();
         if (option->count() == 0 || name == "--base" || name == "--head") continue;
-        throw util::InputError(fmt::format(
-            "{} has no meaning with two profiles, which are not judged: leave it out", name));
+        throw util::InputError(
+            "{} has no meaning with two profiles, which are not judged: leave it out", name);
     }
     const activity::ProfileDifference difference = activity::difference(
         read_profiles(options.base.front()), read_profiles(options.head.front()));
@@ -151,8 +151,7 @@ int judge_by_base(const CLI::App& verb, CompareOptions& options) {
     }
     refuse_beside_suite(verb, options);
     refuse(verb, {"--baselines", "--prove"},
-           "has no meaning with --base, which takes the "
-           "baselines' place");
+           "has no meaning with --base, which takes the baselines' place");
     const suite::Profile profile = apply_profile(verb, options.gate, options.output);
     check_outputs(verb, options.output);
     note_unproved(profile, "--base");

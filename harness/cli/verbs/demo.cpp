@@ -22,9 +22,8 @@ namespace {
 int show_recorded_run(const CLI::App& verb, runner::OutputOptions output) {
     const std::filesystem::path demo = runner::recorded_demo();
     if (!std::filesystem::is_directory(demo)) {
-        throw util::Error(
-            fmt::format("the recorded run is not installed: {} is absent; install perfgate again",
-                        demo.string()));
+        throw util::Error("the recorded run is not installed: {} is absent; install perfgate again",
+                          demo.string());
     }
     std::string page = output.files["html"];
     if (page.empty() && report::has_html_page()) {

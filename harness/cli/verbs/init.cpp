@@ -18,8 +18,8 @@ namespace {
 
 int write_project(const std::string& folder, const std::string& from) {
     const std::vector<runner::ProjectKind>& kinds = runner::project_kinds();
-    const auto kind = std::find_if(kinds.begin(), kinds.end(),
-                                   [&](const auto& each) { return each.name == from; });
+    const auto kind =
+        std::ranges::find_if(kinds, [&](const auto& each) { return each.name == from; });
     const runner::NewProject project = runner::start_project(*kind, folder);
     std::string text;
     for (const auto& file : project.files) {

@@ -49,8 +49,8 @@ void capture(const std::vector<std::string>& parts, activity::ProfileOptions& to
             if (CLI::detail::lexical_cast(value, found) && found >= least && found <= most) {
                 return found;
             }
-            throw util::InputError(fmt::format("--capture {}: expected {}:NUMBER, from {} to {}",
-                                               util::printable(part), kind, least, most));
+            throw util::InputError("--capture {}: expected {}:NUMBER, from {} to {}",
+                                   util::printable(part), kind, least, most);
         };
         if (part == "profiler-api") {
             to.capture.profiler_api = true;
@@ -64,10 +64,10 @@ void capture(const std::vector<std::string>& parts, activity::ProfileOptions& to
         } else if (kind == "duration") {
             to.duration_s = number(1e-9, most_seconds);
         } else {
-            throw util::InputError(fmt::format(
+            throw util::InputError(
                 "--capture {}: expected profiler-api, range:NAME, after-launches:N, delay:S or "
                 "duration:S",
-                util::printable(part)));
+                util::printable(part));
         }
     }
 }
@@ -157,12 +157,12 @@ Body add_profile(CLI::App& verb) {
                     "Ends the program and all of its processes after this many seconds")
         ->check(in_range(0.001, most_seconds))
         ->type_name("SECONDS");
-    add_repeatable(verb, "--capture", options->capture,
-                   "Report only a part of the program (repeatable; all together restrict): "
-                   "profiler-api (from cudaProfilerStart to cudaProfilerStop), range:NAME (from "
-                   "the first to the last NVTX range of this name), after-launches:N, delay:S and "
-                   "duration:S (seconds after the first record)",
-                   "PART");
+    add_repeatable(
+        verb, "--capture", options->capture,
+        "Report only a part of the program (repeatable; all together restrict): profiler-api (from "
+        "cudaProfilerStart to cudaProfilerStop), range:NAME (from the first to the last NVTX range "
+        "of this name), after-launches:N, delay:S and duration:S (seconds after the first record)",
+        "PART");
     verb.add_flag(
         "--own-thread", options->request.analysis.own_thread,
         "Count for an NVTX range only the launches of its own thread, not of all threads");
@@ -174,11 +174,10 @@ Body add_profile(CLI::App& verb) {
     verb.add_flag("--verbose", options->verbose, "All rows of each table, not only ten");
     verb.add_option("--out", options->request.out, "Keeps the recordings in this new folder")
         ->type_name("DIR");
-    verb.add_option(
-            "--recording", options->request.recording,
-            "Reports what is stored, and runs no program: recordings in the folder of --out, a "
-            "trace of torch.profiler (JSON, also gzipped), or a SQLite export of Nsight "
-            "Systems (nsys export --type sqlite)")
+    verb.add_option("--recording", options->request.recording,
+                    "Reports what is stored, and runs no program: recordings in the folder of "
+                    "--out, a trace of torch.profiler (JSON, also gzipped), or a SQLite export of "
+                    "Nsight Systems (nsys export --type sqlite)")
         ->type_name("FILE|DIR");
     verb.add_option("--limit-mib", options->limit_mib, "Largest recording of one process")
         ->check(in_range(1, 1 << 20))

@@ -45,14 +45,14 @@ int show_side_by_side(const CLI::App& verb, const ReportOptions& options) {
     for (const char* name : {"--baselines", "--config", "--set", "--out", "--why"}) {
         if (verb.count(name) == 0) continue;
         throw util::InputError(
-            fmt::format("{} has no meaning with --base and --head, which are shown side by side "
-                        "and not judged: leave it out",
-                        name));
+            "{} has no meaning with --base and --head, which are shown side by side and not "
+            "judged: leave it out",
+            name);
     }
     for (const auto& [format, file] : options.output.files) {
         if (format == "json" || file.empty()) continue;
-        throw util::InputError(fmt::format(
-            "--report {}: has no meaning with --base and --head, which have json: only", format));
+        throw util::InputError(
+            "--report {}: has no meaning with --base and --head, which have json: only", format);
     }
     check_outputs(verb, options.output);
     const auto read = [&](const std::vector<std::string>& files) {

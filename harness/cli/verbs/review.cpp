@@ -36,9 +36,9 @@ void require_files(const CLI::App& verb, const runner::ReviewedPlaces& places,
         const bool needed = role == review::FileRole::suite || verb.count(option) > 0;
         for (const std::string& place : runner::empty_places(of_role, role, base, head)) {
             (needed ? review.not_compared : review.not_reviewed)
-                .push_back(fmt::format("neither state has a {} in '{}': name the {}s that CI "
-                                       "measures with ({})",
-                                       what, place, what, option));
+                .push_back(fmt::format(
+                    "neither state has a {} in '{}': name the {}s that CI measures with ({})", what,
+                    place, what, option));
         }
     };
     require("SUITE", "suite", places.suites, review::FileRole::suite);
@@ -52,8 +52,8 @@ void require_files(const CLI::App& verb, const runner::ReviewedPlaces& places,
 
 int review_change(const CLI::App& verb, const ReviewOptions& options) {
     if (!options.base.starts_with("rev:") || options.base.size() == 4) {
-        throw util::InputError(
-            fmt::format("--base {}: expected a commit, as rev:REF", util::printable(options.base)));
+        throw util::InputError("--base {}: expected a commit, as rev:REF",
+                               util::printable(options.base));
     }
     const std::string base_commit = options.base.substr(4);
     const runner::ReviewedPlaces places =
@@ -101,10 +101,9 @@ Body add_review(CLI::App& verb) {
         "only warn; worse or removed expectations; baselines by which the gate passes regressions "
         "that it failed before, or that were edited and not measured; acknowledged regressions; "
         "lowered configs; rewritten ledgers; files that cannot be read. A refreshed suite is one "
-        "finding. What is stricter or new is not listed. Loads no plugin of "
-        "the change and runs nothing of it: run it with the base's own perfgate. Exit code: 0 "
-        "where nothing is looser, 1 where something is, 2 where there is no such commit or "
-        "nothing to compare.");
+        "finding. What is stricter or new is not listed. Loads no plugin of the change and runs "
+        "nothing of it: run it with the base's own perfgate. Exit code: 0 where nothing is looser, "
+        "1 where something is, 2 where there is no such commit or nothing to compare.");
     return [options, &verb] { return review_change(verb, *options); };
 }
 

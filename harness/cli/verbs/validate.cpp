@@ -21,9 +21,7 @@ namespace perfgate::cli {
 namespace {
 
 std::string summary(const suite::Suite& suite) {
-    const auto count = [&](const auto& holds) {
-        return std::count_if(suite.cases.begin(), suite.cases.end(), holds);
-    };
+    const auto count = [&](const auto& holds) { return std::ranges::count_if(suite.cases, holds); };
     const auto of = [&](model::Target target) {
         return count(
             [&](const suite::SuiteCase& suite_case) { return suite_case.target == target; });
@@ -63,8 +61,7 @@ Body add_validate(CLI::App& verb) {
             },
             ""));
     verb.footer(
-        "Exit code: 0 if all suites are valid, else 2. suites/README.md describes the "
-        "format.");
+        "Exit code: 0 if all suites are valid, else 2. suites/README.md describes the format.");
     return [options] {
         std::string text;
         const std::vector<suite::Suite> suites =
@@ -79,7 +76,7 @@ Body add_validate(CLI::App& verb) {
         const kinds::Findings found = runner::check_cases(suites, options->architectures);
         for (const std::string& line : found.warnings) warn(line);
         if (!found.problems.empty()) {
-            throw util::InputError(fmt::format("{}", fmt::join(found.problems, "\n")));
+            throw util::InputError("{}", fmt::join(found.problems, "\n"));
         }
         for (const std::string& line : found.done) text += line + '\n';
         util::write_file_atomically("-", text);

@@ -17,6 +17,7 @@
 
 #include "cli/options/options.hpp"
 #include "cli/verbs/verb.hpp"
+#include "kinds/source/compile_job.hpp"
 #include "measure/process_tree.hpp"
 #include "measure/worker_process.hpp"
 #include "runner/installation.hpp"
@@ -25,6 +26,7 @@
 #include "worker/serving.hpp"
 
 namespace perfgate::cli {
+
 namespace {
 
 struct Interpreter {
@@ -74,6 +76,26 @@ Body add_worker(CLI::App& verb) {
         options.cuda_backend = runner::cuda_backend_module();
         return worker::serve(std::move(options));
     };
+}
+
+// The hidden verb that compiles one source: started by source/compiler.hpp, because the compiler
+// reads untrusted input and needs a process with limits of its own.
+
+Body add_compile(CLI::App& verb) {
+    const auto job = std::make_shared<source::CompileJob>();
+    const auto several = [&](const char* name, auto& values) {
+        verb.add_option(name, values)->type_size(1)->allow_extra_args(false);
+    };
+    verb.add_option("FILE", job->file)->required();
+    verb.add_option("--out", job->out)->required();
+    verb.add_option("--architecture", job->architecture)->required();
+    verb.add_option("--newest-major", job->newest_major);
+    verb.add_option("--std", job->standard)->required();
+    verb.add_flag("--fast-math", job->fast_math);
+    several("--include", job->include);
+    several("--define", job->defines);
+    several("--kernel", job->kernels);
+    return [job] { return carry_out(*job); };
 }
 
 }  // namespace perfgate::cli

@@ -36,9 +36,9 @@ bool writes_file(const Command& command) {
     const auto names_it = [](const std::string& text) {
         return text.find(model::out_word) != std::string::npos;
     };
-    return std::any_of(command.words.begin(), command.words.end(), names_it) ||
-           std::any_of(command.environment.begin(), command.environment.end(),
-                       [&](const auto& variable) { return names_it(variable.second); });
+    return std::ranges::any_of(command.words, names_it) ||
+           std::ranges::any_of(command.environment,
+                               [&](const auto& variable) { return names_it(variable.second); });
 }
 
 std::string read_output(const fs::path& file) {
@@ -72,17 +72,23 @@ Results run_once(const ProgramRuns& programs, const Benchmark& benchmark, const 
     if (!format.folder_suffix.empty()) {
         fs::remove_all(file.native() + std::string(format.folder_suffix), error);
     }
-    programs.run({command.words, name, "benchmark", {}, command.exit_status, "the benchmark"});
-    if (writes_file(command)) {
-        return read_results(read_output(file), file.filename().native(), reading,
-                            file.parent_path());
-    }
-    std::string text = read_stream(programs.folder() / (name + ".stdout"), "standard output");
-    if (format.is_printed) {
-        // The last line may have no end.
-        text += '\n' + read_stream(programs.folder() / (name + ".stderr"), "standard error");
-    }
-    return read_results(text, name + ".stdout", reading, programs.folder());
+    const program::End end =
+        programs.run({command.words, name, "benchmark", {}, command.exit_status, "the benchmark"});
+    const auto read = [&] {
+        if (writes_file(command)) {
+            return read_results(read_output(file), file.filename().native(), reading,
+                                file.parent_path());
+        }
+        std::string text = read_stream(programs.folder() / (name + ".stdout"), "standard output");
+        if (format.is_printed) {
+            // The last line may have no end.
+            text += '\n' + read_stream(programs.folder() / (name + ".stderr"), "standard error");
+        }
+        return read_results(text, name + ".stdout", reading, programs.folder());
+    };
+    Results results = read();
+    if (!format.of_gpu) results.other_work = end.other_work;
+    return results;
 }
 
 const model::MetricDefinition& definition_of(const Layout& reading, const std::string& metric) {
@@ -110,14 +116,19 @@ void take_values(const measure::ProgramRequest& request, const model::PlannedCas
     std::size_t most = 0;
     for (const auto& [metric, samples] : found.metrics) {
         const auto& wanted = planned.metrics;
-        if (std::find(wanted.begin(), wanted.end(), metric) == wanted.end()) continue;
+        if (std::ranges::find(wanted, metric) == wanted.end()) continue;
         most = std::max(most, samples.values.size());
         model::Batch batch{request.process, request.board, planned.seed,
                            command::thinned(samples.values)};
         batch.round = request.round;
+        const model::MetricDefinition& definition = definition_of(reading, metric);
+        if (definition.metric_class == model::MetricClass::timing) {
+            batch.other_work = all.other_work;
+            // A thread that waits takes no processor time.
+            if (metric == "cpu_time" && batch.other_work) batch.other_work->waited = 0;
+        }
         const double value = stats::median(batch.samples);
-        result.metrics[metric] = {
-            definition_of(reading, metric).unit, value, samples.method, {std::move(batch)}};
+        result.metrics[metric] = {definition.unit, value, samples.method, {std::move(batch)}};
     }
     for (const model::GateRule& gate : planned.gates) {
         if (result.metrics.contains(gate.metric)) continue;

@@ -40,10 +40,9 @@ std::string why_untold(const Recorded& recorded, const std::string& metric) {
 void require_recorded(const model::CaseResult& result, LabelCounters& counters) {
     if (!counters.problem.empty()) return;
     for (const CountedKernel& counted : counters.kernels) {
-        const bool recorded = std::any_of(
-            result.kernels.begin(), result.kernels.end(), [&](const model::Kernel& kernel) {
-                return kernel.name == counted.name && kernel.grid == counted.grid;
-            });
+        const bool recorded = std::ranges::any_of(result.kernels, [&](const model::Kernel& kernel) {
+            return kernel.name == counted.name && kernel.grid == counted.grid;
+        });
         if (recorded) continue;
         counters.problem = fmt::format(
             "the counted kernel {} with grid {}x{}x{} is not among those that were recorded: "
@@ -91,7 +90,7 @@ void BatchResults::add(std::size_t index, const std::string& metric, const model
     model::CaseResult& result = results_[index];
     const auto& wanted = planned.metrics;
     if (result.status == model::CaseStatus::error || samples.empty()) return;
-    if (std::find(wanted.begin(), wanted.end(), metric) == wanted.end()) return;
+    if (std::ranges::find(wanted, metric) == wanted.end()) return;
     model::Batch batch{request_.process, request_.board, planned.seed, std::move(samples)};
     batch.round = request_.round;
     const double value = stats::median(batch.samples);
@@ -162,12 +161,25 @@ void BatchResults::add_bare(double wall_ns, const Recorded* ranges, const Record
     }
 }
 
+void BatchResults::add_other_work(const std::optional<util::OtherWork>& recorded,
+                                  const std::optional<util::OtherWork>& bare) {
+    for (model::CaseResult& result : results_) {
+        for (auto& [metric, series] : result.metrics) {
+            const bool of_bare_run = series.method.source == model::wall_source;
+            if (series.unit != "ns" || !(of_bare_run || model::contains_host_time(metric)))
+                continue;
+            for (model::Batch& batch : series.batches) {
+                batch.other_work = of_bare_run ? bare : recorded;
+            }
+        }
+    }
+}
+
 bool BatchResults::may_be_idle(std::size_t index) const {
     const std::vector<model::GateRule>& gates = request_.cases[index]->gates;
     if (gates.empty()) return !request_.gated.empty() && !request_.gated[index];
-    return std::all_of(gates.begin(), gates.end(), [](const model::GateRule& gate) {
-        return model::contains_host_time(gate.metric);
-    });
+    return std::ranges::all_of(
+        gates, [](const model::GateRule& gate) { return model::contains_host_time(gate.metric); });
 }
 
 void BatchResults::add_unrecorded(const DeviceWatch::Unrecorded& unrecorded, double recorded_ns) {
@@ -242,8 +254,8 @@ void BatchResults::note_unknown(std::size_t index, const std::string& metric,
 
 bool BatchResults::is_gated(std::size_t index, const std::string& metric) const {
     const std::vector<model::GateRule>& gates = request_.cases[index]->gates;
-    return std::any_of(gates.begin(), gates.end(),
-                       [&](const model::GateRule& gate) { return gate.metric == metric; });
+    return std::ranges::any_of(gates,
+                               [&](const model::GateRule& gate) { return gate.metric == metric; });
 }
 
 void BatchResults::add_api_counts(const Recorded& recorded) {
@@ -357,9 +369,9 @@ void BatchResults::note_missing() {
         for (const model::GateRule& gate : request_.cases[index]->gates) {
             const auto named = [&](const auto& entry) { return entry.metric == gate.metric; };
             if (result.metrics.contains(gate.metric) ||
-                std::any_of(result.not_collected.begin(), result.not_collected.end(), named) ||
-                std::find(result.not_applicable.begin(), result.not_applicable.end(),
-                          gate.metric) != result.not_applicable.end()) {
+                std::ranges::any_of(result.not_collected, named) ||
+                std::ranges::find(result.not_applicable, gate.metric) !=
+                    result.not_applicable.end()) {
                 continue;
             }
             result.not_collected.push_back({gate.metric, "the recording does not contain it"});

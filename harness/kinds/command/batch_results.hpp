@@ -33,6 +33,9 @@ class BatchResults {
     /// bare run shows no such range, of the whole process. `ranges`: null if none is measured.
     void add_bare(double wall_ns, const Recorded* ranges, const Recorded& recorded,
                   double recorded_ns);
+    /// What others took from the recorded run and from the bare one goes to the host's times.
+    void add_other_work(const std::optional<util::OtherWork>& recorded,
+                        const std::optional<util::OtherWork>& bare);
     /// What a process without a recording did on the GPU is in no value.
     void add_unrecorded(const DeviceWatch::Unrecorded& unrecorded, double recorded_ns);
     /// What is counted in the first batch alone.

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "model/gpus.hpp"
+#include "model/subject.hpp"
 #include "util/file.hpp"
 #include "util/sha256.hpp"
 #include "util/text.hpp"
@@ -77,8 +77,7 @@ bool runs_what_the_folder_has(std::string_view program) {
                                           "java", "julia", "just",  "make",   "ninja", "node",
                                           "npm",  "npx",   "perl",  "poetry", "ruby",  "sh",
                                           "tox",  "uv",    "yarn"};
-    return program.starts_with("python") ||
-           std::find(std::begin(tools), std::end(tools), program) != std::end(tools);
+    return program.starts_with("python") || std::ranges::find(tools, program) != std::end(tools);
 }
 
 bool is_elf(const fs::path& file) {
@@ -132,7 +131,7 @@ std::vector<model::SetVariable> set_variables_of(const Command& command) {
     std::vector<model::SetVariable> variables;
     for (const auto& [name, value] : command.environment) {
         const auto& hidden = command.overridden;
-        const bool of_suite = std::find(hidden.begin(), hidden.end(), name) == hidden.end();
+        const bool of_suite = std::ranges::find(hidden, name) == hidden.end();
         variables.push_back({name, of_suite ? std::optional(value) : std::nullopt});
     }
     return variables;
@@ -170,9 +169,9 @@ std::shared_ptr<const Command> CommandSubject::there(const model::Placement& pla
     command->folder = placement.folder(command->folder);
     for (const auto& [name, value] : placement.variables) {
         command->overridden.push_back(name);
-        const auto found =
-            std::find_if(command->environment.begin(), command->environment.end(),
-                         [&name = name](const auto& variable) { return variable.first == name; });
+        const auto found = std::ranges::find_if(
+            command->environment,
+            [&name = name](const auto& variable) { return variable.first == name; });
         if (found != command->environment.end()) {
             found->second = value;
         } else {

@@ -69,10 +69,9 @@ struct Process {
             kernel.time = work.time;
         }
         for (const Collective& call : calls) {
-            const bool within =
-                std::any_of(windows.begin(), windows.end(), [&](const Interval& window) {
-                    return call.launched_ns >= window.begin && call.launched_ns < window.end;
-                });
+            const bool within = std::ranges::any_of(windows, [&](const Interval& window) {
+                return call.launched_ns >= window.begin && call.launched_ns < window.end;
+            });
             if (within && (!thread || call.thread == *thread)) own.calls.push_back(call);
         }
     }
@@ -82,9 +81,8 @@ struct Process {
 
 /// "rank 1"; "process 4711" without a rank, and where groups of processes have the rank each.
 std::string name_of(const Process& process, const std::vector<Process>& all) {
-    const auto same = std::count_if(all.begin(), all.end(), [&](const Process& other) {
-        return other.rank() == process.rank();
-    });
+    const auto same = std::ranges::count_if(
+        all, [&](const Process& other) { return other.rank() == process.rank(); });
     const std::string name = "process " + process.timeline->recording().field("pid");
     if (process.rank().empty()) return name;
     return "rank " + process.rank() + (same > 1 ? " of " + name : "");
@@ -117,13 +115,11 @@ bool is_told(const OwnInstance& own) {
 
 /// Whether the calls tell of every communication kernel which communicator it is about.
 bool calls_tell(const Process& process) {
-    return std::all_of(
-        process.instances.begin(), process.instances.end(), [](const OwnInstance& own) {
-            return is_told(own) &&
-                   std::none_of(own.calls.begin(), own.calls.end(), [](const Collective& call) {
-                       return call.kernels != 0 && call.time.length() == 0;
-                   });
-        });
+    return std::ranges::all_of(process.instances, [](const OwnInstance& own) {
+        return is_told(own) && std::ranges::none_of(own.calls, [](const Collective& call) {
+                   return call.kernels != 0 && call.time.length() == 0;
+               });
+    });
 }
 
 void count_calls(const std::vector<Process>& processes, Communication& found) {
@@ -161,8 +157,7 @@ void count_calls(const std::vector<Process>& processes, Communication& found) {
             fmt::format("{} of {} × {:.3g}", util::printable(size.first, 80),
                         model::quantity_text(bytes, "bytes"), count / as_double(instances)));
     }
-    std::stable_sort(parts.begin(), parts.end(),
-                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::ranges::stable_sort(parts, [](const auto& a, const auto& b) { return a.first > b.first; });
     for (std::size_t i = 0; i < std::min(parts.size(), most_sizes); ++i) {
         found.sizes += (i == 0 ? "" : ", ") + parts[i].second;
     }
@@ -193,9 +188,8 @@ class Lateness {
         ++all_;
     }
     [[nodiscard]] std::string text(const std::vector<Process>& processes) {
-        const auto most =
-            std::max_element(count_.begin(), count_.end(),
-                             [](const auto& a, const auto& b) { return a.second < b.second; });
+        const auto most = std::ranges::max_element(
+            count_, [](const auto& a, const auto& b) { return a.second < b.second; });
         if (most == count_.end()) return {};
         const auto median_ns = as_double(activity::median(late_[most->first]));
         return fmt::format("{} began last in {} of {}, {} after the first",
@@ -248,8 +242,8 @@ Communication communication_of(std::vector<Process> processes) {
     Communication found;
     count_calls(processes, found);
     std::erase_if(processes, [](const Process& process) {
-        return std::all_of(process.instances.begin(), process.instances.end(),
-                           [](const OwnInstance& own) { return own.kernels.empty(); });
+        return std::ranges::all_of(process.instances,
+                                   [](const OwnInstance& own) { return own.kernels.empty(); });
     });
     found.processes = processes.size();
     if (processes.size() < 2) {
@@ -260,7 +254,7 @@ Communication communication_of(std::vector<Process> processes) {
     }
     found.no_bandwidth = !found.not_counted.empty() ? found.not_counted : found.problem;
     if (!found.problem.empty()) return found;
-    const bool by_calls = std::all_of(processes.begin(), processes.end(), calls_tell);
+    const bool by_calls = std::ranges::all_of(processes, calls_tell);
     Lateness lateness;
     for (std::size_t instance = 0; instance < processes.front().instances.size(); ++instance) {
         const std::vector<SharedCollective> shared =
@@ -281,8 +275,8 @@ Communication communication_of(std::vector<Process> processes) {
                 transfer_ns += as_double(each.transfer_ns());
             }
             if (each.parts.size() < 2) continue;
-            const auto [first, last] = std::minmax_element(
-                each.parts.begin(), each.parts.end(), [](const auto& a, const auto& b) {
+            const auto [first, last] =
+                std::ranges::minmax_element(each.parts, [](const auto& a, const auto& b) {
                     return a.collective->time.begin < b.collective->time.begin;
                 });
             skews.push_back(last->collective->time.begin - first->collective->time.begin);

@@ -15,8 +15,8 @@ namespace {
 std::string why_no_value(const metrics::Metric& metric,
                          const std::map<std::string, double>& launch) {
     const auto names = metrics::counters_of(metric);
-    const bool all = std::all_of(names.begin(), names.end(),
-                                 [&](const std::string& name) { return launch.contains(name); });
+    const bool all =
+        std::ranges::all_of(names, [&](const std::string& name) { return launch.contains(name); });
     return all ? "the counters that it is divided by are 0"
                : "the device gave no number: the unit is shared with others or not available (MIG)";
 }
@@ -73,7 +73,7 @@ CounterMetric metric_of(const ProgramCounters& counters, std::size_t label,
 std::vector<std::vector<std::string>> counters_for(std::span<const metrics::Metric> metrics) {
     std::vector<std::vector<std::string>> counters;
     const auto add = [&](const std::vector<std::string>& names) {
-        if (std::find(counters.begin(), counters.end(), names) == counters.end()) {
+        if (std::ranges::find(counters, names) == counters.end()) {
             counters.push_back(names);
         }
     };

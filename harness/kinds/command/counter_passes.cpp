@@ -314,7 +314,7 @@ class CounterPasses::Combination {
         const auto& launch = run.configurations[run.records.launches[place].configuration];
         CountedKernel kernel{util::valid_utf8(util::demangled(run.text(launch.symbol))),
                              {launch.grid[0], launch.grid[1], launch.grid[2]}};
-        if (std::find(kernels.begin(), kernels.end(), kernel) == kernels.end()) {
+        if (std::ranges::find(kernels, kernel) == kernels.end()) {
             kernels.push_back(std::move(kernel));
         }
     }

@@ -77,7 +77,7 @@ Mapped mapped_by(const std::string& folder) {
 }
 
 void add_once(const std::string& text, std::vector<std::string>& texts) {
-    if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(text);
+    if (std::ranges::find(texts, text) == texts.end()) texts.push_back(text);
 }
 
 std::int64_t number(const std::string& text) {
@@ -95,8 +95,7 @@ void DeviceWatch::look(const std::vector<program::Process>& processes, Clock::ti
     }
     const Clock::time_point since = last_look_.value_or(now);
     for (const program::Process& process : processes) {
-        auto seen = std::find_if(seen_.begin(), seen_.end(),
-                                 [&](const Seen& each) { return each.process == process; });
+        auto seen = std::ranges::find(seen_, process, &Seen::process);
         if (seen == seen_.end()) {
             seen_.emplace_back().process = process;
             seen = std::prev(seen_.end());
@@ -131,9 +130,8 @@ DeviceWatch::Unrecorded DeviceWatch::unrecorded(
                recorded.contains({seen.inner_pid, start});
     };
     // Where the device file is not mapped, as on WSL, what is mapped of the driver has to do.
-    const bool contexts_show = std::any_of(seen_.begin(), seen_.end(), [&](const Seen& seen) {
-        return seen.context && is_recorded(seen);
-    });
+    const bool contexts_show = std::ranges::any_of(
+        seen_, [&](const Seen& seen) { return seen.context && is_recorded(seen); });
     Unrecorded found;
     for (const Seen& seen : seen_) {
         if (is_recorded(seen)) continue;

@@ -101,9 +101,8 @@ bool matches(const KernelSummary& kernel, const std::string& pattern) {
 std::optional<std::string> pattern_for(const KernelSummary& kernel, const Profile& profile) {
     for (const std::string& pattern :
          {"*" + model::brief_kernel_name(kernel.name) + "*", kernel.symbol}) {
-        const auto others =
-            std::count_if(profile.kernels.begin(), profile.kernels.end(),
-                          [&](const KernelSummary& each) { return matches(each, pattern); });
+        const auto others = std::ranges::count_if(
+            profile.kernels, [&](const KernelSummary& each) { return matches(each, pattern); });
         if (others == 1 && pattern.size() <= model::longest_pattern) return pattern;
     }
     return std::nullopt;
@@ -189,7 +188,7 @@ std::vector<Gate> gates_of(const Profile& profile) {
     std::set<std::string> labels{"program"};
     std::vector<const RangeSummary*> ranges;
     for (const RangeSummary& range : profile.ranges) ranges.push_back(&range);
-    std::stable_sort(ranges.begin(), ranges.end(), [](const auto* a, const auto* b) {
+    std::ranges::stable_sort(ranges, [](const auto* a, const auto* b) {
         return a->total.gpu_time_ns > b->total.gpu_time_ns;
     });
     std::vector<Gate> gates;
@@ -212,10 +211,9 @@ std::vector<Gate> gates_of(const Profile& profile) {
 }
 
 const Profile& busiest(const std::vector<Profile>& profiles) {
-    const auto most =
-        std::max_element(profiles.begin(), profiles.end(), [](const Profile& a, const Profile& b) {
-            return a.program.gpu_time_ns < b.program.gpu_time_ns;
-        });
+    const auto most = std::ranges::max_element(profiles, [](const Profile& a, const Profile& b) {
+        return a.program.gpu_time_ns < b.program.gpu_time_ns;
+    });
     if (most == profiles.end() || most->program.kernels == 0) {
         throw util::InputError("the program ran no kernel: there is nothing to gate");
     }
@@ -246,8 +244,8 @@ void write_measure(YAML::Emitter& yaml, const std::vector<Gate>& gates) {
 
 void write_gates(YAML::Emitter& yaml, const char* key, const std::vector<Gate>& gates,
                  std::vector<std::pair<std::string, std::string>> Gate::*values, bool program) {
-    const bool any = std::any_of(gates.begin(), gates.end(),
-                                 [&](const Gate& gate) { return !(gate.*values).empty(); });
+    const bool any =
+        std::ranges::any_of(gates, [&](const Gate& gate) { return !(gate.*values).empty(); });
     if (!any && !program) return;
     yaml << YAML::Key << key << YAML::Value << YAML::BeginMap;
     for (const Gate& gate : gates) {
@@ -266,18 +264,17 @@ void write_gates(YAML::Emitter& yaml, const char* key, const std::vector<Gate>& 
 
 void check_suite_words(const std::vector<std::string>& words) {
     if (words.size() > model::most_words) {
-        throw util::InputError(
-            fmt::format("a suite holds at most {} words of a command", model::most_words));
+        throw util::InputError("a suite holds at most {} words of a command", model::most_words);
     }
     for (const std::string& word : words) {
         if (word.size() > model::longest_word) {
-            throw util::InputError(fmt::format("a suite holds words of at most {} bytes, not {}",
-                                               model::longest_word, util::printable(word, 80)));
+            throw util::InputError("a suite holds words of at most {} bytes, not {}",
+                                   model::longest_word, util::printable(word, 80));
         }
         if (model::has_parameter(word)) {
-            throw util::InputError(fmt::format(
+            throw util::InputError(
                 "a suite would replace {} by a parameter of its matrix: write the suite by hand",
-                util::printable(word, 80)));
+                util::printable(word, 80));
         }
     }
 }

@@ -62,16 +62,21 @@ class BatchTaker {
         double recorded_ns = 0;
         std::unique_ptr<Recorded> recorded;
         if (!request_.verify_only) recorded = record(inject::Level::callbacks, recorded_ns);
+        const std::optional<util::OtherWork> while_recorded = other_work_;
         if (request_.first && !command_.check.empty()) {
             observe_("check");
             correct_ = programs_.check(request_.process, results_);
         }
-        if (recorded != nullptr && correct_) measure(bare, *recorded, recorded_ns);
+        if (recorded != nullptr && correct_) {
+            measure(bare, *recorded, recorded_ns);
+            values_.add_other_work(while_recorded, bare ? bare->other_work : std::nullopt);
+        }
         conclude(correct_, results_);
     }
 
   private:
-    /// Runs the program to its end and returns its time, ns.
+    /// Runs the program to its end and returns its time, ns. What others took from it goes to
+    /// `other_work_`.
     double run(const std::string& kind, const Variables& variables, DeviceWatch* watch = nullptr) {
         ProgramRun program{command_.words,
                            fmt::format("{}-{}", request_.process, kind),
@@ -83,41 +88,42 @@ class BatchTaker {
             program.watch = [watch](const auto& processes) { watch->look(processes); };
         }
         const program::End end = programs_.run(program);
+        other_work_ = end.other_work;
         return std::chrono::duration<double, std::nano>(end.time).count();
     }
 
     /// A run in which nothing is recorded but how long ranges take on the host.
     struct Bare {
         double wall_ns = 0;
+        std::optional<util::OtherWork> other_work;
         std::unique_ptr<Recorded> ranges;  ///< null: no range is measured
     };
 
     /// For the overhead's interval, or because what only bare runs tell is gated.
     [[nodiscard]] bool needs_bare_run() const {
         if (request_.overhead || request_.verify_only) return true;
-        return std::any_of(
-            request_.cases.begin(), request_.cases.end(), [](const model::PlannedCase* planned) {
-                return std::any_of(planned->gates.begin(), planned->gates.end(),
-                                   [](const model::GateRule& gate) {
-                                       const auto metric = metrics::find_metric(gate.metric);
-                                       return metric && metric->from_bare_runs;
-                                   });
+        return std::ranges::any_of(request_.cases, [](const model::PlannedCase* planned) {
+            return std::ranges::any_of(planned->gates, [](const model::GateRule& gate) {
+                const auto metric = metrics::find_metric(gate.metric);
+                return metric && metric->from_bare_runs;
             });
+        });
     }
 
     Bare run_bare() {
         observe_("bare");
-        const bool any_range =
-            std::any_of(request_.cases.begin(), request_.cases.end(), [](const auto* planned) {
-                return command::piece_of(*planned->subject).kind == Piece::Kind::range;
-            });
+        const bool any_range = std::ranges::any_of(request_.cases, [](const auto* planned) {
+            return command::piece_of(*planned->subject).kind == Piece::Kind::range;
+        });
         Bare bare;
         if (!any_range || request_.verify_only) {
             bare.wall_ns = run("bare", {});
+            bare.other_work = other_work_;
             return bare;
         }
         const RecordingFolder folder("");
         bare.wall_ns = run("bare", environment_of(inject::Level::ranges, folder));
+        bare.other_work = other_work_;
         std::vector<activity::Recording> recordings;
         std::error_code error;
         if (!fs::is_empty(folder.path(), error)) {
@@ -282,6 +288,7 @@ class BatchTaker {
     const std::function<void(std::string_view)>& observe_;
     ProgramRuns programs_;
     bool correct_ = true;
+    std::optional<util::OtherWork> other_work_;
     DeviceWatch::Unrecorded unrecorded_;
 };
 
@@ -342,9 +349,9 @@ kinds::StoredResults read_stored(const model::Subject& subject, const fs::path& 
     std::vector<activity::Recording> recordings = traces::read_recordings(file);
     for (const activity::Recording& recording : recordings) {
         if (recording.incomplete.empty()) continue;
-        throw util::InputError(fmt::format("{}: the recording is incomplete: {}",
-                                           util::printable(file.native()),
-                                           util::printable(recording.incomplete.front(), 300)));
+        throw util::InputError("{}: the recording is incomplete: {}",
+                               util::printable(file.native()),
+                               util::printable(recording.incomplete.front(), 300));
     }
     kinds::StoredResults stored;
     stored.content = fingerprint_of(recordings);

@@ -172,37 +172,6 @@ std::size_t visit_work(const Recorded& recorded, const Piece& piece, const Visit
     return in_ranges ? instances : of_kernels ? launches : 1;
 }
 
-/// Both have CUPTI's numbers.
-model::MemoryKind memory_kind(activity::MemoryKind kind) {
-    return kind <= activity::MemoryKind::managed_static ? static_cast<model::MemoryKind>(kind)
-                                                        : model::MemoryKind::unknown;
-}
-
-model::MemoryOperationKind operation_kind(activity::CopyKind kind) {
-    using activity::CopyKind;
-    using model::MemoryOperationKind;
-    switch (kind) {
-        case CopyKind::host_to_device:
-        case CopyKind::host_to_array:
-            return MemoryOperationKind::host_to_device;
-        case CopyKind::device_to_host:
-        case CopyKind::array_to_host:
-            return MemoryOperationKind::device_to_host;
-        case CopyKind::array_to_array:
-        case CopyKind::array_to_device:
-        case CopyKind::device_to_array:
-        case CopyKind::device_to_device:
-            return MemoryOperationKind::device_to_device;
-        case CopyKind::host_to_host:
-            return MemoryOperationKind::host_to_host;
-        case CopyKind::peer_to_peer:
-            return MemoryOperationKind::peer_to_peer;
-        case CopyKind::unknown:
-            break;
-    }
-    return MemoryOperationKind::unknown;
-}
-
 }  // namespace
 
 std::vector<model::Kernel> kernels_of(const Recorded& recorded, const Piece& piece) {
@@ -221,8 +190,11 @@ std::optional<std::vector<model::MemoryOperation>> memory_operations_of(const Re
     visit_work(recorded, piece, [&](const Timeline& timeline, const Work& work) {
         if (work.kind == WorkKind::copy) {
             const activity::Copy& copy = timeline.copy(work);
-            found.insert({operation_kind(copy.kind), static_cast<std::int64_t>(copy.bytes),
-                          memory_kind(copy.source), memory_kind(copy.destination)});
+            const auto number = [](auto kind) { return static_cast<std::uint32_t>(kind); };
+            found.insert({model::operation_kind_of(number(copy.kind)),
+                          static_cast<std::int64_t>(copy.bytes),
+                          model::memory_kind_of(number(copy.source)),
+                          model::memory_kind_of(number(copy.destination))});
         } else if (work.kind == WorkKind::memset) {
             const auto& records = timeline.recording().records;
             found.insert({model::MemoryOperationKind::memset,

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <span>
 #include <utility>
@@ -90,21 +91,22 @@ double percent(std::uint64_t part, std::uint64_t whole) {
 
 /// Whether the number of SMs of every device with a kernel is on record.
 bool knows_sms(const Timeline& timeline) {
-    return std::all_of(timeline.work().begin(), timeline.work().end(), [&](const Work& work) {
+    return std::ranges::all_of(timeline.work(), [&](const Work& work) {
         return work.kind != WorkKind::kernel || timeline.sm_count(timeline.place(work).device) != 0;
     });
 }
 
 bool all_of(const Recorded& recorded, bool (*knows)(const Timeline&)) {
-    return std::all_of(recorded.processes().begin(), recorded.processes().end(),
-                       [&](const RecordedProcess& process) { return knows(process.timeline); });
+    return std::ranges::all_of(recorded.processes(), [&](const RecordedProcess& process) {
+        return knows(process.timeline);
+    });
 }
 
 /// Whether the default stream of every context with work is on record.
 bool knows_streams(const Timeline& timeline) {
     const auto& contexts = timeline.recording().records.contexts;
-    return std::all_of(timeline.work().begin(), timeline.work().end(), [&](const Work& work) {
-        return std::any_of(contexts.begin(), contexts.end(), [&](const auto& context) {
+    return std::ranges::all_of(timeline.work(), [&](const Work& work) {
+        return std::ranges::any_of(contexts, [&](const auto& context) {
             return context.id == timeline.place(work).context;
         });
     });
@@ -113,12 +115,11 @@ bool knows_streams(const Timeline& timeline) {
 /// A graph's work is in the stream of its launch, whatever it was captured from.
 std::uint64_t legacy_stream_launches(const Instance& instance) {
     const auto launched = instance.timeline->launched_in(instance.time);
-    return static_cast<std::uint64_t>(
-        std::count_if(launched.begin(), launched.end(), [&](const Work& work) {
-            return (!instance.thread || work.thread == *instance.thread) &&
-                   instance.timeline->graph(work).node == 0 &&
-                   instance.timeline->in_legacy_stream(work);
-        }));
+    return static_cast<std::uint64_t>(std::ranges::count_if(launched, [&](const Work& work) {
+        return (!instance.thread || work.thread == *instance.thread) &&
+               instance.timeline->graph(work).node == 0 &&
+               instance.timeline->in_legacy_stream(work);
+    }));
 }
 
 void divide(std::map<std::string, double>& counts, std::size_t instances) {
@@ -300,8 +301,7 @@ using Part = std::pair<std::uint64_t, std::string>;
 
 /// "a, b and 3 more", the largest first.
 std::string largest_of(std::vector<Part> parts, std::size_t most) {
-    std::stable_sort(parts.begin(), parts.end(),
-                     [](const Part& a, const Part& b) { return a.first > b.first; });
+    std::ranges::stable_sort(parts, std::greater{}, &Part::first);
     std::string text;
     for (std::size_t i = 0; i < std::min(parts.size(), most); ++i) {
         text += (i == 0 ? "" : ", ") + parts[i].second;

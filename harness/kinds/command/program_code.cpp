@@ -43,9 +43,8 @@ std::vector<const model::Kernel*> longest_kernels(const model::CaseResult& resul
     for (const model::Kernel& kernel : result.kernels) {
         if (!kernel.code.empty()) kernels.push_back(&kernel);
     }
-    std::stable_sort(kernels.begin(), kernels.end(), [](const auto* one, const auto* other) {
-        return one->time_ns > other->time_ns;
-    });
+    std::ranges::stable_sort(
+        kernels, [](const auto* one, const auto* other) { return one->time_ns > other->time_ns; });
     std::set<std::string> known;
     std::erase_if(kernels, [&](const auto* kernel) { return !known.insert(kernel->code).second; });
     if (kernels.size() > most_kernels_of_case) kernels.resize(most_kernels_of_case);
@@ -129,7 +128,7 @@ KeptModules modules_in(const fs::path& folder, std::uintmax_t most_bytes) {
             files.push_back(entry.path());
         }
     }
-    std::sort(files.begin(), files.end());
+    std::ranges::sort(files);
     for (const fs::path& file : files) {
         const std::uintmax_t bytes = fs::file_size(file, error);
         if (error || bytes > most_bytes || kept.modules.size() == most_modules) {
@@ -138,7 +137,7 @@ KeptModules modules_in(const fs::path& folder, std::uintmax_t most_bytes) {
         }
         std::string module = util::read_file(file, most_bytes, "machine code");
         // Processes load the same ones.
-        if (std::find(kept.modules.begin(), kept.modules.end(), module) != kept.modules.end()) {
+        if (std::ranges::find(kept.modules, module) != kept.modules.end()) {
             continue;
         }
         most_bytes -= module.size();

@@ -74,9 +74,8 @@ program::End ProgramRuns::run(const ProgramRun& run) const {
     program.words = run.words;
     program.environment = run.variables;
     for (const auto& [name, value] : command_.environment) {
-        const bool replaced =
-            std::any_of(run.variables.begin(), run.variables.end(),
-                        [&name = name](const auto& variable) { return variable.first == name; });
+        const bool replaced = std::ranges::any_of(
+            run.variables, [&name = name](const auto& variable) { return variable.first == name; });
         if (!replaced) program.environment.emplace_back(name, value);
     }
     if (!command_.out_extension.empty()) {
@@ -100,6 +99,7 @@ program::End ProgramRuns::run(const ProgramRun& run) const {
     program.output_file = folder_ / (run.name + ".stdout");
     program.error_file = folder_ / (run.name + ".stderr");
     program.watch = run.watch;
+    program.is_measured = true;
     const auto end_of = [&] {
         try {
             return program::run(program, machine_.stop);

@@ -30,16 +30,15 @@ std::string Recorded::missing() const {
 }
 
 std::size_t Recorded::counted() const {
-    return static_cast<std::size_t>(
-        std::count_if(processes_.begin(), processes_.end(),
-                      [](const auto& process) { return process.part.missing.empty(); }));
+    return static_cast<std::size_t>(std::ranges::count_if(
+        processes_, [](const auto& process) { return process.part.missing.empty(); }));
 }
 
 std::vector<std::string> Recorded::notes() const {
     std::vector<std::string> notes;
     for (const RecordedProcess& process : processes_) {
         const std::string& note = process.part.note;
-        if (!note.empty() && std::find(notes.begin(), notes.end(), note) == notes.end()) {
+        if (!note.empty() && std::ranges::find(notes, note) == notes.end()) {
             notes.push_back(note);
         }
     }

@@ -23,21 +23,20 @@ RecordingFolder::RecordingFolder(const std::string& named) {
     std::error_code error;
     fs::create_directories(path_, error);
     if (error) {
-        throw util::Error(
-            fmt::format("cannot create {}: {}", util::printable(named), error.message()));
+        throw util::Error("cannot create {}: {}", util::printable(named), error.message());
     }
     if (!fs::is_empty(path_, error)) {
         throw util::InputError(
-            fmt::format("{} is not empty: it would mix recordings of two runs; name a new folder",
-                        util::printable(named)));
+            "{} is not empty: it would mix recordings of two runs; name a new folder",
+            util::printable(named));
     }
 }
 
 void require_no_other_tools() {
     for (const char* name : inject::injection_variables) {
         if (std::getenv(name) != nullptr) {
-            throw util::InputError(fmt::format(
-                "{} is set, so another profiler would be loaded as well: unset it", name));
+            throw util::InputError(
+                "{} is set, so another profiler would be loaded as well: unset it", name);
         }
     }
     std::error_code error;
@@ -54,9 +53,9 @@ void require_recorder(const fs::path& library) {
     std::error_code error;
     if (!fs::exists(library, error)) {
         throw util::Error(
-            fmt::format("{} is missing: this perfgate was built without CUDA's headers and cannot "
-                        "record programs",
-                        util::printable(library.native())));
+            "{} is missing: this perfgate was built without CUDA's headers and cannot record "
+            "programs",
+            util::printable(library.native()));
     }
 }
 

@@ -81,8 +81,8 @@ SampledValues sampled_values_of(const Recorded& recorded, const Piece& piece) {
         values.details[name] = fmt::format("{} of {}; the others began before the GPU was sampled",
                                            found.size(), util::counted(worked, "instance"));
     }
-    const bool any = std::any_of(samples.begin(), samples.end(),
-                                 [](const auto& each) { return each.second.any(); });
+    const bool any =
+        std::ranges::any_of(samples, [](const auto& each) { return each.second.any(); });
     if (windows.empty()) {
         values.problem = fmt::format("nothing matches '{}' in the run in which the GPU was sampled",
                                      util::printable(piece.pattern, 100));

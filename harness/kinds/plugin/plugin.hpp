@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "model/catalogue.hpp"
 #include "model/subject.hpp"
 
 namespace perfgate::plugin {
@@ -15,7 +16,9 @@ class Plugin final : public model::Subject {
     std::string_view in_words() const override { return "a kernel plugin"; }
     model::SideDifferences sides() const override { return {.builds = true}; }
     std::string absent(const model::CaseSpec& spec,
-                       const model::WorkloadCatalogue& offered) const override;
+                       const model::WorkloadCatalogue& offered) const override {
+        return model::why_not_offered(spec, offered);
+    }
 };
 
 }  // namespace perfgate::plugin

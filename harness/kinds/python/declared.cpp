@@ -41,8 +41,9 @@ class Declaration {
             }
         }
         if (!read_function()) return std::nullopt;
-        std::sort(found_.info.params.begin(), found_.info.params.end(),
-                  [](const auto& left, const auto& right) { return left.name < right.name; });
+        std::ranges::sort(found_.info.params, [](const auto& left, const auto& right) {
+            return left.name < right.name;
+        });
         add_variants();
         return std::move(found_);
     }
@@ -166,9 +167,8 @@ std::vector<DeclaredWorkload> declared_workloads(std::string_view text, const st
         Reader reader(tokens, at + 1);
         if (auto declared = Declaration(reader, tokens[i].line).read()) {
             if (found.size() == most_workloads) {
-                throw util::InputError(fmt::format("{}:{}: more than {} workloads; split the file",
-                                                   util::printable(file), tokens[i].line,
-                                                   most_workloads));
+                throw util::InputError("{}:{}: more than {} workloads; split the file",
+                                       util::printable(file), tokens[i].line, most_workloads);
             }
             declared->info.plugin = file;
             found.push_back(*std::move(declared));

@@ -26,7 +26,7 @@ class Lexer {
 
   private:
     [[noreturn]] void fail(std::size_t line, const char* what) const {
-        throw util::InputError(fmt::format("{}:{}: {}", util::printable(file_), line, what));
+        throw util::InputError("{}:{}: {}", util::printable(file_), line, what);
     }
 
     char at(std::size_t ahead = 0) const {

@@ -78,8 +78,9 @@ class ToleranceReader {
                                                                    "**", "//", ":"};
         const Token& next = at(i + 1);
         const bool assigns = is_symbol(at(i + 2), "=");
-        if (assigns && std::any_of(operators.begin(), operators.end(),
-                                   [&](std::string_view each) { return is_symbol(next, each); })) {
+        if (assigns && std::ranges::any_of(operators, [&](std::string_view each) {
+                return is_symbol(next, each);
+            })) {
             return i + 1;
         }
         const bool states = is_symbol(next, "=") || is_symbol(next, ":") ||
@@ -217,10 +218,9 @@ bool may_be_looser(const StatedTolerances& was, const StatedTolerances& is) {
                            [](double now, double then) { return now <= then; });
     }
     // The default is 0.
-    const auto least = std::min_element(was.literals.begin(), was.literals.end());
+    const auto least = std::ranges::min_element(was.literals);
     const double strictest = least == was.literals.end() ? 0 : *least;
-    return std::any_of(is.literals.begin(), is.literals.end(),
-                       [&](double now) { return !(now <= strictest); });
+    return std::ranges::any_of(is.literals, [&](double now) { return !(now <= strictest); });
 }
 
 std::string words(const StatedTolerances& stated) {

@@ -121,7 +121,7 @@ std::string absent_kernel(const model::SourceKernel& kernel) {
     for (const std::string& wanted : kernels_of(kernel)) {
         const std::string name = wanted.substr(0, wanted.find('<'));
         const std::string own = name.substr(name.rfind(':') + 1);  // npos + 1 is 0
-        if (found.empty() || std::find(found.begin(), found.end(), own) != found.end()) continue;
+        if (found.empty() || std::ranges::find(found, own) != found.end()) continue;
         return fmt::format("{} has no kernel '{}'; expected one of {}{}",
                            util::printable(kernel.file), util::printable(wanted),
                            util::printable(fmt::format("{}", fmt::join(found, ", ")), 300),
@@ -208,9 +208,8 @@ std::string architecture_of(const std::string& compute_capability) {
     const std::size_t dot = digits.find('.');
     if (dot == std::string::npos) return {};
     digits.erase(dot, 1);
-    const bool good =
-        (digits.size() == 2 || digits.size() == 3) &&
-        std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
+    const bool good = (digits.size() == 2 || digits.size() == 3) &&
+                      std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; });
     if (!good) return {};
     // From 9.0 on, some instructions exist only for the architecture itself.
     return std::stoi(digits) >= 90 ? digits + "a" : digits;

@@ -37,12 +37,12 @@ void* open_library(int newest_major) {
             if (void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
         }
     }
-    throw util::Error(fmt::format(
+    throw util::Error(
         "libnvrtc.so.{0} was not found: install the CUDA toolkit's NVRTC (Debian and Ubuntu: "
         "cuda-nvrtc-{0}-0) or 'pip install {1}', whose folder that has the file belongs into "
         "LD_LIBRARY_PATH; a toolkit elsewhere into CUDA_HOME",
         newest_major == 12 ? 12 : 13,
-        newest_major == 12 ? "nvidia-cuda-nvrtc-cu12" : "nvidia-cuda-nvrtc"));
+        newest_major == 12 ? "nvidia-cuda-nvrtc-cu12" : "nvidia-cuda-nvrtc");
 }
 
 }  // namespace
@@ -66,8 +66,7 @@ Nvrtc::Nvrtc(int newest_major) {
     look_up(api_.nvrtcGetCUBINSize, "nvrtcGetCUBINSize");
     look_up(api_.nvrtcGetCUBIN, "nvrtcGetCUBIN");
     if (missing != nullptr) {
-        throw util::Error(
-            fmt::format("libnvrtc has no {}: install that of CUDA 12.0 or newer", missing));
+        throw util::Error("libnvrtc has no {}: install that of CUDA 12.0 or newer", missing);
     }
     Dl_info info{};
     if (dladdr(reinterpret_cast<void*>(api_.nvrtcVersion), &info) != 0 && info.dli_fname) {
@@ -79,7 +78,7 @@ Nvrtc::Nvrtc(int newest_major) {
 
 void Nvrtc::check(int result, const char* what) const {
     if (result == 0) return;
-    throw util::Error(fmt::format("NVRTC: {}: {}", what, api_.nvrtcGetErrorString(result)));
+    throw util::Error("NVRTC: {}: {}", what, api_.nvrtcGetErrorString(result));
 }
 
 std::vector<fs::path> Nvrtc::include_folders() const {
@@ -125,8 +124,7 @@ NvrtcOutcome Nvrtc::compile(const std::string& text, const std::string& file,
     while (outcome.log.ends_with('\0') || outcome.log.ends_with('\n')) outcome.log.pop_back();
     if (result == compilation_error) return outcome;
     if (result != 0 && !outcome.log.empty()) {
-        throw util::Error(
-            fmt::format("NVRTC: {}: {}", api_.nvrtcGetErrorString(result), outcome.log));
+        throw util::Error("NVRTC: {}: {}", api_.nvrtcGetErrorString(result), outcome.log);
     }
     check(result, "cannot compile");
     outcome.cubin =

@@ -31,7 +31,7 @@ for each in range(3):
     product(each, inputs)
 torch.cuda.synchronize()
 for turn in range(12):
-    for name, work in (("copy", lambda: [copy() for _ in range(4)]),
+    for name, work in (("copy", lambda: [copy() for _ in range(8)]),
                        ("product", lambda: [left @ right for _ in range(4)])):
         with torch.cuda.nvtx.range(name):
             work()
@@ -39,7 +39,7 @@ for turn in range(12):
     x = inputs
     for layer in range(3):
         with torch.cuda.nvtx.range(f"layer{layer}"):
-            for _ in range(8):
+            for _ in range(16):
                 y = product(layer, x)
             torch.cuda.synchronize()
         x = y

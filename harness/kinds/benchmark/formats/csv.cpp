@@ -63,7 +63,7 @@ class Records {
     }
 
     [[noreturn]] void refuse(const std::string& why) const {
-        throw util::InputError(fmt::format("line {}: {}", line_, why));
+        throw util::InputError("line {}: {}", line_, why);
     }
 
   private:
@@ -104,7 +104,7 @@ class Records {
             const std::size_t quote = text_.find('"');
             if (quote == std::string_view::npos) refuse("a quoted field does not end");
             const std::string_view part = text_.substr(0, quote);
-            lines_ += static_cast<std::size_t>(std::count(part.begin(), part.end(), '\n'));
+            lines_ += static_cast<std::size_t>(std::ranges::count(part, '\n'));
             field += part;
             text_.remove_prefix(quote + 1);
             if (!text_.starts_with('"')) break;
@@ -124,12 +124,12 @@ class Records {
 using Fields = std::vector<std::string>;
 
 std::size_t count_of(const Fields& header, const std::string& column) {
-    return static_cast<std::size_t>(std::count(header.begin(), header.end(), column));
+    return static_cast<std::size_t>(std::ranges::count(header, column));
 }
 
 bool has_all(const Fields& header, const std::vector<std::string>& columns) {
-    return std::all_of(columns.begin(), columns.end(),
-                       [&](const std::string& column) { return count_of(header, column) > 0; });
+    return std::ranges::all_of(
+        columns, [&](const std::string& column) { return count_of(header, column) > 0; });
 }
 
 /// The line as a record; nothing if it is none.
@@ -181,12 +181,11 @@ Results read_rows_of_csv(std::string_view text, const Layout& reading, const Csv
     for (std::size_t i = 0; i < places.size(); ++i) {
         const std::size_t count = count_of(header.fields, places[i]);
         if (count != 1) {
-            throw util::InputError(
-                fmt::format("line {}: {} columns are named '{}'; expected one{}", header.line,
-                            count, util::printable(places[i], 80),
-                            count == 0 ? util::did_you_mean(places[i], header.fields) : ""));
+            throw util::InputError("line {}: {} columns are named '{}'; expected one{}",
+                                   header.line, count, util::printable(places[i], 80),
+                                   count == 0 ? util::did_you_mean(places[i], header.fields) : "");
         }
-        const auto at = std::find(header.fields.begin(), header.fields.end(), places[i]);
+        const auto at = std::ranges::find(header.fields, places[i]);
         place_of[static_cast<std::size_t>(at - header.fields.begin())] = i;
     }
     Records records(header.rest, header.delimiter, header.line + 1, form.comment);

@@ -45,7 +45,7 @@ Results read_cutlass_profiler(std::string_view text, std::string_view /*source*/
     const CsvHeader header =
         find_csv_header(text, {"Problem", "Operation", "Disposition", "Status", "Runtime"});
     const auto has = [&](std::string_view column) {
-        return std::count(header.fields.begin(), header.fields.end(), column) == 1;
+        return std::ranges::count(header.fields, column) == 1;
     };
     for (const std::string_view column : problem) {
         if (has(column)) layout.axes.emplace_back(column, column);

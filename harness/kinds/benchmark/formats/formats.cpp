@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "kinds/benchmark/formats/json_text.hpp"
-#include "kinds/benchmark/formats/sample_files.hpp"
+#include "kinds/benchmark/formats/results.hpp"
 #include "util/error.hpp"
 #include "util/text.hpp"
 
@@ -187,8 +187,7 @@ std::span<const Format> formats() {
 }
 
 const Format* find_format(std::string_view name) {
-    const auto* const found = std::find_if(
-        table.begin(), table.end(), [&](const Format& format) { return format.name == name; });
+    const auto* const found = std::ranges::find(table, name, &Format::name);
     return found == table.end() ? nullptr : &*found;
 }
 
@@ -237,22 +236,22 @@ model::ParamValue axis_value(document::JsonValue value) {
 Results read_text(std::string_view text, std::string_view source, const Layout& reading) {
     const Format* format = find_format(reading.format);
     if (format == nullptr) {
-        throw util::InputError(fmt::format("{}: no format is named '{}'", source,
-                                           util::printable(reading.format, 80)));
+        throw util::InputError("{}: no format is named '{}'", source,
+                               util::printable(reading.format, 80));
     }
-    if (text.empty()) throw util::InputError(fmt::format("{}: the file is empty", source));
+    if (text.empty()) throw util::InputError("{}: the file is empty", source);
     Results results;
     try {
         results = format->read(text, source, reading);
     } catch (const util::InputError& error) {
         if (const auto line = line_of_no_json(text, *format)) {
-            throw util::InputError(fmt::format("{}: expected the JSON of '{}', found '{}'", source,
-                                               format->name, *line));
+            throw util::InputError("{}: expected the JSON of '{}', found '{}'", source,
+                                   format->name, *line);
         }
         const std::string why = error.what();
-        throw util::InputError(fmt::format("{}{}{}", why.starts_with(source) ? "" : source,
-                                           why.starts_with(source) ? why : ": " + why,
-                                           other_format(text, source, *format)));
+        throw util::InputError("{}{}{}", why.starts_with(source) ? "" : source,
+                               why.starts_with(source) ? why : ": " + why,
+                               other_format(text, source, *format));
     }
     check(results, source);
     require_stated_counts(results);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The formats in which benchmarks write their results: a table, one reader per file. The text is
 // untrusted: readers refuse what they do not know (another version, another unit) and never guess.
-// They read text alone; files beside it, which they name, are read afterwards (sample_files.hpp).
+// They read text alone; files beside it, which they name, are read afterwards (results.hpp).
 //
 // To add a format: write <name>.cpp with its reader, declare it here, add a row in formats.cpp and
 // a golden test made from real output (tests/unit/benchmark_formats_test.cpp). Nothing else knows

@@ -41,8 +41,7 @@ double factor_of(JsonValue unit) {
     for (const auto& [known, factor] : units) {
         if (name == known) return factor;
     }
-    unit.fail(
-        fmt::format("unknown time unit '{}'; expected ns, us, ms or s", util::printable(name, 40)));
+    unit.fail("unknown time unit '{}'; expected ns, us, ms or s", util::printable(name, 40));
 }
 
 std::vector<std::string_view> parts_of(std::string_view name) {
@@ -181,8 +180,7 @@ class Reading {
         const std::string name = name_of(entry);
         const std::string_view type = text_or(entry, "run_type", "iteration");
         if (type != "iteration" && type != "aggregate") {
-            entry.at("run_type")
-                .fail(fmt::format("unknown run type '{}'", util::printable(type, 40)));
+            entry.at("run_type").fail("unknown run type '{}'", util::printable(type, 40));
         }
         const bool aggregate = type == "aggregate";
         const std::string_view aggregate_name = text_or(entry, "aggregate_name", "");
@@ -195,8 +193,8 @@ class Reading {
         ResultBuilder& result = builder(name);
         const auto failed = entry.find("error_occurred");
         if (failed && failed->boolean()) {
-            result.fail(fmt::format("the benchmark reports an error: {}",
-                                    util::printable(text_or(entry, "error_message", ""), 300)));
+            result.fail("the benchmark reports an error: {}",
+                        util::printable(text_or(entry, "error_message", ""), 300));
             return;
         }
         // 1.8 and later.
@@ -210,7 +208,7 @@ class Reading {
             return;
         }
         if (!repetition(name, entry)) {
-            entry.fail(fmt::format("the result {} appears twice", result.words()));
+            entry.fail("the result {} appears twice", result.words());
         }
         iterations_.insert(name);
         add_values(entry, by_iterations, reading_, result);
@@ -293,8 +291,7 @@ Results read_google_benchmark(std::string_view text, std::string_view source,
     // 1.9 and later.
     if (const auto schema = context.find("json_schema_version");
         schema && schema->integer() != known_schema) {
-        schema->fail(
-            fmt::format("version {} of the format; expected {}", schema->integer(), known_schema));
+        schema->fail("version {} of the format; expected {}", schema->integer(), known_schema);
     }
     Results results;
     const bool debug = text_or(context, "library_build_type", "") == "debug";

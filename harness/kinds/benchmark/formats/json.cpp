@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "kinds/benchmark/formats/formats.hpp"
-#include "kinds/benchmark/formats/json_path.hpp"
 #include "kinds/benchmark/formats/json_text.hpp"
 
 namespace perfgate::benchmark {

@@ -33,8 +33,8 @@ std::string pattern(bool in_place) {
     const std::string read =
         fmt::format(" +(?P<time>{0}) +{0} +(?:0\\.00|(?P<bus>{0})) +(?P<wrong>{1})", number, wrong);
     return fmt::format(
-        "^ *(?P<size>[0-9]+) +[0-9]+ +(?P<type>[a-z0-9_]+) +(?P<redop>[a-z]+)"
-        "( +(?P<root>-?[0-9]+))?{}{}\\s*$",
+        "^ *(?P<size>[0-9]+) +[0-9]+ +(?P<type>[a-z0-9_]+) +(?P<redop>[a-z]+)( "
+        "+(?P<root>-?[0-9]+))?{}{}\\s*$",
         in_place ? skipped : read, in_place ? read : skipped);
 }
 
@@ -53,8 +53,7 @@ std::vector<Test> tests_in(std::string_view text) {
     std::vector<Test> tests;
     while (begin != std::string_view::npos) {
         if (tests.size() == most_tests) {
-            throw util::InputError(
-                fmt::format("it has the output of more than {} tests", most_tests));
+            throw util::InputError("it has the output of more than {} tests", most_tests);
         }
         const std::size_t name = begin + start.size(), end = text.find(start, name);
         const auto lines =
@@ -91,8 +90,7 @@ Results read_nccl_tests(std::string_view text, std::string_view /*source*/, cons
             }
         }
         if (results.results.size() == before) {
-            throw util::InputError(
-                fmt::format("{} has no line of results", util::printable(test.name, 80)));
+            throw util::InputError("{} has no line of results", util::printable(test.name, 80));
         }
     }
     return results;

@@ -35,9 +35,9 @@ void take_unit(const std::string& unit, std::size_t line, Value& value) {
     if (!known && value.definition.unit == "count") return;  // "cycle", "inst"
     if (!known || known->base != value.definition.unit) {
         const std::string expected = model::units_for(value.definition.unit);
-        throw util::InputError(fmt::format(
-            "line {}: {} is in '{}'; expected {}", line, util::printable(value.from, 80),
-            util::printable(unit, 40), expected.empty() ? value.definition.unit : expected));
+        throw util::InputError("line {}: {} is in '{}'; expected {}", line,
+                               util::printable(value.from, 80), util::printable(unit, 40),
+                               expected.empty() ? value.definition.unit : expected);
     }
     value.factor = known->factor;
 }
@@ -49,7 +49,7 @@ Layout with_units(std::string_view text, Layout layout) {
     const CsvHeader header = find_csv_header(text, columns);
     const std::vector<std::string> units = first_csv_record(header);
     for (Value& value : layout.values) {
-        const auto found = std::find(header.fields.begin(), header.fields.end(), value.from);
+        const auto found = std::ranges::find(header.fields, value.from);
         const auto column = static_cast<std::size_t>(found - header.fields.begin());
         if (column < units.size()) take_unit(units[column], header.line + 1, value);
     }
@@ -73,8 +73,7 @@ Results read_ncu(std::string_view text, std::string_view /*source*/, const Layou
     CsvForm form{.known = &known, .thousands = true, .comment = "=="};
     Layout layout = layout_of(reading);
     const CsvHeader header = find_csv_header(text, {layout.name, metric_name, "Metric Value"});
-    const bool rows =
-        std::find(header.fields.begin(), header.fields.end(), metric_name) != header.fields.end();
+    const bool rows = std::ranges::find(header.fields, metric_name) != header.fields.end();
     form.units_row = !rows;
     layout = rows ? by_rows(std::move(layout)) : with_units(text, std::move(layout));
     return read_rows_of_csv(text, layout, form);

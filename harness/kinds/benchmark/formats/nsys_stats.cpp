@@ -15,8 +15,7 @@ Results read_nsys_stats(std::string_view text, std::string_view /*source*/, cons
     layout.values = {value_of("real_time", "Med (ns)")};
     for (const char* size : {"GridXYZ", "BlockXYZ"}) {
         const CsvHeader header = find_csv_header(text, {"Name", "Med (ns)", size});
-        const bool has =
-            std::find(header.fields.begin(), header.fields.end(), size) != header.fields.end();
+        const bool has = std::ranges::find(header.fields, size) != header.fields.end();
         if (has) layout.axes.emplace_back(size, size);
     }
     const KnownRows known;

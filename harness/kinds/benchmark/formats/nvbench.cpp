@@ -16,7 +16,6 @@
 #include "document/json_reader.hpp"
 #include "kinds/benchmark/formats/formats.hpp"
 #include "kinds/benchmark/formats/json_text.hpp"
-#include "util/number.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::benchmark {
@@ -74,7 +73,7 @@ class Summaries {
         list->elements([&](JsonValue summary) {
             const std::string_view tag = summary.at("tag").text();
             if (!by_tag_.emplace(tag, summary).second) {
-                summary.fail(fmt::format("the summary {} appears twice", util::printable(tag, 80)));
+                summary.fail("the summary {} appears twice", util::printable(tag, 80));
             }
         });
     }
@@ -114,8 +113,7 @@ std::optional<SampleFile> sample_file(JsonValue summary) {
     if (!name || !size) return std::nullopt;
     const double count = number_in(*size);
     if (!(count >= 1 && count <= static_cast<double>(most_samples)) || count != std::floor(count)) {
-        summary.fail(fmt::format("{} samples; expected from 1 to {}", util::printable(*size, 40),
-                                 most_samples));
+        summary.fail("{} samples; expected from 1 to {}", util::printable(*size, 40), most_samples);
     }
     return SampleFile{std::string(*name), static_cast<std::size_t>(count), ns_of_s};
 }
@@ -166,7 +164,7 @@ void note_skipped(JsonValue state, ResultBuilder& builder) {
     const std::string reason = util::printable(stated ? stated->text() : "", 300);
     for (const std::string_view failure : failures) {
         if (reason.starts_with(failure)) {
-            builder.fail(fmt::format("the benchmark reports an error: {}", reason));
+            builder.fail("the benchmark reports an error: {}", reason);
             return;
         }
     }
@@ -226,8 +224,8 @@ Results read_nvbench(std::string_view text, std::string_view source, const Layou
     const JsonValue root = document.root();
     const JsonValue version = root.at("meta").at("version").at("json");
     if (version.at("major").integer() != known_major) {
-        version.fail(fmt::format("version {} of the format; expected {}",
-                                 version.at("major").integer(), known_major));
+        version.fail("version {} of the format; expected {}", version.at("major").integer(),
+                     known_major);
     }
     Results results;
     std::set<std::int64_t> used;

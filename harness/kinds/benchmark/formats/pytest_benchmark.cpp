@@ -86,12 +86,11 @@ Results read_pytest_benchmark(std::string_view text, std::string_view source,
                               const Layout& /*reading*/) {
     const JsonDocument document = parse_json(text, source);
     const JsonValue version = document.root().at("version");
-    const bool known =
-        std::any_of(known_versions.begin(), known_versions.end(),
-                    [&](std::string_view each) { return version.text().starts_with(each); });
+    const bool known = std::ranges::any_of(
+        known_versions, [&](std::string_view each) { return version.text().starts_with(each); });
     if (!known) {
-        version.fail(fmt::format("version {} of the format; expected 3, 4 or 5",
-                                 util::printable(version.text(), 40)));
+        version.fail("version {} of the format; expected 3, 4 or 5",
+                     util::printable(version.text(), 40));
     }
     Results results;
     const JsonValue machine = document.root().at("machine_info");

@@ -4,12 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <set>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include "util/error.hpp"
-#include "util/number.hpp"
+#include "util/file.hpp"
 #include "util/sha256.hpp"
 #include "util/text.hpp"
 
@@ -21,8 +25,8 @@ std::string id_of(const Result& result) {
 
 std::string shortened(std::string_view text, std::size_t longest) {
     if (text.size() > longest_text) {
-        throw util::InputError(fmt::format("the name {} has {} bytes; expected at most {}",
-                                           util::printable(text, 60), text.size(), longest_text));
+        throw util::InputError("the name {} has {} bytes; expected at most {}",
+                               util::printable(text, 60), text.size(), longest_text);
     }
     if (text.size() <= longest) return std::string(text);
     util::Sha256 all;
@@ -40,21 +44,20 @@ ResultBuilder::ResultBuilder(std::string_view name) {
 
 void ResultBuilder::add_axis(std::string_view axis, model::ParamValue value) {
     if (result_.params.size() == most_axes) {
-        throw util::InputError(
-            fmt::format("{}: more than {} parameters", util::printable(result_.name), most_axes));
+        throw util::InputError("{}: more than {} parameters", util::printable(result_.name),
+                               most_axes);
     }
     if (auto* text = std::get_if<std::string>(&value)) {
         *text = shortened(*text, longest_axis_value);
     }
     if (!is_axis_name(axis)) {
         throw util::InputError(
-            fmt::format("{}: '{}' is not the name of a parameter; expected letters, digits and "
-                        "'_-.:'",
-                        util::printable(result_.name), util::printable(axis, 80)));
+            "{}: '{}' is not the name of a parameter; expected letters, digits and '_-.:'",
+            util::printable(result_.name), util::printable(axis, 80));
     }
     if (!result_.params.emplace(axis, std::move(value)).second) {
-        throw util::InputError(
-            fmt::format("{}: the parameter {} appears twice", util::printable(result_.name), axis));
+        throw util::InputError("{}: the parameter {} appears twice", util::printable(result_.name),
+                               axis);
     }
 }
 
@@ -116,11 +119,10 @@ model::ParamValue axis_value(std::string_view text) {
 
 bool is_axis_name(std::string_view text) {
     constexpr std::size_t longest = 64;
-    return !text.empty() && text.size() <= longest &&
-           std::all_of(text.begin(), text.end(), [](char c) {
-               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                      std::string_view("_-.:").find(c) != std::string_view::npos;
-           });
+    return !text.empty() && text.size() <= longest && std::ranges::all_of(text, [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               std::string_view("_-.:").find(c) != std::string_view::npos;
+    });
 }
 
 void require_stated_counts(Results& results) {
@@ -139,11 +141,11 @@ void require_stated_counts(Results& results) {
 
 void check(const Results& results, std::string_view source) {
     const auto refuse = [&](const std::string& why) {
-        throw util::InputError(fmt::format("{}: {}", source, why));
+        throw util::InputError("{}: {}", source, why);
     };
     if (results.results.empty()) refuse("it has no result");
     const auto is_skipped = [](const Result& result) { return !result.skipped.empty(); };
-    if (std::all_of(results.results.begin(), results.results.end(), is_skipped)) {
+    if (std::ranges::all_of(results.results, is_skipped)) {
         refuse(fmt::format("{}, and all others", results.results.front().skipped));
     }
     if (results.results.size() > most_results) {
@@ -162,6 +164,91 @@ void check(const Results& results, std::string_view source) {
         if (!ids.insert(id).second) {
             refuse(fmt::format("the result {} appears twice", util::printable(id)));
         }
+    }
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Where the file is, with links followed: inside of the folder.
+fs::path place_of(const fs::path& folder, const std::string& name) {
+    const auto quoted = [&] { return util::printable(name, 200); };
+    const fs::path relative = name;
+    if (name.empty() || name.find('\0') != std::string::npos || relative.is_absolute()) {
+        throw util::InputError("'{}' is no file beside the results; expected a relative path",
+                               quoted());
+    }
+    std::error_code error;
+    const fs::path root = fs::canonical(folder, error);
+    fs::path file = error ? fs::path() : fs::canonical(root / relative, error);
+    if (error) {
+        throw util::InputError(
+            "the samples in '{}' cannot be read: {}; keep the files that the benchmark writes "
+            "beside its results",
+            quoted(), error.message());
+    }
+    const fs::path within = file.lexically_relative(root);
+    if (within.empty() || *within.begin() == "..") {
+        throw util::InputError(
+            "'{}' is outside of the folder of the results; expected a file in it", quoted());
+    }
+    return file;
+}
+
+double number_at(std::string_view bytes, std::size_t index) {
+    std::uint32_t bits = 0;
+    for (std::size_t i = 0; i < sizeof bits; ++i) {
+        const auto byte = static_cast<unsigned char>(bytes[index * sizeof bits + i]);
+        bits |= static_cast<std::uint32_t>(byte) << (8 * i);
+    }
+    return std::bit_cast<float>(bits);
+}
+
+void read_samples(const fs::path& folder, Samples& samples, std::string& problem) {
+    const SampleFile& file = *samples.file;
+    const std::size_t size = file.count * sizeof(float);
+    const std::string bytes = util::read_file(place_of(folder, file.name), size, "sample file");
+    if (bytes.size() != size) {
+        throw util::InputError("'{}' has {} bytes; expected {}: {} samples",
+                               util::printable(file.name, 200), bytes.size(), size, file.count);
+    }
+    samples.values.reserve(file.count);
+    for (std::size_t i = 0; i < file.count; ++i) {
+        const double value = number_at(bytes, i) * file.factor;
+        if (!std::isfinite(value) || value <= 0) {
+            if (problem.empty()) {
+                problem = fmt::format("sample {} of '{}' is {}; expected a finite number above 0",
+                                      i, util::printable(file.name, 200), value);
+            }
+            return;
+        }
+        samples.values.push_back(value);
+    }
+}
+
+}  // namespace
+
+void read_sample_files(const fs::path& folder, std::string_view source, Results& results) {
+    std::size_t all = 0;
+    try {
+        for (Result& result : results.results) {
+            for (auto& [metric, samples] : result.metrics) {
+                if (!samples.file) continue;
+                all += samples.file->count;
+                if (samples.file->count == 0 || samples.file->count > most_samples ||
+                    all > most_samples) {
+                    throw util::InputError(
+                        "no samples, or more than {} in the files beside the results; expected a "
+                        "benchmark that takes fewer",
+                        most_samples);
+                }
+                read_samples(folder, samples, result.problem);
+                samples.file.reset();
+            }
+        }
+    } catch (const util::InputError& error) {
+        throw util::InputError("{}: {}", source, error.what());
     }
 }
 

@@ -3,12 +3,16 @@
 // in the units of perfgate's metrics.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kinds/benchmark/formats/layout.hpp"
@@ -28,7 +32,7 @@ inline constexpr std::size_t longest_axis_value = 200;  ///< bytes; likewise
 /// Of one file and those beside it that have samples: as many as `most_bytes` hold.
 inline constexpr std::size_t most_samples = most_bytes / sizeof(float);
 
-/// A file of float32 numbers, little endian, that results name: sample_files.hpp reads it.
+/// A file of float32 numbers, little endian, that results name: read_sample_files reads it.
 struct SampleFile {
     std::string name;       ///< relative to the folder of the results; untrusted
     std::size_t count = 0;  ///< of numbers
@@ -59,6 +63,8 @@ struct Results {
     std::string device;              ///< what they were measured on, in words, likewise
     std::string measured_at;         ///< UTC, "2026-11-21T10:00:00Z", likewise
     std::string revision;            ///< of git, likewise
+    std::optional<util::OtherWork> other_work =
+        std::nullopt;  ///< while it ran; stored ones: unknown
 };
 
 /// Builds a result step by step. What is wrong with a value is the result's problem, so that the
@@ -77,6 +83,10 @@ class ResultBuilder {
     /// How many samples of the metric the file says that there are, if it has any.
     void state_count(const std::string& metric, std::int64_t count);
     void fail(std::string problem);
+    template <class First, class... Rest>
+    void fail(fmt::format_string<First, Rest...> text, First&& first, Rest&&... rest) {
+        fail(fmt::format(text, std::forward<First>(first), std::forward<Rest>(rest)...));
+    }
     void skip(std::string reason);
 
     /// How it was measured, as far as that is no part of its name.
@@ -110,5 +120,14 @@ void require_stated_counts(Results& results);
 /// Refuses names that are no text for a case id, too many results, and results that appear twice.
 /// Throws util::InputError that begins with `source`.
 void check(const Results& results, std::string_view source);
+
+// Samples that a benchmark writes into files beside its results.
+
+/// Reads the files that the results name, from `folder`, in which the results are. Throws
+/// util::InputError, which begins with `source`, for a name that leads out of the folder (by '..'
+/// or by a link), a file that is absent, is no regular file or has another size than stated, and
+/// for more than most_samples in all. A sample that is not above 0 is the result's problem.
+void read_sample_files(const std::filesystem::path& folder, std::string_view source,
+                       Results& results);
 
 }  // namespace perfgate::benchmark

@@ -8,7 +8,6 @@
 
 #include "model/unit.hpp"
 #include "util/error.hpp"
-#include "util/number.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::benchmark {
@@ -27,7 +26,7 @@ std::string plain_text(const model::ParamValue& value) {
 }
 
 [[noreturn]] void refuse(const std::string& at, const std::string& why) {
-    throw util::InputError(fmt::format("{}: {}", at, why));
+    throw util::InputError("{}: {}", at, why);
 }
 
 /// "1,234,567.8" without its commas; nothing if they do not separate thousands.
@@ -66,7 +65,7 @@ std::optional<double> number_in(std::string_view text, bool thousands) {
 
 Places::Places(const Layout& reading, const KnownRows* known) {
     const auto add = [&](const std::string& place) {
-        if (std::find(all_.begin(), all_.end(), place) == all_.end()) all_.push_back(place);
+        if (std::ranges::find(all_, place) == all_.end()) all_.push_back(place);
     };
     if (!reading.name.empty()) add(reading.name);
     for (const auto& [axis, place] : reading.axes) add(place);
@@ -81,7 +80,7 @@ Places::Places(const Layout& reading, const KnownRows* known) {
 }
 
 std::size_t Places::index_of(const std::string& place) const {
-    return static_cast<std::size_t>(std::find(all_.begin(), all_.end(), place) - all_.begin());
+    return static_cast<std::size_t>(std::ranges::find(all_, place) - all_.begin());
 }
 
 Table::Table(const Layout& reading, Numbers numbers, const KnownRows* known)
@@ -101,7 +100,7 @@ std::vector<std::size_t> Table::values_of(const Row& row) const {
     std::vector<std::size_t> found;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
         const auto& where = columns_[i].where;
-        const bool chosen = std::all_of(where.begin(), where.end(), [&](const auto& condition) {
+        const bool chosen = std::ranges::all_of(where, [&](const auto& condition) {
             const auto& values = row.cells[condition.first].values;
             return values.size() == 1 && plain_text(values.front()) == condition.second;
         });
@@ -189,16 +188,14 @@ void Table::add_value(const std::shared_ptr<const Row>& shared, std::size_t valu
         const auto* text = std::get_if<std::string>(&each);
         return text != nullptr && text->empty();
     };
-    const bool absent =
-        cell.values.empty() || std::all_of(cell.values.begin(), cell.values.end(), is_empty);
+    const bool absent = cell.values.empty() || std::ranges::all_of(cell.values, is_empty);
     std::string& first = absent ? seen->first_without : seen->first_with;
     if (first.empty()) first = row.at;
     if (absent) return;
     if (!cell.lacks.empty()) {
         result.builder.fail(
-            fmt::format("{}: {} has no value here, but has values elsewhere in the row: each "
-                        "sample needs one",
-                        cell.lacks, column.words));
+            "{}: {} has no value here, but has values elsewhere in the row: each sample needs one",
+            cell.lacks, column.words);
         return;
     }
     const double factor = factor_of(row, value);
@@ -214,8 +211,8 @@ void Table::add_value(const std::shared_ptr<const Row>& shared, std::size_t valu
             }
         }
         if (!number) {
-            result.builder.fail(fmt::format("{}: '{}' in {} is no number", row.at,
-                                            util::printable(plain_text(each), 40), column.words));
+            result.builder.fail("{}: '{}' in {} is no number", row.at,
+                                util::printable(plain_text(each), 40), column.words);
             return;
         }
         result.builder.add(stated.definition.name, {reading_.format, ""}, factor * *number,
@@ -240,11 +237,11 @@ void Table::require_good(const Row& row, Pending& result) const {
     for (const auto& [place, texts] : known_->good) {
         for (const model::ParamValue& value : row.cells[places_.index_of(place)].values) {
             const std::string text = plain_text(value);
-            if (text.empty() || std::find(texts.begin(), texts.end(), text) != texts.end()) {
+            if (text.empty() || std::ranges::find(texts, text) != texts.end()) {
                 continue;
             }
-            result.builder.fail(fmt::format("{}: {} is '{}'; expected {}", row.at, place,
-                                            util::printable(text, 80), fmt::join(texts, " or ")));
+            result.builder.fail("{}: {} is '{}'; expected {}", row.at, place,
+                                util::printable(text, 80), fmt::join(texts, " or "));
         }
     }
 }
@@ -266,12 +263,13 @@ void Table::add(Row row) {
 Results Table::take() {
     for (const auto& [name, text] : texts_) {
         if (text.other_at.empty()) continue;
-        refuse(text.other_at,
-               fmt::format("{} is '{}', and '{}' at {}, and the suite does not say what that "
-                           "means: name it in 'axes', 'where' or 'unit', or in 'samples' if it is "
-                           "no part of a case's name",
-                           in_words(name), util::printable(text.other, 40),
-                           util::printable(text.first, 40), text.at));
+        refuse(
+            text.other_at,
+            fmt::format(
+                "{} is '{}', and '{}' at {}, and the suite does not say what that means: name it "
+                "in 'axes', 'where' or 'unit', or in 'samples' if it is no part of a case's name",
+                in_words(name), util::printable(text.other, 40), util::printable(text.first, 40),
+                text.at));
     }
     Results taken;
     if (rows_left_out_ > 0) {
@@ -285,9 +283,9 @@ Results Table::take() {
             // A result may lack a value, but not in some of its rows: the others may be the fast
             // ones.
             pending.builder.fail(
-                fmt::format("{}: no value in {}, which {} of the same case has: write it in each "
-                            "row, or tell the cases apart ('case', 'axes')",
-                            seen->first_without, columns_[i].words, seen->first_with));
+                "{}: no value in {}, which {} of the same case has: write it in each row, or tell "
+                "the cases apart ('case', 'axes')",
+                seen->first_without, columns_[i].words, seen->first_with);
         }
         taken.results.push_back(pending.builder.take());
     }

@@ -51,20 +51,17 @@ class Pattern {
     explicit Pattern(const std::string& text)
         : expression_("(?m)" + with_named_groups(text), options()) {
         if (text.empty() || text.size() > longest_pattern) {
-            throw util::InputError(fmt::format("a pattern of {} bytes; expected from 1 to {}",
-                                               text.size(), longest_pattern));
+            throw util::InputError("a pattern of {} bytes; expected from 1 to {}", text.size(),
+                                   longest_pattern);
         }
         if (!expression_.ok()) {
-            throw util::InputError(fmt::format("'{}' is no regular expression: {}",
-                                               util::printable(text, 80),
-                                               util::printable(expression_.error(), 200)));
+            throw util::InputError("'{}' is no regular expression: {}", util::printable(text, 80),
+                                   util::printable(expression_.error(), 200));
         }
         for (const auto& [number, name] : expression_.CapturingGroupNames()) {
             if (groups_.insert(name).second) continue;
-            throw util::InputError(
-                fmt::format("'{}' is no regular expression: two groups are named "
-                            "'{}'",
-                            util::printable(text, 80), name));
+            throw util::InputError("'{}' is no regular expression: two groups are named '{}'",
+                                   util::printable(text, 80), name);
         }
     }
 
@@ -90,14 +87,14 @@ Layout completed(const Layout& reading, const Pattern& pattern, const KnownRows*
     const Places places(complete, known);
     for (const std::string& place : places.all()) {
         if (pattern.groups().contains(place)) continue;
-        throw util::InputError(fmt::format(
+        throw util::InputError(
             "the pattern has no group '{}'; expected (?<{}>…){}", util::printable(place, 80),
             util::printable(place, 80),
-            util::did_you_mean(place, {pattern.groups().begin(), pattern.groups().end()})));
+            util::did_you_mean(place, {pattern.groups().begin(), pattern.groups().end()}));
     }
     for (const std::string& group : pattern.groups()) {
         const auto& named = places.all();
-        if (std::find(named.begin(), named.end(), group) == named.end()) {
+        if (std::ranges::find(named, group) == named.end()) {
             complete.axes.emplace_back(group, group);
         }
     }
@@ -150,8 +147,8 @@ Results read_lines_of_text(std::string_view text, std::string_view /*source*/,
                            const Layout& reading) {
     Results results = read_matches(text, reading);
     if (results.results.empty()) {
-        throw util::InputError(
-            fmt::format("the pattern '{}' matches nothing", util::printable(reading.rows, 80)));
+        throw util::InputError("the pattern '{}' matches nothing",
+                               util::printable(reading.rows, 80));
     }
     return results;
 }

@@ -145,7 +145,7 @@ std::size_t little_endian(std::string_view bytes) {
 
 Elements read_npy(const std::filesystem::path& file, std::size_t count) {
     const auto refuse = [&](const std::string& why) {
-        throw util::InputError(fmt::format("{}: {}", util::printable(file.string()), why));
+        throw util::InputError("{}: {}", util::printable(file.string()), why);
     };
     // Elements have at most 8 bytes, so a larger file cannot be right.
     const std::size_t most = count * 8 + most_header_bytes + 16;
@@ -167,12 +167,12 @@ Elements read_npy(const std::filesystem::path& file, std::size_t count) {
     }
     const auto header = HeaderReader(text.substr(header_at, length)).read();
     if (!header) refuse("its header is malformed; expected one that numpy.save has written");
-    const auto* type = std::find_if(known_types.begin(), known_types.end(),
-                                    [&](const auto& each) { return each.descr == header->descr; });
+    const auto* type = std::ranges::find_if(
+        known_types, [&](const auto& each) { return each.descr == header->descr; });
     if (type == known_types.end()) {
         refuse(
-            fmt::format("elements of type '{}'; expected integers or floating-point "
-                        "numbers in little-endian order",
+            fmt::format("elements of type '{}'; expected integers or floating-point numbers in "
+                        "little-endian order",
                         util::printable(header->descr, 40)));
     }
     if (header->fortran_order) {

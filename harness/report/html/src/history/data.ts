@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Made from history/site_data.hpp by page_types_test.cpp: PERFGATE_UPDATE_GOLDEN=1 writes it anew.
+// Made from history/site.hpp by page_types_test.cpp: PERFGATE_UPDATE_GOLDEN=1 writes it anew.
 import type { Row } from "../row";
 
 export interface Run {

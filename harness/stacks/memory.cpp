@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stacks/mappings.hpp"
+#include "stacks/memory.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -38,9 +38,8 @@ std::vector<Mapping> mappings_of(pid_t process) {
 }
 
 std::optional<Address> first_of(const std::vector<Mapping>& mappings, const std::string& file) {
-    const auto found = std::find_if(mappings.begin(), mappings.end(), [&](const Mapping& each) {
-        return !file.empty() && each.file == file;
-    });
+    const auto found = std::ranges::find_if(
+        mappings, [&](const Mapping& each) { return !file.empty() && each.file == file; });
     return found == mappings.end() ? std::nullopt : std::optional(found->begin);
 }
 

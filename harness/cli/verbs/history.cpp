@@ -10,16 +10,21 @@
 #include <string>
 #include <vector>
 
+#include "cli/options/options.hpp"
 #include "cli/verbs/verb.hpp"
 #include "document/run.hpp"
-#include "document/verdict.hpp"
 #include "history/night.hpp"
+#include "history/show.hpp"
+#include "history/site.hpp"
 #include "history/store.hpp"
+#include "report/html.hpp"
+#include "runner/baselines.hpp"
 #include "runner/git.hpp"
 #include "runner/imported.hpp"
 #include "runner/run_file.hpp"
 #include "util/error.hpp"
 #include "util/file.hpp"
+#include "util/folder.hpp"
 #include "util/sha256.hpp"
 #include "util/text.hpp"
 
@@ -77,7 +82,7 @@ int add(const AddOptions& options) {
                 runs.push_back(
                     history::stored_run(run, fingerprint, verdict ? &*verdict : nullptr));
             } catch (const util::InputError& error) {
-                throw util::InputError(fmt::format("{}: {}", util::printable(file), error.what()));
+                throw util::InputError("{}: {}", util::printable(file), error.what());
             }
             if (!model::names_a_commit(run.git_revision)) continue;
             auto [known, fresh] = commit_times.try_emplace(run.git_revision);
@@ -110,6 +115,86 @@ Body add_history_add(CLI::App& verb) {
     verb.footer(
         "A run that is there already is not added again; several processes may add at once.");
     return [options] { return add(*options); };
+}
+
+namespace {
+
+struct ViewOptions {
+    std::string store, suite, id, baselines{suite::usual_baselines};
+};
+
+int show_changes(const ViewOptions& options) {
+    const history::Store store(options.store, history::Store::Access::read);
+    const auto origins = store.origins();
+    history::Console console(origins, !options.id.empty());
+    bool any = false;
+    store.each_case(options.suite, options.id, [&](const std::vector<history::Series>& of_case) {
+        console.add(of_case);
+        any = true;
+    });
+    if (!any) {
+        throw util::InputError("{} has no runs{}{}", util::printable(options.store),
+                               options.suite.empty() ? "" : " of ",
+                               util::printable(options.id.empty() ? options.suite : options.id));
+    }
+    fmt::print("{}", console.finish(runner::all_ledgers(options.baselines)));
+    return 0;
+}
+
+}  // namespace
+
+Body add_history_show(CLI::App& verb) {
+    const auto options = std::make_shared<ViewOptions>();
+    verb.add_option("STORE", options->store, "The history")->type_name("FILE")->required();
+    verb.add_option("SUITE", options->suite, "Name of a suite; default: all");
+    verb.add_option("CASE", options->id, "Id of a case; also without a change");
+    add_baselines_option(verb, options->baselines);
+    verb.footer("Exit code: 0, also where cases became slower: a history judges nothing.");
+    return [options] { return show_changes(*options); };
+}
+
+namespace {
+
+struct SiteOptions {
+    std::string store, out, baselines{suite::usual_baselines};
+};
+
+int write_site(const SiteOptions& options) {
+    if (report::history_page().empty()) throw util::InputError(report::no_html_page);
+    const history::Store store(options.store, history::Store::Access::read);
+    const auto origins = store.origins();
+    history::Site site(origins, runner::all_ledgers(options.baselines));
+    const util::Folder out(options.out), data = out.below("data");
+    std::size_t cases = 0;
+    store.each_case("", "", [&](const std::vector<history::Series>& of_case) {
+        const history::Site::File file = site.add(of_case);
+        std::string script = "perfgate_case(";
+        report::append_fit_for_script(script, file.json);
+        data.write(file.name + ".js", script + ");\n");
+        ++cases;
+    });
+    const history::Site::Front front = site.finish();
+    // Last: it names the files of the cases.
+    out.write("badge.svg", front.badge.svg);
+    out.write("badge.json", front.badge.json);
+    out.write("index.html", report::fill_page(report::history_page(), front.index));
+    fmt::print("{}: {} in {}\n", util::printable((out.path() / "index.html").string()),
+               util::counted(cases, "case"), util::counted(origins.size(), "run"));
+    return 0;
+}
+
+}  // namespace
+
+Body add_history_site(CLI::App& verb) {
+    const auto options = std::make_shared<SiteOptions>();
+    verb.add_option("STORE", options->store, "The history")->type_name("FILE")->required();
+    verb.add_option("OUT", options->out, "The site's folder")->type_name("DIR")->required();
+    add_baselines_option(verb, options->baselines);
+    verb.footer(
+        "Opens from disk, without a network: OUT/index.html, a file for each case in OUT/data, "
+        "OUT/badge.svg and OUT/badge.json (for shields.io). Ledgers of the baselines, if there are "
+        "any, show what was accepted.");
+    return [options] { return write_site(*options); };
 }
 
 }  // namespace perfgate::cli

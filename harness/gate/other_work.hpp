@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times on the host that others' work lengthened (util/other_work.hpp): judged a second time,
+// without what that explains.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "gate/rule.hpp"
+
+namespace perfgate::gate {
+
+struct Undisturbed {
+    /// Of what the times would have been.
+    Judgement judgement;
+    /// Of each process's time, mean of the baseline's and of the measured ones.
+    double waited_before = 0, waited = 0, busy_before = 0, busy = 0;
+};
+
+/// One of each comparison: absent for what is no time, was measured in pairs, or has a process of
+/// which nothing is known, and where others made no difference.
+std::vector<std::optional<Undisturbed>> judge_undisturbed(std::span<const Comparison> comparisons,
+                                                          const Rule& rule);
+
+/// "processes waited 23 % of their time for a processor, 1 % in the baseline, and others kept …"
+std::string other_work_words(const Undisturbed& undisturbed);
+
+}  // namespace perfgate::gate

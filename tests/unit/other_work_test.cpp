@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whose work kept a thread from running: by numbers, and of threads that wait for each other.
+#include "util/other_work.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <optional>
+
+namespace perfgate::util {
+namespace other_work_test {
+
+/// One second of a thread on two processors: it ran for 0.8 s and waited for 0.2 s.
+ProcessorTimes one_thread() {
+    ProcessorTimes times;
+    times.wall = 1;
+    times.waited = 0.2;
+    times.own = 0.8;
+    times.all = 1.6;
+    times.processors = 2;
+    return times;
+}
+
+TEST(OtherWork, OfAThreadThatWaitsBesideOthersIsItsWaiting) {
+    EXPECT_EQ(other_work_in(one_thread()), (OtherWork{0.2, 0.4}));
+}
+
+TEST(OtherWork, DoesNotIncludeThatThreadsWaitForEachOther) {
+    // 64 busy threads, the longest of which waited nearly all the time; others had 2 %.
+    ProcessorTimes times = one_thread();
+    times.waited = 0.97;
+    times.own = 1.96;
+    times.all = 2;
+    EXPECT_EQ(other_work_in(times), (OtherWork{0.02, 0.02}));
+    times.all = times.own;
+    EXPECT_EQ(other_work_in(times), OtherWork{});
+}
+
+TEST(OtherWork, OfAGroupThatItsQuotaStoppedIsThatOfTheGroup) {
+    ProcessorTimes times = one_thread();
+    times.waited = 0.6;
+    times.own = 0.4;
+    times.group = 0.4;
+    EXPECT_EQ(other_work_in(times).waited, 0);
+    times.group = 1;
+    EXPECT_EQ(other_work_in(times).waited, 0.6);
+}
+
+TEST(OtherWork, IncludesProcessorTimeThatAnotherVirtualMachineTook) {
+    ProcessorTimes times = one_thread();
+    times.waited = 0;
+    times.own = times.all = 0.7;
+    times.stolen = 0.3;
+    EXPECT_EQ(other_work_in(times), (OtherWork{0.3, 0.15}));
+}
+
+TEST(OtherWork, IsAShareWhateverTheNumbers) {
+    ProcessorTimes times = one_thread();
+    times.waited = 100;
+    times.own = 0;
+    times.all = 100;
+    EXPECT_EQ(other_work_in(times), (OtherWork{1, 1}));
+    times.all = -1;
+    EXPECT_EQ(other_work_in(times), OtherWork{});
+    times.wall = 0;
+    EXPECT_EQ(other_work_in(times), OtherWork{});
+}
+
+TEST(OtherWorkWatch, KnowsNothingOfProcessesThatItNeverSaw) {
+    OtherWorkWatch watch;
+    EXPECT_FALSE(watch.result({}));
+    watch.look({-1});
+    EXPECT_FALSE(watch.result({}));
+    watch.look({getpid()});
+    EXPECT_TRUE(watch.result({}));
+}
+
+TEST(OtherWorkWatch, IsSwitchedOffByAVariable) {
+    setenv("PERFGATE_OTHER_WORK", "ignore", 1);
+    OtherWorkWatch watch({getpid()});
+    unsetenv("PERFGATE_OTHER_WORK");
+    watch.look({getpid()});
+    EXPECT_FALSE(watch.result({}));
+}
+
+}  // namespace other_work_test
+}  // namespace perfgate::util
