@@ -24,6 +24,13 @@ struct Refused {
     bool operator==(const Refused&) const = default;
 };
 
+/// A case that is slower than the baseline that it replaces, and how much.
+struct Slower {
+    std::string id, sentence;
+
+    bool operator==(const Slower&) const = default;
+};
+
 /// The new baseline, and the result for each case (by id).
 struct Refreshed {
     model::Baseline baseline;
@@ -37,7 +44,8 @@ struct Refreshed {
     /// They pass and run the baseline's code, and neither has `enough_processes`: the run's join
     /// the baseline's, up to so many, unless anchors are reset. They are among `accepted`.
     std::vector<std::string> pooled;
-    std::size_t fewer = 0;  ///< accepted cases that have fewer processes than before
+    std::vector<Slower> slower;  ///< among `accepted`: who judged the run names them
+    std::size_t fewer = 0;       ///< accepted cases that have fewer processes than before
     /// Acknowledged metrics, which keep their expected value until their day is over.
     std::size_t acknowledged = 0;
     std::optional<model::LedgerEntry> entry = std::nullopt;  ///< absent: nothing changed

@@ -55,7 +55,7 @@ PERFGATE_FIELDS(model::CaseCode, required(suite), named(required, "case", id),
 /// Schema "perfgate.code", version 1: {"cases":[{"suite":…,"case":…,"kernels":[{"name":…,"code":…,
 /// "instructions":[{"at":0,"text":"LDC R1, c[0x0][0x28]","file":"blend.cu","line":13,
 /// "samples":{"long_scoreboard":12},"of_half":7,"executed":4096},…],"labels":{".L_x_0":9},"launches":40}]}],
-/// "base":[…]}
+/// "base":[…],"source":[{"file":"blend.cu","line":13,"text":"  return a + b;"},…]}
 std::string write_code(const model::KeptCode& kept);
 
 /// Throws util::InputError naming `source` and what is wrong.

@@ -77,9 +77,18 @@ struct CaseCode {
     bool operator==(const CaseCode&) const = default;
 };
 
+/// A line of the head's source, as it was when the code was measured.
+struct SourceLine {
+    SourcePlace place;
+    std::string text;
+
+    bool operator==(const SourceLine&) const = default;
+};
+
 /// The cases whose machine code is kept, and that of their bases, as far as it was at hand.
 struct KeptCode {
     std::vector<CaseCode> head, base;
+    std::vector<SourceLine> source = {};
 
     bool operator==(const KeptCode&) const = default;
 };

@@ -29,8 +29,10 @@ struct CodeLine {
 
 struct CodeKernel {
     std::string name, sentence, time, classes;
-    bool compared = false;          ///< with the base's; else it is the head's alone
-    std::vector<CodeLine> lines;    ///< those with the most samples first
+    bool compared = false;                       ///< with the base's; else it is the head's alone
+    bool timed = false;                          ///< lengths are in ns; else in samples of a launch
+    double length_before = 0, length_after = 0;  ///< of the whole kernel; 0: not known
+    std::vector<CodeLine> lines;                 ///< those with the most samples first
     std::vector<std::string> rows;  ///< of the difference: "+", "-", "~" or " " and an instruction
 };
 
@@ -40,7 +42,7 @@ PERFGATE_FIELDS(CodeLine, required(place), optional(was, text),
                 required(instructions_before, instructions_after, before, after), optional(stalls))
 
 PERFGATE_FIELDS(CodeKernel, required(name, sentence),
-                optional(time, classes, compared, lines, rows))
+                optional(time, classes, compared, timed, length_before, length_after, lines, rows))
 
 }  // namespace perfgate::report::page
 

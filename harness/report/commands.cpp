@@ -10,6 +10,7 @@
 #include <set>
 #include <string_view>
 
+#include "model/run.hpp"
 #include "report/joined.hpp"
 #include "report/plain_text.hpp"
 #include "report/summary.hpp"
@@ -169,6 +170,43 @@ Command accepting(const model::VerdictDocument& document, const CommandWords& wo
     return {first_baseline ? "refresh" : "accept", std::move(line)};
 }
 
+/// Measures the cases that the baseline does not decide, and its commit, in turns. Without a line:
+/// there are none, or no commit that `ab` could make the base of.
+Command deciding(const model::VerdictDocument& document, const CommandWords& words,
+                 const std::vector<std::string>& files) {
+    std::vector<const CaseVerdict*> cases = cases_of(document, [](const CaseVerdict& verdict) {
+        using model::Doubt;
+        const Doubt doubt = verdict.doubt;
+        return verdict.verdict == model::Verdict::inconclusive &&
+               model::names_a_commit(verdict.baseline_revision) &&
+               (doubt == Doubt::not_shown || doubt == Doubt::nothing_changed ||
+                doubt == Doubt::clock || doubt == Doubt::unclear ||
+                doubt == Doubt::baseline_disagrees || doubt == Doubt::clock_hides ||
+                doubt == Doubt::nothing_launched_changed || doubt == Doubt::slow_processes);
+    });
+    // The plugins of a commit are built by hand, and another program measured imported results.
+    const std::vector<std::string>& typed = words.again_words;
+    if (cases.empty() || files.empty() || document.backend == "imported" ||
+        std::find(typed.begin(), typed.end(), "--plugin") != typed.end()) {
+        return {};
+    }
+    const std::string revision = cases.front()->baseline_revision;
+    std::erase_if(cases, [&](const auto* each) { return each->baseline_revision != revision; });
+    std::vector<std::string> others;  // without the baselines, which `ab` does not take
+    for (std::size_t i = 0; i < typed.size(); ++i) {
+        if (typed[i] == "--baselines") {
+            ++i;
+        } else {
+            others.push_back(typed[i]);
+        }
+    }
+    const std::optional<std::string> options = joined(others);
+    if (!options) return {};
+    std::string line = "perfgate ab --base rev:" + revision.substr(0, 12);
+    for (const std::string& file : files) line += ' ' + util::shell_word(file);
+    return {"decide by ab", with(line, "--filter", globs_of(cases)) + *options};
+}
+
 /// The words of a command, quotes included, as util::shell_word writes them.
 std::vector<std::string_view> words_of(std::string_view command) {
     std::vector<std::string_view> words;
@@ -239,6 +277,8 @@ std::vector<Command> next_commands(const model::VerdictDocument& document, const
     }
     // Two builds back to back have no baseline that could be explained from or accepted.
     if (words.verb == "ab") return commands;
+    Command pairs = deciding(document, words, files);
+    if (!pairs.line.empty()) commands.push_back(std::move(pairs));
     const auto moved = cases_of(document, [](const CaseVerdict& verdict) {
         const Effect effect = effect_of(verdict);
         return effect == Effect::slower || effect == Effect::counter || effect == Effect::unclear ||

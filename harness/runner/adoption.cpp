@@ -272,22 +272,21 @@ bool ends_whole(const std::string& file) {
     return gzclose(opened) == Z_OK && got == 0;  // closing tells an end within the stream
 }
 
-/// Where jobs find the archive: an address, a file of the machine, or, for GitHub, whose own machines
-/// run jobs, too, a file of the repository.
+/// Where jobs find the archive: an address, a file of the machine, or, for GitHub, whose own
+/// machines run jobs, too, a file of the repository.
 void require_place(const std::string& place, const Ci& ci) {
     const std::size_t scheme = place.find("://");
     const std::string_view path = std::string_view(place).substr(
         scheme == std::string::npos ? 0 : scheme + std::string_view("://").size());
     const bool of_repository = ci.name == "github" && scheme == std::string::npos;
-    const bool whole = scheme == std::string::npos ? of_repository || place.starts_with('/')
-                                                   : place.starts_with("https://") ||
-                                                         place.starts_with("http://");
+    const bool whole = scheme == std::string::npos
+                           ? of_repository || place.starts_with('/')
+                           : place.starts_with("https://") || place.starts_with("http://");
     if (of_repository) require_plain("--archive-at", place, "_./-+");
     if (!whole || !is_plain(path, "_./-+:%~=&?")) {
-        throw util::InputError(fmt::format("--archive-at {}: expected https://… or {}",
-                                           util::printable(place),
-                                           ci.name == "github" ? "a file of this repository"
-                                                               : "a file of the machines, /…"));
+        throw util::InputError(fmt::format(
+            "--archive-at {}: expected https://… or {}", util::printable(place),
+            ci.name == "github" ? "a file of this repository" : "a file of the machines, /…"));
     }
 }
 

@@ -53,20 +53,30 @@ bool measures(const RefreshRequest& request) {
     return suites_of(request).size() == request.inputs.size();
 }
 
-/// By suite: the cases that pass against the stored baselines and may keep them. What is measured
-/// now is meant as the new baseline.
-std::map<std::string, std::set<std::string>> passing_cases(const model::Run& run,
-                                                           const gate::BaselineSet& stored,
-                                                           const RefreshRequest& request) {
-    std::map<std::string, std::set<std::string>> passing;
-    if (measures(request)) return passing;
+/// The cases of a suite as the stored baselines judge them.
+struct JudgedSuite {
+    /// They may keep their baselines. None if what is measured now is meant as the new baseline.
+    std::set<std::string> passing;
+    std::vector<baseline::Slower> slower;
+};
+
+std::map<std::string, JudgedSuite> judged_suites(const model::Run& run,
+                                                 const gate::BaselineSet& stored,
+                                                 const RefreshRequest& request) {
+    std::map<std::string, JudgedSuite> judged;
     const gate::BatchRule rule(request.policy);
     for (const model::SuiteVerdict& suite : gate::judge(run, stored, request.policy, rule).suites) {
+        JudgedSuite& of = judged[suite.name];
         for (const model::CaseVerdict& verdict : suite.cases) {
-            if (model::stayed(verdict)) passing[suite.name].insert(verdict.id);
+            const model::MetricVerdict* metric = model::deciding_metric(verdict);
+            if (model::stayed(verdict)) {
+                if (!measures(request)) of.passing.insert(verdict.id);
+            } else if (model::is_worse(verdict.verdict) && metric != nullptr) {
+                of.slower.push_back({verdict.id, metric->sentence});
+            }
         }
     }
-    return passing;
+    return judged;
 }
 
 /// The baselines of every suite of the run, made before the first is written: a refused suite
@@ -74,7 +84,7 @@ std::map<std::string, std::set<std::string>> passing_cases(const model::Run& run
 std::vector<baseline::Refreshed> refresh_all(const model::Run& run, const RefreshRequest& request) {
     std::vector<baseline::Refreshed> results;
     const gate::BaselineSet stored = baseline::load_baselines(request.baselines, run);
-    std::map<std::string, std::set<std::string>> passing = passing_cases(run, stored, request);
+    std::map<std::string, JudgedSuite> judged = judged_suites(run, stored, request);
     std::set<std::string> names;
     for (const model::SuiteResult& suite : run.suites) {
         if (!names.insert(suite.name).second) {
@@ -86,9 +96,16 @@ std::vector<baseline::Refreshed> refresh_all(const model::Run& run, const Refres
             existing = found->second.baseline;
             renamed = found->second.renamed;
         }
+        JudgedSuite& of = judged[suite.name];
+        if (!existing) of = {};
         results.push_back(
-            baseline::refresh(run, suite, existing, request.acceptance,
-                              existing ? passing[suite.name] : std::set<std::string>(), renamed));
+            baseline::refresh(run, suite, existing, request.acceptance, of.passing, renamed));
+        const std::vector<std::string>& accepted = results.back().accepted;
+        std::copy_if(of.slower.begin(), of.slower.end(), std::back_inserter(results.back().slower),
+                     [&](const baseline::Slower& each) {
+                         return std::find(accepted.begin(), accepted.end(), each.id) !=
+                                accepted.end();
+                     });
     }
     return results;
 }

@@ -18,8 +18,8 @@
 #include "measure/workers.hpp"
 #include "model/case.hpp"
 #include "model/run.hpp"
-#include "runner/git.hpp"
 #include "runner/interruption.hpp"
+#include "runner/source_lines.hpp"
 #include "sass/difference.hpp"
 #include "sass/samples.hpp"
 #include "sass/text.hpp"
@@ -128,8 +128,9 @@ model::KeptCode code_of_slower(
     return kept;
 }
 
-void keep_code(const model::KeptCode& kept, const fs::path& out, model::Run& run) {
+void keep_code(model::KeptCode kept, const fs::path& out, model::Run& run) {
     if (kept.head.empty()) return;
+    kept.source = source_lines(run.git_revision, kept.head);
     for (model::SuiteResult& suite : run.suites) {
         for (model::CaseResult& result : suite.cases) {
             const std::string id = model::case_id(result.spec);
@@ -167,48 +168,46 @@ const model::CaseCode* code_in(const std::vector<model::CaseCode>& all, const st
 
 namespace {
 
-constexpr std::size_t most_lines = 40, most_stalls = 5, most_rows = 20000, most_source_files = 50;
-constexpr std::size_t most_source_bytes = std::size_t{1} << 20, longest_source_line = 300;
+constexpr std::size_t most_lines = 40, most_stalls = 5, most_rows = 20000;
 
-/// The lines of files as a commit has them.
-class CommittedSources {
-  public:
-    explicit CommittedSources(const model::Run& run)
-        : revision_(model::names_a_commit(run.git_revision) ? run.git_revision : "") {}
+using Texts = std::map<model::SourcePlace, std::string>;
 
-    std::string line(const model::SourcePlace& place) {
-        if (revision_.empty() || !lies_inside(place)) return {};
-        auto known = files_.find(place.file);
-        if (known == files_.end()) {
-            if (files_.size() == most_source_files) return {};
-            known = files_.emplace(place.file, lines_of(place.file)).first;
-        }
-        const auto number = static_cast<std::size_t>(place.line);
-        return number <= known->second.size() ? known->second[number - 1] : std::string();
-    }
-
-  private:
-    std::vector<std::string> lines_of(const std::string& path) const {
-        std::vector<std::string> lines;
-        const auto files = git_files(revision_, {path});
-        if (!files || files->size() != 1) return lines;
-        const GitFile& file = files->front();
-        if (file.path != path || !file.mode.starts_with("100") ||
-            file.size_bytes > most_source_bytes) {
-            return lines;
-        }
-        const std::string content = git_content(file).value_or(std::string());
-        for (std::size_t begin = 0; begin < content.size();) {
-            const std::size_t end = std::min(content.find('\n', begin), content.size());
-            lines.push_back(content.substr(begin, std::min(end - begin, longest_source_line)));
-            begin = end + 1;
-        }
-        return lines;
-    }
-
-    std::string revision_;
-    std::map<std::string, std::vector<std::string>> files_;
+/// What a case's launch takes on both sides, in ns; 0: it was not measured.
+struct Times {
+    double before = 0, after = 0;
 };
+
+/// Samples of a launch of these kernels; 0 if they are not known of all.
+double samples_of_launch(const std::vector<model::KernelCode>& kernels) {
+    double all = 0;
+    for (const model::KernelCode& kernel : kernels) {
+        const auto samples = static_cast<double>(sass::samples_of(kernel).all());
+        if (kernel.launches == 0) return 0;
+        all += samples / static_cast<double>(kernel.launches);
+    }
+    return all;
+}
+
+/// How long a kernel takes of a side's time; without a time, in samples of a launch.
+double length_of(const model::KernelCode* kernel, const model::CaseCode* code, double time) {
+    if (kernel == nullptr || code == nullptr) return 0;
+    const double own = samples_of_launch({*kernel}), all = samples_of_launch(code->kernels);
+    return time > 0 && all > 0 ? time * own / all : own;
+}
+
+Times times_of(const model::VerdictDocument& verdict, const model::CaseCode& of) {
+    for (const model::SuiteVerdict& suite : verdict.suites) {
+        if (suite.name != of.suite) continue;
+        for (const model::CaseVerdict& each : suite.cases) {
+            if (each.id != of.id) continue;
+            for (const model::MetricVerdict& metric : each.metrics) {
+                if (metric.metric == "gpu_time" && metric.baseline && metric.measured)
+                    return {*metric.baseline, *metric.measured};
+            }
+        }
+    }
+    return {};
+}
 
 /// What the samples of the line are, in the same % as the line.
 std::vector<report::page::Stall> stalls_of(const sass::HotLine& hot) {
@@ -236,7 +235,7 @@ std::vector<report::page::Stall> stalls_of(const sass::HotLine& hot) {
     return all;
 }
 
-report::page::CodeKernel kernel_view(const sass::KernelPair& pair, CommittedSources& sources) {
+report::page::CodeKernel kernel_view(const sass::KernelPair& pair, const Texts& texts) {
     const model::KernelCode& after = *pair.after;
     report::page::CodeKernel view;
     view.name = after.name;
@@ -260,8 +259,8 @@ report::page::CodeKernel kernel_view(const sass::KernelPair& pair, CommittedSour
         if (in_head && line.before.line > 0 && line.before != line.after) {
             shown.was = fmt::format("{}:{}", line.before.file, line.before.line);
         }
-        // The head's revision need not have a line that only the base has.
-        if (in_head) shown.text = sources.line(place);
+        if (const auto text = texts.find(place); in_head && text != texts.end())
+            shown.text = text->second;
         shown.instructions_before = line.instructions_before;
         shown.instructions_after = line.instructions_after;
         shown.before = hot.before;
@@ -273,15 +272,20 @@ report::page::CodeKernel kernel_view(const sass::KernelPair& pair, CommittedSour
 
 }  // namespace
 
-report::CodeViews code_views(const model::Run& run, const model::KeptCode& kept) {
+report::CodeViews code_views(const model::VerdictDocument& verdict, const model::KeptCode& kept) {
     report::CodeViews views;
-    CommittedSources sources(run);
+    Texts texts;
+    for (const model::SourceLine& line : kept.source) texts[line.place] = line.text;
     for (const model::CaseCode& head : kept.head) {
         std::vector<report::page::CodeKernel> kernels;
         const model::CaseCode* const base = code_in(kept.base, head.suite, head.id);
+        const Times times = times_of(verdict, head);
         for (const sass::KernelPair& pair : sass::kernel_pairs(base, head)) {
             if (pair.before != nullptr && pair.before->code == pair.after->code) continue;
-            kernels.push_back(kernel_view(pair, sources));
+            report::page::CodeKernel& view = kernels.emplace_back(kernel_view(pair, texts));
+            view.timed = times.after > 0;
+            view.length_before = length_of(pair.before, base, times.before);
+            view.length_after = length_of(pair.after, &head, times.after);
         }
         if (!kernels.empty()) views.cases.try_emplace({head.suite, head.id}, std::move(kernels));
     }

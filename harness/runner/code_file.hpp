@@ -29,8 +29,9 @@ model::KeptCode code_of_slower(
     const std::function<std::vector<model::CaseCode>(const std::vector<model::CaseIndex>&)>& base,
     const MeasuringChoice& choice);
 
-/// Stores it beside the run, if there is any, and tells the run's cases what it says.
-void keep_code(const model::KeptCode& kept, const std::filesystem::path& out, model::Run& run);
+/// Stores it beside the run, if there is any, with the text of its source lines, and tells the
+/// run's cases what it says.
+void keep_code(model::KeptCode kept, const std::filesystem::path& out, model::Run& run);
 
 /// Reads the file beside a run document; nothing if there is none. One that cannot be read is said
 /// on standard error.
@@ -40,10 +41,8 @@ model::KeptCode read_code(const std::filesystem::path& folder);
 const model::CaseCode* code_in(const std::vector<model::CaseCode>& all, const std::string& suite,
                                const std::string& id);
 
-// The machine code that a run keeps of its slower cases, as its report's page shows it.
-
-/// Source text is that of regular files that git has below the current folder at the run's
-/// revision; nothing of the working tree is read. A run of changed files has none.
-report::CodeViews code_views(const model::Run& run, const model::KeptCode& kept);
+/// The machine code that a run keeps of its slower cases, as its report's page shows it; the
+/// verdict has the times of the cases' kernels.
+report::CodeViews code_views(const model::VerdictDocument& verdict, const model::KeptCode& kept);
 
 }  // namespace perfgate::runner

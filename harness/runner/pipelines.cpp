@@ -92,6 +92,8 @@ void add_github(const Pipeline& pipeline, Values& values) {
 
 void add_gitlab(const Pipeline& pipeline, Values& values) {
     const std::string labels = joined(pipeline.runners, ", ");
+    values["first_runner"] = pipeline.runners.front();
+    values["first_suffix"] = several(pipeline) ? "-" + pipeline.runners.front() : "";
     values["tags"] = several(pipeline) ? "['$RUNNER']" : fmt::format("[{}]", labels);
     values["gitlab_parallel"] =
         several(pipeline) ? fmt::format("parallel:\n  matrix:\n    - RUNNER: [{}]\n", labels)
@@ -161,8 +163,9 @@ Values values_of(const Pipeline& pipeline, const Ci& ci) {
     }
     const Lookup fragment = lookup(values, false);
     values["get_own"] = ci.get.empty() ? "" : fragment(ci.get);
-    values["shelf_step"] = pipeline.archive_file.empty() ? ""
-                           : fragment(pipeline.archive_given ? "shelf_given" : ci.shelf_step);
+    values["shelf_step"] = pipeline.archive_file.empty()
+                               ? ""
+                               : fragment(pipeline.archive_given ? "shelf_given" : ci.shelf_step);
     std::error_code error;
     values["include_step"] =
         fs::exists(".gitlab-ci.yml", error)

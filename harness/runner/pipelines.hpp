@@ -15,10 +15,10 @@ namespace perfgate::runner {
 /// A pipeline to be filled in.
 struct Pipeline {
     std::string config;
-    std::string owner, sha;    ///< "me/perfgate" and a commit; empty: only an archive is known
-    std::string archive;       ///< "https://…/perfgate-0.2.0-linux-x86_64.tar.gz", for the jobs
-    std::string archive_sum;   ///< SHA-256; empty: what lies beside the archive says it
-    std::string archive_file;  ///< what is to be put where jobs find it; empty: it is published
+    std::string owner, sha;      ///< "me/perfgate" and a commit; empty: only an archive is known
+    std::string archive;         ///< "https://…/perfgate-0.2.0-linux-x86_64.tar.gz", for the jobs
+    std::string archive_sum;     ///< SHA-256; empty: what lies beside the archive says it
+    std::string archive_file;    ///< what is to be put where jobs find it; empty: it is published
     bool archive_given = false;  ///< `archive` is where the user says, not the shelf
     std::string baselines, build;
     std::vector<std::string> suites, plugins, runners;
@@ -33,7 +33,7 @@ struct Ci {
     /// Where jobs find an archive that is published nowhere.
     std::string_view shelf;
     std::string_view shelf_step;  ///< the fragment that says how it gets there
-    std::string_view get;         ///< the fragment that gets it from there; empty: as from elsewhere
+    std::string_view get;        ///< the fragment that gets it from there; empty: as from elsewhere
     bool escapes_shell = false;  ///< scripts are in a text of Groovy
 };
 

@@ -273,9 +273,9 @@ int write_reports(const model::VerdictDocument& document, const model::Run& run,
             if (destination.format->name == "html" && has_code(run)) {
                 // Beside the run document.
                 code = code_views(
-                    run, read_code(options.code_folder.empty()
-                                       ? fs::absolute(options.commands.run_file).parent_path()
-                                       : options.code_folder));
+                    document, read_code(options.code_folder.empty()
+                                            ? fs::absolute(options.commands.run_file).parent_path()
+                                            : options.code_folder));
                 how.code = &code;
             }
             const std::string text = destination.format->write(document, run, how);

@@ -14,7 +14,8 @@
 namespace perfgate::sass {
 namespace {
 
-constexpr double deviations = 4, share_of_added = 0.5, least_share = 0.1;
+constexpr double deviations = 4, share_of_added = 0.5, share_of_range = 0.75, least_share = 0.1;
+constexpr std::int64_t longest_range = 20;
 /// Processes of the same code are apart by up to this much.
 constexpr double least_added = 0.02;
 
@@ -63,6 +64,49 @@ double dispersion_of(const model::KernelCode& kernel) {
         ++counted;
     }
     return counted == 0 ? 1 : std::max(1.0, sum / static_cast<double>(counted));
+}
+
+/// Neighbouring lines of a file.
+struct Range {
+    model::SourcePlace first, last;
+    const Line* most = nullptr;  ///< of them, the one with the most
+    double added = 0;
+    model::Samples before, after;  ///< what they cause
+};
+
+/// The shortest range of the head's lines with so much of what was added; nothing: none is short.
+template <class Added>
+std::optional<Range> shortest_range(const std::vector<Line>& lines, double wanted,
+                                    const Added& added_to) {
+    std::vector<const Line*> sorted;
+    for (const Line& line : lines) {
+        if (line.after.line > 0) sorted.push_back(&line);
+    }
+    std::sort(sorted.begin(), sorted.end(),
+              [](const Line* one, const Line* other) { return one->after < other->after; });
+    std::optional<Range> shortest;
+    for (std::size_t begin = 0; begin < sorted.size(); ++begin) {
+        Range range{sorted[begin]->after, {}, sorted[begin], 0, {}, {}};
+        for (std::size_t end = begin; end < sorted.size(); ++end) {
+            const Line& line = *sorted[end];
+            const std::int64_t length = line.after.line - range.first.line;
+            if (line.after.file != range.first.file || length >= longest_range ||
+                (shortest && length >= shortest->last.line - shortest->first.line)) {
+                break;
+            }
+            const double added = added_to(line.caused_before, line.caused_after);
+            if (added > added_to(range.most->caused_before, range.most->caused_after))
+                range.most = &line;
+            range.last = line.after;
+            range.added += added;
+            range.before.add(line.caused_before);
+            range.after.add(line.caused_after);
+            if (range.added < wanted) continue;
+            shortest = range;
+            break;
+        }
+    }
+    return shortest;
 }
 
 /// The samples of a kernel as those of one launch.
@@ -184,6 +228,16 @@ std::optional<WhereTimeWent> where_time_went(const model::KernelCode& before,
         most_added = added;
     }
     if (most == nullptr) {
+        const auto range = shortest_range(lines, share_of_range * found.added, added_to);
+        if (range && is_shown(range->before, range->after)) {
+            found.place = range->most->after;
+            found.sentence = fmt::format(
+                "{:+.0f} % of the base's samples are at {}:{}-{}, {}: {:.0f} % of what was added",
+                percent(range->added), range->first.file, range->first.line, range->last.line,
+                reason_added(was, range->before, is, range->after),
+                std::min(100.0, 100 * range->added / found.added));
+            return found;
+        }
         found.sentence =
             fmt::format("{:+.0f} % samples in {}, mostly {}; no line has half of them{}",
                         percent(found.added), model::brief_kernel_name(after.name),

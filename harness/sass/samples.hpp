@@ -27,8 +27,9 @@ struct WhereTimeWent {
 /// `lines` are those of the comparison. A line is named if a launch has at least 2 % more samples
 /// than the base's and the line causes (samples_by_cause) at least half of these, and both its own
 /// increase and the kernel's are at least four standard deviations above 0 (by chance once in
-/// 30,000 lines). The deviation is that of counts, times how much more than that the halves of the
-/// launches differ. Nothing if a side has no samples.
+/// 30,000 lines). Else the shortest range of at most 20 lines that cause three quarters of them is,
+/// likewise; `place` is then the line of it with the most. The deviation is that of counts, times
+/// how much more than that the halves of the launches differ. Nothing if a side has no samples.
 std::optional<WhereTimeWent> where_time_went(const model::KernelCode& before,
                                              const model::KernelCode& after,
                                              const std::vector<Line>& lines);

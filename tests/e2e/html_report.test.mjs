@@ -48,6 +48,7 @@ function withMachineCode(file) {
   });
   const kernel = {
     name: "void blend<4>(float*, int)", sentence: "LDG.E.128 2 → 0, LDG.E 0 → 8 at blend.cu:57", compared: true,
+    timed: true, length_before: 20000, length_after: 50000,
     time: "+38 % of the base's samples are at blend.cu:58, waiting for memory: 91 % of what was added",
     lines: [line("blend.cu:58", "    x += v < w ? v : w; // <b>&amp;", 12.5, 61.25), line("blend.cu:57", "", 30, 20)],
     rows: Array.from({ length: 20000 }, (_, i) => `${" +-~"[i % 4]} FFMA R${i % 255}, R1, R2, R3  // <i>${i}`),
@@ -165,7 +166,10 @@ describe("a pull request with a regression", () => {
       await rowOf(page, slower).click();
       const code = panel(page).locator(".code-view");
       assert.equal(await code.locator("ol > li").count(), 2);
-      assert.match(await code.locator("ol > li").first().textContent(), /^blend\.cu:58 {4}x \+= v < w \? v : w; \/\/ <b>&amp;13 %61 %/);
+      assert.match(await code.locator("ol > li").first().textContent(), /^blend\.cu:58 {4}x \+= v < w \? v : w; \/\/ <b>&amp;2\.500 µs \(13 %\)30\.63 µs \(61 %\)/);
+      // A line that takes longer has the longer bar, though its share is smaller.
+      const widths = await code.locator(".share i").evaluateAll((bars) => bars.map((bar) => parseFloat(bar.style.width)));
+      assert.deepEqual(widths, [5, 61.25, 12, 20]);
       await assertAccessible(page);
       if (screenshots) await code.screenshot({ path: path.join(screenshots, "machine_code.png") });
       assert.equal(await code.locator("[data-mark]").count(), 0, "made when they are shown");

@@ -733,6 +733,8 @@ class Nightly(Played):
         self.assertEqual(1, len(changed), changed)
         self.assertIn("nightly refresh at", self.git("show", f"perfgate/baselines:{changed[0]}"))
         self.assertRegex(self.calls.read_text(), "pr create --head perfgate/baselines --base main")
+        self.assertRegex(self.calls.read_text(), r"Slower than the baselines that these replace:\n\n"
+                         r"- `gemm/reference\[.*\]@hot`: host_time regressed: .* \(\+.* %\)")
 
         # What was merged is expected from then on.
         self.git("merge", "--quiet", "perfgate/baselines")
@@ -750,6 +752,7 @@ class Nightly(Played):
         self.assertEqual(("success", "success"), (jobs["measure"].result, jobs["propose"].result),
                          jobs["measure"].log + jobs["propose"].log)
         self.assertIn("pr edit 12", self.calls.read_text())
+        self.assertNotIn("Slower than", self.calls.read_text())
         self.assertNotIn("pr create", self.calls.read_text())
         # Since when it is improved is committed at once, and is the only change.
         file, = self.git("show", "--name-only", "--format=", "main").split()

@@ -398,7 +398,8 @@ fi
 printf '<%s>' "$@" >>calls
 [ -z "$PERFGATE_TOKEN" ] || echo "$PERFGATE_TOKEN" >>stolen
 mkdir -p perfgate-out && echo summary >perfgate-out/summary.md && echo night >perfgate-out/run.json
-if [ "$1" = baseline ] && [ "$(cat code)" != 3 ]; then mkdir -p baselines/k && echo new >baselines/k/a.json; fi
+[ "$2" != refresh ] || echo '  slower: a/b[n=1]@hot: gpu_time regressed: 1 µs → 2 µs (+100 %)'
+if [ "$2" = refresh ] && [ "$(cat code)" != 3 ]; then mkdir -p baselines/k && echo new >baselines/k/a.json; fi
 exit "$(cat code)"
 """
     SUITE = ("name: {}\ndefaults: {{metrics: [host_time], tolerances: {{host_time: 30%}}}}\nworkloads:\n"
@@ -431,6 +432,7 @@ exit "$(cat code)"
     def buildkite(self):
         pipeline = yaml.safe_load((self.folder / ".buildkite/perfgate.yml").read_text())
         step, = pipeline["steps"]
+        self.assertEqual("true", pipeline["env"].pop("BUILDKITE_CLEAN_CHECKOUT"))
         return pipeline["env"], step["command"]
 
     def jenkins(self, script=2):
@@ -617,6 +619,13 @@ exit 0
         self.assertEqual(0, done.returncode, done.stdout + done.stderr)
         self.assertIn("merge_request.create -o merge_request.target=main", (self.folder / "pushed").read_text())
         self.assertIn("HEAD:refs/heads/perfgate-baselines\n", (self.folder / "pushed").read_text())
+        # In one line, and as code, which mentions nobody.
+        slower = "- `a/b[n=1]@hot`: gpu_time regressed: 1 µs → 2 µs (+100 %)"
+        self.assertIn(f" -o merge_request.description=Slower than the baselines that these replace:<br>{slower}<br>If that was not ",
+                      (self.folder / "pushed").read_text())
+        message = subprocess.run(["git", "show", "--no-patch", "--format=%b"], cwd=self.folder, text=True, capture_output=True).stdout
+        self.assertIn(f"\n{slower}\n", message)
+        self.assertIn(slower.replace("- `", "  slower: ").replace("`", ""), done.stdout)
         named = subprocess.run(["git", "show", "--name-only", "--format="], cwd=self.folder, text=True, capture_output=True)
         self.assertEqual("baselines/k/a.json\n", named.stdout)
         self.assertFalse((self.folder / "stolen").exists(), "the token reached a hook or what is measured")
@@ -625,6 +634,57 @@ exit 0
         self.assertIn("host=gitlab.example", (self.folder / "signed-in").read_text())
         for job in ("perfgate-baselines", "perfgate-history"):
             self.assertEqual({"GIT_STRATEGY": "clone"}, self.gitlab_jobs()[job]["variables"])
+
+    def test_gitlab_reviews_a_merge_request_before_anything_of_it_is_built(self):
+        job = self.gitlab_jobs()["perfgate-review"]
+        self.assertEqual(("clone", 0), (job["variables"]["GIT_STRATEGY"], job["variables"]["GIT_DEPTH"]))
+        example = self.gitlab_jobs()[".perfgate"]["variables"], "\n".join(job["before_script"] + job["script"])
+        for code in (0, 1):
+            self.write("code", str(code))
+            done = self.run_script(example, CI_MERGE_REQUEST_DIFF_BASE_SHA="c0ffee", PERFGATE_TOKEN="secret")
+            self.assertEqual(code, done.returncode, done.stdout + done.stderr)
+            calls = (self.folder / "calls").read_text()
+            (self.folder / "calls").unlink()
+            self.assertEqual("<review><suites/*.yaml><--base><rev:c0ffee><--config><configs/ci.yaml><--advisory>" +
+                             ("<baseline><verify><--baselines><baselines>" if (self.folder / "baselines").exists() and code == 0 else ""), calls)
+            (self.folder / "baselines").mkdir(exist_ok=True)
+        for option in re.findall(r"<(--[a-z-]+)>", calls):
+            self.assertIn(option, tool.options(["review"]))
+        self.assertFalse((self.folder / "built").exists())
+        self.assertFalse((self.folder / "stolen").exists())
+
+    def test_no_setting_of_git_that_a_pull_request_left_is_used(self):
+        def git(*words):
+            return subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@example.org", *map(str, words)], cwd=self.folder,
+                                  check=True, capture_output=True, text=True).stdout
+        git("init", "--quiet", "-b", "main", self.folder)
+        git("commit", "--quiet", "--allow-empty", "-m", "first")
+        pwned = self.write("left/run", f"#!/bin/sh\ntouch '{self.folder}/pwned'\nexit 1\n")
+        pwned.chmod(0o755)
+        shutil.copy(pwned, pwned.with_name("pre-push"))
+        for name, example, nightly in (
+                ("buildkite", self.buildkite(), {"PERFGATE_HISTORY": "1", "BUILDKITE_PULL_REQUEST": "false",
+                                                 "BUILDKITE_BRANCH": "trunk", "BUILDKITE_PIPELINE_DEFAULT_BRANCH": "trunk"}),
+                ("jenkins", self.jenkins(), {"HISTORY": "true", "BRANCH_IS_PRIMARY": "true"})):
+            with self.subTest(name):
+                remote = self.folder / f"{name}.git"
+                git("init", "--quiet", "--bare", remote)
+                for key, value in (("core.fsmonitor", pwned), ("core.hooksPath", pwned.parent), ("credential.helper", pwned),
+                                   (f"url.{self.folder}/elsewhere.insteadOf", remote), ("remote.origin.url", self.folder / "elsewhere")):
+                    git("config", key, value)
+                self.write("code", "0")
+                self.write("other", "")
+                address = {"buildkite": "BUILDKITE_REPO", "jenkins": "PERFGATE_REMOTE"}[name]
+                done = self.run_script(example, **{**nightly, address: str(remote)})
+                self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+                listed = subprocess.run(["git", "--git-dir", remote, "ls-tree", "--name-only", "perfgate-history"], text=True,
+                                        capture_output=True, check=True, cwd="/").stdout.split()
+                self.assertEqual([".nojekyll", "history.db", "index.html"], listed)
+        self.assertFalse((self.folder / "pwned").exists())
+        # The checkout itself is made anew, before anything is called in it.
+        text = (self.folder / "Jenkinsfile.perfgate").read_text()
+        places = [text.index(part) for part in ("skipDefaultCheckout()", "deleteDir()", "checkout(scm)", "sh \'\'\'")]
+        self.assertEqual(sorted(places), places)
 
     def test_each_keeps_a_history_of_its_nights_on_a_branch(self):
         def git(*words, **more):
@@ -653,6 +713,7 @@ exit 0
             remote = self.folder / f"{name}.git"
             git("init", "--quiet", "--bare", remote)
             git("config", "remote.origin.url", remote)
+            nightly |= {"BUILDKITE_REPO": str(remote), "PERFGATE_REMOTE": str(remote)}
             for key, value in (("GIT_CONFIG_COUNT", "1"), ("GIT_CONFIG_KEY_0", f"url.{remote}.insteadOf"),
                                ("GIT_CONFIG_VALUE_0", "https://perfgate@gitlab.example/o/p.git")):
                 nightly[key] = value
@@ -766,9 +827,10 @@ exit 0
         self.assertEqual(set(), started(CI_PIPELINE_SOURCE="push", PERFGATE_TOKEN="secret", PERFGATE_HISTORY="1"))
         self.assertEqual(set(), started(**nightly, CI_COMMIT_BRANCH="topic"))
         self.assertEqual(set(), started(**nightly, CI_COMMIT_BRANCH="topic", PERFGATE_HISTORY="1"))
-        self.assertEqual({"perfgate", "perfgate-comment"},
+        self.assertEqual({"perfgate", "perfgate-review"}, started(CI_PIPELINE_SOURCE="merge_request_event", CI_COMMIT_BRANCH=None))
+        self.assertEqual({"perfgate", "perfgate-review", "perfgate-comment"},
                          started(CI_PIPELINE_SOURCE="merge_request_event", PERFGATE_TOKEN="secret", CI_COMMIT_BRANCH=None))
-        self.assertEqual({".perfgate", "perfgate", "perfgate-comment", "perfgate-baselines", "perfgate-history"}, set(jobs))
+        self.assertEqual({".perfgate", "perfgate", "perfgate-review", "perfgate-comment", "perfgate-baselines", "perfgate-history"}, set(jobs))
 
     def test_the_page_names_its_jobs_and_its_image_is_theirs(self):
         page = (tool.SOURCE / "docs/github-actions.md").read_text()
@@ -777,7 +839,7 @@ exit 0
         self.assertEqual({"include": ".gitlab/perfgate.yml", ".perfgate": {"image": added[".perfgate"]["image"]}}, added)
         jobs = self.gitlab_jobs()
         extend = [name for name in jobs if jobs[name].get("extends") == ".perfgate"]
-        self.assertEqual(["perfgate", "perfgate-baselines", "perfgate-history"], extend)
+        self.assertEqual(["perfgate", "perfgate-review", "perfgate-baselines", "perfgate-history"], extend)
         for job in jobs.values():
             self.assertTrue("image" not in job or "extends" not in job)
         self.assertTrue(all(f"`{name}`" in page for name in (*extend, "PERFGATE_BASELINES=1", "BASELINES", "PERFGATE_HISTORY=1", "HISTORY")))

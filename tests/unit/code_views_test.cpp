@@ -10,6 +10,7 @@
 
 #include "runner/code_file.hpp"
 #include "runner/git.hpp"
+#include "runner/source_lines.hpp"
 #include "unit/temporary_folder.hpp"
 
 namespace perfgate::runner {
@@ -54,9 +55,9 @@ class CodeViews : public testing::Test {
     }
     /// The text that is shown for a place.
     std::string text_at(const model::SourcePlace& place) const {
-        const report::CodeViews views =
-            code_views(run_, {{code("LDG.E R2", place, 900)}, {code("LDG.E.64 R2", place, 100)}});
-        return views.cases.at({"s", "k/a"}).at(0).lines.at(0).text;
+        model::KeptCode kept{{code("LDG.E R2", place, 900)}, {code("LDG.E.64 R2", place, 100)}, {}};
+        kept.source = source_lines(run_.git_revision, kept.head);
+        return code_views({}, kept).cases.at({"s", "k/a"}).at(0).lines.at(0).text;
     }
 
     TemporaryFolder temporary_;
@@ -64,7 +65,7 @@ class CodeViews : public testing::Test {
     model::Run run_;
 };
 
-TEST_F(CodeViews, TextIsThatOfTheCommitAlone) {
+TEST_F(CodeViews, TextIsThatOfTheCommit) {
     EXPECT_EQ(text_at({"k.cu", 2}), "two");
     EXPECT_EQ(text_at({"k.cu", 4}), "");
     EXPECT_EQ(text_at({"real/in.cu", 1}), "inside");
@@ -74,18 +75,65 @@ TEST_F(CodeViews, TextIsThatOfTheCommitAlone) {
         EXPECT_EQ(text_at({file, 1}), "") << file;
     }
     EXPECT_EQ(text_at({fs::absolute("k.cu").string(), 1}), "");
-    run_.git_revision += "-dirty";
-    EXPECT_EQ(text_at({"k.cu", 2}), "");
     for (const char* revision : {"", "--all", "0000000000000000000000000000000000000000"}) {
         run_.git_revision = revision;
         EXPECT_EQ(text_at({"k.cu", 2}), "") << revision;
     }
 }
 
+TEST_F(CodeViews, TextOfAChangedTreeIsThatOfItsTrackedFiles) {
+    run_.git_revision += "-dirty";
+    EXPECT_EQ(text_at({"k.cu", 2}), "changed");
+    EXPECT_EQ(text_at({"k.cu", 3}), "");
+    EXPECT_EQ(text_at({"real/in.cu", 1}), "inside");
+    for (const char* file : {"untracked.cu", "link.cu", "folder/in.cu", "../secret.txt",
+                             "real/../../secret.txt", "real", "./k.cu", "*.cu", ".git/config"}) {
+        EXPECT_EQ(text_at({file, 1}), "") << file;
+    }
+    // What was a file became a link.
+    fs::remove("k.cu");
+    fs::create_symlink("../secret.txt", "k.cu");
+    EXPECT_EQ(text_at({"k.cu", 1}), "");
+    fs::rename("real", "moved");
+    fs::create_directory_symlink("moved", "real");
+    EXPECT_EQ(text_at({"real/in.cu", 1}), "");
+}
+
+TEST_F(CodeViews, SidesAreAsLongAsTheirTimes) {
+    const model::SourcePlace place{"k.cu", 2};
+    const model::KeptCode kept{
+        {code("LDG.E R2", place, 900)}, {code("LDG.E.64 R2", place, 300)}, {}};
+    const auto by_samples = code_views({}, kept).cases.at({"s", "k/a"}).at(0);
+    EXPECT_FALSE(by_samples.timed);
+    EXPECT_EQ(by_samples.length_before, 30);
+    EXPECT_EQ(by_samples.length_after, 90);
+    model::VerdictDocument verdict;
+    verdict.suites.emplace_back().name = "s";
+    model::CaseVerdict& judged = verdict.suites[0].cases.emplace_back();
+    judged.id = "k/a";
+    model::MetricVerdict& time = judged.metrics.emplace_back();
+    time.metric = "gpu_time";
+    time.baseline = 1000;
+    time.measured = 2500;
+    const auto by_time = code_views(verdict, kept).cases.at({"s", "k/a"}).at(0);
+    EXPECT_TRUE(by_time.timed);
+    EXPECT_EQ(by_time.length_before, 1000);
+    EXPECT_EQ(by_time.length_after, 2500);
+    // A kernel has its samples' share of the case.
+    model::KeptCode two = kept;
+    for (auto* side : {&two.head, &two.base}) {
+        side->front().kernels.push_back(side->front().kernels.front());
+        side->front().kernels.back().name = "other";
+    }
+    const auto half = code_views(verdict, two).cases.at({"s", "k/a"}).at(0);
+    EXPECT_EQ(half.length_before, 500);
+    EXPECT_EQ(half.length_after, 1250);
+}
+
 TEST_F(CodeViews, ALineHasTheSharesOfBothSidesAndWhatItWaitedFor) {
     const model::CaseCode base = code("LDG.E.64 R2", {"k.cu", 2}, 100),
                           head = code("LDG.E R2", {"k.cu", 3}, 900);
-    const auto kernels = code_views(run_, {{head}, {base}}).cases.at({"s", "k/a"});
+    const auto kernels = code_views({}, {{head}, {base}, {}}).cases.at({"s", "k/a"});
     ASSERT_EQ(kernels.size(), 1U);
     EXPECT_TRUE(kernels[0].compared);
     EXPECT_EQ(kernels[0].sentence, "LDG.E 0 → 1 at k.cu:3, LDG.E.64 1 → 0");
@@ -95,11 +143,11 @@ TEST_F(CodeViews, ALineHasTheSharesOfBothSidesAndWhatItWaitedFor) {
     EXPECT_EQ(line.before + line.after, 100);
     ASSERT_EQ(line.stalls.size(), 1U);
     EXPECT_EQ(line.stalls[0].words, "waiting at a barrier");
-    const auto alone = code_views(run_, {{head}, {}}).cases.at({"s", "k/a"});
+    const auto alone = code_views({}, {{head}, {}, {}}).cases.at({"s", "k/a"});
     EXPECT_FALSE(alone.at(0).compared);
     EXPECT_EQ(alone.at(0).lines.at(0).after, 100);
     // The same code is not shown.
-    EXPECT_TRUE(code_views(run_, {{head}, {head}}).cases.empty());
+    EXPECT_TRUE(code_views({}, {{head}, {head}, {}}).cases.empty());
 }
 
 }  // namespace

@@ -176,6 +176,47 @@ TEST(Console, EndsWithCommandsToPaste) {
               console_lines(every_verdict(), options).size());
 }
 
+TEST(Console, WhatTheBaselineDoesNotDecideNamesTheCommandThatDoes) {
+    Options options;
+    options.commands.run_file = "run.json";
+    options.commands.again_words = {"--backend", "cuda",     "--config",    "ci.yaml",
+                                    "--set",     "rounds=1", "--baselines", "elsewhere"};
+    Documents documents = every_verdict();
+    std::vector<model::CaseVerdict>& cases = documents.verdict.suites[0].cases;
+    cases.resize(2);
+    const std::string commit = "0123456789abcdef0123456789abcdef01234567";
+    const auto decided = [&] {
+        for (const Command& command : next_commands(documents.verdict, options)) {
+            if (command.purpose == "decide by ab") return command.line;
+        }
+        return std::string();
+    };
+    cases[0].id = "a";
+    cases[1].id = "b";
+    cases[1].baseline_revision = commit;
+    cases[1].verdict = model::Verdict::inconclusive;
+    cases[1].doubt = model::Doubt::unclear;
+    EXPECT_EQ(decided(),
+              "perfgate ab --base rev:0123456789ab suites/gemm.yaml --filter b "
+              "--backend cuda --config ci.yaml --set rounds=1");
+    for (const std::string& revision : {std::string(), commit + "-dirty"}) {
+        cases[1].baseline_revision = revision;
+        EXPECT_EQ(decided(), "") << revision;
+    }
+    cases[1].baseline_revision = commit;
+    for (const auto doubt : {model::Doubt::unaccepted, model::Doubt::too_good}) {
+        cases[1].doubt = doubt;
+        EXPECT_EQ(decided(), "");
+    }
+    cases[1].doubt = model::Doubt::baseline_disagrees;
+    EXPECT_NE(decided(), "");
+    cases[1].verdict = model::Verdict::regressed;
+    EXPECT_EQ(decided(), "");
+    cases[1].verdict = model::Verdict::inconclusive;
+    options.commands.again_words = {"--plugin", "p.so"};
+    EXPECT_EQ(decided(), "");
+}
+
 TEST(Console, TheLineThatAcceptsNamesJustTheCasesThatAcceptTakes) {
     const std::string slower = "'gemm/tiled[dtype=f32,k=2048,m=2048,n=2048]'";
     Options options;

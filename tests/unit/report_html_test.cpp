@@ -166,9 +166,10 @@ TEST(ReportHtml, TheFirstScreenSaysWhatIsComparedAndWhatToDo) {
     EXPECT_EQ(facts["pull request"], "https://h.example/o/r/pull/12");
     EXPECT_EQ(facts["revision"], "4f2a9c1");
     EXPECT_EQ(facts["compared with"], "4f2a9c1 of 2026-11-20");
-    ASSERT_EQ(data["commands"].size(), 3U);
+    ASSERT_EQ(data["commands"].size(), 4U);
     EXPECT_EQ(data["commands"][0]["purpose"], "run again");
-    EXPECT_TRUE(data["commands"][2]["line"].get<std::string>().starts_with(
+    EXPECT_EQ(data["commands"][1]["purpose"], "decide by ab");
+    EXPECT_TRUE(data["commands"][3]["line"].get<std::string>().starts_with(
         "perfgate baseline accept out/run.json --filter "));
 }
 

@@ -95,11 +95,36 @@ TEST(Samples, ALineIsFollowedWhereItMoved) {
 }
 
 TEST(Samples, WhatIsSpreadOverLinesIsOfTheKernel) {
-    const WhereTimeWent found =
-        went(kernel({{7, 3000}, {8, 3000}, {9, 3000}}), kernel({{7, 4000}, {8, 4000}, {9, 4000}}));
+    const WhereTimeWent found = went(kernel({{7, 3000}, {18, 3000}, {29, 3000}}),
+                                     kernel({{7, 4000}, {18, 4000}, {29, 4000}}));
     EXPECT_EQ(found.place.line, 0);
     EXPECT_EQ(found.sentence,
               "+33 % samples in reduce, mostly waiting for memory; no line has half of them");
+}
+
+TEST(Samples, NeighbouringLinesThatShareTheAddedOnesAreNamedTogether) {
+    const WhereTimeWent found = went(kernel({{7, 3000}, {30, 3000}, {31, 3000}, {33, 3000}}),
+                                     kernel({{7, 3100}, {30, 4000}, {31, 4400}, {33, 4000}}));
+    EXPECT_EQ(found.place, (model::SourcePlace{"reduce.cu", 31}));
+    EXPECT_EQ(found.sentence,
+              "+28 % of the base's samples are at reduce.cu:30-33, waiting for memory: 97 % of "
+              "what was added");
+    // The shortest range with three quarters of them.
+    EXPECT_NE(went(kernel({{30, 3000}, {31, 3000}, {32, 3000}, {33, 3000}}),
+                   kernel({{30, 3200}, {31, 4000}, {32, 4000}, {33, 3100}}))
+                  .sentence.find("at reduce.cu:31-32"),
+              std::string::npos);
+}
+
+TEST(Samples, ARangeIsNotOfSeveralFiles) {
+    model::KernelCode before = kernel({{7, 3000}, {8, 3000}, {9, 3000}}),
+                      after = kernel({{7, 4000}, {8, 4000}, {9, 4000}});
+    for (model::KernelCode* each : {&before, &after}) {
+        for (std::size_t i = 0; i < 3; ++i) {
+            each->listing.instructions[i].place.file = "part" + std::to_string(i);
+        }
+    }
+    EXPECT_EQ(went(before, after).place.line, 0);
 }
 
 TEST(Samples, WhatTheHalvesDisagreeAboutNamesNoLine) {

@@ -56,6 +56,10 @@ std::string refreshed_text(const baseline::Refreshed& result, const fs::path& fi
         result.accepted.size(), result.unchanged.size(),
         result.kept.size() + result.better_known.size(), result.removed.size(),
         result.refused.empty() ? "" : fmt::format(", {} not stored", result.refused.size()));
+    text += lines_of(result.slower, [](const baseline::Slower& each) {
+        return fmt::format("  slower: {}: {}\n", util::printable(each.id),
+                           util::printable(each.sentence, 1000));
+    });
     text += lines_of(result.refused, [](const baseline::Refused& each) {
         return fmt::format("  not stored: {}: {}\n", util::printable(each.id),
                            util::printable(each.why, 1000));

@@ -1,23 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine code of a slower case: source lines with the share of the samples at them, before and
-// after, and what the warps waited for there; the difference of the instructions, folded.
+// The machine code of a slower case: source lines with the time that the samples at them stand for,
+// before and after, and what the warps waited for there; the difference of the instructions, folded.
 import "./code_view.css";
 import type { CodeKernel, CodeLine, Stall } from "./data";
 import { el, name } from "./dom";
+import { quantityText } from "./quantity";
 
 const percent = (share: number) => `${share.toFixed(share < 9.95 ? 1 : 0)} %`;
 
-function bar(side: string, share: number): HTMLElement {
+/** A part of one side of a kernel, as long as its time beside the longer side's. */
+function bar(of: CodeKernel, side: "before" | "after", share: number): HTMLElement {
+  const length = (side === "before" ? of.length_before : of.length_after) ?? 0;
+  const longest = Math.max(of.length_before ?? 0, of.length_after ?? 0);
   const fill = el("i", {});
-  fill.style.width = `${Math.min(100, Math.max(0, share))}%`;
-  return el("span", { class: `share ${side}` }, fill, el("b", {}, percent(share)));
+  fill.style.width = `${Math.min(100, Math.max(0, longest > 0 ? (share * length) / longest : share))}%`;
+  const text = of.timed && length > 0 ? `${quantityText((share * length) / 100, "ns")} (${percent(share)})` : percent(share);
+  return el("span", { class: `share ${side}` }, fill, el("b", {}, text));
 }
 
 function stall({ words, before, after }: Stall, compared: boolean): HTMLElement {
   return el("li", {}, name(words), compared ? ` ${percent(before)} → ${percent(after)}` : ` ${percent(after)}`);
 }
 
-function line(of: CodeLine, compared: boolean): HTMLElement {
+function line(of: CodeLine, kernel: CodeKernel): HTMLElement {
+  const compared = kernel.compared ?? false;
   const counts = compared
     ? `${of.instructions_before} → ${of.instructions_after} instructions`
     : `${of.instructions_after} instructions`;
@@ -26,8 +32,8 @@ function line(of: CodeLine, compared: boolean): HTMLElement {
     {},
     el("div", { class: "place" }, name(of.place), of.was ? el("span", { class: "muted" }, " was ", name(of.was)) : null),
     of.text ? el("code", {}, name(of.text)) : null,
-    compared ? bar("before", of.before) : null,
-    bar("after", of.after),
+    compared ? bar(kernel, "before", of.before) : null,
+    bar(kernel, "after", of.after),
     el("details", {}, el("summary", { class: "muted small" }, counts), el("ul", {}, ...(of.stalls ?? []).map((one) => stall(one, compared)))),
   );
 }
@@ -80,8 +86,8 @@ export function codeViews(kernels: readonly CodeKernel[]): HTMLElement[] {
       el("p", {}, name(of.sentence)),
       of.time ? el("p", {}, name(of.time)) : null,
       of.classes ? el("p", { class: "muted small" }, name(of.classes)) : null,
-      lines.length > 0 ? el("p", { class: "muted small" }, compared ? "Samples at each line: base, then this run" : "Samples at each line") : null,
-      lines.length > 0 ? el("ol", {}, ...lines.map((one) => line(one, compared))) : null,
+      lines.length > 0 ? el("p", { class: "muted small" }, `${of.timed ? "Time at each line, by its share of the samples" : "Samples at each line"}${compared ? ": base, then this run" : ""}`) : null,
+      lines.length > 0 ? el("ol", {}, ...lines.map((one) => line(one, of))) : null,
       rows(of),
     );
   });

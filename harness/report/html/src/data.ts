@@ -87,8 +87,8 @@ export interface CodeLine {
 }
 
 export interface CodeKernel {
-  name: string; sentence: string; time?: string; classes?: string; compared?: boolean; lines?: CodeLine[];
-  rows?: string[];
+  name: string; sentence: string; time?: string; classes?: string; compared?: boolean; timed?: boolean;
+  length_before?: number; length_after?: number; lines?: CodeLine[]; rows?: string[];
 }
 
 export interface CaseData {
