@@ -249,19 +249,18 @@ TEST(ProgramCounters, what_the_chip_does_not_count_does_not_apply_to_the_case) {
     kernels.kind = Piece::Kind::kernels;
     model::PlannedCase planned;
     planned.subject = std::make_shared<const Program>(std::make_shared<const Command>(), kernels);
-    planned.metrics = {"dram_bytes", "instructions", "stall_imc_miss"};
+    planned.metrics = {"dram_bytes", "stall_imc_miss"};
     measure::ProgramRequest request;
     request.cases = {&planned};
     std::vector<model::CaseResult> results(1);
     results[0].status = model::CaseStatus::measured;
-    model::Kernel& recorded = results[0].kernels.emplace_back();
-    recorded.name = "flash";
-    recorded.grid = {8, 1, 1};
+    results[0].kernels.resize(1);
+    results[0].kernels[0].name = "flash";
+    results[0].kernels[0].grid = {8, 1, 1};
     BatchResults(request, results)
         .add_counters(counters_of(std::vector<Recordings>{{recording}}, 1), {0});
     EXPECT_EQ(results[0].not_applicable, std::vector<std::string>{"stall_imc_miss"});
-    ASSERT_EQ(results[0].not_collected.size(), 1u);
-    EXPECT_EQ(results[0].not_collected[0].metric, "instructions");
+    EXPECT_TRUE(results[0].not_collected.empty());
     EXPECT_EQ(results[0].metrics.at("dram_bytes").batches.at(0).samples, std::vector{4096.0});
 }
 
