@@ -2,6 +2,7 @@
 #include "runner/source_lines.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -31,18 +32,19 @@ constexpr std::string_view dirty_ending = "-dirty";
 /// A file of the working tree, if no part of its path is a link.
 std::optional<std::string> working_file(const fs::path& path) {
     const auto here = util::Folder::find(".");
-    if (!here) return std::nullopt;
-    const auto folder = here->find_below(path.parent_path());
+    const auto folder = here ? here->find_below(path.parent_path()) : std::nullopt;
+    if (!folder) return std::nullopt;
+    const util::Descriptor file(::openat(folder->descriptor(), path.filename().c_str(),
+                                         O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     struct stat status {};
-    if (!folder ||
-        ::fstatat(folder->descriptor(), path.filename().c_str(), &status, AT_SYMLINK_NOFOLLOW) !=
-            0 ||
-        !S_ISREG(status.st_mode)) {
+    if (file.get() < 0 || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
         return std::nullopt;
     }
     try {
-        return util::read_file(path, most_source_bytes, "source");
-    } catch (const util::Error&) {  // too large, or removed meanwhile: it is shown without text
+        // What was looked at, whatever has its name now.
+        return util::read_file(fmt::format("/proc/self/fd/{}", file.get()), most_source_bytes,
+                               "source");
+    } catch (const util::Error&) {  // too large: it is shown without text
         return std::nullopt;
     }
 }

@@ -83,8 +83,7 @@ std::size_t printable_ascii_length(std::string_view text);
 /// and the bidirectional controls, which can make text appear as something else.
 bool is_terminal_control(char32_t code_point);
 
-// Numbers in text, as std::from_chars reads them: no blanks, no '+'. In a header alone, since
-// recorded programs have it too.
+// Numbers in text, as std::from_chars reads them: no blanks, no '+'.
 
 /// The number that the whole text is; nothing if it is none, or out of range. `format` is the base
 /// of an integer.
