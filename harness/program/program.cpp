@@ -263,6 +263,15 @@ class Watch {
         next_ = Clock::now() + std::max<Clock::duration>(interval(), rest);
         return processes.size();
     }
+    /// Until the child is reaped, the kernel knows how long its first thread ran and waited in all.
+    void look_at_the_end(pid_t child) {
+        siginfo_t info{};
+        if (program_.is_measured &&
+            waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+            info.si_pid == child) {
+            others_.look({child});
+        }
+    }
     std::optional<util::OtherWork> other_work(const rusage& used) const {
         if (!program_.is_measured) return std::nullopt;
         return others_.result(seconds_of(used.ru_utime) + seconds_of(used.ru_stime));
@@ -313,7 +322,11 @@ End run(const Program& program, const std::function<bool()>& stop) {
     bool reaped = false;
     rusage used{};
     auto pause = milliseconds(1);
-    while (!(reaped = has_ended(child, status, used))) {
+    const auto ended = [&] {
+        watch.look_at_the_end(child);
+        return has_ended(child, status, used);
+    };
+    while (!(reaped = ended())) {
         const bool late = program.time_limit && Clock::now() - begin >= *program.time_limit;
         if (late || (stop && stop())) {
             end.outcome = late ? Outcome::timed_out : Outcome::interrupted;
