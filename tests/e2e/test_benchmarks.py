@@ -1277,6 +1277,7 @@ workloads:
         done = self.run_tool("run", "suite.yaml", *HOST, env={"WORK": "4"}, code=1)
         self.assertRegex(done.stdout, r"regressed +bench/mix.*\n +bench/mix<std::uint32_t>\[manual_time=true,n=10000\]\n")
 
+    @unittest.skipUnless(pathlib.Path("/proc/self/schedstat").exists(), "the kernel does not say who waited")
     def test_a_time_is_not_blamed_for_what_others_took_from_its_processes(self):
         watched = {"PERFGATE_OTHER_WORK": ""}
         self.run_tool("baseline", "refresh", "suite.yaml", *HOST, "--processes", 8, env=watched)

@@ -160,8 +160,9 @@ TEST(ReviewBaselines, OfEqualRaisesTheFirstIsNamed) {
     slower.anchors["registers"] = 32;
     Files before = files(baseline()), now = files(after);
     for (Files* state : {&before, &now}) {
-        state->at(suite_path).content.replace(std::string(suite_text).find("3%, registers: 0%"), 17,
-                                              "9%, registers: 9%");
+        state->at(suite_path)
+            .content.replace(std::string(suite_text).find("3%, registers: 0%"), 17,
+                             "9%, registers: 9%");
     }
     const auto findings = review(before, now, suite::test::workloads()).findings;
     EXPECT_NE(in_words(findings).find("2 values worse by up to +6.2 % (gpu_time)"),
