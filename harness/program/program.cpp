@@ -243,7 +243,8 @@ class Captures {
 /// from them.
 class Watch {
   public:
-    Watch(const Program& program, ProcessTree& tree) : program_(program), tree_(tree) {}
+    Watch(const Program& program, pid_t child, ProcessTree& tree)
+        : program_(program), child_(child), tree_(tree) {}
 
     void look_if_due() {
         if ((program_.watch || program_.is_measured) && Clock::now() >= next_) look();
@@ -255,13 +256,26 @@ class Watch {
         if (program_.watch) program_.watch(processes);
         if (program_.is_measured) {
             std::vector<pid_t> pids;
-            for (const Process& process : processes) pids.push_back(process.pid);
+            for (const Process& process : processes) {
+                pids.push_back(process.pid);
+                alone_ = alone_ && process.pid == child_ && has_one_thread(process.pid);
+            }
             others_.look(pids);
         }
         const Clock::duration rest =
             (program_.watch ? most_share : most_share_unasked) * (processor_time() - before);
         next_ = Clock::now() + std::max<Clock::duration>(interval(), rest);
         return processes.size();
+    }
+    /// Until the child is reaped, the kernel knows how long its first thread ran and waited in all.
+    /// Of other threads it does not: after this look their rest would count as nothing.
+    void look_at_the_end() {
+        siginfo_t info{};
+        if (program_.is_measured && alone_ &&
+            waitid(P_PID, static_cast<id_t>(child_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+            info.si_pid == child_) {
+            others_.look({child_});
+        }
     }
     std::optional<util::OtherWork> other_work(const rusage& used) const {
         if (!program_.is_measured) return std::nullopt;
@@ -280,6 +294,14 @@ class Watch {
         return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
     }
 
+    static bool has_one_thread(pid_t process) {
+        std::error_code gone;  // it has not more, then
+        constexpr std::uintmax_t of_an_empty_folder = 2;
+        const auto links =
+            std::filesystem::hard_link_count(fmt::format("/proc/{}/task", process), gone);
+        return gone || links == of_an_empty_folder + 1;
+    }
+
     /// A long program that nobody asked to watch is hardly looked at.
     Clock::duration interval() const {
         if (program_.watch) return milliseconds(20);
@@ -290,8 +312,10 @@ class Watch {
     static constexpr int most_share = 20;  ///< looking takes at most one part of so many
     static constexpr int most_share_unasked = 100;
     const Program& program_;
+    const pid_t child_;
     ProcessTree& tree_;
     util::OtherWorkWatch others_;
+    bool alone_ = true;  ///< no look has seen another thread than the child's first
     Clock::time_point begin_ = Clock::now(), next_ = begin_;
 };
 
@@ -305,7 +329,7 @@ End run(const Program& program, const std::function<bool()>& stop) {
     const pid_t child = start(program, mark, captures.streams());
     captures.close_writers();
     ProcessTree tree(child, mark);
-    Watch watch(program, tree);
+    Watch watch(program, child, tree);
     // Reports the end of the program at once. Without pidfd support, poll instead.
     const int process = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
     End end;
@@ -313,7 +337,11 @@ End run(const Program& program, const std::function<bool()>& stop) {
     bool reaped = false;
     rusage used{};
     auto pause = milliseconds(1);
-    while (!(reaped = has_ended(child, status, used))) {
+    const auto ended = [&] {
+        watch.look_at_the_end();
+        return has_ended(child, status, used);
+    };
+    while (!(reaped = ended())) {
         const bool late = program.time_limit && Clock::now() - begin >= *program.time_limit;
         if (late || (stop && stop())) {
             end.outcome = late ? Outcome::timed_out : Outcome::interrupted;

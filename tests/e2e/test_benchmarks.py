@@ -14,6 +14,7 @@ import xml.etree.ElementTree as xml
 
 import tool
 
+PROCESSORS = {f"cpu{number}" for number in os.sched_getaffinity(0)}
 EXAMPLE = pathlib.Path(os.environ["PERFGATE_BUILD_DIR"]) / "bin" / "example_benchmark"
 DATA = tool.SOURCE / "tests" / "data" / "benchmarks"
 
@@ -1277,6 +1278,8 @@ workloads:
         done = self.run_tool("run", "suite.yaml", *HOST, env={"WORK": "4"}, code=1)
         self.assertRegex(done.stdout, r"regressed +bench/mix.*\n +bench/mix<std::uint32_t>\[manual_time=true,n=10000\]\n")
 
+    @unittest.skipUnless(os.path.exists("/proc/self/schedstat") and PROCESSORS & set(pathlib.Path("/proc/stat").read_text().split()),
+                         "/proc does not say who waited or used these processors")
     def test_a_time_is_not_blamed_for_what_others_took_from_its_processes(self):
         watched = {"PERFGATE_OTHER_WORK": ""}
         self.run_tool("baseline", "refresh", "suite.yaml", *HOST, "--processes", 8, env=watched)

@@ -77,6 +77,15 @@ TEST_F(CuptiVersions, cuda_12_gives_the_same_records_as_cuda_13) {
     }
 }
 
+TEST_F(CuptiVersions, samples_need_the_counters_of_12_6) {
+    settings_.level = Level::samples;
+    settings_.cupti = PERFGATE_MOCK_FOLDER "/1204/libcupti.so.12";
+    run({"kernels", "3", "k"});
+    const Reasons reasons = recording().incomplete;
+    ASSERT_EQ(1u, reasons.size());
+    EXPECT_NE(std::string::npos, reasons[0].find("counters need")) << reasons[0];
+}
+
 TEST_F(CuptiVersions, the_copy_of_cuda_12_in_the_process_is_taken_though_there_is_one_of_cuda_13) {
     settings_.cupti = PERFGATE_MOCK_FOLDER "/libcupti.so.13";
     environment_ = {{"LD_PRELOAD", PERFGATE_MOCK_FOLDER "/1204/libcupti.so.12"}};

@@ -264,6 +264,20 @@ TEST(ProgramCounters, what_the_chip_does_not_count_does_not_apply_to_the_case) {
     EXPECT_EQ(results[0].metrics.at("dram_bytes").batches.at(0).samples, std::vector{4096.0});
 }
 
+TEST(BatchResults, only_cases_with_metrics_over_time_are_sampled) {
+    std::vector<model::PlannedCase> planned(3);
+    planned[0].metrics = {"gpu_time", "launches"};
+    planned[1].metrics = {"gpu_time", "sm_active"};
+    planned[2].metrics = {"of_no_metric"};
+    measure::ProgramRequest request;
+    for (model::PlannedCase& each : planned) {
+        each.subject = std::make_shared<const Program>(std::make_shared<const Command>(), Piece());
+        request.cases.push_back(&each);
+    }
+    std::vector<model::CaseResult> results(3);
+    EXPECT_EQ(BatchResults(request, results).sampled_cases(), std::vector<std::size_t>{1});
+}
+
 TEST(ProgramCounters, processes_on_their_own_gpus_are_all_counted) {
     const auto of_ranks = [](std::uint8_t second_gpu, const std::string& second_rank) {
         std::vector<Recordings> passes;

@@ -254,6 +254,13 @@ TEST(ChangePoints, ChangesNearEachOtherDoNotHideEachOther) {
     }
 }
 
+TEST(ChangePoints, FortyNightsHaveAsManyPlacesElsewhereAsWindowsOfSixNeed) {
+    for (const std::uint64_t seed : {12, 21}) {
+        Random random(seed);
+        EXPECT_EQ(1u, change_places(nights(random, 40, step(20, 0.014))).size()) << seed;
+    }
+}
+
 TEST(ChangePoints, NoiseBeforeAnotherChangeDoesNotHideAChange) {
     Random random(8), noise(9);
     std::vector<double> levels;

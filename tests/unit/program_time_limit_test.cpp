@@ -45,6 +45,14 @@ TEST(TimeLimit, KillsAProgramAndItsChildThatIgnoreTerm) {
     }
 }
 
+TEST(Watch, WhatOthersTookFromAShortProgramIsKnown) {
+    if (std::ifstream("/proc/self/schedstat").fail()) GTEST_SKIP() << "the kernel does not tell";
+    Program program;
+    program.words = {"true"};
+    program.is_measured = true;
+    for (int i = 0; i < 50; ++i) EXPECT_TRUE(run(program, {}).other_work) << i;
+}
+
 TEST(Watch, ALookThatWaitsForABusyMachineDoesNotPutOffTheNext) {
     const TemporaryFolder folder;
     Program program;

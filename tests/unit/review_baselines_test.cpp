@@ -151,6 +151,25 @@ TEST(ReviewBaselines, ARefreshWithBetterTimesIsNotListed) {
     EXPECT_EQ(in_words(reviewed(baseline(), better)), "");
 }
 
+TEST(ReviewBaselines, OfEqualRaisesTheFirstIsNamed) {
+    model::Baseline after = baseline();
+    model::BaselineCase& slower = after.cases.at(victim);
+    slower.metrics.at("gpu_time").value *= 1.0625;
+    for (model::Batch& batch : times(slower)) batch.samples.front() *= 1.0625;
+    slower.metrics.at("registers") = counted(34, "registers");
+    slower.anchors["registers"] = 32;
+    Files before = files(baseline()), now = files(after);
+    for (Files* state : {&before, &now}) {
+        state->at(suite_path)
+            .content.replace(std::string(suite_text).find("3%, registers: 0%"), 17,
+                             "9%, registers: 9%");
+    }
+    const auto findings = review(before, now, suite::test::workloads()).findings;
+    EXPECT_NE(in_words(findings).find("2 values worse by up to +6.2 % (gpu_time)"),
+              std::string::npos)
+        << in_words(findings);
+}
+
 TEST(ReviewBaselines, ProcessesThatDisagreeAreListed) {
     const std::vector<Finding> findings = found([](model::BaselineCase& expected) {
         std::vector<model::Batch>& batches = times(expected);

@@ -66,6 +66,7 @@ TEST(MedianRule, ExactlyAtTheTolerancePassesWhateverTheDecimalTextRoundsTo) {
     // 12.7102 / 12.34 is 1.03, and not one of these numbers is a double.
     EXPECT_EQ(verdict(12.34, 12.7102, three_percent), Verdict::pass);
     EXPECT_EQ(verdict(0.1, 0.103, three_percent), Verdict::pass);
+    EXPECT_EQ(verdict(100007, 103007.21, three_percent), Verdict::pass);
     EXPECT_EQ(verdict(0.1, 0.10300001, three_percent), Verdict::regressed);
 }
 

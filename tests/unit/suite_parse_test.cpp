@@ -176,6 +176,15 @@ TEST(SuiteParse, TellsAllProblemsAtOnceInTheFilesOrder) {
         "defaults, workloads, overrides, expect; did you mean 'workloads'?");
 }
 
+TEST(SuiteParse, AnIntegerReachesItsMaximum) {
+    const auto sized = [](const std::string& m) {
+        return with_workloads("  - workload: gemm\n    variants: [naive]\n    params: {m: " + m +
+                              ", n: 1, k: 1}\n");
+    };
+    EXPECT_EQ(parse(sized("16384")).cases.size(), 1U);
+    EXPECT_NE(refusal_of(sized("16385")).find("an integer from 1 to 16384"), std::string::npos);
+}
+
 TEST(SuiteParse, TellsFiftyProblemsAndCountsTheRest) {
     std::string yaml = with_workloads("  - workload: copy\n    variants: [plain]\n");
     for (int i = 0; i < 60; ++i) yaml += "unknown" + std::to_string(i) + ": 1\n";

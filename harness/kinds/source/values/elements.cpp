@@ -141,7 +141,7 @@ void fill_uniform(ElementType type, std::uint64_t key, std::uint64_t first,
         for (std::size_t n = 1; n < threads; ++n) {
             others.emplace_back(fill, n * part, std::min(count, (n + 1) * part));
         }
-        fill(0, std::min(count, part));
+        fill(0, part);
     });
 }
 
