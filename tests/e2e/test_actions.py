@@ -504,6 +504,19 @@ class PullRequest(Played):
         self.assertTrue((self.artifacts / "perfgate/verdict.json").is_file())
         self.assertIn("regressed", jobs["measure"].summary)
 
+    def test_a_review_that_could_not_begin_is_infrastructure_and_a_finding_is_not(self):
+        self.record_baseline()
+        curl = self.tools / "curl"
+        script(curl, "#!/bin/bash\n" + f"[ -e '{self.folder}/once' ] || {{ touch '{self.folder}/once'; exit 7; }}\n" + curl.read_text())
+        for title in ("perfgate infrastructure", "perfgate review"):
+            jobs = self.run_it({"full_name": "owner/kernels"})
+            self.assertEqual(("failure", "success", "failure"), tuple(jobs[each].result for each in ("review", "measure", "gate")))
+            self.assertEqual([title], [each.properties["title"] for each in jobs["gate"].annotations])
+            for path in (self.repository / "baselines").glob("*/*.json"):
+                path.write_text(json.dumps(json.loads(path.read_text())))
+            self.commit("edited")
+            shutil.rmtree(self.artifacts)
+
     def test_what_it_loosens_is_annotated_by_a_perfgate_that_it_did_not_bring(self):
         self.record_baseline()
         base = self.git("rev-parse", "HEAD").strip()
