@@ -52,6 +52,7 @@ struct Needs {
     bool host_alone = true;  ///< every case is one of the host backend
     /// Cases of workloads that no plugin here has: on what machine is not known.
     bool plugin = false;
+    bool python = false;     ///< a file or a program is Python's
     std::string own_plugin;  ///< the first that a suite names
     std::string built;       ///< the first program that a build makes, as far as is known
 
@@ -142,6 +143,7 @@ Needs needs_of(const AdoptionChoice& choice, const std::string& config) {
             const std::size_t scripts = scripts_of(file.content, path);
             const suite::Suite suite = review::read_suite(path, files, bundled, notes);
             // What only a run knows of them may be for any machine.
+            needs.python = needs.python || scripts > 0;
             const bool open = scripts > 0 && !notes.empty();
             needs.plugin = needs.plugin || open;
             needs.host_alone = needs.host_alone && !open;
@@ -167,10 +169,12 @@ Needs needs_of(const AdoptionChoice& choice, const std::string& config) {
                                         ? each.subject->needs_gpu()
                                         : each.target == model::Target::cuda;
                 needs.gpu = needs.gpu || (of_gpu && !each.inferred);
-                if (each.target != model::Target::program || !needs.built.empty()) continue;
+                if (each.target != model::Target::program) continue;
                 model::CaseResult said;
                 each.subject->describe(said);
-                if (is_built(said.command.front(), path)) needs.built = said.command.front();
+                const std::string& program = said.command.front();
+                needs.python = needs.python || program.starts_with("python");
+                if (needs.built.empty() && is_built(program, path)) needs.built = program;
             }
         } catch (const util::InputError& problem) {
             add_problem(problems,
@@ -285,7 +289,7 @@ void require_place(const std::string& place, const Ci& ci) {
     if (of_repository) require_plain("--archive-at", place, "_./-+");
     if (!whole || !is_plain(path, "_./-+:%~=&?")) {
         throw util::InputError(fmt::format(
-            "--archive-at {}: expected https://… or {}", util::printable(place),
+            "--archive-at {}: expected http(s)://… or {}", util::printable(place),
             ci.name == "github" ? "a file of this repository" : "a file of the machines, /…"));
     }
 }
@@ -293,11 +297,17 @@ void require_place(const std::string& place, const Ci& ci) {
 void find_archive(const AdoptionChoice& choice, const Ci& ci, Adopted& adopted) {
     const std::string& file = choice.archive;
     const std::string name = shelf_name(file);
+    std::error_code error;
+    if (!fs::exists(file, error)) {
+        throw util::InputError(
+            fmt::format("--archive {}: there is no such file", util::printable(file)));
+    }
     // A build between releases has its commit behind the version.
     if (!is_plain(name, "._-") || !name.starts_with("perfgate-" PERFGATE_VERSION "-") ||
         !name.ends_with("-linux-x86_64.tar.gz")) {
         throw util::InputError(
-            fmt::format("--archive {}: expected a release, perfgate-{}-linux-x86_64.tar.gz",
+            fmt::format("--archive {}: expected a release under its own name, "
+                        "perfgate-{}-linux-x86_64.tar.gz",
                         util::printable(file), PERFGATE_VERSION));
     }
     const std::string content = util::read_file(file, archive_limit, "archive");
@@ -378,6 +388,7 @@ Adopted adopted_by(const AdoptionChoice& choice, const Ci& ci, std::vector<std::
     }
     adopted.baselines = fs::path(suite::baselines_of(adopted.profile)).lexically_normal().string();
     require_plain("the config's baselines", adopted.baselines, "_./-");
+    adopted.python = adopted.needs.python;
     adopted.suites = chosen.suites;
     adopted.plugins = choice.plugins;
     adopted.runners = choice.runners;
@@ -439,7 +450,10 @@ Adoption adopt(const AdoptionChoice& choice) {
     }
     if (!adopted.config_text.empty()) texts[adopted.config] = adopted.config_text;
     const util::Folder root(".");
+    std::error_code error;
     for (const auto& [path, text] : texts) {
+        if (fs::exists(path, error) && util::read_file(path, template_limit, "file") != text)
+            adoption.replaced.push_back(path);
         root.below(fs::path(path).parent_path()).write(fs::path(path).filename(), text);
         adoption.files.push_back(path);
     }

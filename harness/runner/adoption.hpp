@@ -34,6 +34,7 @@ struct AdoptionChoice {
 
 struct Adoption {
     std::vector<std::string> files;     ///< written, below the current folder
+    std::vector<std::string> replaced;  ///< of these, what had another content
     std::string found;                  ///< what the suites need, in one line
     std::vector<std::string> warnings;  ///< one line each
     /// What is left for a person, in this order.

@@ -27,6 +27,10 @@ bool several(const Pipeline& pipeline) {
     return pipeline.runners.size() > 1;
 }
 
+bool is_address(const std::string& archive) {
+    return archive.find("://") != std::string::npos;
+}
+
 std::string guide(const Pipeline& pipeline) {
     if (pipeline.owner.empty())
         return "'perfgate doctor' there, as the runner's user, names what is missing";
@@ -80,8 +84,7 @@ void add_github(const Pipeline& pipeline, Values& values) {
     if (pipeline.owner.empty()) {
         values["setup"] = lookup(values, false)("setup_archive");
         values["action"] = "./.perfgate/share/perfgate/ci/action";
-        if (!pipeline.archive_given || pipeline.archive.find("://") != std::string::npos)
-            values["default_branch"] = "";
+        if (!pipeline.archive_given || is_address(pipeline.archive)) values["default_branch"] = "";
     } else {
         values["action"] = fmt::format("{}/ci/action@{}", pipeline.owner, pipeline.sha);
         values["archive_env"] = values["default_branch"] = "";
@@ -143,6 +146,12 @@ Values values_of(const Pipeline& pipeline, const Ci& ci) {
         {"archive_sum", pipeline.archive_sum},
         {"archive_file", file},
         {"archive_name", renamed},
+        // No label moves these jobs: some may write, and a runner that measures is not safe.
+        {"archive_hosted",
+         ci.name == "github" && is_address(pipeline.archive)
+             ? ". GitHub's own machines run the jobs that do not measure: if they cannot reach it, "
+               "commit the file and name that with --archive-at"
+             : ""},
         {"archive_copy", copied ? fmt::format("cp {} {} && ", file, renamed) : ""},
         {"archive_upload", copied ? renamed : file},
         {"machines", joined(pipeline.runners, " and one for ")},
@@ -166,6 +175,7 @@ Values values_of(const Pipeline& pipeline, const Ci& ci) {
     values["shelf_step"] = pipeline.archive_file.empty()
                                ? ""
                                : fragment(pipeline.archive_given ? "shelf_given" : ci.shelf_step);
+    values["python_step"] = pipeline.python ? fragment("python_step") : "";
     std::error_code error;
     values["include_step"] =
         fs::exists(".gitlab-ci.yml", error)

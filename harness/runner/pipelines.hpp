@@ -20,6 +20,7 @@ struct Pipeline {
     std::string archive_sum;     ///< SHA-256; empty: what lies beside the archive says it
     std::string archive_file;    ///< what is to be put where jobs find it; empty: it is published
     bool archive_given = false;  ///< `archive` is where the user says, not the shelf
+    bool python = false;         ///< jobs start Python, which needs what the suites' files import
     std::string baselines, build;
     std::vector<std::string> suites, plugins, runners;
 };

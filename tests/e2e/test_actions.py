@@ -172,36 +172,31 @@ class Played(tool.Case):
 
     # What tests start from.
 
-    def record_baseline(self, factor=1):
-        """A baseline of what this machine measures, as if it had taken `factor` of that time.
+    def record_baseline(self, factor=1, board=None):
+        """A baseline of what this machine measures, as if it had taken `factor` of that time, or on another board.
         Returns the run."""
         suite = ((self.repository / "suites/small.yaml").read_text() +
                  (self.repository / "configs/ci.yaml").read_text())
+        recorded = self.folder / "recorded"
         if suite not in RECORDED:
-            recorded = self.folder / "recorded"
             self.run_tool("run", "suites/small.yaml", "--config", "configs/ci.yaml",
                           "--set", "no_baseline=skip", "--out", recorded, cwd=self.repository)
-            self.run_tool("baseline", "refresh", recorded / "run.json", cwd=self.repository)
-            baselines = self.repository / "baselines"
-            RECORDED[suite] = ({path.relative_to(self.repository): path.read_text()
-                                for path in baselines.rglob("*.json*")},
-                               (recorded / "run.json").read_text())
-            shutil.rmtree(baselines)
-        files, run = RECORDED[suite]
-        for path, text in files.items():
-            self.write(self.repository / path, text)
-            if factor == 1 or path.suffix != ".json":
-                continue
-            document = json.loads(text)
-            for case in document["cases"].values():
-                time = case["metrics"]["host_time"]
-                time["value"] *= factor
-                for values, where in [("processes", time)] + [("samples", each) for each in time.get("batches", [])]:
-                    if values in where:
-                        where[values] = [value * factor for value in where[values]]
-            self.write(self.repository / path, json.dumps(document))
+            RECORDED[suite] = (recorded / "run.json").read_text()
+        run = json.loads(RECORDED[suite])
+        if board:
+            run["environment"]["device"]["board"] = board
+        for case in run["suites"][0]["cases"]:
+            time = case["metrics"]["host_time"]
+            time["value"] *= factor
+            for batch in time["batches"]:
+                batch["samples"] = [value * factor for value in batch["samples"]]
+                batch["device"] = board or batch["device"]
+        self.write(recorded / "run.json", json.dumps(run))
+        shutil.rmtree(self.repository / "baselines", ignore_errors=True)
+        self.run_tool("baseline", "refresh", recorded / "run.json", cwd=self.repository)
+        (self.repository / "baselines/.gitattributes").unlink()
         self.commit("baseline")
-        return json.loads(run)
+        return json.loads(RECORDED[suite])
 
     def anchor_at(self, share):
         """Changes of the baselines were accepted before, since they had this share of their values."""
@@ -509,6 +504,19 @@ class PullRequest(Played):
         self.assertTrue((self.artifacts / "perfgate/verdict.json").is_file())
         self.assertIn("regressed", jobs["measure"].summary)
 
+    def test_a_review_that_could_not_begin_is_infrastructure_and_a_finding_is_not(self):
+        self.record_baseline()
+        curl = self.tools / "curl"
+        script(curl, "#!/bin/bash\n" + f"[ -e '{self.folder}/once' ] || {{ touch '{self.folder}/once'; exit 7; }}\n" + curl.read_text())
+        for title in ("perfgate infrastructure", "perfgate review"):
+            jobs = self.run_it({"full_name": "owner/kernels"})
+            self.assertEqual(("failure", "success", "failure"), tuple(jobs[each].result for each in ("review", "measure", "gate")))
+            self.assertEqual([title], [each.properties["title"] for each in jobs["gate"].annotations])
+            for path in (self.repository / "baselines").glob("*/*.json"):
+                path.write_text(json.dumps(json.loads(path.read_text())))
+            self.commit("edited")
+            shutil.rmtree(self.artifacts)
+
     def test_what_it_loosens_is_annotated_by_a_perfgate_that_it_did_not_bring(self):
         self.record_baseline()
         base = self.git("rev-parse", "HEAD").strip()
@@ -694,7 +702,7 @@ class Nightly(Played):
         super().setUp()
         self.fake_gh('case "$*" in "pr list"*) cat "$HOME/open" 2>/dev/null || true ;; esac')
         # A baseline of few processes: the way of the files is tested here, not their content.
-        self.install('[ "$1" != baseline ] || { shift 2; set -- baseline refresh '
+        self.install('[ "$1 $2" != "baseline refresh" ] || { shift 2; set -- baseline refresh '
                      f'--processes 3 "$@"; }}\nexec "{tool.PERFGATE}" "$@"')
 
     def run_it(self):
@@ -768,10 +776,7 @@ class Nightly(Played):
         self.assertEqual(before, self.git("rev-parse", "perfgate-history"))
 
     def test_a_board_that_the_baselines_lack_is_added_by_itself(self):
-        board = self.record_baseline()["environment"]["device"]["board"]
-        for path in (self.repository / "baselines").rglob("small.json"):
-            path.write_text(path.read_text().replace(f'"{board}"', '"another"'))
-        self.commit("of another machine")
+        board = self.record_baseline(board="another")["environment"]["device"]["board"]
         self.git("config", "receive.denyCurrentBranch", "ignore")  # a server has no working tree
         jobs = self.run_it()
         self.assertEqual(("success", "success"), (jobs["measure"].result, jobs["propose"].result),
@@ -785,11 +790,37 @@ class Nightly(Played):
 
     def test_what_is_fit_is_proposed_though_other_cases_are_not(self):
         self.record_baseline(factor=1e3)
-        self.install('[ "$1" = baseline ] || exec "{0}" "$@"\nshift 2\n'
+        self.install('[ "$1 $2" = "baseline refresh" ] || exec "{0}" "$@"\nshift 2\n'
                      '"{0}" baseline refresh --processes 3 "$@"\nexit 4'.format(tool.PERFGATE))
         jobs = self.run_it()
         self.assertEqual(("success", "success"), (jobs["measure"].result, jobs["propose"].result),
                          jobs["measure"].log + jobs["propose"].log)
+
+    def test_what_a_runner_tampered_with_is_neither_pushed_nor_proposed(self):
+        def edit(folder):
+            path, = folder.rglob("small.json")
+            path.write_text(re.sub(r'"value":\d+', '"value":1', path.read_text()))
+
+        self.record_baseline(factor=1e3)
+        self.git("config", "receive.denyCurrentBranch", "ignore")  # a server has no working tree
+        before = self.git("rev-parse", "main")
+        for pattern in ("perfgate-notes*", "perfgate-baselines*"):
+            for tamper in (edit, lambda folder: script(folder / "run.sh", "#!/bin/sh\n")):
+                with self.subTest(pattern, tamper=tamper.__name__):
+                    download = self.download
+
+                    def tampered(runner, inputs):
+                        download(runner, inputs)
+                        if inputs.get("pattern") == pattern:
+                            tamper(runner.workspace / inputs["path"])
+
+                    with unittest.mock.patch.object(self, "download", tampered):
+                        jobs = self.run_it()
+                    self.assertEqual(("success", "failure"), (jobs["measure"].result, jobs["propose"].result), jobs["propose"].log)
+                    self.assertEqual("", self.calls.read_text())
+                    if pattern == "perfgate-notes*":
+                        self.assertEqual(before, self.git("rev-parse", "main"))
+                    self.assertNotIn("perfgate/baselines", self.git("branch"))
 
     def test_what_could_not_be_measured_is_no_baseline(self):
         self.write("repository/configs/ci.yaml", CONFIG.replace("host", "cuda", 1))

@@ -94,7 +94,11 @@ class Adopt(tool.Case):
                     self.assertNotRegex(written, r"@[a-z_]+@|OWNER|another repository|SPDX")
                     self.assertIn("perfgate adopt", written.splitlines()[0])
                     self.assertIn("perfgate", written)
-        # The same again replaces its own files.
+        # The same again replaces its own files, and says what had another content.
+        self.assertNotIn("replaced", self.adopt().stdout)
+        with open(self.folder / ".github/workflows/perfgate-nightly.yml", "a") as file:
+            file.write("# edited\n")
+        self.assertIn("\nreplaced other content of .github/workflows/perfgate-nightly.yml: git diff", self.adopt().stdout)
         self.adopt("--ci", "github", "--runner", "h100")
         self.assertEqual(["self-hosted", "h100"], self.workflow()["jobs"]["measure"]["runs-on"])
 
@@ -112,12 +116,15 @@ class Adopt(tool.Case):
                 self.write("suites/bench", "#!/bin/sh\n")
                 done = self.adopt()
                 self.assertEqual("", done.stderr)
+                self.assertEqual(text == PYTHON, "python3 on the PATH of the jobs" in done.stdout)
                 self.assertEqual(["self-hosted", label], self.workflow()["jobs"]["measure"]["runs-on"])
                 config = (self.folder / "configs/ci.yaml").read_text()
                 self.assertEqual(backend, yaml.safe_load(config)["backend"])
                 self.assertNotRegex(config, "suites/gemm|config.schema")
                 self.assertEqual("fail", yaml.safe_load(config)["policy"]["no_baseline"])
                 (self.folder / "configs/ci.yaml").unlink()
+        self.suite(PROGRAM.replace("./app", "python3, app.py"))
+        self.assertIn("python3 on the PATH of the jobs", self.adopt().stdout)
         # One case for a GPU among others is enough.
         self.suite(HOST, "a")
         self.suite(GPU, "b")
@@ -195,7 +202,7 @@ class Adopt(tool.Case):
         for file, content, part in ((f"none{end}", whole, "expected a release"), ("other.tar.gz", whole, "expected a release"),
                                     (f"perfgate-{version}-$(x){end}", whole, "expected a release"),
                                     (f"perfgate-{version}0{end}", whole, f"perfgate-{version}{end}"),
-                                    (f"perfgate-{version}-none{end}", None, "No such file"),
+                                    (f"perfgate-{version}-none{end}", None, "there is no such file"),
                                     (f"perfgate-{version}-text{end}", b"text", "is no gzip file"),
                                     (f"perfgate-{version}-start{end}", whole[:2], "cut or damaged"),
                                     (f"perfgate-{version}-cut{end}", whole[:-1], "cut or damaged"),
@@ -228,6 +235,8 @@ class Adopt(tool.Case):
             with self.subTest(ci, place=place):
                 said = self.adopt("--ci", ci, given=("--archive", name, "--archive-at", place)).stdout
                 self.assertIn(f"Let {place} be {name}", said)
+                # There, jobs that do not measure are not on the user's machines.
+                self.assertEqual(ci == "github" and "://" in place, "GitHub's own machines" in said)
                 self.assertIn(f"'{place}'", (self.folder / sorted(FILES[ci])[0]).read_text())
         for ci, place in (("github", "/opt/p.tar.gz"), ("github", "../p.tar.gz"), ("github", "ftp://files.example/p"), ("github", "file:///p"),
                           ("gitlab", "tools/p.tar.gz"), ("jenkins", "/opt/'$(touch x)'"), ("github", "https://x/${{ secrets.X }}"),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <cstddef>
@@ -24,6 +25,10 @@ int write_pipelines(const runner::AdoptionChoice& choice) {
     std::string text;
     for (const std::string& file : adoption.files) {
         text += fmt::format("wrote {}\n", util::printable(file));
+    }
+    if (!adoption.replaced.empty()) {
+        text += fmt::format("replaced other content of {}: git diff shows it\n",
+                            fmt::join(adoption.replaced, ", "));
     }
     text += fmt::format("{}\n\n{} left:\n", adoption.found,
                         util::counted(adoption.steps.size(), "step"));
@@ -75,8 +80,8 @@ Body add_adopt(CLI::App& verb) {
             ->type_name("FILE")
             ->excludes(from);
     verb.add_option("--archive-at", choice->archive_place,
-                    "Where jobs find it: an address, a file of the machines or, for github, of "
-                    "the repository (default: a release of the repository, GitLab's package "
+                    "Where jobs find it: an address, or a file of the machines (for github, of "
+                    "the repository; default: a release of the repository, GitLab's package "
                     "registry, or /opt)")
         ->type_name("PLACE")
         ->needs(archive);
