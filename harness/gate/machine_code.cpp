@@ -92,13 +92,28 @@ bool is_of_program(const std::vector<Kernel>& kernels) {
                        [](const Kernel& kernel) { return kernel.launches > 0; });
 }
 
+/// "1 kernel → 2, new: bias_silu_kernel"; `names` are those with code that none had before.
+std::string number_difference(const std::vector<Kernel>& before, const std::vector<Kernel>& now,
+                              std::vector<std::string>& names) {
+    std::vector<std::string> known, added;
+    for (const Kernel& kernel : before) add_name(kernel, known);
+    for (const Kernel& kernel : now) {
+        if (std::ranges::find(before, kernel.code, &Kernel::code) != before.end()) continue;
+        add_name(kernel, names);
+        const std::string name = model::short_kernel_name(kernel.name);
+        if (std::ranges::find(known, name) == known.end()) add_name(kernel, added);
+    }
+    std::string text = fmt::format("machine code changed: {} kernel{} → {}", before.size(),
+                                   before.size() == 1 ? "" : "s", now.size());
+    if (!added.empty()) text += ", new: " + added.front();
+    if (added.size() > 1) text += fmt::format(" and {} more", added.size() - 1);
+    return text;
+}
+
 /// For kernels whose machine code is known; `names` are those that have other code.
 std::string code_difference(const std::vector<Kernel>& before, const std::vector<Kernel>& now,
                             std::vector<std::string>& names) {
-    if (before.size() != now.size()) {
-        return fmt::format("machine code changed: {} kernel{} → {}", before.size(),
-                           before.size() == 1 ? "" : "s", now.size());
-    }
+    if (before.size() != now.size()) return number_difference(before, now, names);
     for (std::size_t i = 0; i < now.size(); ++i) {
         if (before[i].code != now[i].code) add_name(now[i], names);
     }

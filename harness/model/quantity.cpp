@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cmath>
+#include <limits>
 #include <span>
 
 #include "util/text.hpp"
@@ -101,10 +102,10 @@ std::string all_digits(double value, std::string_view unit) {
     return with_separators(util::number_text(value)) + plain_suffix(unit);
 }
 
-/// Both with enough digits to distinguish them, or nothing if that takes more digits than people
-/// read.
+/// Both with enough digits to distinguish them, or nothing if those of integers are all needed.
 std::optional<QuantityTexts> told_apart(double before, double after, std::string_view unit) {
-    constexpr int most_digits = 6;
+    const bool whole = std::trunc(before) == before && std::trunc(after) == after;
+    const int most_digits = whole ? 6 : std::numeric_limits<double>::max_digits10;
     const std::span<const Step> steps = steps_of(unit);
     const Step scale = steps.empty() ? Step{1, ""} : step_for(after, steps);
     const std::string suffix =

@@ -155,7 +155,7 @@ struct Settled {
 struct CodeFinding {
     std::string base;  ///< fingerprint of the kernel it is compared with; empty: not at hand
     std::string change;  ///< "LDG.E.128 4 → 0, LDG.E 0 → 16 at blend.cu:57", or why it is not known
-    std::string time;   ///< "+38 % of the base's samples are at …"; empty: nothing was sampled
+    std::string time;   ///< "91 % of the added samples are at …"; empty: nothing was sampled
     SourcePlace place;  ///< the line to look at; line 0: none is shown
 
     bool operator==(const CodeFinding&) const = default;

@@ -127,7 +127,7 @@ std::vector<std::array<std::string, 2>> facts_of(const model::VerdictDocument& d
     add("backend", document.backend);
     add("perfgate", document.tool_version);
     add("pull request", run.pull_request);
-    add("revision", run.git_revision);
+    add("revision", revision_text(run.git_revision));
     add("compared with", baselines_text(document));
     add("began", document.started_at);
     add("took", fmt::format("{:.1f} s", document.wall_s));
@@ -201,7 +201,10 @@ class CaseMaker {
         made.place = place_text(verdict.place);
         made.compared_with = baseline_text(verdict);
         if (verdict.verdict != Verdict::pass) made.reasons = reasons(verdict, policy_);
-        if (needs_attention(verdict.verdict)) made.first = first_reason(verdict);
+        if (needs_attention(verdict.verdict)) {
+            made.first = first_reason(verdict);
+            if (!verdict.why.empty()) made.first += in_kernel(verdict);
+        }
         for (const model::Cause& cause : verdict.why) made.why.push_back(cause.sentence);
         made.notes = verdict.notes;
         made.log.text = plain_tail(verdict.log, longest_log);

@@ -233,10 +233,12 @@ std::string short_reason(const JoinedCase& joined, bool with_change) {
     if (effect_of(verdict) == model::Effect::no_baseline) return reason;
     if (!is_compared(joined) || reason.empty()) return first_reason(verdict);
     if (!verdict.why.empty()) reason += "; " + first_reason(verdict);
-    if (!verdict.changed_kernels.empty()) {
-        reason += ", in " + model::brief_kernel_name(verdict.changed_kernels.front());
-    }
-    return reason;
+    return reason + in_kernel(verdict);
+}
+
+std::string in_kernel(const model::CaseVerdict& verdict) {
+    if (verdict.changed_kernels.empty()) return {};
+    return ", in " + model::brief_kernel_name(verdict.changed_kernels.front());
 }
 
 const model::Kernel* changed_kernel_with_source(const JoinedCase& joined) {

@@ -90,6 +90,9 @@ bool is_explained(const JoinedCase& joined);
 /// narrower loads (...), in blend_kernel"; the change only if it is asked for. Untrusted.
 std::string short_reason(const JoinedCase& joined, bool with_change);
 
+/// ", in filter_bank_kernel": the first with other machine code; empty: none has.
+std::string in_kernel(const model::CaseVerdict& verdict);
+
 /// The first kernel with other machine code than the baseline's whose source is known and lies in
 /// the folder in which the run worked; null if there is none.
 const model::Kernel* changed_kernel_with_source(const JoinedCase& joined);

@@ -169,7 +169,7 @@ std::string environment_text(const model::VerdictDocument& document, const model
     add("driver ", environment.driver);
     add("CUPTI ", environment.cupti);
     add("perfgate ", document.tool_version);
-    add("revision ", run.git_revision);
+    add("revision ", revision_text(run.git_revision));
     add("compared with ", baselines_text(document));
     add("ceilings: ", model::in_words(environment.ceilings));
     return text + '\n';

@@ -161,9 +161,19 @@ std::vector<RunNote> notes_of(const model::VerdictDocument& document) {
     return notes;
 }
 
+std::string revision_text(std::string_view revision) {
+    constexpr std::string_view dirty = "-dirty";
+    std::string text(revision);
+    if (text.ends_with(dirty)) {
+        text.replace(text.size() - dirty.size(), dirty.size(), " with uncommitted changes");
+    }
+    return text;
+}
+
 std::string baseline_text(const model::CaseVerdict& verdict) {
     if (verdict.baseline_revision.empty()) return {};
-    return fmt::format("{} of {:.10}", verdict.baseline_revision, verdict.baseline_recorded_at);
+    return fmt::format("{} of {:.10}", revision_text(verdict.baseline_revision),
+                       verdict.baseline_recorded_at);
 }
 
 std::string baselines_text(const model::VerdictDocument& document) {

@@ -61,6 +61,9 @@ struct RunNote {
 /// In order of their first suites. Untrusted.
 std::vector<RunNote> notes_of(const model::VerdictDocument& document);
 
+/// "4f0c2a9 with uncommitted changes" of "4f0c2a9-dirty"; others as they are.
+std::string revision_text(std::string_view revision);
+
 /// "4f2a9c1 of 2026-11-20": the commit of the baseline of a case that did not pass; empty: not
 /// known. Untrusted.
 std::string baseline_text(const model::CaseVerdict& verdict);

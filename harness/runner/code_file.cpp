@@ -254,12 +254,11 @@ report::page::CodeKernel kernel_view(const sass::KernelPair& pair, const Texts& 
         const sass::Line& line = *hot.line;
         report::page::CodeLine& shown = view.lines.emplace_back();
         const bool in_head = line.after.line > 0;
-        const model::SourcePlace& place = in_head ? line.after : line.before;
-        shown.place = fmt::format("{}:{}", place.file, place.line);
-        if (in_head && line.before.line > 0 && line.before != line.after) {
+        if (in_head) shown.place = fmt::format("{}:{}", line.after.file, line.after.line);
+        if (line.before.line > 0 && line.before != line.after) {
             shown.was = fmt::format("{}:{}", line.before.file, line.before.line);
         }
-        if (const auto text = texts.find(place); in_head && text != texts.end())
+        if (const auto text = texts.find(line.after); in_head && text != texts.end())
             shown.text = text->second;
         shown.instructions_before = line.instructions_before;
         shown.instructions_after = line.instructions_after;

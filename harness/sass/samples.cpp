@@ -231,11 +231,10 @@ std::optional<WhereTimeWent> where_time_went(const model::KernelCode& before,
         const auto range = shortest_range(lines, share_of_range * found.added, added_to);
         if (range && is_shown(range->before, range->after)) {
             found.place = range->most->after;
-            found.sentence = fmt::format(
-                "{:+.0f} % of the base's samples are at {}:{}-{}, {}: {:.0f} % of what was added",
-                percent(range->added), range->first.file, range->first.line, range->last.line,
-                reason_added(was, range->before, is, range->after),
-                std::min(100.0, 100 * range->added / found.added));
+            found.sentence = fmt::format("{:.0f} % of the added samples are at {}:{}-{}, {}",
+                                         std::min(100.0, 100 * range->added / found.added),
+                                         range->first.file, range->first.line, range->last.line,
+                                         reason_added(was, range->before, is, range->after));
             return found;
         }
         found.sentence =
@@ -245,11 +244,10 @@ std::optional<WhereTimeWent> where_time_went(const model::KernelCode& before,
         return found;
     }
     found.place = most->after;
-    found.sentence = fmt::format(
-        "{:+.0f} % of the base's samples {}, {}: {:.0f} % of what was added", percent(most_added),
-        are_of(most->after, most->caused_after, most->samples_after),
-        reason_added(was, most->caused_before, is, most->caused_after),
-        std::min(100.0, 100 * most_added / found.added));
+    found.sentence = fmt::format("{:.0f} % of the added samples {}, {}",
+                                 std::min(100.0, 100 * most_added / found.added),
+                                 are_of(most->after, most->caused_after, most->samples_after),
+                                 reason_added(was, most->caused_before, is, most->caused_after));
     return found;
 }
 

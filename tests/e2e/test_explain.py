@@ -129,7 +129,7 @@ class Explain(tool.Case):
         write(cases=[case("LDG.E.EF", 3000)], base=[case("LDG.E", 1000)])
         named = report("--filter", CASE).stdout
         self.assertIn("LDG.E 1 → 0, LDG.E.EF 0 → 1 at k.cu:4", named)
-        self.assertIn("+200 % of the base's samples are at k.cu:5", named)
+        self.assertIn("100 % of the added samples are at k.cu:5", named)
         self.assertIn("- LDG.E R4, desc[UR4][R2.64]", named)
         self.assertIn("+ LDG.E.EF R4, desc[UR4][R2.64]", named)
         self.assertNotIn("\x1b", named)

@@ -59,7 +59,7 @@ exec "{PROGRAM}" newcontext module "{CUBINS}/{cubin}.cubin" kernels $launches sc
     def test_the_line_that_got_slower_is_named_with_its_instructions(self):
         done = self.ab()
         self.assertIn("machine code: LDG.E 0 → 1 at app.cu:9, LDG.E.128 1 → 0", done.stdout)
-        self.assertIn("+50 % of the base's samples are at app.cu:9, waiting for memory", done.stdout)
+        self.assertIn("100 % of the added samples are at app.cu:9, waiting for memory", done.stdout)
         code = self.read_json("perfgate-out/code.json")
         for side, samples in (("base", 2000), ("cases", 3000)):
             (case,) = code[side]

@@ -141,6 +141,9 @@ TEST_F(CodeViews, ALineHasTheSharesOfBothSidesAndWhatItWaitedFor) {
     ASSERT_FALSE(kernels[0].lines.empty());
     const report::page::CodeLine& line = kernels[0].lines[0];
     EXPECT_EQ(line.before + line.after, 100);
+    EXPECT_EQ(line.place, "k.cu:3");
+    EXPECT_EQ(kernels[0].lines.at(1).place, "") << "only the base has it";
+    EXPECT_EQ(kernels[0].lines.at(1).was, "k.cu:2");
     ASSERT_EQ(line.stalls.size(), 1U);
     EXPECT_EQ(line.stalls[0].words, "waiting at a barrier");
     const auto alone = code_views({}, {{head}, {}, {}}).cases.at({"s", "k/a"});

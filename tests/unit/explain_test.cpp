@@ -333,7 +333,7 @@ TEST(Explain, TheMachineCodeAndTheSamplesAreTwoCausesAndTheLineIsNamed) {
     Case made = slower({{"registers", {96, 96}}});
     made.result.code = model::CodeFinding{"ba5e",
                                           "LDG.E.128 1 → 0, LDG.E 0 → 4 at blend.cu:5",
-                                          "+50 % of the base's samples are at blend.cu:6",
+                                          "90 % of the added samples are at blend.cu:6",
                                           {"blend.cu", 6}};
     made.verdict.baseline_kernels.resize(2);
     made.verdict.baseline_kernels[1].code = "ba5e";

@@ -134,7 +134,9 @@ TEST(MachineCode, OfSeveralChangedKernelsTheFirstIsNamedOnceAndTheOthersCounted)
     EXPECT_EQ(difference({{"a", "c0de"}, {"b", "1"}, {"b", "2"}}), start + "kernel b");
     EXPECT_EQ(difference({{"a", "1"}, {"b", "2"}, {"c", "3"}}), start + "kernel a and 2 more");
     EXPECT_EQ(difference({{"a", "c0de"}}), start + "3 kernels → 1");
-    EXPECT_EQ(difference({{"a", "c0de"}, {"b", "c0de"}}, 1), start + "1 kernel → 2");
+    EXPECT_EQ(difference({{"a", "c0de"}, {"a", "c0de"}}, 1), start + "1 kernel → 2");
+    EXPECT_EQ(difference({{"a", "1"}, {"b", "2"}, {"c", "3"}}, 1),
+              start + "1 kernel → 3, new: a and 2 more");
     EXPECT_EQ(difference({{"a", "c0de"}, {"b", ""}, {"c", "3"}}), "") << "one is not known";
 }
 
@@ -153,6 +155,13 @@ TEST(MachineCode, AnotherNumberOfKernelsIsChangedCode) {
         compared([](CaseResult& now, model::Run&) { now.kernels.push_back(kernel("reduce")); });
     EXPECT_EQ(found.change, CodeChange::changed);
     expect_sentence(found.difference);
+}
+
+TEST(MachineCode, OfAnotherNumberOfKernelsThoseWithOtherCodeAreNamed) {
+    const CodeComparison found = compared(
+        [](CaseResult& now, model::Run&) { now.kernels.push_back(kernel("bias_silu", "0ther")); });
+    EXPECT_EQ(found.changed_kernels, std::vector<std::string>{"bias_silu"});
+    EXPECT_TRUE(found.difference.ends_with("1 kernel → 2, new: bias_silu")) << found.difference;
 }
 
 TEST(MachineCode, WhateverElseDiffersLeavesTheDeviceCodeUnchanged) {

@@ -59,8 +59,11 @@ TEST(QuantityPair, DifferentValuesNeverLookTheSame) {
     EXPECT_EQ(close.before, "12.3401 µs");
     EXPECT_EQ(close.after, "12.3402 µs");
     const QuantityTexts closer = quantity_texts(60793.99227430556, 60793.99327430556, "ns");
-    EXPECT_EQ(closer.before, "60,793.99227430556 ns");
-    EXPECT_EQ(closer.after, "60,793.99327430556 ns");
+    EXPECT_EQ(closer.before, "60.793992 µs");
+    EXPECT_EQ(closer.after, "60.793993 µs");
+    const QuantityTexts ratio = quantity_texts(0.9999996452453931, 1.0000010963109303, "ratio");
+    EXPECT_EQ(ratio.before, "0.9999996");
+    EXPECT_EQ(ratio.after, "1.000001");
     const QuantityTexts mebibytes = quantity_texts(138118656, 138094592, "bytes");
     EXPECT_EQ(mebibytes.before, "131.72 MiB");
     EXPECT_EQ(mebibytes.after, "131.70 MiB");

@@ -81,7 +81,7 @@ function kernelTable(kernels: readonly Kernel[]): HTMLElement {
     { class: "wide", tabindex: 0, role: "region", "aria-label": "Kernels" },
     el(
       "table",
-      {},
+      { class: "kernels" },
       el("thead", {}, el("tr", {}, ...heads.map((head) => el("th", { scope: "col" }, head)))),
       el(
         "tbody",

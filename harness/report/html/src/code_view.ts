@@ -18,6 +18,11 @@ function bar(of: CodeKernel, side: "before" | "after", share: number): HTMLEleme
   return el("span", { class: `share ${side}` }, fill, el("b", {}, text));
 }
 
+function legend(): (HTMLElement | string)[] {
+  const sample = (side: "before" | "after") => el("span", { class: `share ${side}` }, el("i", {}));
+  return [": ", sample("before"), " base, ", sample("after"), " this run; the full width is the total of the slower one."];
+}
+
 function stall({ words, before, after }: Stall, compared: boolean): HTMLElement {
   return el("li", {}, name(words), compared ? ` ${percent(before)} → ${percent(after)}` : ` ${percent(after)}`);
 }
@@ -30,7 +35,8 @@ function line(of: CodeLine, kernel: CodeKernel): HTMLElement {
   return el(
     "li",
     {},
-    el("div", { class: "place" }, name(of.place), of.was ? el("span", { class: "muted" }, " was ", name(of.was)) : null),
+    el("div", { class: "place" }, name(of.place), of.was ? el("div", { class: "muted" }, "base: ", name(of.was)) : null),
+    of.place === "" ? el("div", { class: "muted small" }, "Only the base has this line; its text is not kept.") : null,
     of.text ? el("code", {}, name(of.text)) : null,
     compared ? bar(kernel, "before", of.before) : null,
     bar(kernel, "after", of.after),
@@ -86,7 +92,7 @@ export function codeViews(kernels: readonly CodeKernel[]): HTMLElement[] {
       el("p", {}, name(of.sentence)),
       of.time ? el("p", {}, name(of.time)) : null,
       of.classes ? el("p", { class: "muted small" }, name(of.classes)) : null,
-      lines.length > 0 ? el("p", { class: "muted small" }, `${of.timed ? "Time at each line, by its share of the samples" : "Samples at each line"}${compared ? ": base, then this run" : ""}`) : null,
+      lines.length > 0 ? el("p", { class: "muted small" }, of.timed ? "Time at each line, by its share of the samples" : "Samples at each line", ...(compared ? legend() : [])) : null,
       lines.length > 0 ? el("ol", {}, ...lines.map((one) => line(one, of))) : null,
       rows(of),
     );

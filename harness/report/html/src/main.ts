@@ -4,13 +4,23 @@ import "./base.css";
 import "./style.css";
 import { CasePanel } from "./case_panel";
 import { type Case, parseReport, type Report } from "./document";
-import { debounced, el, name } from "./dom";
+import { debounced, el, facts, name } from "./dom";
 import { filterBar } from "./filter_bar";
 import { outcomeOf, overview } from "./overview";
 import { type Point, pointOf, wholeRoofline } from "./roofline";
 import { everything, fromHash, isFiltered, select, type Selection, type SortKey, toHash } from "./selection";
 import { CaseTable } from "./table";
 import { themeSwitch } from "./theme";
+
+/** Of what docs/verdicts.md explains, what the sentences of a case say. */
+const words: readonly [string, string][] = [
+  ["tolerance", "how much worse a value may be than the baseline"],
+  ["95 % interval", "contains the true change in 95 of 100 such runs"],
+  ["detects ≥", "the smallest change that the gate finds nine times out of ten"],
+  ["slowest tenth", "of a time's samples; its value leaves them out"],
+  ["samples", "where a kernel's warps were when the GPU looked, and what they waited for"],
+  ["not judged", "measured, but without a tolerance"],
+];
 
 /** Below this width the case covers the page. */
 const beside = window.matchMedia("(min-width: 1100px)");
@@ -43,7 +53,7 @@ function start(report: Report): void {
   const device = report.data.facts.find(([label]) => label === "device")?.[1] ?? "";
   const header = el("header", {}, el("span", { class: "brand" }, "perfgate"), name(device, { class: "muted" }), themeSwitch());
   const licences = document.getElementById("licences")?.textContent ?? "";
-  const footer = el("footer", {}, el("details", {}, el("summary", {}, "Licences of the chart libraries"), el("pre", { tabindex: 0 }, licences)));
+  const footer = el("footer", {}, el("details", {}, el("summary", {}, "Words"), facts(words)), el("details", {}, el("summary", {}, "Licences of the chart libraries"), el("pre", { tabindex: 0 }, licences)));
   document.body.append(header, el("div", { class: "page" }, main, panel.element), footer);
   document.title = `${outcomeOf(report).words}: ${report.data.counts} – perfgate`;
 

@@ -11,13 +11,6 @@ const rowHeight = 26;
 /** Rows of processes; a run has five, and more after two rounds. */
 const mostProcesses = 16;
 
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((left, right) => left - right);
-  const middle = sorted.length >> 1;
-  const upper = sorted[middle] ?? 0;
-  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? upper) + upper) / 2;
-}
-
 function quantile(sorted: readonly number[], share: number): number {
   return sorted[Math.round(share * (sorted.length - 1))] ?? 0;
 }
@@ -56,7 +49,7 @@ function words(spread: Spread, method: string, value: Value | undefined, outside
       values.length === 1
         ? quantityText(values[0] ?? 0, unit)
         : `${values.length} processes from ${quantityText(Math.min(...values), unit)} to ` +
-          `${quantityText(Math.max(...values), unit)}, median ${quantityText(median(values), unit)}`;
+          quantityText(Math.max(...values), unit);
     told.push(`${what}: ${range}.`);
   };
   side("Baseline", spread.baseline);
