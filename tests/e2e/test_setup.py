@@ -416,6 +416,9 @@ exit "$(cat code)"
         for ci in ("gitlab", "buildkite", "jenkins"):
             self.adopt(ci)
         (self.folder / ".git").rmdir()
+        # What measured code left, and a curl that notes how it was called.
+        self.write(".curlrc", 'proxy = "http://127.0.0.1:1"\n')
+        self.write("tools/curl", f"#!/bin/sh\nprintf '%s\\n' \"$*\" >>'{self.folder}/curl-lines'\nexec /usr/bin/curl \"$@\"\n").chmod(0o755)
 
     def adopt(self, ci):
         self.run_tool("adopt", "--ci", ci, "--from", f"owner/perfgate@{'5eed' * 10}",
@@ -542,7 +545,7 @@ exit "$(cat code)"
             shutil.rmtree(self.folder / ".perfgate", ignore_errors=True)
             done = subprocess.run(["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", install], cwd=self.folder, text=True,
                                   capture_output=True, env={
-                "PATH": "/usr/bin:/bin", "HOME": str(self.folder), "GITHUB_SERVER_URL": api, "GITHUB_API_URL": api, "GITHUB_REPOSITORY": "o/r",
+                "PATH": f"{self.tools}:/usr/bin:/bin", "HOME": str(self.folder), "GITHUB_SERVER_URL": api, "GITHUB_API_URL": api, "GITHUB_REPOSITORY": "o/r",
                 "GH_TOKEN": "secret", "PERFGATE_ARCHIVE": place, "PERFGATE_SHA256": sum_,
                 "GITHUB_PATH": str(self.folder / "path"), "GITHUB_OUTPUT": str(self.folder / "output")})
             self.assertEqual(code, done.returncode, done.stdout + done.stderr)
@@ -573,6 +576,7 @@ exit "$(cat code)"
         self.run_script(self.gitlab(), CI_API_V4_URL="https://gitlab.invalid/api/v4", CI_JOB_TOKEN="secret",
                         PERFGATE_ARCHIVE=f"{api}/v{VERSION}/{NAME}.tar.gz")
         self.assertEqual(["gitlab-ci-token:secret", None], tokens)
+        self.assertNotIn("secret", (self.folder / "curl-lines").read_text())
 
     def test_each_measures_baselines(self):
         subprocess.run(["git", "init", "--quiet", self.folder], check=True)
