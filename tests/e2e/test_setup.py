@@ -420,6 +420,13 @@ exit "$(cat code)"
         self.write(".curlrc", 'proxy = "http://127.0.0.1:1"\n')
         self.write("tools/curl", f"#!/bin/sh\nprintf '%s\\n' \"$*\" >>'{self.folder}/curl-lines'\nexec /usr/bin/curl \"$@\"\n").chmod(0o755)
 
+    def commit_first(self):
+        """A repository with one commit, whose hash this returns."""
+        git = ["git", "-C", self.folder, "-c", "user.name=a", "-c", "user.email=a@example.org"]
+        for words in (["init", "--quiet", "-b", "main"], ["add", "suites"], ["commit", "--quiet", "-m", "first"]):
+            subprocess.run([*git, *words], check=True)
+        return subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
+
     def adopt(self, ci):
         self.run_tool("adopt", "--ci", ci, "--from", f"owner/perfgate@{'5eed' * 10}",
                       "--build", """echo "built \\ it's" >built""")
@@ -579,21 +586,25 @@ exit "$(cat code)"
         self.assertNotIn("secret", (self.folder / "curl-lines").read_text())
 
     def test_each_measures_baselines(self):
-        subprocess.run(["git", "init", "--quiet", self.folder], check=True)
-        for name, example, changed in (("gitlab", self.gitlab("perfgate-baselines"), {"CI_COMMIT_SHA": "c0ffee"}),
-                                       ("buildkite", self.buildkite(), {"PERFGATE_BASELINES": "1", "BUILDKITE_COMMIT": "c0ffee"}),
-                                       ("jenkins", self.jenkins(1), {"GIT_COMMIT": "c0ffee"})):
+        sha = self.commit_first()
+        for name, example, changed in (("gitlab", self.gitlab("perfgate-baselines"), {"CI_COMMIT_SHA": sha}),
+                                       ("buildkite", self.buildkite(), {"PERFGATE_BASELINES": "1", "BUILDKITE_COMMIT": sha}),
+                                       ("jenkins", self.jenkins(1), {"GIT_COMMIT": sha})):
             with self.subTest(name):
-                self.write("code", "3")
-                self.assertEqual(3, self.run_script(example, GITLAB_USER_NAME="ada", **changed).returncode)
-                (self.folder / "calls").unlink()
+                for code in (3, 124):
+                    self.write("code", str(code))
+                    done = self.run_script(example, GITLAB_USER_NAME="ada", **changed)
+                    self.assertEqual(code, done.returncode)
+                    self.assertEqual(1, done.stdout.count("slower: a/b"))
+                    (self.folder / "calls").unlink()
                 self.write("code", "4")  # of some cases: the others are stored
                 done = self.run_script(example, GITLAB_USER_NAME="ada", **changed)
                 self.assertEqual(0, done.returncode, done.stdout + done.stderr)
                 calls = (self.folder / "calls").read_text()
                 (self.folder / "calls").unlink()
                 self.assertTrue(calls.startswith("<baseline><refresh><--config><configs/ci.yaml>"), calls)
-                self.assertIn("<refresh at c0ffee>", calls)
+                self.assertEqual(1, done.stdout.count("  slower: a/b"))
+                self.assertIn(f"<refresh at {sha}>", calls)
                 self.assertTrue(calls.endswith("<--><suites/a.yaml><suites/b.yaml>"), calls)
                 for option in re.findall(r"<(--[a-z-]+)>", calls):
                     self.assertIn(option, tool.options(["baseline", "refresh"]))
@@ -601,14 +612,14 @@ exit "$(cat code)"
                     self.assertIn("no PERFGATE_TOKEN: commit the folder baselines", done.stdout)
 
     def test_gitlab_opens_a_merge_request_with_them(self):
-        subprocess.run(["git", "init", "--quiet", "-b", "main", self.folder], check=True)
+        sha = self.commit_first()
         # git, whose push only asks for what it would sign in with.
         self.write("tools/git", f"""#!/bin/bash
 printf '%s\\n' "$*" >>'{self.folder}/command-lines'
 case " $* " in *" push "*) ;; *) exec /usr/bin/git "$@" ;; esac
 printf '%s\\n' "$*" >'{self.folder}/pushed'
 options=()
-while [ "$1" = -c ]; do options+=(-c "$2"); shift 2; done
+while [ "$1" != push ]; do options+=("$1"); shift; done
 for host in gitlab.example other.example; do
     printf 'protocol=https\\nhost=%s\\nusername=perfgate\\n' "$host" |
         GIT_ASKPASS=/bin/false GIT_TERMINAL_PROMPT=0 /usr/bin/git "${{options[@]}}" credential fill >>'{self.folder}/signed-in'
@@ -616,8 +627,11 @@ done
 exit 0
 """).chmod(0o755)
         # What a merge request's job left: it is not run.
-        self.write(".git/hooks/pre-commit", f"#!/bin/sh\nenv >'{self.folder}/stolen'\n").chmod(0o755)
-        done = self.run_script(self.gitlab("perfgate-baselines"), CI_COMMIT_SHA="c0ffee", CI_COMMIT_SHORT_SHA="c0ffee",
+        hook = self.write(".git/hooks/pre-commit", f"#!/bin/sh\nenv >'{self.folder}/stolen'\n")
+        hook.chmod(0o755)
+        for key in ("core.fsmonitor", "credential.helper"):
+            subprocess.run(["/usr/bin/git", "config", key, hook], cwd=self.folder, check=True)
+        done = self.run_script(self.gitlab("perfgate-baselines"), CI_COMMIT_SHA=sha, CI_COMMIT_SHORT_SHA="c0ffee",
                                GITLAB_USER_NAME="ada", PERFGATE_TOKEN="secret", CI_SERVER_HOST="gitlab.example",
                                CI_PROJECT_PATH="o/p", CI_DEFAULT_BRANCH="main")
         self.assertEqual(0, done.returncode, done.stdout + done.stderr)
@@ -627,10 +641,10 @@ exit 0
         slower = "- `a/b[n=1]@hot`: gpu_time regressed: 1 µs → 2 µs (+100 %)"
         self.assertIn(f" -o merge_request.description=Slower than the baselines that these replace:<br>{slower}<br>If that was not ",
                       (self.folder / "pushed").read_text())
-        message = subprocess.run(["git", "show", "--no-patch", "--format=%b"], cwd=self.folder, text=True, capture_output=True).stdout
+        message = subprocess.run(["git", "show", "--no-patch", "--format=%b"], cwd=self.folder / ".perfgate-git", text=True, capture_output=True).stdout
         self.assertIn(f"\n{slower}\n", message)
         self.assertIn(slower.replace("- `", "  slower: ").replace("`", ""), done.stdout)
-        named = subprocess.run(["git", "show", "--name-only", "--format="], cwd=self.folder, text=True, capture_output=True)
+        named = subprocess.run(["git", "show", "--name-only", "--format="], cwd=self.folder / ".perfgate-git", text=True, capture_output=True)
         self.assertEqual("baselines/k/a.json\n", named.stdout)
         self.assertFalse((self.folder / "stolen").exists(), "the token reached a hook or what is measured")
         self.assertNotIn("secret", (self.folder / "command-lines").read_text())
@@ -645,7 +659,10 @@ exit 0
         example = self.gitlab_jobs()[".perfgate"]["variables"], "\n".join(job["before_script"] + job["script"])
         for code in (0, 1):
             self.write("code", str(code))
-            done = self.run_script(example, CI_MERGE_REQUEST_DIFF_BASE_SHA="c0ffee", PERFGATE_TOKEN="secret")
+            # In a pipeline of merged results, the target's commit is what the change was merged into.
+            base = {"CI_MERGE_REQUEST_DIFF_BASE_SHA": "c0ffee"} if code == 0 else {
+                "CI_MERGE_REQUEST_TARGET_BRANCH_SHA": "c0ffee", "CI_MERGE_REQUEST_DIFF_BASE_SHA": "older"}
+            done = self.run_script(example, PERFGATE_TOKEN="secret", **base)
             self.assertEqual(code, done.returncode, done.stdout + done.stderr)
             calls = (self.folder / "calls").read_text()
             (self.folder / "calls").unlink()
@@ -666,7 +683,9 @@ exit 0
         pwned = self.write("left/run", f"#!/bin/sh\ntouch '{self.folder}/pwned'\nexit 1\n")
         pwned.chmod(0o755)
         shutil.copy(pwned, pwned.with_name("pre-push"))
+        self.write(".gitconfig", f"[core]\nfsmonitor = {pwned}\nhooksPath = {pwned.parent}\n")  # of the agent's user
         for name, example, nightly in (
+                ("gitlab", self.gitlab("perfgate-history"), {"PERFGATE_TOKEN": "secret", "CI_SERVER_HOST": "gitlab.example", "CI_PROJECT_PATH": "o/p"}),
                 ("buildkite", self.buildkite(), {"PERFGATE_HISTORY": "1", "BUILDKITE_PULL_REQUEST": "false",
                                                  "BUILDKITE_BRANCH": "trunk", "BUILDKITE_PIPELINE_DEFAULT_BRANCH": "trunk"}),
                 ("jenkins", self.jenkins(), {"HISTORY": "true", "BRANCH_IS_PRIMARY": "true"})):
@@ -678,8 +697,14 @@ exit 0
                     git("config", key, value)
                 self.write("code", "0")
                 self.write("other", "")
-                address = {"buildkite": "BUILDKITE_REPO", "jenkins": "PERFGATE_REMOTE"}[name]
-                done = self.run_script(example, **{**nightly, address: str(remote)})
+                # An index that keeps a file of its own.
+                entry = f"100644,{git('hash-object', '-w', pwned).strip()},evil"
+                for words in (("--add", "--cacheinfo", entry), ("--skip-worktree", "evil")):
+                    subprocess.run(["git", "-c", "core.fsmonitor=false", "update-index", *words], cwd=self.folder, check=True,
+                                   env={**os.environ, "GIT_INDEX_FILE": str(self.folder / ".git/perfgate-site-index")})
+                given = {"BUILDKITE_REPO": str(remote), "PERFGATE_REMOTE": str(remote), "GIT_CONFIG_COUNT": "1",
+                         "GIT_CONFIG_KEY_0": f"url.{remote}.insteadOf", "GIT_CONFIG_VALUE_0": "https://perfgate@gitlab.example/o/p.git"}
+                done = self.run_script(example, **{**nightly, **given})
                 self.assertEqual(0, done.returncode, done.stdout + done.stderr)
                 listed = subprocess.run(["git", "--git-dir", remote, "ls-tree", "--name-only", "perfgate-history"], text=True,
                                         capture_output=True, check=True, cwd="/").stdout.split()
