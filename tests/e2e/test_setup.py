@@ -399,6 +399,8 @@ printf '<%s>' "$@" >>calls
 [ -z "$PERFGATE_TOKEN" ] || echo "$PERFGATE_TOKEN" >>stolen
 mkdir -p perfgate-out && echo summary >perfgate-out/summary.md && echo night >perfgate-out/run.json
 [ "$2" != refresh ] || echo '  slower: a/b[n=1]@hot: gpu_time regressed: 1 µs → 2 µs (+100 %)'
+[ "$2" != refresh ] || echo '  slower: bench/mix<std::pair<int, @all>>`x`@hot: cpu_time regressed'
+[ "$2" != refresh ] || for i in $(seq 51); do echo "  slower: c/$i@hot: gpu_time regressed"; done
 if [ "$2" = refresh ] && [ "$(cat code)" != 3 ]; then mkdir -p baselines/k && echo new >baselines/k/a.json; fi
 exit "$(cat code)"
 """
@@ -638,11 +640,13 @@ exit 0
         self.assertIn("merge_request.create -o merge_request.target=main", (self.folder / "pushed").read_text())
         self.assertIn("HEAD:refs/heads/perfgate-baselines\n", (self.folder / "pushed").read_text())
         # In one line, and as code, which mentions nobody.
-        slower = "- `a/b[n=1]@hot`: gpu_time regressed: 1 µs → 2 µs (+100 %)"
-        self.assertIn(f" -o merge_request.description=Slower than the baselines that these replace:<br>{slower}<br>If that was not ",
+        slower = "- `a/b[n=1]@hot: gpu_time regressed: 1 µs → 2 µs (+100 %)`"
+        spaced = "- `bench/mix<std::pair<int, @all>>'x'@hot: cpu_time regressed`"
+        self.assertIn(f" -o merge_request.description=Slower than the baselines that these replace:<br>{slower}<br>{spaced}<br>- `c/1@hot: ",
                       (self.folder / "pushed").read_text())
+        self.assertIn("- `c/48@hot: gpu_time regressed`<br>- and 3 more<br>If that was not ", (self.folder / "pushed").read_text())
         message = subprocess.run(["git", "show", "--no-patch", "--format=%b"], cwd=self.folder / ".perfgate-git", text=True, capture_output=True).stdout
-        self.assertIn(f"\n{slower}\n", message)
+        self.assertIn(f"\n{slower}\n{spaced}\n", message)
         self.assertIn(slower.replace("- `", "  slower: ").replace("`", ""), done.stdout)
         named = subprocess.run(["git", "show", "--name-only", "--format="], cwd=self.folder / ".perfgate-git", text=True, capture_output=True)
         self.assertEqual("baselines/k/a.json\n", named.stdout)
@@ -784,6 +788,16 @@ exit 0
                     done = run(**changed)
                     self.assertEqual("HISTORY" not in next(iter(changed)), "only builds of the" in done.stderr, done.stderr)
                     self.assertEqual("other\n", git("-C", remote, "branch", "--format=%(refname:short)"))
+
+    def test_compiled_objects_are_kept_where_nothing_deletes_them(self):
+        self.write("tools/ccache", "").chmod(0o755)
+        self.write("code", "0")
+        for ci, kept in (("gitlab", f"{self.folder}/.ccache"), ("buildkite", ""), ("jenkins", "")):
+            (self.folder / ".git").mkdir()
+            self.run_tool("adopt", "--ci", ci, "--from", f"owner/perfgate@{'5eed' * 10}", "--build", 'echo "${CCACHE_DIR:-} $CMAKE_CUDA_COMPILER_LAUNCHER" >built')
+            (self.folder / ".git").rmdir()
+            done = self.run_script(getattr(self, ci)())
+            self.assertEqual((0, f"{kept} ccache\n"), (done.returncode, (self.folder / "built").read_text()), done.stderr)
 
     def test_no_build_is_measured_again_for_its_history_alone(self):
         pipeline = yaml.safe_load((self.folder / ".buildkite/perfgate.yml").read_text())
