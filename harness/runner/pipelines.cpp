@@ -82,12 +82,15 @@ void add_github(const Pipeline& pipeline, Values& values) {
     };
     values["arguments"] = input();
     if (pipeline.owner.empty()) {
-        values["setup"] = lookup(values, false)("setup_archive");
+        values["setup"] = values["setup_unpublished"] = lookup(values, false)("setup_archive");
+        values["scripts"] = "";
+        values["scripts_at"] = "${{ steps.setup.outputs.path }}/share/perfgate/ci/action";
         values["action"] = "./.perfgate/share/perfgate/ci/action";
         if (!pipeline.archive_given || is_address(pipeline.archive)) values["default_branch"] = "";
     } else {
         values["action"] = fmt::format("{}/ci/action@{}", pipeline.owner, pipeline.sha);
-        values["archive_env"] = values["default_branch"] = "";
+        values["archive_env"] = values["default_branch"] = values["setup_unpublished"] = "";
+        values["scripts_at"] = ".perfgate/ci/action";
     }
     arguments.emplace_back("--set=improved=fail");
     values["nightly_arguments"] = input();
@@ -104,6 +107,7 @@ void add_gitlab(const Pipeline& pipeline, Values& values) {
 }
 
 void add_buildkite(const Pipeline& pipeline, Values& values) {
+    values["cache_folder"] = "";  // a clone anew would delete it: the agent's own is used
     values["buildkite_queue"] = several(pipeline) ? "{{matrix}}" : pipeline.runners.front();
     values["buildkite_label"] = several(pipeline) ? " {{matrix}}" : "";
     values["buildkite_matrix"] = several(pipeline)
@@ -112,6 +116,7 @@ void add_buildkite(const Pipeline& pipeline, Values& values) {
 }
 
 void add_jenkins(const Pipeline& pipeline, Values& values) {
+    values["cache_folder"] = "";  // as for Buildkite
     values["jenkins_labels"] = fmt::format("'{}'", joined(pipeline.runners, "', '"));
 }
 

@@ -141,6 +141,10 @@ class Played(tool.Case):
 
     def check_out(self, runner, inputs):
         target = runner.workspace / inputs.get("path", ".")
+        if "repository" in inputs:
+            self.assertEqual((PERFGATE, SHA), (inputs["repository"], inputs["ref"]))
+            shutil.copytree(CI, target / "ci")
+            return
         # Without the template's hooks, and checked out once: these took as long as all else of a small clone.
         self.git("clone", "--quiet", "--no-checkout", "--template=", self.repository, target)
         self.git("checkout", "--quiet", inputs.get("ref") or runner.github["sha"], cwd=target)
@@ -742,7 +746,7 @@ class Nightly(Played):
         self.assertIn("nightly refresh at", self.git("show", f"perfgate/baselines:{changed[0]}"))
         self.assertRegex(self.calls.read_text(), "pr create --head perfgate/baselines --base main")
         self.assertRegex(self.calls.read_text(), r"Slower than the baselines that these replace:\n\n"
-                         r"- `gemm/reference\[.*\]@hot`: host_time regressed: .* \(\+.* %\)")
+                         r"- `gemm/reference\[.*\]@hot: host_time regressed: .* \(\+.* %\).*`\n")
 
         # What was merged is expected from then on.
         self.git("merge", "--quiet", "perfgate/baselines")
@@ -787,6 +791,16 @@ class Nightly(Played):
         stored = self.git("show", "main:" + next(name for name in file if name.endswith("/small.json")))
         self.assertIn(f'"{board}"', stored)
         self.assertIn('"another"', stored)
+
+    def test_notes_that_the_branch_does_not_take_are_proposed_by_themselves(self):
+        self.record_baseline()
+        self.install(f'[ "$1" != run ] || echo since >baselines/noted.txt\nexec "{tool.PERFGATE}" "$@"')
+        jobs = self.run_it()  # the repository rejects a push to the branch that it has checked out
+        self.assertEqual(("success", "success"), (jobs["measure"].result, jobs["propose"].result),
+                         jobs["measure"].log + jobs["propose"].log)
+        self.assertEqual(["baselines/noted.txt"], self.git("diff", "--name-only", "main...perfgate/baselines").split())
+        self.assertIn("pr create --head perfgate/baselines", self.calls.read_text())
+        self.assertNotIn("Slower than", self.calls.read_text())
 
     def test_what_is_fit_is_proposed_though_other_cases_are_not(self):
         self.record_baseline(factor=1e3)
@@ -980,7 +994,7 @@ class Accept(AcceptPlayed):
         self.check_out = lambda runner, inputs: (tokens.append(inputs.get("token")),
                                                  check_out(runner, inputs))[1]
         self.assert_accepted(self.comment("/perfgate accept meant"))
-        self.assertEqual([None, None, "of an app"], tokens)
+        self.assertEqual([None, None, None, "of an app"], tokens)
         self.assertNotIn("closing and reopening", self.answer())
 
     def test_case_says_what_alone_is_accepted(self):
@@ -1483,7 +1497,10 @@ class Comment(CommentPlayed):
         job = read_yaml(self.workflows / "perfgate-comment.yml")["jobs"]["comment"]
         self.assertEqual({"contents": "read", "actions": "read", "pages": "read", "pull-requests": "write"}, job["permissions"])
         self.assertEqual("ubuntu-latest", job["runs-on"])
-        self.assertEqual([f"{PERFGATE}/ci/setup@{SHA}", None], [step.get("uses") for step in job["steps"]])
+        # What it executes is pinned; nothing is downloaded.
+        self.assertEqual([{"repository": PERFGATE, "ref": SHA, "path": ".perfgate", "persist-credentials": False}, None],
+                         [step.get("with") for step in job["steps"]])
+        self.assertEqual(".perfgate/ci/action", job["steps"][1]["env"]["SCRIPTS"])
         measuring = read_yaml(self.workflows / "perfgate.yml")["jobs"].values()
         self.assertFalse([each for each in measuring if "write" in each.get("permissions", {}).values()])
 

@@ -399,6 +399,8 @@ printf '<%s>' "$@" >>calls
 [ -z "$PERFGATE_TOKEN" ] || echo "$PERFGATE_TOKEN" >>stolen
 mkdir -p perfgate-out && echo summary >perfgate-out/summary.md && echo night >perfgate-out/run.json
 [ "$2" != refresh ] || echo '  slower: a/b[n=1]@hot: gpu_time regressed: 1 µs → 2 µs (+100 %)'
+[ "$2" != refresh ] || echo '  slower: bench/mix<std::pair<int, @all>>`x`@hot: cpu_time regressed'
+[ "$2" != refresh ] || for i in $(seq 51); do echo "  slower: c/$i@hot: gpu_time regressed"; done
 if [ "$2" = refresh ] && [ "$(cat code)" != 3 ]; then mkdir -p baselines/k && echo new >baselines/k/a.json; fi
 exit "$(cat code)"
 """
@@ -416,6 +418,16 @@ exit "$(cat code)"
         for ci in ("gitlab", "buildkite", "jenkins"):
             self.adopt(ci)
         (self.folder / ".git").rmdir()
+        # What measured code left, and a curl that notes how it was called.
+        self.write(".curlrc", 'proxy = "http://127.0.0.1:1"\n')
+        self.write("tools/curl", f"#!/bin/sh\nprintf '%s\\n' \"$*\" >>'{self.folder}/curl-lines'\nexec /usr/bin/curl \"$@\"\n").chmod(0o755)
+
+    def commit_first(self):
+        """A repository with one commit, whose hash this returns."""
+        git = ["git", "-C", self.folder, "-c", "user.name=a", "-c", "user.email=a@example.org"]
+        for words in (["init", "--quiet", "-b", "main"], ["add", "suites"], ["commit", "--quiet", "-m", "first"]):
+            subprocess.run([*git, *words], check=True)
+        return subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
 
     def adopt(self, ci):
         self.run_tool("adopt", "--ci", ci, "--from", f"owner/perfgate@{'5eed' * 10}",
@@ -542,7 +554,7 @@ exit "$(cat code)"
             shutil.rmtree(self.folder / ".perfgate", ignore_errors=True)
             done = subprocess.run(["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", install], cwd=self.folder, text=True,
                                   capture_output=True, env={
-                "PATH": "/usr/bin:/bin", "HOME": str(self.folder), "GITHUB_SERVER_URL": api, "GITHUB_API_URL": api, "GITHUB_REPOSITORY": "o/r",
+                "PATH": f"{self.tools}:/usr/bin:/bin", "HOME": str(self.folder), "GITHUB_SERVER_URL": api, "GITHUB_API_URL": api, "GITHUB_REPOSITORY": "o/r",
                 "GH_TOKEN": "secret", "PERFGATE_ARCHIVE": place, "PERFGATE_SHA256": sum_,
                 "GITHUB_PATH": str(self.folder / "path"), "GITHUB_OUTPUT": str(self.folder / "output")})
             self.assertEqual(code, done.returncode, done.stdout + done.stderr)
@@ -573,23 +585,28 @@ exit "$(cat code)"
         self.run_script(self.gitlab(), CI_API_V4_URL="https://gitlab.invalid/api/v4", CI_JOB_TOKEN="secret",
                         PERFGATE_ARCHIVE=f"{api}/v{VERSION}/{NAME}.tar.gz")
         self.assertEqual(["gitlab-ci-token:secret", None], tokens)
+        self.assertNotIn("secret", (self.folder / "curl-lines").read_text())
 
     def test_each_measures_baselines(self):
-        subprocess.run(["git", "init", "--quiet", self.folder], check=True)
-        for name, example, changed in (("gitlab", self.gitlab("perfgate-baselines"), {"CI_COMMIT_SHA": "c0ffee"}),
-                                       ("buildkite", self.buildkite(), {"PERFGATE_BASELINES": "1", "BUILDKITE_COMMIT": "c0ffee"}),
-                                       ("jenkins", self.jenkins(1), {"GIT_COMMIT": "c0ffee"})):
+        sha = self.commit_first()
+        for name, example, changed in (("gitlab", self.gitlab("perfgate-baselines"), {"CI_COMMIT_SHA": sha}),
+                                       ("buildkite", self.buildkite(), {"PERFGATE_BASELINES": "1", "BUILDKITE_COMMIT": sha}),
+                                       ("jenkins", self.jenkins(1), {"GIT_COMMIT": sha})):
             with self.subTest(name):
-                self.write("code", "3")
-                self.assertEqual(3, self.run_script(example, GITLAB_USER_NAME="ada", **changed).returncode)
-                (self.folder / "calls").unlink()
+                for code in (3, 124):
+                    self.write("code", str(code))
+                    done = self.run_script(example, GITLAB_USER_NAME="ada", **changed)
+                    self.assertEqual(code, done.returncode)
+                    self.assertEqual(1, done.stdout.count("slower: a/b"))
+                    (self.folder / "calls").unlink()
                 self.write("code", "4")  # of some cases: the others are stored
                 done = self.run_script(example, GITLAB_USER_NAME="ada", **changed)
                 self.assertEqual(0, done.returncode, done.stdout + done.stderr)
                 calls = (self.folder / "calls").read_text()
                 (self.folder / "calls").unlink()
                 self.assertTrue(calls.startswith("<baseline><refresh><--config><configs/ci.yaml>"), calls)
-                self.assertIn("<refresh at c0ffee>", calls)
+                self.assertEqual(1, done.stdout.count("  slower: a/b"))
+                self.assertIn(f"<refresh at {sha}>", calls)
                 self.assertTrue(calls.endswith("<--><suites/a.yaml><suites/b.yaml>"), calls)
                 for option in re.findall(r"<(--[a-z-]+)>", calls):
                     self.assertIn(option, tool.options(["baseline", "refresh"]))
@@ -597,14 +614,14 @@ exit "$(cat code)"
                     self.assertIn("no PERFGATE_TOKEN: commit the folder baselines", done.stdout)
 
     def test_gitlab_opens_a_merge_request_with_them(self):
-        subprocess.run(["git", "init", "--quiet", "-b", "main", self.folder], check=True)
+        sha = self.commit_first()
         # git, whose push only asks for what it would sign in with.
         self.write("tools/git", f"""#!/bin/bash
 printf '%s\\n' "$*" >>'{self.folder}/command-lines'
 case " $* " in *" push "*) ;; *) exec /usr/bin/git "$@" ;; esac
 printf '%s\\n' "$*" >'{self.folder}/pushed'
 options=()
-while [ "$1" = -c ]; do options+=(-c "$2"); shift 2; done
+while [ "$1" != push ]; do options+=("$1"); shift; done
 for host in gitlab.example other.example; do
     printf 'protocol=https\\nhost=%s\\nusername=perfgate\\n' "$host" |
         GIT_ASKPASS=/bin/false GIT_TERMINAL_PROMPT=0 /usr/bin/git "${{options[@]}}" credential fill >>'{self.folder}/signed-in'
@@ -612,21 +629,26 @@ done
 exit 0
 """).chmod(0o755)
         # What a merge request's job left: it is not run.
-        self.write(".git/hooks/pre-commit", f"#!/bin/sh\nenv >'{self.folder}/stolen'\n").chmod(0o755)
-        done = self.run_script(self.gitlab("perfgate-baselines"), CI_COMMIT_SHA="c0ffee", CI_COMMIT_SHORT_SHA="c0ffee",
+        hook = self.write(".git/hooks/pre-commit", f"#!/bin/sh\nenv >'{self.folder}/stolen'\n")
+        hook.chmod(0o755)
+        for key in ("core.fsmonitor", "credential.helper"):
+            subprocess.run(["/usr/bin/git", "config", key, hook], cwd=self.folder, check=True)
+        done = self.run_script(self.gitlab("perfgate-baselines"), CI_COMMIT_SHA=sha, CI_COMMIT_SHORT_SHA="c0ffee",
                                GITLAB_USER_NAME="ada", PERFGATE_TOKEN="secret", CI_SERVER_HOST="gitlab.example",
                                CI_PROJECT_PATH="o/p", CI_DEFAULT_BRANCH="main")
         self.assertEqual(0, done.returncode, done.stdout + done.stderr)
         self.assertIn("merge_request.create -o merge_request.target=main", (self.folder / "pushed").read_text())
         self.assertIn("HEAD:refs/heads/perfgate-baselines\n", (self.folder / "pushed").read_text())
         # In one line, and as code, which mentions nobody.
-        slower = "- `a/b[n=1]@hot`: gpu_time regressed: 1 µs → 2 µs (+100 %)"
-        self.assertIn(f" -o merge_request.description=Slower than the baselines that these replace:<br>{slower}<br>If that was not ",
+        slower = "- `a/b[n=1]@hot: gpu_time regressed: 1 µs → 2 µs (+100 %)`"
+        spaced = "- `bench/mix<std::pair<int, @all>>'x'@hot: cpu_time regressed`"
+        self.assertIn(f" -o merge_request.description=Slower than the baselines that these replace:<br>{slower}<br>{spaced}<br>- `c/1@hot: ",
                       (self.folder / "pushed").read_text())
-        message = subprocess.run(["git", "show", "--no-patch", "--format=%b"], cwd=self.folder, text=True, capture_output=True).stdout
-        self.assertIn(f"\n{slower}\n", message)
+        self.assertIn("- `c/48@hot: gpu_time regressed`<br>- and 3 more<br>If that was not ", (self.folder / "pushed").read_text())
+        message = subprocess.run(["git", "show", "--no-patch", "--format=%b"], cwd=self.folder / ".perfgate-git", text=True, capture_output=True).stdout
+        self.assertIn(f"\n{slower}\n{spaced}\n", message)
         self.assertIn(slower.replace("- `", "  slower: ").replace("`", ""), done.stdout)
-        named = subprocess.run(["git", "show", "--name-only", "--format="], cwd=self.folder, text=True, capture_output=True)
+        named = subprocess.run(["git", "show", "--name-only", "--format="], cwd=self.folder / ".perfgate-git", text=True, capture_output=True)
         self.assertEqual("baselines/k/a.json\n", named.stdout)
         self.assertFalse((self.folder / "stolen").exists(), "the token reached a hook or what is measured")
         self.assertNotIn("secret", (self.folder / "command-lines").read_text())
@@ -641,7 +663,10 @@ exit 0
         example = self.gitlab_jobs()[".perfgate"]["variables"], "\n".join(job["before_script"] + job["script"])
         for code in (0, 1):
             self.write("code", str(code))
-            done = self.run_script(example, CI_MERGE_REQUEST_DIFF_BASE_SHA="c0ffee", PERFGATE_TOKEN="secret")
+            # In a pipeline of merged results, the target's commit is what the change was merged into.
+            base = {"CI_MERGE_REQUEST_DIFF_BASE_SHA": "c0ffee"} if code == 0 else {
+                "CI_MERGE_REQUEST_TARGET_BRANCH_SHA": "c0ffee", "CI_MERGE_REQUEST_DIFF_BASE_SHA": "older"}
+            done = self.run_script(example, PERFGATE_TOKEN="secret", **base)
             self.assertEqual(code, done.returncode, done.stdout + done.stderr)
             calls = (self.folder / "calls").read_text()
             (self.folder / "calls").unlink()
@@ -662,7 +687,9 @@ exit 0
         pwned = self.write("left/run", f"#!/bin/sh\ntouch '{self.folder}/pwned'\nexit 1\n")
         pwned.chmod(0o755)
         shutil.copy(pwned, pwned.with_name("pre-push"))
+        self.write(".gitconfig", f"[core]\nfsmonitor = {pwned}\nhooksPath = {pwned.parent}\n")  # of the agent's user
         for name, example, nightly in (
+                ("gitlab", self.gitlab("perfgate-history"), {"PERFGATE_TOKEN": "secret", "CI_SERVER_HOST": "gitlab.example", "CI_PROJECT_PATH": "o/p"}),
                 ("buildkite", self.buildkite(), {"PERFGATE_HISTORY": "1", "BUILDKITE_PULL_REQUEST": "false",
                                                  "BUILDKITE_BRANCH": "trunk", "BUILDKITE_PIPELINE_DEFAULT_BRANCH": "trunk"}),
                 ("jenkins", self.jenkins(), {"HISTORY": "true", "BRANCH_IS_PRIMARY": "true"})):
@@ -674,8 +701,14 @@ exit 0
                     git("config", key, value)
                 self.write("code", "0")
                 self.write("other", "")
-                address = {"buildkite": "BUILDKITE_REPO", "jenkins": "PERFGATE_REMOTE"}[name]
-                done = self.run_script(example, **{**nightly, address: str(remote)})
+                # An index that keeps a file of its own.
+                entry = f"100644,{git('hash-object', '-w', pwned).strip()},evil"
+                for words in (("--add", "--cacheinfo", entry), ("--skip-worktree", "evil")):
+                    subprocess.run(["git", "-c", "core.fsmonitor=false", "update-index", *words], cwd=self.folder, check=True,
+                                   env={**os.environ, "GIT_INDEX_FILE": str(self.folder / ".git/perfgate-site-index")})
+                given = {"BUILDKITE_REPO": str(remote), "PERFGATE_REMOTE": str(remote), "GIT_CONFIG_COUNT": "1",
+                         "GIT_CONFIG_KEY_0": f"url.{remote}.insteadOf", "GIT_CONFIG_VALUE_0": "https://perfgate@gitlab.example/o/p.git"}
+                done = self.run_script(example, **{**nightly, **given})
                 self.assertEqual(0, done.returncode, done.stdout + done.stderr)
                 listed = subprocess.run(["git", "--git-dir", remote, "ls-tree", "--name-only", "perfgate-history"], text=True,
                                         capture_output=True, check=True, cwd="/").stdout.split()
@@ -755,6 +788,16 @@ exit 0
                     done = run(**changed)
                     self.assertEqual("HISTORY" not in next(iter(changed)), "only builds of the" in done.stderr, done.stderr)
                     self.assertEqual("other\n", git("-C", remote, "branch", "--format=%(refname:short)"))
+
+    def test_compiled_objects_are_kept_where_nothing_deletes_them(self):
+        self.write("tools/ccache", "").chmod(0o755)
+        self.write("code", "0")
+        for ci, kept in (("gitlab", f"{self.folder}/.ccache"), ("buildkite", ""), ("jenkins", "")):
+            (self.folder / ".git").mkdir()
+            self.run_tool("adopt", "--ci", ci, "--from", f"owner/perfgate@{'5eed' * 10}", "--build", 'echo "${CCACHE_DIR:-} $CMAKE_CUDA_COMPILER_LAUNCHER" >built')
+            (self.folder / ".git").rmdir()
+            done = self.run_script(getattr(self, ci)())
+            self.assertEqual((0, f"{kept} ccache\n"), (done.returncode, (self.folder / "built").read_text()), done.stderr)
 
     def test_no_build_is_measured_again_for_its_history_alone(self):
         pipeline = yaml.safe_load((self.folder / ".buildkite/perfgate.yml").read_text())
