@@ -55,6 +55,7 @@ const Row& row(Verdict verdict) {
 bool tolerated(Verdict verdict, const Policy& policy, Doubt doubt = Doubt::none) {
     if (verdict == Verdict::no_baseline) return !policy.no_baseline_fails;
     if (verdict != Verdict::inconclusive) return false;
+    if (doubt == Doubt::other_work) return false;  // a change gains nothing by being disturbed
     if (policy.not_shown_fails && is_not_shown(doubt)) return false;
     if (policy.improved_fails && doubt == Doubt::unaccepted) return false;
     return !policy.inconclusive_fails || doubt == Doubt::not_shown;

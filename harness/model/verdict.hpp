@@ -62,7 +62,9 @@ enum class Doubt {
     too_good,                  ///< so much better that it may not have done its work
     slow_processes,            ///< some processes are slower than all of the baseline's
     slow_tail,                 ///< the slowest tenth of its samples is beyond what it may be
-    other_work,                ///< others had the processors, which may be all that slowed it down
+    /// Others had the processors: that may be all that slowed it down, or hide a slowdown. No
+    /// policy lets it through.
+    other_work,
 };
 
 /// Whether the policy `not_shown` decides about it.

@@ -44,8 +44,8 @@ std::string_view outcome_text(model::Outcome outcome) {
     return util::word_of<model::Outcome::error>(outcome, {"pass", "skipped", "failure", "error"});
 }
 
-/// The verdicts in their order, then one for a metric that is inconclusive because it is not shown
-/// to be within its tolerance: the policy has an outcome of its own for it.
+/// The verdicts in their order, then two for what is inconclusive with an outcome of its own: a
+/// metric that is not shown to be within its tolerance, and one that others' work may explain.
 std::vector<page::Verdict> verdicts_of(const model::Policy& policy) {
     std::vector<page::Verdict> verdicts;
     const auto add = [&](std::string_view name, model::Verdict verdict, model::Outcome outcome) {
@@ -56,20 +56,27 @@ std::vector<page::Verdict> verdicts_of(const model::Policy& policy) {
         const auto verdict = static_cast<model::Verdict>(i);
         add(to_text(verdict), verdict, outcome_of(verdict, policy));
     }
-    model::MetricVerdict not_shown;
-    not_shown.verdict = model::Verdict::inconclusive;
-    not_shown.doubt = model::Doubt::not_shown;
-    add(to_text(not_shown.doubt), not_shown.verdict, outcome_of(not_shown, policy));
+    for (const model::Doubt doubt : {model::Doubt::not_shown, model::Doubt::other_work}) {
+        model::MetricVerdict doubted;
+        doubted.verdict = model::Verdict::inconclusive;
+        doubted.doubt = doubt;
+        add(to_text(doubt), doubted.verdict, outcome_of(doubted, policy));
+    }
     return verdicts;
 }
 
-Number verdict_number(model::Verdict verdict, model::Doubt doubt, const model::Policy& policy) {
-    const bool not_shown =
-        doubt == model::Doubt::not_shown || (model::is_not_shown(doubt) && policy.not_shown_fails);
-    if (verdict == model::Verdict::inconclusive && not_shown) {
-        return static_cast<Number>(model::worst_verdict) + 1;
+/// Of a case or metric.
+Number verdict_number(const auto& of, const model::Policy& policy) {
+    const auto number = static_cast<Number>(of.verdict);
+    if (of.verdict != model::Verdict::inconclusive) return number;
+    constexpr auto worst = static_cast<Number>(model::worst_verdict);
+    if (of.doubt == model::Doubt::other_work) {
+        // A gate that only warns lets it through.
+        return outcome_of(of, policy) == model::Outcome::failure ? worst + 2 : number;
     }
-    return static_cast<Number>(verdict);
+    const bool not_shown = of.doubt == model::Doubt::not_shown ||
+                           (model::is_not_shown(of.doubt) && policy.not_shown_fails);
+    return not_shown ? worst + 1 : number;
 }
 
 std::string list_text(const std::vector<std::string>& texts) {
@@ -197,7 +204,7 @@ class CaseMaker {
         made.suite = suite;
         made.id = verdict.id;
         made.workload = text(verdict.workload);
-        made.verdict = verdict_number(verdict.verdict, verdict.doubt, policy_);
+        made.verdict = verdict_number(verdict, policy_);
         made.place = place_text(verdict.place);
         made.compared_with = baseline_text(verdict);
         if (verdict.verdict != Verdict::pass) made.reasons = reasons(verdict, policy_);
@@ -296,7 +303,7 @@ class CaseMaker {
         }
         const model::MetricVerdict& verdict = *row.verdict;
         value.before = verdict.baseline;
-        value.verdict = verdict_number(verdict.verdict, verdict.doubt, policy_);
+        value.verdict = verdict_number(verdict, policy_);
         value.tolerance = text(verdict.tolerance);
         if (verdict.interval) {
             value.interval =

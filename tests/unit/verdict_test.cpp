@@ -66,6 +66,7 @@ TEST(Verdict, EachDoubtHasItsPolicy) {
     };
     EXPECT_EQ(code(Doubt::not_shown), 0);
     EXPECT_EQ(code(Doubt::unclear), 0);
+    EXPECT_EQ(code(Doubt::other_work), 4) << "whatever the policy says";
     policy.not_shown_fails = true;
     EXPECT_EQ(code(Doubt::not_shown), 4);
     for (const Doubt doubt : {Doubt::unclear, Doubt::baseline_disagrees, Doubt::clock_hides,
@@ -105,6 +106,9 @@ TEST(Verdict, ACaseFailsForAnyOfItsMetricsThatThePolicyFails) {
     EXPECT_EQ(outcome_of(verdict, policy), Outcome::failure);
     EXPECT_EQ(outcome_of(verdict.metrics[0], policy), Outcome::skipped);
     EXPECT_EQ(exit_code(verdict, policy), 4);
+    verdict.metrics[1].doubt = Doubt::other_work;
+    EXPECT_EQ(exit_code(verdict, Policy{}), 4);
+    EXPECT_EQ(outcome_of(verdict.metrics[1], Policy{}), Outcome::failure);
     verdict.verdict = Verdict::pass;
     EXPECT_EQ(exit_code(verdict, policy), 0);
 }

@@ -13,6 +13,7 @@ const signs: Record<string, string> = {
   no_baseline: "○",
   inconclusive: "?",
   not_shown: "≈",
+  other_work: "?",
   invalid: "!",
   not_collected: "…",
   error: "×",
