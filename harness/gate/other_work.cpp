@@ -32,18 +32,22 @@ std::optional<util::OtherWork> mean_other_work(const model::MetricSeries& series
     return batches.empty() ? std::nullopt : std::optional(mean);
 }
 
-/// What is left of a time without others' work, as a share of it. `busy_before`: what the
-/// neighbours do in the baseline, too.
-double left_of(const util::OtherWork& others, double busy_before) {
-    const double neighbours = most_by_neighbours * std::max(others.busy - busy_before, 0.0);
-    constexpr double least = 1e-3;
-    return std::max(1 - others.waited, least) / (1 + neighbours);
+/// By what neighbours lengthen the times of a side. From the means, not process by process: what
+/// they do varies, and only what they do more than on the other side explains a difference.
+double by_neighbours(double busy, double busy_on_the_other_side) {
+    return 1 + most_by_neighbours * std::max(busy - busy_on_the_other_side, 0.0);
 }
 
-model::MetricSeries without(model::MetricSeries series, bool rate, double busy_before) {
+/// What is left of a time without others' work, as a share of it.
+double left_of(double waited, double neighbours) {
+    constexpr double least = 1e-3;
+    return std::max(1 - waited, least) / neighbours;
+}
+
+model::MetricSeries without(model::MetricSeries series, bool rate, double neighbours) {
     for (model::Batch& batch : series.batches) {
         if (!batch.other_work) continue;  // it is not in use
-        const double left = left_of(*batch.other_work, busy_before);
+        const double left = left_of(batch.other_work->waited, neighbours);
         for (double& sample : batch.samples) sample = rate ? sample / left : sample * left;
     }
     return series;
@@ -63,12 +67,15 @@ std::vector<std::optional<Undisturbed>> judge_undisturbed(std::span<const Compar
         const auto before = mean_other_work(*comparison.baseline);
         const auto now = mean_other_work(*comparison.measured);
         if (!before || !now) continue;
-        const double difference = left_of(*before, before->busy) / left_of(*now, before->busy) - 1;
+        const double of_baseline = by_neighbours(before->busy, now->busy);
+        const double of_run = by_neighbours(now->busy, before->busy);
+        const double difference =
+            left_of(before->waited, of_baseline) / left_of(now->waited, of_run) - 1;
         if (std::fabs(difference) < least_difference) continue;
         const bool rate = comparison.definition->direction == model::Direction::higher;
-        comparison.baseline = &series.emplace_back(without(*comparison.baseline, rate, 1));
-        comparison.measured =
-            &series.emplace_back(without(*comparison.measured, rate, before->busy));
+        comparison.baseline =
+            &series.emplace_back(without(*comparison.baseline, rate, of_baseline));
+        comparison.measured = &series.emplace_back(without(*comparison.measured, rate, of_run));
         found[i] = {{}, before->waited, now->waited, before->busy, now->busy};
         any = true;
     }

@@ -19,8 +19,8 @@ struct Undisturbed {
     double waited_before = 0, waited = 0, busy_before = 0, busy = 0;
 };
 
-/// One of each comparison: absent for what is no time, was measured in pairs, or has a process of
-/// which nothing is known, and where others made no difference.
+/// One of each comparison: absent for what was measured in pairs, or has a process of which nothing
+/// is known (as whatever is no time on the host), and where others made no difference.
 std::vector<std::optional<Undisturbed>> judge_undisturbed(std::span<const Comparison> comparisons,
                                                           const Rule& rule);
 

@@ -73,9 +73,13 @@ std::optional<Objection> other_work(const Known& known) {
     const auto is_slower = [](const Judgement& judged) {
         return judged.verdict == Verdict::regressed || judged.beyond_spread;
     };
+    const Judgement& without = known.undisturbed->judgement;
     const bool slower = is_slower(known.judged);
-    if (slower == is_slower(known.undisturbed->judgement) || (!slower && !known.calm())) {
-        return std::nullopt;
+    if (slower == is_slower(without) || (!slower && !known.calm())) return std::nullopt;
+    if (slower) {
+        // A spread that is too large to decide is no excuse: what is left is within the tolerance.
+        const Change left = change_between(known.comparison, without.baseline, without.measured);
+        if (left.counts && !left.good_way) return std::nullopt;
     }
     return Objection{Verdict::inconclusive, Doubt::other_work,
                      other_work_words(*known.undisturbed)};

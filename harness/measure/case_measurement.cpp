@@ -2,10 +2,13 @@
 #include "measure/case_measurement.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <ctime>
 #include <utility>
@@ -130,6 +133,22 @@ model::BoardState what_moves(model::BoardState state) {
     state.max_sm_clock_mhz = state.max_memory_clock_mhz = state.power_limit_w = std::nullopt;
     state.persistence_mode = state.ecc = std::nullopt;
     return state;
+}
+
+/// What children run is not seen as ours.
+bool has_children() {
+    siginfo_t info{};
+    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
+}
+
+/// Processor time of those that have ended, s.
+double time_of_children() {
+    rusage used{};
+    getrusage(RUSAGE_CHILDREN, &used);
+    const auto seconds = [](const timeval& time) {
+        return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+    };
+    return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
 }  // namespace
@@ -339,6 +358,7 @@ void CaseMeasurement::time_case(Case& opened, model::CaseResult& result,
         const std::vector<pid_t> ours{getpid()};
         std::optional<util::OtherWorkWatch> others;  // not cheap: of the host's times alone
         if (submission || time.kind == TimeKind::host_time) others.emplace(ours);
+        const double of_children = time_of_children();
         const std::clock_t used = std::clock();
         const auto start = Clock::now();
         while (const int count = next_samples(batch.samples, seconds_since(start), goal)) {
@@ -353,7 +373,7 @@ void CaseMeasurement::time_case(Case& opened, model::CaseResult& result,
             if (!samples.note.empty()) note = std::move(samples.note);
         }
         if (!note.empty()) result.notes.push_back(std::move(note));
-        if (others) {
+        if (others && !has_children() && time_of_children() == of_children) {
             const auto own = static_cast<double>(std::clock() - used) / CLOCKS_PER_SEC;
             others->look(ours);
             batch.other_work = others->result(Seconds(own));

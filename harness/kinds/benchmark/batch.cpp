@@ -87,7 +87,7 @@ Results run_once(const ProgramRuns& programs, const Benchmark& benchmark, const 
         return read_results(text, name + ".stdout", reading, programs.folder());
     };
     Results results = read();
-    if (!format.of_gpu) results.other_work = end.other_work;
+    if (!format.of_gpu && format.is_recognised()) results.other_work = end.other_work;
     return results;
 }
 

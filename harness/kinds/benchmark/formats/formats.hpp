@@ -49,6 +49,10 @@ struct Format {
     bool is_printed = false;
     bool of_gpu = false;  ///< what writes it measures GPUs alone
 
+    /// Files say that they are of it. Of others it is not known what their times are of.
+    [[nodiscard]] constexpr bool is_recognised() const {
+        return !recognised_by.empty() || !heading.empty();
+    }
     /// The suite says where names and values are.
     [[nodiscard]] constexpr bool is_generic() const { return metrics.empty(); }
     [[nodiscard]] constexpr bool has_rows() const {
