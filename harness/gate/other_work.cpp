@@ -32,10 +32,11 @@ std::optional<util::OtherWork> mean_other_work(const model::MetricSeries& series
     return batches.empty() ? std::nullopt : std::optional(mean);
 }
 
-/// By what neighbours lengthen the times of a side. From the means, not process by process: what
-/// they do varies, and only what they do more than on the other side explains a difference.
-double by_neighbours(double busy, double busy_on_the_other_side) {
-    return 1 + most_by_neighbours * std::max(busy - busy_on_the_other_side, 0.0);
+/// By what neighbours lengthen the run's times: what they do more than beside the baseline, by the
+/// means, since what they do varies. The other way round nothing is known well enough to suspect a
+/// run on a quiet machine.
+double by_neighbours(double busy, double busy_before) {
+    return 1 + most_by_neighbours * std::max(busy - busy_before, 0.0);
 }
 
 /// What is left of a time without others' work, as a share of it.
@@ -67,15 +68,12 @@ std::vector<std::optional<Undisturbed>> judge_undisturbed(std::span<const Compar
         const auto before = mean_other_work(*comparison.baseline);
         const auto now = mean_other_work(*comparison.measured);
         if (!before || !now) continue;
-        const double of_baseline = by_neighbours(before->busy, now->busy);
-        const double of_run = by_neighbours(now->busy, before->busy);
-        const double difference =
-            left_of(before->waited, of_baseline) / left_of(now->waited, of_run) - 1;
+        const double neighbours = by_neighbours(now->busy, before->busy);
+        const double difference = left_of(before->waited, 1) / left_of(now->waited, neighbours) - 1;
         if (std::fabs(difference) < least_difference) continue;
         const bool rate = comparison.definition->direction == model::Direction::higher;
-        comparison.baseline =
-            &series.emplace_back(without(*comparison.baseline, rate, of_baseline));
-        comparison.measured = &series.emplace_back(without(*comparison.measured, rate, of_run));
+        comparison.baseline = &series.emplace_back(without(*comparison.baseline, rate, 1));
+        comparison.measured = &series.emplace_back(without(*comparison.measured, rate, neighbours));
         found[i] = {{}, before->waited, now->waited, before->busy, now->busy};
         any = true;
     }

@@ -134,10 +134,13 @@ class Adopter(test_actions.Played):
             self.assertIn("\nbackend: cuda\n", config.read_text())
             config.write_text(config.read_text().replace("backend: cuda", f"backend: {backend}"))
         self.commit("perfgate")
-        # Of perfgate the repository names two actions.
+        # Of perfgate the repository names two actions, and what jobs with permissions check out at the same commit.
         brought = {line for path in self.workflows.iterdir()
                    for line in re.findall(rf"{PERFGATE}\S*", re.sub("https://.*", "", path.read_text()))}
-        self.assertEqual({f"{PERFGATE}/ci/setup@{SHA}", f"{PERFGATE}/ci/action@{SHA}"}, brought)
+        self.assertEqual({f"{PERFGATE}/ci/setup@{SHA}", f"{PERFGATE}/ci/action@{SHA}", PERFGATE}, brought)
+        for path in self.workflows.iterdir():
+            for after in path.read_text().split(f"repository: {PERFGATE}\n")[1:]:
+                self.assertRegex(after, rf"\A\s+ref: {SHA}\n")
         self.assertIn("workflow 'perfgate nightly'", starts)
         begin = time.monotonic()
         jobs = self.night()
