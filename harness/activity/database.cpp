@@ -379,7 +379,7 @@ class DatabaseWriter {
         }
     }
 
-    /// Of its name in the schema.
+    /// The table that has this name in the schema; it is prepared when it is first asked for.
     Table& table(const char* name) {
         return tables_.try_emplace(name, database_, name).first->second;
     }

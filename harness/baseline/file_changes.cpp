@@ -260,7 +260,7 @@ std::string cause(int error) {
     return std::generic_category().message(error);
 }
 
-/// Whether the locked file is still the one at `path`: a folder may have been replaced meanwhile.
+/// Tells whether the locked file is still the one at `path`: others may have replaced a folder.
 bool is_at(const fs::path& path, int fd) {
     struct stat here {
     }, locked{};

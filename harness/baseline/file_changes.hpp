@@ -50,7 +50,8 @@ class BaselineLock {
         std::function<void()> tell = {};  ///< once, when it has to wait
         /// Told in one line what a writer that was killed had left.
         std::function<void(const std::string&)> recovered = {};
-        /// As flock(2). Tests use it to simulate network file systems that cannot lock folders.
+        /// Replaces flock(2) in tests, which simulate network file systems that cannot lock
+        /// folders.
         std::function<int(int fd, int operation)> flock = {};
     };
     /// Locks the folder itself, which leaves no file behind and works if it is read-only; if the

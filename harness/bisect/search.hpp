@@ -41,7 +41,7 @@ std::optional<std::size_t> next_commit(std::span<const std::optional<Decision>> 
 
 // A search as a document: what was decided, for a restart, and what was found, for other programs.
 
-/// What the search follows: a metric of a case that BAD makes worse.
+/// A metric of a case that BAD makes worse, which the search follows.
 struct Target {
     std::string suite, id, metric, unit;
     double good = 0, bad = 0;  ///< its values in the comparison of BAD with GOOD, in the unit

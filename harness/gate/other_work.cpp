@@ -40,12 +40,12 @@ double by_neighbours(double busy, double busy_before) {
 }
 
 /// What is left of a time without others' work, as a share of it.
-double left_of(double waited, double neighbours) {
+double left_of(double waited, double neighbours = 1) {
     constexpr double least = 1e-3;
     return std::max(1 - waited, least) / neighbours;
 }
 
-model::MetricSeries without(model::MetricSeries series, bool rate, double neighbours) {
+model::MetricSeries without(model::MetricSeries series, bool rate, double neighbours = 1) {
     for (model::Batch& batch : series.batches) {
         if (!batch.other_work) continue;  // it is not in use
         const double left = left_of(batch.other_work->waited, neighbours);
@@ -69,10 +69,10 @@ std::vector<std::optional<Undisturbed>> judge_undisturbed(std::span<const Compar
         const auto now = mean_other_work(*comparison.measured);
         if (!before || !now) continue;
         const double neighbours = by_neighbours(now->busy, before->busy);
-        const double difference = left_of(before->waited, 1) / left_of(now->waited, neighbours) - 1;
+        const double difference = left_of(before->waited) / left_of(now->waited, neighbours) - 1;
         if (std::fabs(difference) < least_difference) continue;
         const bool rate = comparison.definition->direction == model::Direction::higher;
-        comparison.baseline = &series.emplace_back(without(*comparison.baseline, rate, 1));
+        comparison.baseline = &series.emplace_back(without(*comparison.baseline, rate));
         comparison.measured = &series.emplace_back(without(*comparison.measured, rate, neighbours));
         found[i] = {{}, before->waited, now->waited, before->busy, now->busy};
         any = true;

@@ -13,9 +13,9 @@
 namespace perfgate::gate {
 
 struct Undisturbed {
-    /// Of what the times would have been.
+    /// The rule judged what the times would have been.
     Judgement judgement;
-    /// Of each process's time, mean of the baseline's and of the measured ones.
+    /// Shares, means over the processes of the baseline and of the run.
     double waited_before = 0, waited = 0, busy_before = 0, busy = 0;
 };
 
@@ -24,7 +24,7 @@ struct Undisturbed {
 std::vector<std::optional<Undisturbed>> judge_undisturbed(std::span<const Comparison> comparisons,
                                                           const Rule& rule);
 
-/// "processes waited 23 % of their time for a processor, 1 % in the baseline, and others kept …"
+/// "other work ran: the processes waited 23 % of their time for a processor (1 % in the …"
 std::string other_work_words(const Undisturbed& undisturbed);
 
 }  // namespace perfgate::gate

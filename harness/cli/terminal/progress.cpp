@@ -103,7 +103,7 @@ std::string ProgressLog::line(const measure::Progress& progress, std::size_t beg
     const bool further = tenth > tenth_;
     tenth_ = std::max(tenth_, tenth);
     if (!groups_.insert(group).second && !further) return "";
-    // Of what takes seconds, there is nothing to wait for.
+    // Nobody waits for what takes only seconds.
     constexpr double least_s = 5;
     return fmt::format("{} {}{}", place(progress), util::printable(group),
                        elapsed_s < least_s ? "" : time_left(progress, begun, elapsed_s));

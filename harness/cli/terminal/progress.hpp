@@ -21,7 +21,7 @@ namespace perfgate::cli {
 /// `begun` is what was done before, by an earlier execution, and `elapsed_s` what this one took.
 std::string live_text(const measure::Progress& progress, std::size_t begun, double elapsed_s);
 
-/// Of a program that is being recorded: "recorded 12 s, 34.00 MiB".
+/// "recorded 12 s, 34.00 MiB", while a program is being recorded.
 std::string recording_text(double elapsed_s, std::uint64_t bytes);
 
 /// For a log, which keeps every line: one for each group of cases (those of a suite that are of

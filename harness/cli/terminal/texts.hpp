@@ -30,7 +30,7 @@ std::string profile_text(const activity::Profile& profile, const ProfileTables& 
 std::string difference_text(const activity::ProfileDifference& difference,
                             const ProfileTables& options = {});
 
-// What suites would measure, as `list` prints it.
+// `list` prints what suites would measure.
 
 /// `suites` are those of the plan, in its order.
 std::string plan_text(const model::Plan& plan, const std::vector<suite::Suite>& suites);
@@ -41,7 +41,7 @@ std::string refreshes_text(const std::vector<runner::RefreshedSuite>& refreshed,
 /// The exit code: 0, or 4 if not all cases were stored.
 int refresh_code(const std::vector<runner::RefreshedSuite>& refreshed);
 
-// What `baseline refresh --dry-run` shows.
+// `baseline refresh --dry-run` shows what it would store.
 
 std::string stored_diff_text(const runner::StoredDiff& result);
 
