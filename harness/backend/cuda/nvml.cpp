@@ -36,8 +36,9 @@ struct FieldValue {  // nvmlFieldValue_t
     unsigned rest;
 };
 static_assert(sizeof(FieldValue) == 40);
-constexpr unsigned link_speed = 90;  ///< MB/s of each active NVLink
 constexpr unsigned link_count = 91;
+constexpr unsigned link_speed = 164;  ///< MB/s of the NVLink that `scope` is
+constexpr unsigned link_active = 165;
 
 struct ReasonWords {
     std::uint64_t bit;
@@ -99,7 +100,6 @@ struct Nvml::Api {
     Return (*mig)(Device, unsigned*, unsigned*) = nullptr;
     Return (*processes)(Device, unsigned*, ProcessInfo*) = nullptr;
     Return (*fields)(Device, int, FieldValue*) = nullptr;
-    Return (*link_state)(Device, unsigned, unsigned*) = nullptr;
 
     Api() = default;
     Api& operator=(Api&&) = delete;  // nor copied
@@ -148,7 +148,6 @@ std::unique_ptr<Nvml> Nvml::open(const std::string& uuid, const std::string& pci
     api->resolve(api->ecc, "nvmlDeviceGetEccMode");
     api->resolve(api->mig, "nvmlDeviceGetMigMode");
     api->resolve(api->fields, "nvmlDeviceGetFieldValues");
-    api->resolve(api->link_state, "nvmlDeviceGetNvLinkState");
     api->resolve(api->processes, "nvmlDeviceGetComputeRunningProcesses_v3");
     if (api->init == nullptr) return give_up("NVML has no nvmlInit_v2: the driver is too old");
     if (const Return code = api->init(); code != success) return give_up(api->text(code));
@@ -205,15 +204,25 @@ std::optional<double> Nvml::power_w() const {
     return milliwatts / 1000.0;
 }
 
-double Nvml::link_bytes_per_s() const {
-    std::array<FieldValue, 2> found{};
-    found[0].field = link_speed;
-    found[1].field = link_count;
-    if (api_->fields == nullptr || api_->fields(device_, 2, found.data()) != success) return 0;
-    if (found[0].code != success || found[1].code != success) return 0;
+double Nvml::link_bytes_per_s(std::string* why) const {
+    const auto read = [this](unsigned field, unsigned link) -> std::optional<unsigned> {
+        FieldValue found{};
+        found.field = field;
+        found.scope = link;
+        if (api_->fields == nullptr || api_->fields(device_, 1, &found) != success) return {};
+        return found.code == success ? std::optional(found.value) : std::nullopt;
+    };
     double bytes_per_s = 0;
-    for (unsigned link = 0; link < std::min(found[1].value, 64U); ++link) {
-        if (number(api_->link_state, link).value_or(0) != 0) bytes_per_s += 1e6 * found[0].value;
+    const unsigned links = std::min(read(link_count, 0).value_or(0), 64U);
+    for (unsigned link = 0; link < links; ++link) {
+        const std::optional<unsigned> active = read(link_active, link);
+        if (active == 0U) continue;
+        const unsigned speed = read(link_speed, link).value_or(0);
+        if (!active || speed == 0) {
+            *why = "NVML does not say how fast the device's NVLinks are";
+            return 0;
+        }
+        bytes_per_s += 1e6 * speed;
     }
     return bytes_per_s;
 }
