@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """GPU metrics over time and communication, on real GPUs: communication_study.py [PART...]. Environment as for
-profile_programs.py; PERFGATE_RANKS (2) processes communicate; PERFGATE_RUNS: what `ddp` runs, as "unchanged slow:5" with its
-starts; PERFGATE_SECONDS: after this time no run begins. Parts: samples, planted, cost (one GPU); collectives, suite, groups, ddp.
+profile_programs.py; PERFGATE_RANKS (2) processes communicate; PERFGATE_RUNS: what `ddp` runs, as "unchanged slow:4" with the
+starts (else the usual ones) against a baseline of PERFGATE_PROCESSES (5); PERFGATE_SECONDS: no run begins that would end
+later. Parts: samples, planted, cost (one GPU); collectives, suite, groups, ddp.
 
 Prints what it finds; a part that fails ends, and the others go on. One server imports PyTorch for all processes that
 communicate (programs/ranks.py).
@@ -64,6 +65,11 @@ workloads:
       step.exposed_communication_share: 5pt
       step.communication_calls: 0
       step.communicated_bytes: 0
+"""
+# The same as limits, for which one start is enough.
+LIMITS = """    expect:
+      step.own_span: "<= {own_span:.4f}ms"
+      step.exposed_communication_share: "<= {exposed:.3f}%"
 """
 
 
@@ -153,9 +159,12 @@ def cases_of(document):
 def show_verdict(out):
     for case in cases_of(out / "verdict.json"):
         tools.say(f"    {case['id']}: {case['verdict']} {case.get('reason', '')[:300]} "
-                  f"{' '.join(each['sentence'] for each in case.get('why', []))[:400]}")
+                  f"{' '.join(each['sentence'] for each in case.get('why', []))[:500]}")
         for metric in case["metrics"]:
             tools.say(f"      {metric['verdict']}: {metric['sentence'][:200]}")
+    for suite in json.loads((out / "verdict.json").read_text())["suites"]:
+        for relation in suite.get("relations", []):
+            tools.say(f"      {relation['verdict']}: {relation['sentence'][:250]}")
 
 
 def part_planted():
@@ -271,25 +280,29 @@ class Training:
         return done
 
     def baseline(self):
-        # Those of unchanged runs join. With two it is known what recording costs.
-        done = self.call("", "baseline", "refresh", self.root / "suite.yaml", "--processes", 2)
+        suite, out = self.root / "suite.yaml", self.root / "out"
+        processes = os.environ.get("PERFGATE_PROCESSES", 5)
+        done = self.call("", "baseline", "refresh", suite, "--out", out, "--processes", processes)
         tools.say(f"{done.stdout[-1500:]}{done.stderr[-1500:]}")
+        metrics = cases_of(out / "run.json")[0]["metrics"]
+        limits = LIMITS.format(own_span=1.05 * metrics["own_span"]["value"] / 1e6,
+                               exposed=5 + metrics["exposed_communication_share"]["value"])
+        suite.write_text(suite.read_text() + limits)
 
     def judged(self, change, starts):
-        """With a change, all its starts are the first look."""
-        if time.monotonic() - BEGIN + self.longest * starts > SECONDS:
+        if time.monotonic() - BEGIN + self.longest * int(starts or 3) > SECONDS:
             return
         out = self.root / "out"
-        done = self.call(change, "run", self.root / "suite.yaml", "--set", "canary=false", "--out", out, "--processes", starts,
+        done = self.call(change, "run", self.root / "suite.yaml", "--set", "canary=false", "--out", out,
+                         *(["--processes", starts] if starts else []),
+                         # All starts of a change are the first look.
                          *(["--set", "rounds=0"] if change else []))
         if done.returncode not in (0, 1, 3, 4):
             tools.say(f"{done.stdout[-1000:]}{done.stderr[-1500:]}")
             return
         show_verdict(out)
-        if not change and done.returncode == 0:
-            refresh = self.call("", "baseline", "refresh", out / "run.json")
-            if refresh.returncode:
-                tools.say(f"{refresh.stdout[-1000:]}{refresh.stderr[-1500:]}")
+        if not change and all(case["verdict"] == "pass" for case in cases_of(out / "verdict.json")):
+            self.call("", "baseline", "refresh", out / "run.json")  # its processes join the baseline
         for case in cases_of(out / "run.json"):
             found = {name: [float(f"{statistics.median(batch['samples']):.4g}") for batch in case["metrics"][name]["batches"]]
                      for name in ("own_span", "span", "gpu_time", "exposed_communication_share", "communication_skew")
@@ -299,13 +312,13 @@ class Training:
 
 def part_ddp():
     """Unchanged runs, and one for each change, against a baseline."""
-    usual = "unchanged " * 10 + "slow:5 late:5 buckets"
+    usual = "unchanged " * 10 + "slow:4 late:4 buckets:1"
     with tempfile.TemporaryDirectory() as folder:
         training = Training(folder)
         training.baseline()
         for words in os.environ.get("PERFGATE_RUNS", usual).split():
             change, _, starts = words.partition(":")
-            training.judged("" if change == "unchanged" else change, int(starts or 1))
+            training.judged("" if change == "unchanged" else change, starts)
 
 
 def run_part(name):
