@@ -159,7 +159,7 @@ def cases_of(document):
 def show_verdict(out):
     for case in cases_of(out / "verdict.json"):
         tools.say(f"    {case['id']}: {case['verdict']} {case.get('reason', '')[:300]} "
-                  f"{' '.join(each['sentence'] for each in case.get('why', []))[:500]}")
+                  f"{' '.join(each['sentence'] for each in case.get('why', []))[:900]}")
         for metric in case["metrics"]:
             tools.say(f"      {metric['verdict']}: {metric['sentence'][:200]}")
     for suite in json.loads((out / "verdict.json").read_text())["suites"]:
