@@ -29,14 +29,17 @@ int nvmlDeviceGetFieldValues(void* /*device*/, int count, FieldValue* values) {
         each->code = 0;
         if (each->field == 91) {
             each->value = 3;
-        } else if (each->field == 165 && each->scope < 3) {
-            each->value = each->scope != 1 ? 1 : 0;
         } else if (each->field == 164 && each->scope < 3 && speeds[each->scope] != 0) {
             each->value = speeds[each->scope];
         } else {
             each->code = not_supported;
         }
     }
+    return 0;
+}
+
+int nvmlDeviceGetNvLinkState(void* /*device*/, unsigned link, unsigned* active) {
+    *active = link != 1 ? 1 : 0;
     return 0;
 }
 }

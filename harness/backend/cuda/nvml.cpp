@@ -36,9 +36,9 @@ struct FieldValue {  // nvmlFieldValue_t
     unsigned rest;
 };
 static_assert(sizeof(FieldValue) == 40);
+constexpr unsigned common_link_speed = 90;  ///< MB/s of each active NVLink; not of all devices
 constexpr unsigned link_count = 91;
-constexpr unsigned link_speed = 164;  ///< MB/s of the NVLink that `scope` is
-constexpr unsigned link_active = 165;
+constexpr unsigned link_speed = 164;  ///< MB/s of the NVLink that `scope` is; not by old drivers
 
 struct ReasonWords {
     std::uint64_t bit;
@@ -100,6 +100,7 @@ struct Nvml::Api {
     Return (*mig)(Device, unsigned*, unsigned*) = nullptr;
     Return (*processes)(Device, unsigned*, ProcessInfo*) = nullptr;
     Return (*fields)(Device, int, FieldValue*) = nullptr;
+    Return (*link_state)(Device, unsigned, unsigned*) = nullptr;
 
     Api() = default;
     Api& operator=(Api&&) = delete;  // nor copied
@@ -148,6 +149,7 @@ std::unique_ptr<Nvml> Nvml::open(const std::string& uuid, const std::string& pci
     api->resolve(api->ecc, "nvmlDeviceGetEccMode");
     api->resolve(api->mig, "nvmlDeviceGetMigMode");
     api->resolve(api->fields, "nvmlDeviceGetFieldValues");
+    api->resolve(api->link_state, "nvmlDeviceGetNvLinkState");
     api->resolve(api->processes, "nvmlDeviceGetComputeRunningProcesses_v3");
     if (api->init == nullptr) return give_up("NVML has no nvmlInit_v2: the driver is too old");
     if (const Return code = api->init(); code != success) return give_up(api->text(code));
@@ -212,12 +214,13 @@ double Nvml::link_bytes_per_s(std::string* why) const {
         if (api_->fields == nullptr || api_->fields(device_, 1, &found) != success) return {};
         return found.code == success ? std::optional(found.value) : std::nullopt;
     };
-    double bytes_per_s = 0;
+    const unsigned common_speed = read(common_link_speed, 0).value_or(0);
     const unsigned links = std::min(read(link_count, 0).value_or(0), 64U);
+    double bytes_per_s = 0;
     for (unsigned link = 0; link < links; ++link) {
-        const std::optional<unsigned> active = read(link_active, link);
+        const std::optional<unsigned> active = number(api_->link_state, link);
         if (active == 0U) continue;
-        const unsigned speed = read(link_speed, link).value_or(0);
+        const unsigned speed = read(link_speed, link).value_or(common_speed);
         if (!active || speed == 0) {
             *why = "NVML does not say how fast the device's NVLinks are";
             return 0;
