@@ -11,6 +11,7 @@
 
 #include "baseline/store.hpp"
 #include "gate/rule.hpp"
+#include "measure/elapsed.hpp"
 #include "measure/programs.hpp"
 #include "model/run.hpp"
 #include "model/subject.hpp"
@@ -195,9 +196,12 @@ JudgedRun measure_run(const RunRequest& request) {
     }
     session.replace_excluded();
     SettledCases settled;
+    measure::PhaseTimes beside;  // what the session does not time
     if (!session.interrupted()) {
-        settled =
-            settle_here(choice, backend, plan, judge, execution.rated(session.run()), session);
+        const model::Run so_far = execution.rated(session.run());
+        beside.enter("settling");
+        settled = settle_here(choice, backend, plan, judge, so_far, session);
+        beside.enter({});
     }
     confirm(session, [&](const model::Run& so_far) {
         model::Run rated = execution.rated(so_far);
@@ -229,14 +233,17 @@ JudgedRun measure_run(const RunRequest& request) {
     if (!session.interrupted()) {
         model::Run final = execution.rated(session.run());
         add_settled(settled, final);
+        beside.enter("machine code");
         code = code_of_slower(
             session, slower_by_code(judge.verdict(final)),
             [&](const Cases& cases) {
                 return code_of_bases(choice, backend, plan, judge, final, cases);
             },
             choice);
+        beside.enter({});
     }
     model::Run run = execution.finish(request.suites.front());
+    run.phase_s.insert(beside.seconds().begin(), beside.seconds().end());
     add_settled(settled, run);
     keep_code(code, choice.out, run);
     if (!run.interrupted) keep_builds(choice, backend, plan, run, &judge.baselines());
