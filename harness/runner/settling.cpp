@@ -442,8 +442,7 @@ SettledCases settle_here(const MeasuringChoice& choice, const OpenedBackend& bac
         }
     }
     if (at_hand > 0 && choice.progress) {
-        choice.progress->say(
-            fmt::format("settling took {:.1f} s", measure::seconds_since(begin)));
+        choice.progress->say(fmt::format("settling took {:.1f} s", measure::seconds_since(begin)));
     }
     return settled;
 }
