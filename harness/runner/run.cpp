@@ -100,22 +100,24 @@ Cases alone_in_their_program(const Cases& cases, const model::Run& run, const mo
     return alone;
 }
 
-/// Whether all that is gated and no count may double. Then two processes are enough, as far as they
-/// show it: a mode that is slow in some processes, which a third may find, is slow by more or passes.
+/// Whether all that is gated, other than counts, may double. Then two processes are enough if they
+/// show the case to be within its tolerances: a third looks for a mode that is slow in some
+/// processes, and one that is not beyond the tolerance passes anyway.
 bool may_double(const model::PlannedCase& planned, const model::CaseVerdict& of_case) {
     return std::ranges::all_of(planned.gates, [&](const model::GateRule& gate) {
         const auto metric = metrics::find_metric(gate.metric);
-        const auto judged = std::ranges::find(of_case.metrics, gate.metric, &model::MetricVerdict::metric);
+        const auto judged =
+            std::ranges::find(of_case.metrics, gate.metric, &model::MetricVerdict::metric);
         if (!metric || judged == of_case.metrics.end() || !judged->baseline) return false;
         const double size = std::fabs(*judged->baseline);
-        return metric->definition.metric_class == model::MetricClass::exact || gate.tolerance.worse >= 1 ||
-               gate.tolerance.abs > size;
+        return metric->definition.metric_class == model::MetricClass::exact ||
+               gate.tolerance.worse >= 1 || gate.tolerance.abs > size;
     });
 }
 
-/// The first process of each case, and the second of some. Where a program's cases pass, they need no
-/// further processes than one that shows that they launch what the baseline's do, or two if their
-/// times may double. Returns the others.
+/// The first process of each case, and the second of some. Where all cases of a program pass, one
+/// process is enough if it shows that they launch what the baseline's do, two if their times may
+/// double. Returns the cases that need more.
 Cases measure_programs_briefly(measure::Session& session, const model::Plan& plan,
                                const Judge& judge, Execution& execution, bool settles) {
     session.measure_first();

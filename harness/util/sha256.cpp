@@ -73,8 +73,8 @@ __attribute__((target("sha,sse4.1"))) void take_blocks_by_instructions(Sha256::S
         const std::array<std::uint32_t, 4> words{d, c, b, a};
         return std::bit_cast<__m128i>(words);
     };
-    const __m128i reversed_bytes =
-        std::bit_cast<__m128i>(std::array<std::uint64_t, 2>{0x0405060700010203, 0x0c0d0e0f08090a0b});
+    const __m128i reversed_bytes = std::bit_cast<__m128i>(
+        std::array<std::uint64_t, 2>{0x0405060700010203, 0x0c0d0e0f08090a0b});
     __m128i abef = lanes(state[0], state[1], state[4], state[5]);
     __m128i cdgh = lanes(state[2], state[3], state[6], state[7]);
     for (; count != 0; --count, blocks += 64) {
