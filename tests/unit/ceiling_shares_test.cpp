@@ -108,7 +108,7 @@ TEST(CeilingShares, OfProgramsACeilingBoundsOnlyGatedBusBandwidths) {
     EXPECT_FALSE(ceilings_bound_any(run));
     only(run).metrics["bus_bandwidth"] = {"bytes/s", 3e11, "activity", {}};
     EXPECT_FALSE(ceilings_bound_any(run));
-    only(run).gates = {{"bus_bandwidth", {.worse = 0.05}}};
+    only(run).gates.emplace_back().metric = "bus_bandwidth";
     EXPECT_TRUE(ceilings_bound_any(run));
 }
 
