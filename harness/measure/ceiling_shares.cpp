@@ -77,7 +77,9 @@ bool asks_for_ceilings(const model::Run& run) {
 
 bool ceilings_bound_any(const model::Run& run) {
     const auto is_bound = [](const model::CaseResult& result) {
-        return result.command.empty() || result.metrics.contains("bus_bandwidth");
+        return result.command.empty() ||
+               std::ranges::find(result.gates, "bus_bandwidth", &model::GateRule::metric) !=
+                   result.gates.end();
     };
     return std::any_of(run.suites.begin(), run.suites.end(), [&](const model::SuiteResult& suite) {
         return std::any_of(suite.cases.begin(), suite.cases.end(), is_bound);

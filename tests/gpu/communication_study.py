@@ -2,7 +2,7 @@
 """GPU metrics over time and communication, on real GPUs: communication_study.py [PART...]. Environment as for
 profile_programs.py; PERFGATE_RANKS (2) processes communicate; PERFGATE_RUNS: what `ddp` runs, as "unchanged slow:4" with the
 starts (else the usual ones) against a baseline of PERFGATE_PROCESSES (5); PERFGATE_SECONDS: no run begins that would end
-later. Parts: samples, planted, cost (one GPU); collectives, suite, groups, ddp.
+later. Parts: samples, planted, cost, refusal (one GPU); collectives, suite, groups, ddp.
 
 Prints what it finds; a part that fails ends, and the others go on. One server imports PyTorch for all processes that
 communicate (programs/ranks.py).
@@ -226,7 +226,7 @@ def part_collectives():
 
 
 def part_suite():
-    """suites/collectives on all GPUs that are visible, started by the server instead of torchrun, and its refusal of one GPU."""
+    """suites/collectives on all GPUs that are visible, started by the server instead of torchrun."""
     with tempfile.TemporaryDirectory() as folder:
         out, none, suite = (pathlib.Path(folder) / name for name in ("out", "none", "suite.yaml"))
         none.mkdir()
@@ -238,13 +238,19 @@ def part_suite():
         shares = {case["id"]: case.get("ceiling", "no ceiling") for case in cases_of(out / "verdict.json")}
         for case in cases_of(out / "run.json"):
             bus = case["metrics"].get("bus_bandwidth", {})
-            tools.say(f"    {case['id']}: {case['status']} {case.get('reason', '')[:200]} bus {bus.get('value', 0) / 1e9:.1f} GB/s, "
-                      f"{shares[case['id']]} {case.get('not_collected', [])}")
+            tools.say(f"    {case['id']}: {case['status']} {case.get('reason', '')[:200]} bus "
+                      f"{bus.get('value', 0) / 1e9:.1f} GB/s, {shares[case['id']]} {case.get('not_collected', [])}")
         run = json.loads((out / "run.json").read_text())
         tools.say(f"    device {run['environment']['device']['key']}, ceilings {run['environment'].get('ceilings')}")
-        one = os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0]
-        done = tools.run(words, codes=(0, 1, 2, 3, 4), env={"CUDA_VISIBLE_DEVICES": one})
-        tools.say(f"  of one GPU: exit {done.returncode}: {done.stdout[-300:]} {done.stderr[-300:]}")
+
+
+def part_refusal():
+    """The same of one GPU."""
+    one = os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0]
+    with tempfile.TemporaryDirectory() as folder:
+        done = tools.run([tools.PERFGATE, "run", COLLECTIVES.with_suffix(".yaml"), "--out", folder], codes=(0, 1, 2, 3, 4),
+                         env={"CUDA_VISIBLE_DEVICES": one})
+        tools.say(f"  exit {done.returncode}: {done.stdout[-300:]} {done.stderr[-300:]}")
 
 
 def part_groups():
@@ -290,13 +296,13 @@ class Training:
         suite.write_text(suite.read_text() + limits)
 
     def judged(self, change, starts):
-        if time.monotonic() - BEGIN + self.longest * int(starts or 3) > SECONDS:
-            return
+        # What fails a time is started once more, with samples of the host.
+        if time.monotonic() - BEGIN + self.longest * (int(starts or 5) + bool(change)) > SECONDS:
+            return tools.say(f"  {change or 'unchanged'}: no time is left")
         out = self.root / "out"
         done = self.call(change, "run", self.root / "suite.yaml", "--set", "canary=false", "--out", out,
-                         *(["--processes", starts] if starts else []),
-                         # All starts of a change are the first look.
-                         *(["--set", "rounds=0"] if change else []))
+                         # The first look decides: rounds take minutes.
+                         "--set", "rounds=0", *(["--processes", starts] if starts else []))
         if done.returncode not in (0, 1, 3, 4):
             tools.say(f"{done.stdout[-1000:]}{done.stderr[-1500:]}")
             return
@@ -304,10 +310,15 @@ class Training:
         if not change and all(case["verdict"] == "pass" for case in cases_of(out / "verdict.json")):
             self.call("", "baseline", "refresh", out / "run.json")  # its processes join the baseline
         for case in cases_of(out / "run.json"):
-            found = {name: [float(f"{statistics.median(batch['samples']):.4g}") for batch in case["metrics"][name]["batches"]]
-                     for name in ("own_span", "span", "gpu_time", "exposed_communication_share", "communication_skew")
-                     if "batches" in case["metrics"].get(name, {})}
-            tools.say(f"    {found} {case['metrics'].get('own_span', {}).get('detail', '')}")
+            batches = {name: [batch["samples"] for batch in series["batches"]] for name, series in case["metrics"].items()
+                       if name in ("own_span", "span", "gpu_time", "exposed_communication_share", "communication_skew")
+                       and "batches" in series}
+            medians = {name: [float(f"{statistics.median(batch):.4g}") for batch in each] for name, each in batches.items()}
+            tools.say(f"    {medians} {case['metrics'].get('own_span', {}).get('detail', '')}")
+            for batch in batches.get("own_span", []):
+                slow = {i: float(f"{each:.4g}") for i, each in enumerate(batch) if each > 1.05 * statistics.median(batch)}
+                if slow:
+                    tools.say(f"    instances with a longer own span: {slow}")
 
 
 def part_ddp():
@@ -326,13 +337,13 @@ def run_part(name):
     begun = time.monotonic()
     try:
         globals()[f"part_{name}"]()
-    except Exception as error:  # noqa: BLE001: the others go on
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001: the others go on
         tools.say(f"  FAILED: {type(error).__name__}: {str(error)[-1500:]}")
     tools.say(f"  {name}: {time.monotonic() - begun:.1f} s")
 
 
 if __name__ == "__main__":
-    chosen = sys.argv[1:] or ["samples", "planted", "cost", "collectives", "suite", "groups", "ddp"]
+    chosen = sys.argv[1:] or ["samples", "planted", "cost", "refusal", "collectives", "suite", "groups", "ddp"]
     together = {"collectives", "suite", "groups", "ddp"}
     for part in chosen:
         if part not in together:

@@ -101,12 +101,14 @@ TEST(CeilingShares, AreOfTheSpanWithoutKernelRecords) {
     EXPECT_EQ(metrics.at(share).method, "event/cold/ceiling");
 }
 
-TEST(CeilingShares, OfProgramsACeilingBoundsOnlyWhatCommunicates) {
+TEST(CeilingShares, OfProgramsACeilingBoundsOnlyGatedBusBandwidths) {
     model::Run run = two_processes();
     EXPECT_TRUE(ceilings_bound_any(run));
     only(run).command = {"./app"};
     EXPECT_FALSE(ceilings_bound_any(run));
     only(run).metrics["bus_bandwidth"] = {"bytes/s", 3e11, "activity", {}};
+    EXPECT_FALSE(ceilings_bound_any(run));
+    only(run).gates.emplace_back().metric = "bus_bandwidth";
     EXPECT_TRUE(ceilings_bound_any(run));
 }
 

@@ -44,6 +44,7 @@ ${nvcc} -dlink -cubin -Xnvlink -v -o linked_stack.cubin linked_stack.o")
 
   add_library(mock_nvml SHARED unit/mock_nvml.cpp)
   set_target_properties(mock_nvml PROPERTIES OUTPUT_NAME nvidia-ml SOVERSION 1
+    CXX_VISIBILITY_PRESET default
     LIBRARY_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/mock_nvml")
 
   perfgate_test(cuda_test

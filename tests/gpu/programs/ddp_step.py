@@ -20,7 +20,8 @@ with torch.device("cuda"):
     # A layer's gradients have 19 MB: a usual bucket takes those of two layers.
     plain = torch.nn.Sequential(*(layer for _ in range(16) for layer in (
         torch.nn.Linear(3072, 3072), torch.nn.GELU()))).bfloat16()
-data = torch.rand(6144, 3072, device="cuda", dtype=torch.bfloat16)
+# Enough work that the host is ahead, also if it submits slowly.
+data = torch.rand(9216, 3072, device="cuda", dtype=torch.bfloat16)
 model = plain if change == "late" else DistributedDataParallel(
     plain, device_ids=[rank], bucket_cap_mb=2 if change == "buckets" else 25)
 optimiser = torch.optim.SGD(model.parameters(), lr=1e-3)
