@@ -152,8 +152,11 @@ def measure_bare():
 
 def main():
     pathlib.Path("suite.yaml").write_text(f"name: study\nworkloads:\n  - command: [./app]\n    name: {chosen.program}{program.entry}")
-    run_bare()  # it may read libraries from the disk
-    measure_bare()
+    if chosen.bare:
+        bare.append(chosen.bare)
+    else:
+        run_bare()  # it may read libraries from the disk
+        measure_bare()
     if not list(pathlib.Path("baselines").glob("*/study.json")):
         first_baseline()
     number = 0
@@ -176,6 +179,7 @@ if __name__ == "__main__":
     parser.add_argument("program", choices=PROGRAMS)
     parser.add_argument("steps", nargs="*", metavar="STEP", help="unchanged, bare, more, workers, dtype, item, eager; as often as it is named")
     parser.add_argument("--seconds", type=float, default=1e6, help="interrupt what runs after this time, and begin nothing else")
+    parser.add_argument("--bare", type=float, metavar="S", help="what the bare program takes, where it is known: it is not measured")
     parser.add_argument("--folder", help="work there and leave it")
     chosen = parser.parse_args()
     program = PROGRAMS[chosen.program]
