@@ -90,7 +90,7 @@ TEST(Explain, WhatMovesInNoKnownPatternIsNamed) {
 }
 
 /// A case that a gated metric of its own failed, too.
-Case also_failed(Case made, const std::string& metric, Change change) {
+Case also_failed(Case made, const std::string& metric, documents::Change change) {
     model::MetricVerdict& judged = made.verdict.metrics.emplace_back();
     judged.metric = metric;
     judged.unit = "count";
