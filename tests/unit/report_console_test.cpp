@@ -158,7 +158,7 @@ TEST(Console, EveryGatedMetricThatRegressedIsNamed) {
     regressed->metrics.back().measured = 3;
     const std::vector<std::string> lines = console_lines(documents, {});
     EXPECT_EQ(line_with(lines, "also regressed: allocs 1 → 3"),
-              line_with(lines, "more registers") + 1);
+              line_with(lines, "    more registers") + 1);
 }
 
 TEST(Console, EndsWithCommandsToPaste) {
