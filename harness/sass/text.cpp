@@ -229,6 +229,7 @@ model::CodeFinding finding_of(const model::CaseCode* base, const model::CaseCode
         most = went ? went->added : 0;
         of_pair.time = went ? went->sentence : no_samples;
         if (went) of_pair.place = went->place;
+        if (went && is_new) of_pair.time += ", in " + name;
         found = std::move(of_pair);
     }
     if (!found) {
