@@ -421,6 +421,22 @@ std::size_t sessions_of(const std::vector<PooledMetric>& all) {
     return most;
 }
 
+/// See PoolingFindings.
+double others_busy(const std::vector<PooledMetric>& all) {
+    double most = 0;
+    for (const PooledMetric& pooled : all) {
+        double sum = 0;
+        std::size_t count = 0;
+        for (const model::Batch* batch : gate::batches_in_use(*pooled.comparison.baseline)) {
+            if (!batch->other_work) continue;
+            sum += batch->other_work->busy;
+            ++count;
+        }
+        if (count > 0) most = std::max(most, sum / static_cast<double>(count));
+    }
+    return most;
+}
+
 }  // namespace
 
 Run combine_runs(std::vector<Run> runs) {
@@ -498,6 +514,7 @@ PoolingFindings pooling_findings(const Run& run, const model::SuiteResult& suite
 
     PoolingFindings result;
     result.sessions = sessions_of(all);
+    result.others_busy = others_busy(all);
     result.trends = trends_of(all);
     result.by_abs = allowed_by_abs(all);
     for (const CaseResult& each : suite.cases) add_tiny_kernels(each, result.tiny);

@@ -113,7 +113,13 @@ struct PoolingFindings {
     /// The most runs that recorded a time of the baseline on one of the run's boards: with one,
     /// what sessions differ by is not known, with two hardly. 0: none.
     std::size_t sessions = 0;
+    /// The share of the processors that others had while a time was measured, of the case where it
+    /// is largest; 0: none, or it is not known.
+    double others_busy = 0;
 };
+
+/// From which share on readers should know of it.
+inline constexpr double notable_other_work = 0.1;
 
 /// The findings for the baseline of a run's suite, for the metrics that its cases gate. Times are
 /// compared as the gate does: of a baseline of several boards, with those of the run's board.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include "baseline/pooling.hpp"
@@ -480,25 +481,42 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
     return refreshed;
 }
 
-void require_stored(const std::vector<Refreshed>& all, const std::string& remedy) {
+/// The cases of each reason, and below them the reason, once.
+static std::string refused_text(const std::vector<Refused>& refused) {
     // A suite may have thousands.
-    constexpr std::size_t shown = 3;
+    constexpr std::size_t shown = 20;
+    std::vector<std::pair<std::string_view, std::vector<const Refused*>>> reasons;
+    std::map<std::string_view, std::size_t> known;
+    for (const Refused& each : refused) {
+        const auto [place, is_new] = known.try_emplace(each.why, reasons.size());
+        if (is_new) reasons.push_back({each.why, {}});
+        reasons[place->second].second.push_back(&each);
+    }
+    std::string text;
+    for (std::size_t i = 0; i < std::min(reasons.size(), shown); ++i) {
+        const auto& [why, cases] = reasons[i];
+        for (std::size_t c = 0; c < std::min(cases.size(), shown); ++c) {
+            text += fmt::format("  {}{}\n", util::printable(cases[c]->id),
+                                util::printable(cases[c]->enough, 200));
+        }
+        if (cases.size() > shown) text += fmt::format("  and {} more\n", cases.size() - shown);
+        text += fmt::format("    {}\n", util::printable(why, 1000));
+    }
+    if (reasons.size() > shown) {
+        text += fmt::format("  and {} other reasons\n", reasons.size() - shown);
+    }
+    return text;
+}
+
+void require_stored(const std::vector<Refreshed>& all, const std::string& remedy) {
     std::string text;
     for (const Refreshed& each : all) {
         if (each.stored_any()) return;
-        std::string listed;
-        for (std::size_t i = 0; i < std::min(each.refused.size(), shown); ++i) {
-            listed +=
-                fmt::format("{}{} ({})", i == 0 ? "" : "; ", util::printable(each.refused[i].id),
-                            util::printable(each.refused[i].why, 1000));
-        }
-        if (each.refused.size() > shown) {
-            listed += fmt::format("; and {} more", each.refused.size() - shown);
-        }
-        text += fmt::format("{}suite {}: these cases cannot become a baseline: {}",
-                            text.empty() ? "" : "; ", util::printable(each.baseline.suite), listed);
+        text += fmt::format("suite {}: {} cannot become a baseline:\n{}",
+                            util::printable(each.baseline.suite),
+                            util::counted(each.refused.size(), "case"), refused_text(each.refused));
     }
-    throw util::InputError(text + "; nothing was stored: " + remedy);
+    throw util::InputError(text + "nothing was stored: " + remedy);
 }
 
 }  // namespace perfgate::baseline

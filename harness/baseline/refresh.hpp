@@ -20,6 +20,7 @@ inline constexpr std::size_t enough_processes = 20;
 /// A case that is not fit to be a reference, and why.
 struct Refused {
     std::string id, why;
+    std::string enough = {};  ///< tolerances: "; gpu_time: 12% would do"
 
     bool operator==(const Refused&) const = default;
 };

@@ -393,7 +393,10 @@ JsonValue check_schema(JsonDocument& document, std::string_view schema, std::int
     }
     const std::string_view found_schema = root.at("schema").text();
     if (found_schema != schema) {
-        root.fail("the schema is '{}', expected '{}'", util::printable(found_schema, 60), schema);
+        // Both are in a run's folder.
+        const bool is_verdict = found_schema == "perfgate.verdict" && schema == "perfgate.run";
+        root.fail("the schema is '{}', expected '{}'{}", util::printable(found_schema, 60), schema,
+                  is_verdict ? ": name run.json, which lies beside the verdict" : "");
     }
     const std::int64_t found_version = root.at("version").count();
     if (found_version < oldest || found_version > newest) {

@@ -206,7 +206,9 @@ Cause cause_of(Finding& finding) {
     cause.rule = rule.name;
     const std::string_view words = finding.side == Side::worse ? rule.worse : rule.better;
     cause.sentence = fmt::format("{}: {}", words, figures_text(finding.figures));
-    cause.brief = brief_of(words, finding.figures.front());
+    // The size of the blocks is a cause; what it leads to is in the sentence.
+    const auto size = std::ranges::find(finding.figures, threads_per_block, &Figure::metric);
+    cause.brief = brief_of(words, size == finding.figures.end() ? finding.figures.front() : *size);
     if (finding.side == Side::worse && !rule.meaning.empty()) {
         cause.sentence += fmt::format("; {}", rule.meaning);
     }
@@ -228,19 +230,33 @@ std::size_t counters_in(const Evidence& evidence) {
         std::ranges::count_if(evidence, [](const auto& entry) { return is_counter(entry.first); }));
 }
 
-/// Metrics that changed by a tenth or more, those that changed most first, at most three. Cycles
-/// are the time again.
-std::vector<Figure> moved_most(const Evidence& evidence) {
+/// Gated metrics that got worse beside the one that decides, as figures.
+std::vector<Figure> also_regressed(const CaseVerdict& verdict) {
+    const MetricVerdict* const deciding = deciding_metric(verdict);
+    std::vector<Figure> figures;
+    for (const MetricVerdict& metric : verdict.metrics) {
+        if (metric.verdict != Verdict::regressed || &metric == deciding) continue;
+        if (!metric.baseline || !metric.measured) continue;
+        figures.push_back({metric.metric, metric.unit, *metric.baseline, *metric.measured});
+    }
+    return figures;
+}
+
+/// Metrics that changed by a tenth or more or got worse beyond their tolerance, those that changed
+/// most first, at most three. Cycles are the time again.
+std::vector<Figure> moved_most(const Evidence& evidence, const CaseVerdict& verdict) {
     constexpr double least = 0.1;
     constexpr std::size_t most = 3;
     const auto size = [](const Figure& figure) {
         const double larger = std::fmax(std::fabs(figure.before), std::fabs(figure.after));
         return larger > 0 ? std::fabs(figure.after - figure.before) / larger : 0;
     };
+    const std::vector<Figure> worse = also_regressed(verdict);
     std::vector<Figure> moved;
     for (const auto& [name, figure] : evidence) {
         if (!is_counter(name) || name == "cycles") continue;
-        if (size(figure) >= least) moved.push_back(figure);
+        const bool regressed = std::ranges::find(worse, name, &Figure::metric) != worse.end();
+        if (regressed || size(figure) >= least) moved.push_back(figure);
     }
     std::ranges::stable_sort(
         moved, [&](const Figure& left, const Figure& right) { return size(left) > size(right); });
@@ -457,6 +473,30 @@ std::vector<Cause> parts(const CaseVerdict& verdict, const CaseResult& result,
     return causes;
 }
 
+/// "also regressed: allocs 1 → 3 (+200.0 %)": gated metrics that no cause has. What a benchmark
+/// counts has no rules, and may be why its time changed.
+std::optional<Cause> unnamed_regressions(const CaseVerdict& verdict,
+                                         const std::vector<Cause>& reported) {
+    Cause cause{"also_regressed", {}, {}, {}};
+    for (const Figure& figure : also_regressed(verdict)) {
+        const bool is_named = std::ranges::any_of(reported, [&](const Cause& each) {
+            return std::ranges::find(each.figures, figure.metric, &Figure::metric) !=
+                   each.figures.end();
+        });
+        if (is_named) continue;
+        const model::QuantityTexts texts =
+            model::quantity_texts(figure.before, figure.after, figure.unit);
+        cause.sentence += (cause.sentence.empty() ? "" : ", ") + figure_text(figure);
+        cause.brief += fmt::format("{}{} {} → {}", cause.brief.empty() ? "" : ", ", figure.metric,
+                                   texts.before, texts.after);
+        cause.figures.push_back(figure);
+    }
+    if (cause.figures.empty()) return std::nullopt;
+    cause.sentence.insert(0, "also regressed: ");
+    cause.brief.insert(0, "also regressed: ");
+    return cause;
+}
+
 std::optional<Cause> roofline(const CaseVerdict& verdict, const CaseResult& result,
                               const model::Ceilings& ceilings, const Evidence& evidence) {
     constexpr double seconds_per_ns = 1e-9;
@@ -534,13 +574,14 @@ std::vector<Cause> explain_case(const CaseVerdict& verdict, const CaseResult& re
             found.begin(), besides, [side](const SidedCause& each) { return each.side == side; });
         if (opposed == found.begin()) {
             const auto moved =
-                besides == found.begin() ? moved_most(evidence) : std::vector<Figure>{};
+                besides == found.begin() ? moved_most(evidence, verdict) : std::vector<Figure>{};
             causes.push_back(result.command.empty()
                                  ? unexplained(*time, evidence, moved, result.kernels.empty())
                                  : unexplained_program(*time, verdict, result));
         }
         for (SidedCause& each : found) add(each, each.side != side);
     }
+    if (auto others = unnamed_regressions(verdict, causes)) causes.push_back(*std::move(others));
     for (Cause& each : parts(verdict, result, causes)) causes.push_back(std::move(each));
     if (auto place = roofline(verdict, result, ceilings, evidence)) {
         causes.push_back(*std::move(place));

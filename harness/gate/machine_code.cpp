@@ -92,17 +92,19 @@ bool is_of_program(const std::vector<Kernel>& kernels) {
                        [](const Kernel& kernel) { return kernel.launches > 0; });
 }
 
-/// "1 kernel → 2, new: bias_silu_kernel"; `names` are those with code that none had before.
+/// "1 kernel → 2, new: bias_silu_kernel"; `names` are those with code that none had before, new
+/// ones first.
 std::string number_difference(const std::vector<Kernel>& before, const std::vector<Kernel>& now,
                               std::vector<std::string>& names) {
     std::vector<std::string> known, added;
     for (const Kernel& kernel : before) add_name(kernel, known);
     for (const Kernel& kernel : now) {
         if (std::ranges::find(before, kernel.code, &Kernel::code) != before.end()) continue;
-        add_name(kernel, names);
         const std::string name = model::short_kernel_name(kernel.name);
-        if (std::ranges::find(known, name) == known.end()) add_name(kernel, added);
+        const bool is_new = std::ranges::find(known, name) == known.end();
+        add_name(kernel, is_new ? added : names);
     }
+    names.insert(names.begin(), added.begin(), added.end());
     std::string text = fmt::format("machine code changed: {} kernel{} → {}", before.size(),
                                    before.size() == 1 ? "" : "s", now.size());
     if (!added.empty()) text += ", new: " + added.front();

@@ -189,7 +189,9 @@ std::string one_process_note(std::string_view metric, std::size_t cases) {
 std::string finer_note(std::string_view metric, std::size_t cases, double minimum_detectable_change,
                        std::string_view id) {
     return fmt::format(
-        "{}: in {} case{} the spread hides changes as large as the tolerance: it detects {}{} ({})",
+        "{}: in {} case{} the spread hides changes as large as the tolerance: it detects {}{} "
+        "({}); "
+        "more processes in the baseline detect smaller ones",
         name_text(metric), cases, cases == 1 ? "" : "s",
         minimum_detectable_change > model::most_detected ? "" : "at worst ",
         model::detected_text(minimum_detectable_change), name_text(id));

@@ -269,7 +269,7 @@ std::vector<Command> next_commands(const model::VerdictDocument& document, const
     });
     const std::vector<std::string> files = suite_files(document);
     // Another program measured imported results, and perfgate cannot repeat it.
-    if (!again.empty() && !files.empty() && document.backend != "imported") {
+    if (!again.empty() && !files.empty() && document.backend != "imported" && !words.verb.empty()) {
         std::string line = "perfgate " + words.verb;
         for (const std::string& file : files) line += ' ' + util::shell_word(file);
         commands.push_back({words.verb == "ab" ? "ab again" : "run again",
@@ -281,8 +281,8 @@ std::vector<Command> next_commands(const model::VerdictDocument& document, const
     if (!pairs.line.empty()) commands.push_back(std::move(pairs));
     const auto moved = cases_of(document, [](const CaseVerdict& verdict) {
         const Effect effect = effect_of(verdict);
-        return effect == Effect::slower || effect == Effect::counter || effect == Effect::unclear ||
-               effect == Effect::warned;
+        return !verdict.why.empty() && (effect == Effect::slower || effect == Effect::counter ||
+                                        effect == Effect::unclear || effect == Effect::warned);
     });
     if (!moved.empty() && is_plain(moved.front()->id)) {
         commands.push_back({"report why", fmt::format("perfgate report{} --why --filter {}{}", run,

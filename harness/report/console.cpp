@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,6 +60,27 @@ std::vector<std::string> details(const JoinedCase& joined) {
         lines.push_back(log_line(source));
     }
     return lines;
+}
+
+/// "also regressed: allocs 1 → 3 (+200.0 %)": what neither the rows nor the sentence of a group
+/// name, with the values of the worst case; empty: nothing.
+std::string unnamed_regressions(const JoinedGroup& group) {
+    std::set<std::string_view> named;
+    const model::CaseVerdict& worst = *group.cases.front().verdict;
+    if (!worst.why.empty()) {
+        for (const model::Figure& figure : worst.why.front().figures) named.insert(figure.metric);
+    }
+    std::string text;
+    for (const JoinedCase& joined : group.cases) {
+        const model::MetricVerdict* const deciding = deciding_metric(*joined.verdict);
+        for (const model::MetricVerdict& metric : joined.verdict->metrics) {
+            if (metric.verdict != Verdict::regressed || &metric == deciding) continue;
+            if (!named.insert(metric.metric).second) continue;
+            text += (text.empty() ? "also regressed: " : ", ") +
+                    values_text(find_value(joined, metric.metric).value_or(Value{}), true);
+        }
+    }
+    return log_line(text);
 }
 
 /// The end of the worker's stderr, one entry per line.
@@ -154,6 +176,9 @@ class Console {
             const bool noted =
                 group.effect == model::Effect::no_baseline && suite.verdict->baseline_file.empty();
             if (!group.sentence.empty() && !noted) text_.details({log_line(group.sentence)});
+            if (const std::string others = unnamed_regressions(group); !others.empty()) {
+                text_.details({others});
+            }
             text_.details(log_lines(log));
         }
         end_table(left_out);

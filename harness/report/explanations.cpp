@@ -14,6 +14,7 @@
 #include "report/joined.hpp"
 #include "report/plain_text.hpp"
 #include "report/summary.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::report {
 
@@ -26,20 +27,28 @@ std::string time_text(const model::CaseVerdict& verdict) {
     return ", " + log_line(values_text(*time, true));
 }
 
+/// What may show more of a case without a known cause: a benchmark's own counts, or its kernels.
+std::string_view advice(const model::VerdictDocument& document) {
+    if (document.backend == "cuda") {
+        return "'measure' records what a benchmark does on the GPU, 'perfgate profile' what a "
+               "program does";
+    }
+    return "'values' in the suite reads what a benchmark counts itself";
+}
+
 }  // namespace
 
 std::string write_explanations(const model::VerdictDocument& document, const Options& options) {
     std::vector<const model::CaseVerdict*> explained;
-    std::size_t others = 0;
-    bool has_moved = false;
+    std::size_t unexplained = 0, unmoved = 0;
     for (const model::SuiteVerdict& suite : document.suites) {
         for (const model::CaseVerdict& verdict : suite.cases) {
-            has_moved = has_moved || verdict.verdict == model::Verdict::regressed ||
-                        verdict.verdict == model::Verdict::improved;
-            if (verdict.why.empty()) {
-                ++others;
-            } else {
+            if (!verdict.why.empty()) {
                 explained.push_back(&verdict);
+            } else if (is_worse(verdict.verdict) || verdict.verdict == model::Verdict::improved) {
+                ++unexplained;
+            } else {
+                ++unmoved;
             }
         }
     }
@@ -60,16 +69,19 @@ std::string write_explanations(const model::VerdictDocument& document, const Opt
     }
     const std::string ceilings = model::in_words(document.environment.ceilings);
     if (!explained.empty() && !ceilings.empty()) out.wrapped("ceilings: " + ceilings);
-    if (explained.empty()) {
-        out.append(fmt::format("{}: {}\n",
-                               has_moved
-                                   ? "no other metric and no machine code explains it; 'perfgate "
-                                     "profile', or 'measure' for a benchmark, shows more"
-                                   : "nothing moved",
-                               counts_text(document)));
-    } else if (others > 0) {
-        out.append(fmt::format("{} more {} nothing to explain: {}\n", others,
-                               others == 1 ? "case has" : "cases have", counts_text(document)));
+    if (unexplained > 0) {
+        out.append(fmt::format("no other metric explains {}: {}\n",
+                               util::counted(unexplained, "case"), advice(document)));
+    }
+    if (unmoved > 0 || explained.empty()) {
+        out.append(fmt::format(
+            "{}: {}\n",
+            explained.empty() && unexplained == 0
+                ? "nothing moved"
+                : fmt::format("{} nothing to explain",
+                              unmoved == 1 ? "1 more case has"
+                                           : fmt::format("{} more cases have", unmoved)),
+            counts_text(document)));
     }
     return out.take();
 }

@@ -88,6 +88,21 @@ std::vector<MetricRow> rows_without_values(const JoinedCase& joined) {
     return rows;
 }
 
+/// Those with other machine code than the baseline's, new ones first, whose source is known and
+/// lies in the folder in which the run worked.
+std::vector<const model::Kernel*> changed_kernels_with_source(const JoinedCase& joined) {
+    std::vector<const model::Kernel*> found;
+    if (joined.result == nullptr) return found;
+    for (const std::string& name : joined.verdict->changed_kernels) {
+        const auto kernel =
+            std::ranges::find_if(joined.result->kernels, [&](const model::Kernel& each) {
+                return lies_inside(each.source) && model::short_kernel_name(each.name) == name;
+            });
+        if (kernel != joined.result->kernels.end()) found.push_back(&*kernel);
+    }
+    return found;
+}
+
 }  // namespace
 
 std::vector<JoinedSuite> join(const model::VerdictDocument& document, const model::Run& run) {
@@ -241,32 +256,26 @@ std::string in_kernel(const model::CaseVerdict& verdict) {
     return ", in " + model::brief_kernel_name(verdict.changed_kernels.front());
 }
 
-const model::Kernel* changed_kernel_with_source(const JoinedCase& joined) {
-    if (joined.result == nullptr) return nullptr;
-    const std::vector<std::string>& changed = joined.verdict->changed_kernels;
-    const auto found =
-        std::find_if(joined.result->kernels.begin(), joined.result->kernels.end(),
-                     [&](const model::Kernel& kernel) {
-                         return lies_inside(kernel.source) &&
-                                std::find(changed.begin(), changed.end(),
-                                          model::short_kernel_name(kernel.name)) != changed.end();
-                     });
-    return found == joined.result->kernels.end() ? nullptr : &*found;
-}
-
 model::SourcePlace line_to_look_at(const JoinedCase& joined) {
     for (const model::Cause& cause : joined.verdict->why) {
         if (cause.place.line > 0 && lies_inside(cause.place)) return cause.place;
     }
-    const model::Kernel* kernel = changed_kernel_with_source(joined);
-    return kernel == nullptr ? model::SourcePlace{} : kernel->source;
+    const auto kernels = changed_kernels_with_source(joined);
+    return kernels.empty() ? model::SourcePlace{} : kernels.front()->source;
 }
 
 std::string changed_source(const JoinedCase& joined) {
-    const model::Kernel* kernel = changed_kernel_with_source(joined);
-    if (kernel == nullptr) return {};
-    return fmt::format("changed: {}, {}:{}", model::brief_kernel_name(kernel->name),
-                       kernel->source.file, kernel->source.line);
+    constexpr std::size_t most = 3;
+    std::string text;
+    std::size_t count = 0;
+    for (const model::Kernel* kernel : changed_kernels_with_source(joined)) {
+        if (++count > most) continue;
+        text += fmt::format("{}{}, {}:{}", text.empty() ? "changed: " : "; ",
+                            model::brief_kernel_name(kernel->name), kernel->source.file,
+                            kernel->source.line);
+    }
+    if (count > most) text += fmt::format("; and {} more", count - most);
+    return text;
 }
 
 std::string preparation_of(const JoinedCase& joined) {

@@ -93,16 +93,12 @@ std::string short_reason(const JoinedCase& joined, bool with_change);
 /// ", in filter_bank_kernel": the first with other machine code; empty: none has.
 std::string in_kernel(const model::CaseVerdict& verdict);
 
-/// The first kernel with other machine code than the baseline's whose source is known and lies in
-/// the folder in which the run worked; null if there is none.
-const model::Kernel* changed_kernel_with_source(const JoinedCase& joined);
-
-/// The line that a cause names, else the one at which that kernel begins; in the folder in which
-/// the run worked. Line 0: there is none.
+/// The line that a cause names, else the one at which the first kernel with other machine code
+/// begins; in the folder in which the run worked. Line 0: there is none.
 model::SourcePlace line_to_look_at(const JoinedCase& joined);
 
-/// "changed: gemm_tiled, kernels/gemm/tiled.cu:41", of that kernel; empty if there is none.
-/// Untrusted.
+/// "changed: gemm_tiled, kernels/gemm/tiled.cu:41", of the kernels with other machine code; empty
+/// if there is none. Untrusted.
 std::string changed_source(const JoinedCase& joined);
 
 /// What it took to compile and tune the case, and what was chosen; empty: nothing. Untrusted.

@@ -217,7 +217,7 @@ void name_tolerances(baseline::Refreshed& result, baseline::PoolingFindings& fin
     for (baseline::Refused& refused : result.refused) {
         for (const baseline::Unshown& each : findings.unshown) {
             if (each.id != refused.id || !each.needed) continue;
-            refused.why +=
+            refused.enough +=
                 fmt::format("; {}: {} would do", each.metric,
                             tolerance_text({"", each.id, each.metric, *each.needed, each.points}));
         }
@@ -227,8 +227,15 @@ void name_tolerances(baseline::Refreshed& result, baseline::PoolingFindings& fin
 
 /// What to do where nothing could be stored: take the tolerances that would do, if all that is
 /// wrong with a case is its own, from what is measured already.
-std::string remedy_for(const model::Run& run, const RefreshRequest& request) {
-    const std::string again = "measure them again";
+std::string remedy_for(const model::Run& run, const RefreshRequest& request,
+                       const std::vector<baseline::PoolingFindings>& findings) {
+    std::string again = "measure them again";
+    double busy = 0;
+    for (const baseline::PoolingFindings& each : findings) busy = std::max(busy, each.others_busy);
+    if (busy >= baseline::notable_other_work) {
+        again +=
+            fmt::format(" beside less other work (it had {:.0f} % of the processors)", 100 * busy);
+    }
     if (request.tolerances || (measures(request) && request.runs > 1)) return again;
     if (needed_tolerances(run, request.policy).empty()) return again;
     std::vector<std::string> files = request.inputs;
@@ -277,7 +284,7 @@ std::optional<std::vector<RefreshedSuite>> refresh_baselines(const RefreshReques
         findings.push_back(findings_of(run, run.suites[i], results[i], request.policy));
         name_tolerances(results[i], findings[i]);
     }
-    baseline::require_stored(results, remedy_for(run, request));
+    baseline::require_stored(results, remedy_for(run, request, findings));
     if (gates) gates->write();
     std::vector<baseline::AcceptedBaseline> accepted;
     for (const baseline::Refreshed& result : results) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "model/kernel_name.hpp"
 #include "sass/difference.hpp"
@@ -177,12 +178,21 @@ std::vector<KernelPair> kernel_pairs(const model::CaseCode* base, const model::C
     }
     const bool by_place = left.size() == head.kernels.size();
     std::vector<KernelPair> pairs;
-    for (const model::KernelCode& kernel : head.kernels) {
-        const auto named = std::ranges::find_if(
-            left, [&](const auto* each) { return each != nullptr && each->name == kernel.name; });
-        pairs.push_back({named == left.end() ? nullptr : *named, &kernel});
-        if (named != left.end()) *named = nullptr;
-    }
+    for (const model::KernelCode& kernel : head.kernels) pairs.push_back({nullptr, &kernel});
+    const auto pair_by = [&](const auto& same) {
+        for (KernelPair& pair : pairs) {
+            if (pair.before != nullptr) continue;
+            const auto found = std::ranges::find_if(left, [&](const auto* each) {
+                return each != nullptr && same(each->name, pair.after->name);
+            });
+            if (found != left.end()) pair.before = std::exchange(*found, nullptr);
+        }
+    };
+    pair_by([](const auto& one, const auto& other) { return one == other; });
+    // A change of the parameters is in the whole name.
+    pair_by([](const auto& one, const auto& other) {
+        return model::short_kernel_name(one) == model::short_kernel_name(other);
+    });
     for (std::size_t i = 0; by_place && i < pairs.size(); ++i) {
         if (pairs[i].before == nullptr && left[i] != nullptr) pairs[i].before = left[i];
     }
@@ -196,17 +206,31 @@ model::CodeFinding finding_of(const model::CaseCode* base, const model::CaseCode
     double most = 0;
     std::size_t changed = 0;
     for (const KernelPair& pair : kernel_pairs(base, head)) {
-        if (pair.before == nullptr || pair.before->code == pair.after->code) continue;
+        const bool is_new = pair.before == nullptr;
+        // Why there is no base is said of the head alone.
+        if (is_new && (base == nullptr || base->kernels.empty())) continue;
+        if (!is_new && pair.before->code == pair.after->code) continue;
         ++changed;
-        const Difference difference = sass::difference(pair.before->listing, pair.after->listing);
-        const auto went = where_time_went(*pair.before, *pair.after, difference.lines);
+        const std::string name = model::brief_kernel_name(pair.after->name);
+        model::CodeFinding of_pair;
+        std::optional<WhereTimeWent> went;
+        if (is_new) {
+            of_pair.change = name + " is new";
+            went = where_time_goes(*pair.after);
+        } else {
+            of_pair.base = pair.before->code;
+            const Difference difference =
+                sass::difference(pair.before->listing, pair.after->listing);
+            of_pair.change = difference.sentence;
+            if (head.kernels.size() > 1) of_pair.change += " in " + name;
+            went = where_time_went(*pair.before, *pair.after, difference.lines);
+        }
         if (found && (!went || went->added <= most)) continue;
         most = went ? went->added : 0;
-        found = {pair.before->code, difference.sentence, went ? went->sentence : no_samples,
-                 went ? went->place : model::SourcePlace{}};
-        if (head.kernels.size() > 1) {
-            found->change += " in " + model::brief_kernel_name(pair.after->name);
-        }
+        of_pair.time = went ? went->sentence : no_samples;
+        if (went) of_pair.place = went->place;
+        if (went && is_new) of_pair.time += ", in " + name;
+        found = std::move(of_pair);
     }
     if (!found) {
         model::CodeFinding alone = finding_alone(base, head);

@@ -117,6 +117,8 @@ describe("a pull request with a regression", () => {
       // A click selects the whole of a command.
       await page.locator(".commands code").first().click();
       assert.equal(await page.evaluate(() => window.getSelection().toString()), commands[0]);
+      const cut = await page.locator(".commands code").evaluateAll((all) => all.filter((each) => each.scrollWidth > each.clientWidth).length);
+      assert.equal(cut, 0, "commands are shown whole");
     }));
 
   test("its table begins on the first screen, and the values that were judged are in sight", async () => {
@@ -171,7 +173,10 @@ describe("a pull request with a regression", () => {
       assert.match(await code.locator("ol > li").first().textContent(), /^blend\.cu:58 {4}x \+= v < w \? v : w; \/\/ <b>&amp;2\.500 µs \(13 %\)30\.63 µs \(61 %\)/);
       // A line that takes longer has the longer bar, though its share is smaller.
       const widths = await code.locator("li > .share i").evaluateAll((bars) => bars.map((bar) => parseFloat(bar.style.width)));
-      assert.deepEqual(widths, [5, 61.25, 12, 20]);
+      assert.deepEqual(widths, [5, 61.25, 12, 20], "the line with the most added time first");
+      // What is folded is what the line above it says.
+      await code.getByText("What the warps waited for").first().click();
+      assert.ok(await code.locator("ol ul li").first().isVisible());
       await assertAccessible(page);
       if (screenshots) await code.screenshot({ path: path.join(screenshots, "machine_code.png") });
       assert.equal(await code.locator("[data-mark]").count(), 0, "made when they are shown");
@@ -256,6 +261,8 @@ describe("a pull request with a regression", () => {
 
   test("is used with the keyboard alone", () =>
     opened(file, {}, async (page) => {
+      await page.keyboard.press("ArrowDown");
+      assert.equal(await focused(page), "grid", "from the start");
       await page.keyboard.press("/");
       assert.equal(await focused(page), "filter");
       await page.keyboard.type("tiled");

@@ -360,7 +360,8 @@ TEST(RunJson, NamesThePlaceOfEachMistake) {
               "run.json: schema perfgate.run version 4; this perfgate reads versions 1 to 3: "
               "upgrade perfgate");
     EXPECT_EQ(parse_message(changed("perfgate.run", "perfgate.verdict")),
-              "run.json: the schema is 'perfgate.verdict', expected 'perfgate.run'");
+              "run.json: the schema is 'perfgate.verdict', expected 'perfgate.run': name run.json, "
+              "which lies beside the verdict");
     EXPECT_EQ(parse_message(changed(R"("unit": "ns", "value")", R"("unit": 3, "value")")),
               "run.json: suites[0].cases[0].metrics.gpu_time.unit: expected a string, found a "
               "number");

@@ -89,6 +89,39 @@ TEST(Explain, WhatMovesInNoKnownPatternIsNamed) {
     EXPECT_EQ(causes[0].brief, "unexplained: l2_throughput moved, in no known pattern");
 }
 
+/// A case that a gated metric of its own failed, too.
+Case also_failed(Case made, const std::string& metric, documents::Change change) {
+    model::MetricVerdict& judged = made.verdict.metrics.emplace_back();
+    judged.metric = metric;
+    judged.unit = "count";
+    judged.verdict = Verdict::regressed;
+    judged.baseline = change.before;
+    judged.measured = change.after;
+    return made;
+}
+
+TEST(Explain, AGatedMetricThatRegressedTooIsNamedOnce) {
+    // A benchmark's time, for which there are no rules.
+    Case benchmark = slower({});
+    benchmark.verdict.metrics[0].metric = "cpu_time";
+    benchmark.result.command = {"./bench"};
+    benchmark = also_failed(std::move(benchmark), "allocs", {1, 3});
+    const auto causes = why(benchmark);
+    ASSERT_EQ(causes.size(), 1U);
+    EXPECT_EQ(causes[0].rule, "also_regressed");
+    EXPECT_EQ(causes[0].figures, (std::vector<model::Figure>{{"allocs", "count", 1, 3}}));
+    EXPECT_NE(causes[0].brief.find("allocs 1 → 3"), std::string::npos) << causes[0].brief;
+    benchmark.verdict.metrics[1].verdict = Verdict::pass;
+    EXPECT_TRUE(why(benchmark).empty());
+
+    const auto of_kernel = why(also_failed(slower({}), "allocs", {100, 103}));
+    ASSERT_EQ(of_kernel.size(), 1U) << "less than a tenth, and the unexplained time names it";
+    EXPECT_EQ(of_kernel[0].figures.at(1).metric, "allocs");
+    const auto by_rule = why(also_failed(slower({}), "instructions", {1000, 1200}));
+    ASSERT_EQ(by_rule.size(), 1U);
+    EXPECT_EQ(by_rule[0].rule, "instructions");
+}
+
 TEST(Explain, WhatMovedTheOtherWayDoesNotExplain) {
     const auto causes = why(slower({{"instructions", {1000, 900}}}));
     ASSERT_EQ(causes.size(), 2U);

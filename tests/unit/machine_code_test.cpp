@@ -162,6 +162,12 @@ TEST(MachineCode, OfAnotherNumberOfKernelsThoseWithOtherCodeAreNamed) {
         [](CaseResult& now, model::Run&) { now.kernels.push_back(kernel("bias_silu", "0ther")); });
     EXPECT_EQ(found.changed_kernels, std::vector<std::string>{"bias_silu"});
     EXPECT_TRUE(found.difference.ends_with("1 kernel → 2, new: bias_silu")) << found.difference;
+    const CodeComparison fused = compared([](CaseResult& now, model::Run&) {
+        now.kernels[0].code = "an0ther";
+        now.kernels.push_back(kernel("bias_silu", "0ther"));
+    });
+    ASSERT_EQ(fused.changed_kernels.size(), 2U);
+    EXPECT_EQ(fused.changed_kernels.front(), "bias_silu") << "the new one is the reason";
 }
 
 TEST(MachineCode, WhateverElseDiffersLeavesTheDeviceCodeUnchanged) {

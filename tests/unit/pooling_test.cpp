@@ -458,6 +458,18 @@ TEST(PoolingFindings, ABaselineOfOneSessionDoesNotTellWhatSessionsDifferBy) {
     EXPECT_EQ(pooled.findings().sessions, 0U) << "only times drift";
 }
 
+TEST(PoolingFindings, OthersWorkBesideTheBaselineIsItsMeanOfTheWorstCase) {
+    Pooled pooled({0.01, 0.01});
+    EXPECT_EQ(pooled.findings().others_busy, 0);
+    for (auto& [id, expected] : pooled.baseline.cases) {
+        double busy = id == "gemm/tiled[m=2]" ? 0.4 : 0.2;
+        for (model::Batch& batch : expected.metrics.at("gpu_time").batches) {
+            batch.other_work = {0, busy};
+        }
+    }
+    EXPECT_NEAR(pooled.findings().others_busy, 0.4, 1e-12);
+}
+
 TEST(PoolingFindings, OfSeveralBoardsAreThoseOfTheRunsBoard) {
     const Pooled alone({0.01});
     Pooled joined({0.01});

@@ -465,7 +465,7 @@ TEST(Refresh, AGatedMetricThatDoesNotApplyIsNotAskedFor) {
 
 TEST(Refresh, OfManyRefusedCasesSomeAreNamedAndTheRestCounted) {
     model::Run run = run_of({});
-    for (int i = 1; i <= 9; ++i) {
+    for (int i = 1; i <= 30; ++i) {
         model::CaseResult failed = measured_case(i);
         failed.status = CaseStatus::error;
         run.suites[0].cases.push_back(failed);
@@ -475,10 +475,11 @@ TEST(Refresh, OfManyRefusedCasesSomeAreNamedAndTheRestCounted) {
         FAIL() << "nothing was stored";
     } catch (const util::InputError& error) {
         const std::string message = error.what();
-        EXPECT_TRUE(says(message, "gemm/tiled[m=3]")) << message;
-        EXPECT_FALSE(says(message, "gemm/tiled[m=4]")) << message;
-        EXPECT_TRUE(says(message, "; and 6 more; nothing was stored: measure them again"))
-            << message;
+        EXPECT_TRUE(says(message, "gemm/tiled[m=20]\n")) << message;
+        EXPECT_FALSE(says(message, "gemm/tiled[m=21]")) << message;
+        EXPECT_TRUE(says(message, "\n  and 10 more\n")) << message;
+        EXPECT_EQ(message.find("error: "), message.rfind("error: ")) << "the reason, once";
+        EXPECT_TRUE(message.ends_with("\nnothing was stored: measure them again")) << message;
     }
     run.suites[0].cases[4].status = CaseStatus::measured;
     EXPECT_NO_THROW(require_stored({refreshed(run)}, ""));

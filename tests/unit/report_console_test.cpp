@@ -141,6 +141,26 @@ TEST(Console, FoldsLongCommandsAsAShellReadsThem) {
               "perfgate run \\\n    a/very/long/file.yaml \\\n    b.yaml");
 }
 
+TEST(Console, EveryGatedMetricThatRegressedIsNamed) {
+    Documents documents = every_verdict();
+    model::CaseVerdict* regressed = nullptr;
+    for (model::CaseVerdict& each : documents.verdict.suites[0].cases) {
+        if (each.verdict == model::Verdict::regressed) regressed = &each;
+    }
+    ASSERT_NE(regressed, nullptr);
+    const std::vector<std::string> before = console_lines(documents, {});
+    EXPECT_EQ(line_with(before, "also regressed"), before.size())
+        << "the sentence of the group names the registers";
+    regressed->metrics.push_back(regressed->metrics.back());
+    regressed->metrics.back().metric = "allocs";
+    regressed->metrics.back().verdict = model::Verdict::regressed;
+    regressed->metrics.back().baseline = 1;
+    regressed->metrics.back().measured = 3;
+    const std::vector<std::string> lines = console_lines(documents, {});
+    EXPECT_EQ(line_with(lines, "also regressed: allocs 1 → 3"),
+              line_with(lines, "    more registers") + 1);
+}
+
 TEST(Console, EndsWithCommandsToPaste) {
     Options options;
     options.commands.run_file = "out dir/run.json";
@@ -162,6 +182,14 @@ TEST(Console, EndsWithCommandsToPaste) {
     EXPECT_EQ(line_with(of_results, "run again:"), of_results.size());
     EXPECT_LT(line_with(of_results, "report why:"), of_results.size());
     EXPECT_LT(line_with(of_results, "accept:"), of_results.size());
+    // Without a cause there is nothing that --why would say; a recording is not run again.
+    Documents unexplained = every_verdict();
+    for (model::CaseVerdict& each : unexplained.verdict.suites[0].cases) each.why.clear();
+    options.commands.verb.clear();
+    const std::vector<std::string> of_unexplained = console_lines(unexplained, options);
+    EXPECT_EQ(line_with(of_unexplained, "report why:"), of_unexplained.size());
+    EXPECT_EQ(line_with(of_unexplained, "again:"), of_unexplained.size());
+    EXPECT_LT(line_with(of_unexplained, "accept:"), of_unexplained.size());
     // Two builds have no baseline to explain from or to accept.
     options.commands.verb = "ab";
     options.commands.again_words = {"--base", "old.so", "--head", "new.so", "--config", "ci.yaml"};

@@ -231,6 +231,25 @@ TEST(CodeFinding, IsAboutTheKernelThatTookTheTime) {
     EXPECT_EQ(found.place.line, 8);
 }
 
+TEST(CodeFinding, OfANewKernelBesideOneWithFewerParametersIsAboutTheNewOne) {
+    model::KernelCode was = kernel({{7, 3000}, {8, 1000}});
+    was.name = "pointwise(float*, float const*)";
+    model::KernelCode now = kernel({{7, 3000}});
+    now.name = "pointwise(float*)";
+    now.code = "an0ther";
+    model::KernelCode added = kernel({{20, 4000}});
+    added.name = "bias_silu(float*)";
+    added.code = "new";
+    const model::CaseCode base = of_case({was}), head = of_case({now, added});
+    const std::vector<KernelPair> pairs = kernel_pairs(&base, head);
+    ASSERT_EQ(pairs.size(), 2U);
+    EXPECT_NE(pairs[0].before, nullptr) << "its parameters are others";
+    EXPECT_EQ(pairs[1].before, nullptr);
+    const model::CodeFinding found = finding_of(&base, head);
+    EXPECT_EQ(found.change, "bias_silu is new; 1 more kernel changed");
+    EXPECT_EQ(found.place.line, 20);
+}
+
 TEST(CodeFinding, WithoutSamplesNoLineIsNamed) {
     model::KernelCode more = kernel({{7, 0}, {8, 0}}, 0, "MUFU.EX2 R2, R2");
     more.listing.instructions.back().place = {"reduce.cu", 9};

@@ -61,8 +61,8 @@ std::string refreshed_text(const baseline::Refreshed& result, const fs::path& fi
                            util::printable(each.sentence, 1000));
     });
     text += lines_of(result.refused, [](const baseline::Refused& each) {
-        return fmt::format("  not stored: {}: {}\n", util::printable(each.id),
-                           util::printable(each.why, 1000));
+        return fmt::format("  not stored: {}: {}{}\n", util::printable(each.id),
+                           util::printable(each.why, 1000), util::printable(each.enough, 200));
     });
     text += lines_of(result.removed, [](const std::string& id) {
         return fmt::format("  removed {}: the suite no longer has it\n", util::printable(id));
@@ -174,6 +174,12 @@ std::string findings_text(const baseline::PoolingFindings& findings, bool add_bo
         return fmt::format("  {}: {} did not repeat and is judged by its spread\n",
                            util::printable(each.id), util::printable(each.metric));
     });
+    if (findings.others_busy >= baseline::notable_other_work) {
+        text += fmt::format(
+            "  note: other work had {:.0f} % of the processors while this was measured, which "
+            "makes times longer and spread more: a quiet machine detects smaller changes\n",
+            100 * findings.others_busy);
+    }
     if (findings.sessions == 1 || findings.sessions == 2) {
         text += fmt::format(
             "  note: recorded in {}; 'perfgate baseline refresh {}--runs 5 SUITE' records five\n",

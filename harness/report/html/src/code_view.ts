@@ -40,7 +40,8 @@ function line(of: CodeLine, kernel: CodeKernel): HTMLElement {
     of.text ? el("code", {}, name(of.text)) : null,
     compared ? bar(kernel, "before", of.before) : null,
     bar(kernel, "after", of.after),
-    el("details", {}, el("summary", { class: "muted small" }, counts), el("ul", {}, ...(of.stalls ?? []).map((one) => stall(one, compared)))),
+    el("div", { class: "muted small" }, counts),
+    of.stalls?.length ? el("details", {}, el("summary", { class: "muted small" }, "What the warps waited for"), el("ul", {}, ...of.stalls.map((one) => stall(one, compared)))) : null,
   );
 }
 
@@ -81,10 +82,16 @@ function rows(of: CodeKernel): HTMLElement | null {
   return el("details", { toggle: fill }, el("summary", {}, `${title} (${all.length} rows)`), list);
 }
 
+/** Those with the most added time first, as the sentence above them. */
+function byAddedTime(of: CodeKernel): CodeLine[] {
+  const added = ({ before, after }: CodeLine) => after * (of.length_after ?? 0) - before * (of.length_before ?? 0);
+  return [...(of.lines ?? [])].sort((left, right) => added(right) - added(left));
+}
+
 export function codeViews(kernels: readonly CodeKernel[]): HTMLElement[] {
   return kernels.map((of) => {
     const compared = of.compared ?? false;
-    const lines = of.lines ?? [];
+    const lines = byAddedTime(of);
     return el(
       "div",
       { class: "code-view" },

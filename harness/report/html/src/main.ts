@@ -141,6 +141,9 @@ function start(report: Report): void {
     if (event.key === "/" && !typing) {
       bar.focus();
       event.preventDefault();
+    } else if (/^Arrow(Up|Down)$/.test(event.key) && event.target === document.body && !openCase()) {
+      table.focus();
+      event.preventDefault();
     } else if (event.key === "Escape") {
       if (typing && isFiltered(selection)) clear();
       else if (openCase()) close();

@@ -45,7 +45,7 @@ function suites({ suites, notes = [] }: Data): HTMLElement {
   );
 }
 
-/** A command is on one line, whole and selected where it is clicked or has the focus. */
+/** A click selects a command as a whole. */
 function commands({ commands: all = [] }: Data): HTMLElement | null {
   if (all.length === 0) return null;
   return el(

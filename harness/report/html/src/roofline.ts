@@ -59,13 +59,14 @@ interface Line {
   y2: number;
 }
 
-/** Highest first; types with the same rate share a line. */
+/** Highest first; types with nearly the same rate share a line, with a label of both. */
 function ratesApart(rates: readonly [string, number][]): [string, number][] {
   const apart: [string, number][] = [];
   for (const [type, rate] of [...rates].sort(([, left], [, right]) => right - left)) {
     const last = apart.at(-1);
-    if (last && last[1] / rate < 1.05) last[0] += `, ${type}`;
-    else apart.push([type, rate]);
+    const label = `${type} ${rateText(rate)}`;
+    if (last && last[1] / rate < 1.15) last[0] += `, ${label}`;
+    else apart.push([label, rate]);
   }
   return apart;
 }
@@ -75,9 +76,9 @@ function ceilingLines(report: Report, low: number, high: number, least: number):
   const top = Math.max(0, ...matrixRates(report).map(([, rate]) => rate));
   const lines: Line[] = [];
   let above = Infinity;
-  for (const [types, rate] of ratesApart(matrixRates(report))) {
+  for (const [name, rate] of ratesApart(matrixRates(report))) {
     lines.push({
-      name: `${types} ${rateText(rate)}`,
+      name,
       below: above / rate < 2.5,
       x1: bandwidth > 0 ? Math.min(high, Math.max(low, rate / bandwidth)) : low,
       y1: rate,
