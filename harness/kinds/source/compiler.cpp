@@ -125,7 +125,8 @@ std::string absent_kernel(const model::SourceKernel& kernel, std::string_view er
         const std::string name = wanted.substr(0, wanted.find('<'));
         const std::string own = name.substr(name.rfind(':') + 1);  // npos + 1 is 0
         const bool there = std::ranges::find(found, own) != found.end();
-        if (there && own == name && spaces && error.find('"' + own + '"') != error.npos) {
+        if (there && own == name && spaces &&
+            error.find('"' + own + '"') != std::string_view::npos) {
             return fmt::format("{} has no kernel '{}' outside of namespaces: name it with its own",
                                util::printable(kernel.file), util::printable(wanted));
         }
