@@ -27,11 +27,13 @@ constexpr std::array<Kind, 5> table{{
     {.name = "program",
      .stored = command::read_stored,
      .stores_recordings = true,
-     .programs = measured_by<command::Measurement>},
+     .programs = measured_by<command::Measurement>,
+     .check = command::check_scripts},
     {.name = "benchmark",
      .discover = benchmark::find_results,
      .stored = benchmark::read_stored,
-     .programs = measured_by<benchmark::Measurement>},
+     .programs = measured_by<benchmark::Measurement>,
+     .check = command::check_scripts},
 }};
 
 const Kind& kind_of(const model::Subject& subject) {

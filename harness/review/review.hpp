@@ -35,7 +35,8 @@ std::string write_text(const Review& review, const std::string& base);
 /// Schema perfgate.review.
 std::string write_json(const Review& review, const std::string& base);
 
-/// GitHub workflow commands: warnings if the review is only advice, else errors.
+/// GitHub workflow commands: warnings if the review is only advice, else errors. Ten at most, first
+/// the acknowledgements.
 std::string write_annotations(const Review& review, bool advisory);
 
 }  // namespace perfgate::review

@@ -323,7 +323,8 @@ void find_archive(const AdoptionChoice& choice, const Ci& ci, Adopted& adopted) 
     for (const std::uint8_t byte : sum.digest()) adopted.archive_sum += fmt::format("{:02x}", byte);
     adopted.archive_given = !choice.archive_place.empty();
     if (adopted.archive_given) require_place(choice.archive_place, ci);
-    adopted.archive = adopted.archive_given ? choice.archive_place : std::string(ci.shelf) + name;
+    adopted.archive = adopted.archive_given ? choice.archive_place : std::string(ci.shelf);
+    if (adopted.archive.ends_with('/')) adopted.archive += name;
     adopted.archive_file = file;
 }
 
@@ -340,6 +341,23 @@ void require_labels(const std::vector<std::string>& labels) {
     }
 }
 
+/// Jobs with a token to write must not share a machine with code of pull requests.
+void require_other_runner(const AdoptionChoice& choice, const Ci& ci) {
+    const std::string& label = choice.other_runner;
+    if (label.empty()) return;
+    require_labels({label});
+    if (ci.name != "github" && ci.name != "gitlab") {
+        throw util::InputError(
+            fmt::format("--other-runner: for {} every job measures; expected --runner", ci.name));
+    }
+    if (std::find(choice.runners.begin(), choice.runners.end(), label) != choice.runners.end()) {
+        throw util::InputError(
+            fmt::format("--other-runner {}: measures, too; expected other machines, since these "
+                        "jobs may write to the repository",
+                        label));
+    }
+}
+
 Adopted adopted_by(const AdoptionChoice& choice, const Ci& ci, std::vector<std::string>& warnings) {
     std::error_code error;
     if (!fs::exists(".git", error)) {
@@ -349,7 +367,9 @@ Adopted adopted_by(const AdoptionChoice& choice, const Ci& ci, std::vector<std::
     for (const std::string& each : choice.suites) require_plain("SUITE", each, "_./-+*?[]");
     for (const std::string& each : choice.plugins) require_plain("--plugin", each, "_./-+");
     require_labels(choice.runners);
+    require_other_runner(choice, ci);
     Adopted adopted;
+    adopted.other_runner = choice.other_runner;
     adopted.config = choice.config.empty() ? std::string(usual_config) : choice.config;
     require_plain("--config", adopted.config, "_./-");
     if (choice.archive.empty()) {

@@ -22,6 +22,9 @@ struct AdoptionChoice {
     std::string ci;
     /// Labels, one for each kind of machine; empty: "gpu", or "quiet" if no case needs a GPU.
     std::vector<std::string> runners;
+    /// Label of the machines of the jobs that do not measure, some of which may write; empty:
+    /// GitHub's own, or any of GitLab's.
+    std::string other_runner;
     /// OWNER/NAME or OWNER/NAME@SHA: where the release and the actions are. Empty, or without a
     /// SHA: what the release says of itself.
     std::string from;

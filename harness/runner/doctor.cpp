@@ -78,11 +78,18 @@ measure::Diagnosis diagnose_nvrtc(int newest_major) {
     try {
         const source::Nvrtc nvrtc(newest_major);
         const auto [major, minor] = nvrtc.version();
+        const std::string found =
+            fmt::format("{}.{}, {}", major, minor, util::printable(nvrtc.file().string()));
+        if (!nvrtc.include_folders().empty()) return {Level::ok, "NVRTC", found, ""};
         return {
-            Level::ok, "NVRTC",
-            fmt::format("{}.{}, {}{}", major, minor, util::printable(nvrtc.file().string()),
-                        nvrtc.include_folders().empty() ? ", without the toolkit's headers" : ""),
-            ""};
+            Level::warning, "NVRTC",
+            fmt::format("{}, without headers of CUDA {}, such as cuda_fp16.h and cub", found,
+                        major),
+            fmt::format("if a source (.cu) includes them: a toolkit of CUDA {} in CUDA_HOME, or "
+                        "'pip install {}' beside this file",
+                        major,
+                        major == 12 ? "nvidia-cuda-runtime-cu12 nvidia-cuda-cccl-cu12"
+                                    : "nvidia-cuda-runtime nvidia-cuda-crt nvidia-cuda-cccl")};
     } catch (const util::Error& error) {
         return {Level::warning, "NVRTC",
                 "none that can be used: it compiles a suite's sources (.cu)", error.what()};

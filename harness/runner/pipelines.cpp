@@ -54,8 +54,14 @@ void add_github(const Pipeline& pipeline, Values& values) {
     const std::string labels = joined(pipeline.runners, ", ");
     std::vector<std::string> own = pipeline.runners;
     std::erase_if(own, is_hosted);
-    if (own.empty()) values["register_step"] = "";
-    values["own_machines"] = joined(own, " and one for ");
+    std::vector<std::string> registered = own;
+    values["other_runner"] = "ubuntu-latest";
+    if (const std::string& other = pipeline.other_runner; !other.empty()) {
+        values["other_runner"] = other;
+        if (!is_hosted(other)) registered.push_back(other);
+    }
+    if (registered.empty()) values["register_step"] = "";
+    values["own_machines"] = joined(registered, " and one for ");
     const std::string machine = several(pipeline) ? "'${{ matrix.runner }}'" : labels;
     values["runs_on"] =
         own.size() == pipeline.runners.size() ? fmt::format("[self-hosted, {}]", machine) : machine;
@@ -99,6 +105,9 @@ void add_github(const Pipeline& pipeline, Values& values) {
 void add_gitlab(const Pipeline& pipeline, Values& values) {
     const std::string labels = joined(pipeline.runners, ", ");
     values["first_runner"] = pipeline.runners.front();
+    values["other_tags"] = pipeline.other_runner.empty()
+                               ? std::string()
+                               : fmt::format("tags: [{}]\n", pipeline.other_runner);
     values["first_suffix"] = several(pipeline) ? "-" + pipeline.runners.front() : "";
     values["tags"] = several(pipeline) ? "['$RUNNER']" : fmt::format("[{}]", labels);
     values["gitlab_parallel"] =
@@ -157,8 +166,8 @@ Values values_of(const Pipeline& pipeline, const Ci& ci) {
              ? ". GitHub's own machines run the jobs that do not measure: if they cannot reach it, "
                "commit the file and name that with --archive-at"
              : ""},
-        {"archive_copy", copied ? fmt::format("cp {} {} && ", file, renamed) : ""},
-        {"archive_upload", copied ? renamed : file},
+        {"archive_copy", copied ? fmt::format("cp {} /tmp/{} && ", file, renamed) : ""},
+        {"archive_upload", copied ? "/tmp/" + renamed : file},
         {"machines", joined(pipeline.runners, " and one for ")},
         {"guide", guide(pipeline)},
         {"config", pipeline.config},

@@ -23,6 +23,7 @@ struct Pipeline {
     bool python = false;         ///< jobs start Python, which needs what the suites' files import
     std::string baselines, build;
     std::vector<std::string> suites, plugins, runners;
+    std::string other_runner;  ///< of the jobs that do not measure; empty: the CI's own
 };
 
 /// How a CI differs from the others, beside its templates.

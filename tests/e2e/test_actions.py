@@ -492,6 +492,15 @@ class PullRequest(Played):
         shutil.rmtree(self.artifacts)
         self.assertNotIn("--head", self.run_it({"full_name": "owner/kernels"})["measure"].summary)
 
+    def test_a_merge_queue_is_measured_and_gated(self):
+        self.fake_gh("exit 1")
+        self.record_baseline()
+        self.assertLessEqual({"pull_request", "merge_group"}, set(read_yaml(self.workflows / "perfgate.yml")[True]))
+        jobs = self.runner(event={"merge_group": {"base_sha": "0" * 40}}, event_name="merge_group",
+                           ref="refs/heads/gh-readonly-queue/main/pr-7").run_workflow(self.workflows / "perfgate.yml")
+        self.assertEqual(["success"] * 4, [job.result for job in jobs.values()], jobs["measure"].log)
+        self.assertEqual("perfgate", jobs["measure"].environment)
+
     def test_of_this_repository_is_measured_and_gated(self):
         self.fake_gh("exit 1")
         self.record_baseline()
@@ -745,6 +754,8 @@ class Nightly(Played):
         self.assertEqual(1, len(changed), changed)
         self.assertIn("nightly refresh at", self.git("show", f"perfgate/baselines:{changed[0]}"))
         self.assertRegex(self.calls.read_text(), "pr create --head perfgate/baselines --base main")
+        self.assertNotIn("changes no expectation", self.calls.read_text())
+        self.assertTrue(list((self.artifacts / "perfgate-refresh").rglob("run.json")), "refreshes again without measuring")
         self.assertRegex(self.calls.read_text(), r"Slower than the baselines that these replace:\n\n"
                          r"- `gemm/reference\[.*\]@hot: host_time regressed: .* \(\+.* %\).*`\n")
 
@@ -801,6 +812,7 @@ class Nightly(Played):
         self.assertEqual(["baselines/noted.txt"], self.git("diff", "--name-only", "main...perfgate/baselines").split())
         self.assertIn("pr create --head perfgate/baselines", self.calls.read_text())
         self.assertNotIn("Slower than", self.calls.read_text())
+        self.assertIn("Merging changes no expectation", self.calls.read_text())
 
     def test_what_is_fit_is_proposed_though_other_cases_are_not(self):
         self.record_baseline(factor=1e3)

@@ -5,6 +5,7 @@ tests/e2e/test_adopter.py plays what it writes for GitHub, test_setup.py what it
 import gzip
 import hashlib
 import os
+import pathlib
 import re
 
 import yaml
@@ -238,6 +239,8 @@ class Adopt(tool.Case):
                 # There, jobs that do not measure are not on the user's machines.
                 self.assertEqual(ci == "github" and "://" in place, "GitHub's own machines" in said)
                 self.assertIn(f"'{place}'", (self.folder / sorted(FILES[ci])[0]).read_text())
+        said = self.adopt("--ci", "gitlab", given=("--archive", name, "--archive-at", "http://files.example/tools/")).stdout
+        self.assertIn(f"Let http://files.example/tools/{name} be {name}", said)
         for ci, place in (("github", "/opt/p.tar.gz"), ("github", "../p.tar.gz"), ("github", "ftp://files.example/p"), ("github", "file:///p"),
                           ("gitlab", "tools/p.tar.gz"), ("jenkins", "/opt/'$(touch x)'"), ("github", "https://x/${{ secrets.X }}"),
                           ("github", "https://x/@archive@"), ("github", "https://x/a\nb: c"), ("github", "https://")):
@@ -325,6 +328,20 @@ class Adopt(tool.Case):
         self.assertEqual((["h100", "b200"], "{{matrix}}"), (step["matrix"], step["agents"]["queue"]))
         self.adopt("--ci", "jenkins", *words)
         self.assertIn("values 'h100', 'b200'", (self.folder / "Jenkinsfile.perfgate").read_text())
+
+    def test_jobs_that_do_not_measure_have_machines_of_their_own(self):
+        self.suite(GPU)
+        self.assertIn("runner with the label gpu and one for light:", self.adopt("--other-runner", "light").stdout)
+        for file in FILES["github"]:
+            for name, job in self.workflow(pathlib.Path(file).stem)["jobs"].items():
+                self.assertEqual(["self-hosted", "gpu"] if name == "measure" else "light", job["runs-on"], (file, name))
+        self.assertIn("runner with the label gpu:", self.adopt("--other-runner", "ubuntu-24.04").stdout)
+        for words, tags in (([], None), (["--other-runner", "light"], ["light"])):
+            self.adopt("--ci", "gitlab", *words)
+            self.assertEqual(tags, yaml.safe_load((self.folder / ".gitlab/perfgate.yml").read_text())["perfgate-comment"].get("tags"))
+        for words, part in ((["--runner", "light"], "may write"), (["--ci", "jenkins"], "every job measures"), (["--ci", "buildkite"], "--runner")):
+            self.assert_one_line(self.refused("--other-runner", "light", *words), "--other-runner", part)
+        self.assert_one_line(self.refused("--other-runner", "a b"), "expected a label")
 
     def test_somebody_elses_file_is_not_replaced(self):
         self.suite(HOST)

@@ -1004,6 +1004,16 @@ exec "{PROGRAM}" push "$name" kernels 2 "$name" pop push step pop
         self.assertIn("3 of programs", self.run_tool("validate", "suite.yaml").stdout)
         self.assertFalse((self.folder / "executed").exists())
 
+    def test_a_script_that_is_not_there_is_named_without_running_anything(self):
+        gate = "tolerances: {program.gpu_time: 5%}"
+        self.write("scripts.yaml", "name: s\nworkloads:\n"
+                   f"  - {{command: [python3, -u, trian.py, other.py], name: t, {gate}, check: [sh, ok.sh]}}\n"
+                   f"  - {{command: [python3, here.py], name: h, {gate}}}\n  - {{command: [python3, -m, module], name: m, {gate}}}\n"
+                   "  - {benchmark: [python3, b.py, '{out}'], name: b, format: google-benchmark, tolerances: {real_time: 5%}}\n")
+        self.write("here.py", "")
+        warnings = re.findall(r"warning: scripts.yaml:(\d):\d+: there is no file \S*/(\S+); ", self.run_tool("validate", "scripts.yaml").stderr)
+        self.assertEqual([("3", "trian.py"), ("3", "ok.sh"), ("6", "b.py")], warnings)
+
     def test_another_injector_is_refused(self):
         done = self.run_suite(code=2, env={"CUDA_INJECTION64_PATH": "/other.so"})
         self.assert_one_line([line for line in done.stderr.splitlines() if "INJECTION" in line][0],

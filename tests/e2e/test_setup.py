@@ -542,7 +542,7 @@ exit "$(cat code)"
         shutil.copy(file, self.served / "repos/o/r/releases/assets/2")
         said = self.run_tool("adopt", "--archive", str(file)).stdout
         self.assertIn(f"gh release create perfgate-{tool.VERSION} ", said)
-        self.assertIn(f" {name}\n", said)
+        self.assertIn(f"/{name}\n", said)
         workflow = yaml.safe_load((self.folder / ".github/workflows/perfgate.yml").read_text())
         self.assertEqual(self.sum, workflow["env"]["PERFGATE_SHA256"])
         place = workflow["env"]["PERFGATE_ARCHIVE"].replace("${{ github.server_url }}", api).replace("${{ github.repository }}", "o/r")
@@ -601,7 +601,8 @@ exit "$(cat code)"
                     (self.folder / "calls").unlink()
                 self.write("code", "4")  # of some cases: the others are stored
                 done = self.run_script(example, GITLAB_USER_NAME="ada", **changed)
-                self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+                # GitLab shows a job with it as one with a warning.
+                self.assertEqual(4 if name == "gitlab" else 0, done.returncode, done.stdout + done.stderr)
                 calls = (self.folder / "calls").read_text()
                 (self.folder / "calls").unlink()
                 self.assertTrue(calls.startswith("<baseline><refresh><--config><configs/ci.yaml>"), calls)
@@ -612,6 +613,13 @@ exit "$(cat code)"
                     self.assertIn(option, tool.options(["baseline", "refresh"]))
                 if name == "gitlab":
                     self.assertIn("no PERFGATE_TOKEN: commit the folder baselines", done.stdout)
+                    self.assertEqual({"exit_codes": 4}, self.gitlab_jobs()["perfgate-baselines"]["allow_failure"])
+                    kept = self.gitlab_jobs()["perfgate-baselines"]["artifacts"]
+                    self.assertEqual(("always", ["baselines", "perfgate-refresh"]), (kept["when"], kept["paths"]))
+                    done = self.run_script(example, GITLAB_USER_NAME="ada", CI_PIPELINE_SOURCE="schedule", **changed)
+                    self.assertEqual(1, done.returncode, "a schedule on a slower branch is red")
+                    self.assertIn("the default branch became slower", done.stdout)
+                    (self.folder / "calls").unlink()
 
     def test_gitlab_opens_a_merge_request_with_them(self):
         sha = self.commit_first()
@@ -636,7 +644,7 @@ exit 0
         done = self.run_script(self.gitlab("perfgate-baselines"), CI_COMMIT_SHA=sha, CI_COMMIT_SHORT_SHA="c0ffee",
                                GITLAB_USER_NAME="ada", PERFGATE_TOKEN="secret", CI_SERVER_HOST="gitlab.example",
                                CI_PROJECT_PATH="o/p", CI_DEFAULT_BRANCH="main")
-        self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+        self.assertEqual(4, done.returncode, done.stdout + done.stderr)
         self.assertIn("merge_request.create -o merge_request.target=main", (self.folder / "pushed").read_text())
         self.assertIn("HEAD:refs/heads/perfgate-baselines\n", (self.folder / "pushed").read_text())
         # In one line, and as code, which mentions nobody.

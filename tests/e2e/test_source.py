@@ -81,6 +81,22 @@ class Source(tool.Case):
         both = entry("two.cu", more="    check: {against: ref}\n").replace("size: 32}]", "size: 32}, {f64: 1}]")
         self.assert_one_line(self.validate(both, "--architecture", "90", code=2).stderr, "kernel 'ref' takes 1 parameter of 8 bytes")
 
+    @unittest.skipUnless(tool.has_nvrtc(), "needs NVRTC")
+    def test_a_cubin_must_have_the_kernel_and_its_arguments(self):
+        (self.folder / "tmp").mkdir()
+        out = self.folder / "out"
+        out.mkdir()
+        self.run_tool("compile", "--architecture=90", "--std=c++17", "--kernel=k", f"--out={out}", "--", self.folder / "k.cu")
+        os.rename(out / "code.cubin", self.folder / "k.cubin")
+        done = self.validate(entry("k.cubin", "_Z1kPf"))
+        self.assert_one_line(done.stderr, "warning: k.cubin: not compiled, and not loaded without a GPU")
+        done = self.validate(entry("k.cubin", "_Z1qPf"), code=2)
+        self.assertIn("s.yaml:5:5: k.cubin has no kernel '_Z1qPf'; expected one of _Z1kPf; did you mean", done.stderr)
+        done = self.validate(entry("k.cubin", "_Z1kPf").replace("size: 32}]", "size: 32}, {f32: 1}]"), code=2)
+        self.assertIn("kernel '_Z1kPf' takes 1 parameter of 8 bytes", done.stderr)
+        self.write("k.cubin", "no machine code")
+        self.assertIn("s.yaml:5:5: k.cubin: ", self.validate(entry("k.cubin", "_Z1kPf"), code=2).stderr)
+
     @unittest.skipIf(tool.has_nvrtc(), "NVRTC is here")
     def test_without_a_compiler_no_source_is_valid_for_an_architecture(self):
         (self.folder / "tmp").mkdir()

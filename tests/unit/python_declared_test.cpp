@@ -19,8 +19,8 @@ std::vector<DeclaredWorkload> declared(const std::string& text) {
 
 /// The one workload of a decorator with these arguments.
 DeclaredWorkload with(const std::string& arguments) {
-    const auto found =
-        declared("@perfgate.workload(" + arguments + ")\ndef add(seed):\n    pass\n");
+    const auto found = declared("@perfgate.workload(" + arguments +
+                                ")\ndef add(n=(1, [2]), *, seed):\n    pass\n");
     EXPECT_EQ(1u, found.size());
     return found.at(0);
 }
@@ -108,6 +108,29 @@ TEST(DeclaredWorkloads, AreThoseOfTopLevelFunctionsAlone) {
 TEST(DeclaredWorkloads, RefuseATextThatEndsInTheMiddle) {
     for (const char* text : {"@workload(n=[1]", "'", "\"\"\"", "x = ']'\n)", "'a\n'"}) {
         EXPECT_THROW(declared(text), util::InputError) << text;
+    }
+}
+
+TEST(DeclaredWorkloads, NeedAFunctionThatTakesTheirParameters) {
+    for (const char* function :
+         {"def f(m, seed, n): pass", "def f(*, seed: int = (1, 2), n: list[n] = [m]): pass",
+          "def f[T, U](a, n=1, *, seed): pass", "def f(seed, **n): pass"}) {
+        EXPECT_EQ(1u, declared(std::string("@workload(n=[1])\n") + function + "\n").size())
+            << function;
+    }
+    for (const char* function : {"def f(m, seed): pass", "def f(): pass",
+                                 "def f(m=n, seed=(n, n)): pass", "def f(m: n, seed"}) {
+        EXPECT_THROW(declared(std::string("x = 1\n@workload(n=[1])\n") + function + "\n"),
+                     util::InputError)
+            << function;
+    }
+    try {
+        declared("x = 1\n@workload(row=[1])\ndef softmax(rows, seed): pass\n");
+        FAIL();
+    } catch (const util::InputError& error) {
+        EXPECT_STREQ(error.what(),
+                     "kernels.py:2: the function of the workload 'softmax' has no parameter 'row'; "
+                     "did you mean 'rows'?");
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <string>
@@ -896,6 +897,20 @@ TEST(Review, ListsFindingsAndNotesAsText) {
               "note: not reviewed: ci.yaml: a new? profile\n");
     EXPECT_EQ(write_text({{}, {"a note"}, {"no suite"}}, "main"),
               "not compared with main: no suite\nnote: not reviewed: a note\n");
+}
+
+TEST(ReviewAnnotations, BeginWithAcknowledgementsAndCountWhatTheyLeaveOut) {
+    Review many;
+    for (int i = 0; i < 12; ++i) {
+        many.findings.push_back(
+            {Loosening::tolerance_raised, {suite_path, i + 1}, "gpu_time", "3%", "9%", {}});
+    }
+    many.findings.push_back(
+        {Loosening::acknowledged, {baseline_path, 0}, "gpu_time", "", "until 2026-12-31", {}});
+    const std::string text = write_annotations(many, false);
+    EXPECT_EQ(10, std::ranges::count(text, '\n'));
+    EXPECT_LT(text.find("until 2026-12-31"), text.find('\n'));
+    EXPECT_NE(text.find("3 more findings"), std::string::npos);
 }
 
 }  // namespace

@@ -16,11 +16,11 @@
 namespace perfgate::source {
 namespace {
 
-/// Of suites beside which there are k.cu and k.cubin, without architectures.
+/// Of suites beside which there are k.cu and k.fatbin, without architectures.
 kinds::Findings check(const std::vector<std::pair<std::string, std::string>>& place_and_file) {
     const util::TemporaryFolder folder;
     std::ofstream(folder.path() / "k.cu") << "__global__ void k() {}";
-    std::ofstream(folder.path() / "k.cubin") << "ELF";
+    std::ofstream(folder.path() / "k.fatbin") << "ELF";
     std::vector<kinds::SuiteCase> cases;
     for (const auto& [place, file] : place_and_file) {
         model::SourceKernel kernel;
@@ -32,12 +32,12 @@ kinds::Findings check(const std::vector<std::pair<std::string, std::string>>& pl
 }
 
 TEST(SourceChecks, AFileThatIsThereIsNotCompiledWithoutAnArchitecture) {
-    const kinds::Findings found = check({{"s.yaml:3:5", "k.cu"}, {"s.yaml:9:5", "k.cubin"}});
+    const kinds::Findings found = check({{"s.yaml:3:5", "k.cu"}, {"s.yaml:9:5", "k.fatbin"}});
     EXPECT_TRUE(found.problems.empty());
     EXPECT_TRUE(found.done.empty());
     ASSERT_EQ(found.warnings.size(), 2u);
     EXPECT_NE(found.warnings[0].find("k.cu: not compiled: name architectures"), std::string::npos);
-    EXPECT_NE(found.warnings[1].find("k.cubin: not compiled, and not loaded"), std::string::npos);
+    EXPECT_NE(found.warnings[1].find("k.fatbin: not compiled, and not loaded"), std::string::npos);
 }
 
 TEST(SourceChecks, AFileThatIsAbsentIsAProblemWithTheSuitesPlace) {

@@ -195,12 +195,58 @@ TEST_F(SourceCompiler, AKernelThatIsNotThereIsNamed) {
               "k.cu has no kernel 'scael<3>'; expected one of plain, scale; did you mean 'scale'?");
 }
 
+TEST_F(SourceCompiler, AKernelInANamespaceIsNamedWithIt) {
+    const std::string text = "namespace mine { __global__ void k(float* a) { a[0] = 1; } }\n";
+    EXPECT_EQ(compile(text, "k").problem,
+              "k.cu has no kernel 'k' outside of namespaces: name it with its own");
+    EXPECT_EQ(compile(text, "mine::kk").problem,
+              "k.cu has no kernel 'mine::kk'; expected one of k, each with its namespace; did you "
+              "mean 'k'?");
+    EXPECT_EQ(compile(text, "mine::k").problem, "");
+}
+
+TEST_F(SourceCompiler, HostCodeHasTheRemedyThatKeepsTheFile) {
+    const std::string kernel = "namespace mine { __global__ void k(float* a) { a[0] = 1; } }\n";
+    const std::string launch = "void go(float* a) { mine::k<<<1, 1>>>(a); }\n";
+    for (const std::string& host : {std::string("#include <cstdio>\n"), launch,
+                                    "__host__ " + launch, std::string("#include <stdlib.h>\n")}) {
+        const std::string problem = compile(kernel + host, "mine::k").problem;
+        EXPECT_NE(problem.find("#ifndef __CUDACC_RTC__"), std::string::npos) << problem;
+        EXPECT_EQ(problem.find("-default-device"), std::string::npos) << problem;
+        EXPECT_EQ(
+            compile(kernel + "#ifndef __CUDACC_RTC__\n" + host + "#endif\n", "mine::k").problem,
+            "");
+    }
+    const std::string other = compile("#include \"absent.cuh\"\n" + kernel, "mine::k").problem;
+    EXPECT_EQ(other.find("__CUDACC_RTC__"), std::string::npos) << other;
+    EXPECT_NE(other.find("'include' names folders"), std::string::npos) << other;
+}
+
+TEST_F(SourceCompiler, HeadersOfAToolkitElsewhereAreSearched) {
+    const Nvrtc nvrtc(0);
+    const fs::path include = folder_ / "toolkit/include";
+    fs::create_directories(include);
+    const auto first = [&](int cuda) {
+        write("toolkit/include/cuda_fp16.h", "");
+        write("toolkit/include/cuda_runtime_api.h",
+              "#define CUDART_VERSION  " + std::to_string(cuda * 1000 + 10) + "\n");
+        setenv("CUDA_HOME", (folder_ / "toolkit").c_str(), 1);
+        const std::vector<fs::path> folders = nvrtc.include_folders();
+        unsetenv("CUDA_HOME");
+        return folders.empty() ? fs::path() : folders.front();
+    };
+    const fs::path beside = nvrtc.file().parent_path().parent_path() / "include";
+    const bool own = fs::exists(beside / "cuda_runtime_api.h");
+    EXPECT_EQ(first(nvrtc.version().major), own ? beside : include);
+    EXPECT_NE(first(nvrtc.version().major - 1), include) << "of another CUDA";
+}
+
 TEST_F(SourceCompiler, AnUnknownArchitectureIsAnError) {
     write("k.cu", good_source);
     CompilerOptions other = options();
     other.architecture = "12";
     const model::SourceCode code = Compiler(other).code_of(kernel("k.cu", "plain"));
-    EXPECT_NE(code.problem.find("was not compiled"), std::string::npos) << code.problem;
+    EXPECT_NE(code.problem.find("was not compiled for sm_12"), std::string::npos) << code.problem;
 }
 
 TEST_F(SourceCompiler, AnInfiniteTemplateRecursionEnds) {

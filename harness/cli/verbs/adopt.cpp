@@ -67,6 +67,11 @@ Body add_adopt(CLI::App& verb) {
                    "Label of the machines that measure (default: gpu, or quiet if no case needs a "
                    "GPU); repeated, each measures",
                    "LABEL");
+    verb.add_option("--other-runner", choice->other_runner,
+                    "Label of the machines for the jobs that do not measure (default: "
+                    "ubuntu-latest on GitHub, any runner on GitLab); they need git, curl, gh and "
+                    "Python")
+        ->type_name("LABEL");
     CLI::Option* const from =
         verb.add_option(
                 "--from", choice->from,

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <random>
+#include <set>
 #include <string_view>
 #include <system_error>
 
@@ -171,6 +172,30 @@ void conclude(bool correct, std::vector<model::CaseResult>& results) {
             result.reason.clear();
         }
     }
+}
+
+kinds::Findings check_scripts(const kinds::Machine& /*machine*/,
+                              const std::vector<kinds::SuiteCase>& cases,
+                              const std::vector<std::string>& /*architectures*/) {
+    kinds::Findings found;
+    std::set<fs::path> seen;
+    for (const kinds::SuiteCase& each : cases) {
+        const Command& command = command_of(*each.subject);
+        for (const std::vector<std::string>& words : {command.words, command.check}) {
+            const auto script =
+                std::find_if(words.begin() + (words.empty() ? 0 : 1), words.end(),
+                             [](const auto& word) { return !word.starts_with('-'); });
+            if (script == words.end()) continue;
+            const fs::path file = (fs::path(command.folder) / *script).lexically_normal();
+            if (file.extension() != ".py" && file.extension() != ".sh") continue;
+            std::error_code absent;
+            if (fs::exists(file, absent) || !seen.insert(file).second) continue;
+            found.warnings.push_back(
+                fmt::format("{}: there is no file {}; if no build makes it, the program fails",
+                            each.place, util::printable(file.string())));
+        }
+    }
+    return found;
 }
 
 std::vector<double> thinned(std::vector<double> values) {

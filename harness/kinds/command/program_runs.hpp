@@ -61,6 +61,12 @@ class ProgramRuns {
     std::filesystem::path folder_;
 };
 
+/// Warns of the Python and shell scripts that commands name and that are not there: a build may
+/// make them.
+kinds::Findings check_scripts(const kinds::Machine& machine,
+                              const std::vector<kinds::SuiteCase>& cases,
+                              const std::vector<std::string>& architectures);
+
 /// Takes a batch with `take`, as Programs::measure says: what it throws fails all of the cases.
 bool take_batch(std::vector<model::CaseResult>& results, const std::function<void()>& take);
 

@@ -31,7 +31,7 @@ class Declaration {
   public:
     Declaration(Reader& reader, std::size_t line) : reader_(reader) { found_.line = line; }
 
-    /// Nothing: no function follows.
+    /// Nothing: no function follows. Throws util::InputError if it lacks a parameter.
     std::optional<DeclaredWorkload> read() {
         if (reader_.take("(")) {
             while (!reader_.take(")")) {
@@ -41,6 +41,7 @@ class Declaration {
             }
         }
         if (!read_function()) return std::nullopt;
+        require_parameters();
         std::ranges::sort(found_.info.params, [](const auto& left, const auto& right) {
             return left.name < right.name;
         });
@@ -101,6 +102,30 @@ class Declaration {
             return true;
         }
         return false;
+    }
+
+    /// As the module does when the file runs.
+    void require_parameters() {
+        std::vector<std::string> names;
+        int depth = 0;
+        bool begins = false;  // a parameter
+        for (; reader_.now().kind != Token::Kind::end; reader_.next()) {
+            const Token& token = reader_.now();
+            if (token.kind == Token::Kind::name && begins) names.push_back(token.text);
+            begins = begins && token.kind == Token::Kind::symbol && token.text.starts_with('*');
+            if (token.kind != Token::Kind::symbol) continue;
+            if (token.text == "(" || token.text == "[" || token.text == "{") ++depth;
+            if (token.text == ")" || token.text == "]" || token.text == "}") --depth;
+            if (depth == 0 && token.text == ")") break;
+            begins = begins || (depth == 1 && (token.text == "(" || token.text == ","));
+        }
+        for (const model::ParamInfo& param : found_.info.params) {
+            if (std::ranges::find(names, param.name) != names.end()) continue;
+            throw util::InputError("the function of the workload '{}' has no parameter '{}'{}",
+                                   util::printable(found_.info.name, 60),
+                                   util::printable(param.name, 60),
+                                   util::did_you_mean(param.name, names));
+        }
     }
 
     void add_variants() {
@@ -165,7 +190,14 @@ std::vector<DeclaredWorkload> declared_workloads(std::string_view text, const st
         }
         if (tokens[at].kind != Token::Kind::name || tokens[at].text != "workload") continue;
         Reader reader(tokens, at + 1);
-        if (auto declared = Declaration(reader, tokens[i].line).read()) {
+        std::optional<DeclaredWorkload> declared;
+        try {
+            declared = Declaration(reader, tokens[i].line).read();
+        } catch (const util::InputError& error) {
+            throw util::InputError("{}:{}: {}", util::printable(file), tokens[i].line,
+                                   error.what());
+        }
+        if (declared) {
             if (found.size() == most_workloads) {
                 throw util::InputError("{}:{}: more than {} workloads; split the file",
                                        util::printable(file), tokens[i].line, most_workloads);

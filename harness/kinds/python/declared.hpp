@@ -33,7 +33,8 @@ std::optional<model::ParamInfo> parameter(const std::string& name,
 
 /// In the file's order. Values are literals: numbers, texts, True and False, lists and tuples of
 /// them, with + - * // ** between integers. Throws util::InputError `file:line: …` for a text that
-/// ends in the middle of a string or parenthesis, or that has too many workloads.
+/// ends in the middle of a string or parenthesis, whose function lacks a parameter, or that has
+/// too many workloads.
 std::vector<DeclaredWorkload> declared_workloads(std::string_view text, const std::string& file);
 
 }  // namespace perfgate::python

@@ -111,23 +111,54 @@ std::vector<std::string> kernels_in(std::string_view text) {
 }
 
 /// If the file has no kernel of a name that is wanted: that, and those which it has.
-std::string absent_kernel(const model::SourceKernel& kernel) {
+std::string absent_kernel(const model::SourceKernel& kernel, std::string_view error) {
     std::vector<std::string> found;
+    bool spaces = false;
     try {
-        found = kernels_in(util::read_file(path_of(kernel), most_source_bytes, "source"));
+        const std::string text = util::read_file(path_of(kernel), most_source_bytes, "source");
+        found = kernels_in(text);
+        spaces = text.find("namespace") != std::string::npos;
     } catch (const util::InputError&) {
         return {};
     }
     for (const std::string& wanted : kernels_of(kernel)) {
         const std::string name = wanted.substr(0, wanted.find('<'));
         const std::string own = name.substr(name.rfind(':') + 1);  // npos + 1 is 0
-        if (found.empty() || std::ranges::find(found, own) != found.end()) continue;
-        return fmt::format("{} has no kernel '{}'; expected one of {}{}",
+        const bool there = std::ranges::find(found, own) != found.end();
+        if (there && own == name && spaces &&
+            error.find('"' + own + '"') != std::string_view::npos) {
+            return fmt::format("{} has no kernel '{}' outside of namespaces: name it with its own",
+                               util::printable(kernel.file), util::printable(wanted));
+        }
+        if (found.empty() || there) continue;
+        return fmt::format("{} has no kernel '{}'; expected one of {}{}{}",
                            util::printable(kernel.file), util::printable(wanted),
                            util::printable(fmt::format("{}", fmt::join(found, ", ")), 300),
+                           spaces ? ", each with its namespace" : "",
                            util::did_you_mean(own, found));
     }
     return {};
+}
+
+/// What to do about an error that is the host's code, or an absent header: the compiler's own hints
+/// are about its options.
+std::string remedy(std::string_view error) {
+    constexpr std::string_view absent = "cannot open source file \"";
+    constexpr std::string_view of_c[] = {"assert.h", "errno.h",  "limits.h", "math.h", "stdint.h",
+                                         "stdio.h",  "stdlib.h", "string.h", "time.h", "unistd.h"};
+    constexpr std::string_view host =
+        "; NVRTC compiles the whole file, for the GPU alone: put host code and its headers between "
+        "#ifndef __CUDACC_RTC__ and #endif, or name the .cubin that nvcc makes of it";
+    if (error.find(" in JIT mode") != std::string_view::npos) return std::string(host);
+    const std::size_t at = error.find(absent);
+    if (at == std::string_view::npos) return {};
+    const std::string_view rest = error.substr(at + absent.size());
+    const std::string_view header = rest.substr(0, rest.find('"'));
+    const bool standard = header.find_first_of("./") == std::string_view::npos ||
+                          std::ranges::find(of_c, header) != std::end(of_c);
+    return standard ? std::string(host)
+                    : "; 'include' names folders of headers, 'perfgate doctor' where the toolkit's "
+                      "can come from";
 }
 
 /// Why a source with these messages has no code. Clears messages that say nothing more.
@@ -137,14 +168,15 @@ std::string refusal(const model::SourceKernel& kernel, const std::string& archit
     const bool unknown = error.find("undefined") != std::string::npos ||
                          error.find("has no member") != std::string::npos;
     if (error.starts_with(names_file) && unknown) {
-        if (std::string absent = absent_kernel(kernel); !absent.empty()) {
+        if (std::string absent = absent_kernel(kernel, error); !absent.empty()) {
             messages.clear();
             return absent;
         }
     }
     if (!error.starts_with(names_file)) {
-        return fmt::format("{} does not compile for sm_{}: {}", util::printable(kernel.file),
-                           architecture, util::printable(error));
+        return fmt::format(
+            "{} does not compile for sm_{}: {}{}", util::printable(kernel.file), architecture,
+            util::printable(error.substr(0, error.find(". Consider using -"))), remedy(error));
     }
     std::string wanted = fmt::format("'{}'", util::printable(kernel.kernel));
     if (kernel.check.kind == model::SourceCheck::Kind::kernel) {
@@ -305,7 +337,8 @@ model::SourceCode Compiler::compiled(const model::SourceKernel& kernel) {
     }
     if (exited && (end.status == job_no_nvrtc || end.status == job_failed)) {
         lacks_compiler_ = end.status == job_no_nvrtc;
-        code.problem = fmt::format("{} was not compiled: {}", util::printable(kernel.file),
+        code.problem = fmt::format("{} was not compiled{}: {}", util::printable(kernel.file),
+                                   lacks_compiler_ ? "" : " for sm_" + options_.architecture,
                                    util::printable(code.log));
         return code;
     }

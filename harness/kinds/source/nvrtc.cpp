@@ -4,11 +4,14 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <memory>
 #include <system_error>
 
 #include "util/error.hpp"
+#include "util/file.hpp"
 #include "util/toolkit.hpp"
 
 namespace perfgate::source {
@@ -20,10 +23,36 @@ namespace fs = std::filesystem;
 constexpr int compilation_error = 6;
 constexpr std::array majors{13, 12};
 
+/// The usual toolkits, before the last of them that of the nvcc on PATH.
+std::vector<std::string> toolkits() {
+    std::vector<std::string> folders = util::toolkit_folders();
+    std::error_code absent;
+    const fs::path nvcc = fs::canonical(util::found_on_path("nvcc"), absent);
+    if (!absent) folders.insert(folders.end() - 1, nvcc.parent_path().parent_path());
+    return folders;
+}
+
+/// The CUDA that a folder of headers is of; 0 if it has none.
+int cuda_of_headers(const fs::path& folder) {
+    constexpr std::string_view define = "#define CUDART_VERSION";
+    constexpr std::size_t most_header_bytes = std::size_t{8} << 20;
+    std::error_code absent;
+    const fs::path header = folder / "cuda_runtime_api.h";
+    if (!fs::exists(folder / "cuda_fp16.h", absent) || !fs::exists(header, absent)) return 0;
+    const std::string text = util::read_file(header, most_header_bytes, "header");
+    std::size_t at = text.find(define);
+    if (at != std::string::npos) at = text.find_first_not_of(' ', at + define.size());
+    int version = 0;
+    if (at != std::string::npos) {
+        std::from_chars(text.data() + at, text.data() + text.size(), version);
+    }
+    return version / 1000;
+}
+
 /// Where a library of this name may be, best first.
 std::vector<std::string> candidates(const std::string& soname) {
     std::vector<std::string> paths;
-    for (const std::string& toolkit : util::toolkit_folders()) {
+    for (const std::string& toolkit : toolkits()) {
         paths.push_back(toolkit + "/lib64/" + soname);
     }
     paths.insert(paths.end() - 1, soname);  // the loader's search path, before the usual place
@@ -82,12 +111,18 @@ void Nvrtc::check(int result, const char* what) const {
 }
 
 std::vector<fs::path> Nvrtc::include_folders() const {
-    std::vector<fs::path> folders;
-    // lib64/ of a toolkit, or targets/x86_64-linux/lib/.
-    const fs::path include = file_.parent_path().parent_path() / "include";
-    std::error_code absent;
-    if (fs::exists(include / "cuda_fp16.h", absent)) folders.push_back(include);
-    if (fs::is_directory(include / "cccl", absent)) folders.push_back(include / "cccl");
+    // Beside the library are a toolkit's headers, or pip's: for CUDA 12 each part has its folder.
+    const fs::path root = file_.parent_path().parent_path();
+    std::vector<fs::path> places{root / "include", root.parent_path() / "cuda_runtime" / "include"};
+    for (const std::string& toolkit : toolkits()) places.push_back(fs::path(toolkit) / "include");
+    const auto own = std::ranges::find_if(
+        places, [this](const fs::path& place) { return cuda_of_headers(place) == version_.major; });
+    if (own == places.end()) return {};
+    std::vector<fs::path> folders{*own};
+    for (const fs::path& cccl : {*own / "cccl", root.parent_path() / "cuda_cccl" / "include"}) {
+        std::error_code absent;
+        if (fs::is_directory(cccl, absent)) folders.push_back(cccl);
+    }
     return folders;
 }
 

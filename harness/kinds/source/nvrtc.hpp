@@ -31,8 +31,8 @@ class Nvrtc {
     NvrtcVersion version() const { return version_; }
     /// The library, without links; empty if that is not known.
     const std::filesystem::path& file() const { return file_; }
-    /// Folders of the toolkit's headers that belong to this library; none if they are not
-    /// installed.
+    /// Folders of the toolkit's headers: those beside this library, or else the first of its CUDA
+    /// in a usual folder; none if they are not installed.
     std::vector<std::filesystem::path> include_folders() const;
 
     /// Compiles for one real architecture; `names` are kernels as C++ names them. Throws

@@ -2,6 +2,7 @@
 #include "kinds/source/preparing.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -15,6 +16,7 @@
 #include "kinds/source/compile_job.hpp"
 #include "kinds/source/compiler.hpp"
 #include "kinds/source/source.hpp"
+#include "util/error.hpp"
 #include "util/file.hpp"
 #include "util/temporary_folder.hpp"
 #include "util/text.hpp"
@@ -34,11 +36,15 @@ class Validation {
 
     void add(const model::SourceKernel& kernel, const std::string& place) {
         const auto& wanted = architectures_.empty() ? kernel.architectures : architectures_;
-        const bool compiled = model::kind_of_source(kernel.file) == model::SourceKind::cuda;
+        const model::SourceKind kind = model::kind_of_source(kernel.file);
+        const bool compiled = kind == model::SourceKind::cuda;
         if (wanted.empty() || !compiled) {
-            const model::SourceCode code = exists(kernel);
-            if (!code.problem.empty()) {
-                add_problem(place + ": " + code.problem, "");
+            std::string problem = absent_file(kernel);
+            if (problem.empty() && kind == model::SourceKind::cubin) {
+                problem = cubin_problem(kernel);
+            }
+            if (!problem.empty()) {
+                add_problem(place + ": " + problem, "");
             } else {
                 findings_.warnings.push_back(
                     fmt::format("{}: {}", util::printable(kernel.file),
@@ -62,15 +68,28 @@ class Validation {
     }
 
   private:
-    static model::SourceCode exists(const model::SourceKernel& kernel) {
+    static std::filesystem::path file_of(const model::SourceKernel& kernel) {
+        return (std::filesystem::path(kernel.folder) / kernel.file).lexically_normal();
+    }
+
+    static std::string absent_file(const model::SourceKernel& kernel) {
         std::error_code absent;
+        if (std::filesystem::is_regular_file(file_of(kernel), absent)) return {};
+        return fmt::format("{}: no such file; expected it beside the suite",
+                           util::printable(file_of(kernel).string()));
+    }
+
+    /// Why a cubin's kernels are not the entry's; empty: they are.
+    static std::string cubin_problem(const model::SourceKernel& kernel) {
         model::SourceCode code;
-        const auto file = std::filesystem::path(kernel.folder) / kernel.file;
-        if (!std::filesystem::is_regular_file(file, absent)) {
-            code.problem = fmt::format("{}: no such file; expected it beside the suite",
-                                       util::printable(file.lexically_normal().string()));
+        code.file = file_of(kernel).string();
+        code.kernel_symbol = kernel.kernel;
+        code.reference_symbol = kernel.check.against;
+        try {
+            return arguments_problem(kernel, code);
+        } catch (const util::InputError& error) {
+            return fmt::format("{}: {}", util::printable(kernel.file), error.what());
         }
-        return code;
     }
 
     /// Why the compiled kernels do not take the entry's arguments; empty: they do.
@@ -78,12 +97,18 @@ class Validation {
                                          const model::SourceCode& code) {
         const std::string content = util::read_file(code.file, most_code_bytes, "machine code");
         const elf::ElfImage image(content);
+        std::vector<std::string> kernels;
+        for (std::size_t i = 0; i < image.sections().size(); ++i) {
+            const std::string symbol(image.function_in(i));
+            if (elf::parameter_sizes(image, symbol)) kernels.push_back(symbol);
+        }
         const auto problem = [&](const std::string& symbol, const std::string& name) {
             const auto sizes = elf::parameter_sizes(image, symbol);
-            return sizes
-                       ? model::argument_mismatch(kernel, name, *sizes)
-                       : fmt::format("the parameters of '{}' cannot be read from its machine code",
-                                     util::printable(name));
+            return sizes ? model::argument_mismatch(kernel, name, *sizes)
+                         : fmt::format("{} has no kernel '{}'; expected one of {}{}",
+                                       util::printable(kernel.file), util::printable(name),
+                                       util::printable(fmt::format("{}", fmt::join(kernels, ", "))),
+                                       util::did_you_mean(name, kernels));
         };
         const std::string of_kernel = problem(code.kernel_symbol, kernel.kernel);
         const bool other = kernel.check.kind == model::SourceCheck::Kind::kernel;
