@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """clang-tidy over sources of a build: tidy.py CLANG_TIDY BUILD_FOLDER SOURCE...; sources that the build
-does not compile are left out. What was found clean is not checked again until its text, that of a header it
+does not compile are named and left out. What was found clean is not checked again until its text, that of a header it
 includes, its options, the checks or clang-tidy itself change: BUILD_FOLDER/tidy remembers."""
 
 import concurrent.futures
@@ -55,7 +55,10 @@ def main():
     checks = b"".join(path.read_bytes() for path in settings)
     rules = version + checks + " ".join(WORDS).encode()
     compiled = commands(build)
-    sources = [source for source in map(os.path.realpath, sys.argv[3:]) if source in compiled]
+    asked = [os.path.realpath(source) for source in sys.argv[3:]]
+    sources = [source for source in asked if source in compiled]
+    for source in sorted({*asked} - {*sources}):
+        print(f"{os.path.relpath(source)}: not checked, as {build.name} does not compile it", file=sys.stderr)
     status = 0
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:
         for complaint in threads.map(lambda source: check(tidy, build, rules, source, *compiled[source]),

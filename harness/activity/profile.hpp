@@ -25,8 +25,9 @@ inline constexpr std::uint64_t short_kernel_ns = 10'000;
 
 /// What a piece of a program had the GPU do.
 struct WorkSummary {
-    /// From when the piece began (or, where the device was then still busy with earlier work, from
-    /// the end of that) to when it and all of its device work had ended.
+    /// From when the piece began (or, if work that was launched before had not ended by then, from
+    /// its end, at the latest from the begin of the piece's own work) to when it and all of its
+    /// device work had ended.
     std::uint64_t span_ns = 0;
     Interval window{};                  ///< that span; in no document
     std::uint64_t gpu_time_ns = 0;      ///< its own device work: union of kernels, copies, memsets

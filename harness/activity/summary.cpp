@@ -39,17 +39,11 @@ std::vector<Work> work_of(const Timeline& timeline, Interval piece,
 /// The piece as the GPU saw it: see WorkSummary::span_ns.
 Interval device_window(const Timeline& timeline, Interval piece, const IntervalSet& own) {
     if (own.intervals().empty()) return piece;
-    const std::uint64_t first = own.intervals().front().begin;
-    Interval window{piece.begin, std::max(piece.end, own.intervals().back().end)};
-    if (first <= window.begin) {
-        window.begin = first;
-    } else {
-        // Earlier work that reaches into the piece: the idle time begins behind it.
-        const auto gaps = timeline.busy().gaps({window.begin, first});
-        const bool busy_at_begin = gaps.empty() || gaps.front().begin > window.begin;
-        if (busy_at_begin) window.begin = gaps.empty() ? first : gaps.front().begin;
-    }
-    return window;
+    // Kernels of a backlog have gaps between them, so the end of the last one counts. It may run
+    // beside the piece's own work.
+    const std::uint64_t begin = std::max(piece.begin, timeline.end_of_work_before(piece.begin));
+    return {std::min(begin, own.intervals().front().begin),
+            std::max(piece.end, own.intervals().back().end)};
 }
 
 void measure_idle(const Timeline& timeline, Interval span, WorkSummary& summary) {

@@ -86,6 +86,12 @@ void Timeline::add_work() {
     std::ranges::stable_sort(work_, [](const Work& a, const Work& b) {
         return a.launch_ns != b.launch_ns ? a.launch_ns < b.launch_ns : a.time.begin < b.time.begin;
     });
+    latest_ends_.reserve(work_.size());
+    std::uint64_t latest = 0;
+    for (const Work& each : work_) {
+        latest = std::max(latest, each.time.end);
+        latest_ends_.push_back(latest);
+    }
 }
 
 void Timeline::pair_markers() {
@@ -110,12 +116,17 @@ void Timeline::pair_markers() {
 }
 
 std::span<const Work> Timeline::launched_in(Interval interval) const {
-    const auto before = [](std::uint64_t time) {
-        return [time](const Work& work) { return work.launch_ns < time; };
-    };
-    const auto first = std::ranges::partition_point(work_, before(interval.begin));
-    const auto last = std::partition_point(first, work_.end(), before(interval.end));
+    const auto first = std::ranges::lower_bound(work_, interval.begin, {}, &Work::launch_ns);
+    const auto last =
+        std::ranges::lower_bound(first, work_.end(), interval.end, {}, &Work::launch_ns);
     return {first, last};
+}
+
+std::uint64_t Timeline::end_of_work_before(std::uint64_t time) const {
+    const auto after = std::ranges::lower_bound(work_, time, {}, &Work::launch_ns);
+    return after == work_.begin()
+               ? 0
+               : latest_ends_[static_cast<std::size_t>(after - work_.begin()) - 1];
 }
 
 std::string Timeline::range_name(const Range& range) const {

@@ -51,6 +51,8 @@ class Timeline {
     [[nodiscard]] std::span<const Work> work() const { return work_; }
     /// What was launched in the interval.
     [[nodiscard]] std::span<const Work> launched_in(Interval interval) const;
+    /// When the last of what was launched before the time ended, on whatever stream; 0: none was.
+    [[nodiscard]] std::uint64_t end_of_work_before(std::uint64_t time) const;
     /// When the devices were busy with anything of the process.
     [[nodiscard]] const IntervalSet& busy() const { return busy_; }
 
@@ -87,6 +89,7 @@ class Timeline {
 
     const Recording& recording_;
     std::vector<Work> work_;
+    std::vector<std::uint64_t> latest_ends_;  ///< of the work up to each
     std::vector<Range> ranges_;
     std::vector<ApiCall> api_calls_;
     IntervalSet busy_;

@@ -349,6 +349,9 @@ void DeviceChain::collect_counters(const std::vector<Item*>& items,
         if (counter_metrics(item->planned->metrics).empty()) continue;
         wanting.push_back(item);
     }
+    // Counters depend on where in memory a case's buffers are: their spread is to contain it.
+    if (again && !wanting.empty()) backwards_ = !backwards_;
+    if (again && backwards_) std::ranges::reverse(wanting);
     const auto host_of = [&](const Item& item) {
         return workers_.host_of(item.planned->spec.workload);
     };

@@ -79,6 +79,7 @@ class DeviceChain {
     Shared& shared_;
     std::vector<Item*> items_;
     PhaseTimes phases_;
+    bool backwards_ = false;  ///< the last of the further collections
 };
 
 }  // namespace perfgate::measure

@@ -291,8 +291,10 @@ std::vector<Metric> make_catalogue() {
                       "how much longer the range, or the program, takes while it is recorded", "%",
                       lower, timing, Fold::max}),
         from(Source::program,
-             {"span", "time from the beginning of a range to the end of its device work", "ns",
-              lower, timing, Fold::sum}),
+             {"span",
+              "time from the beginning of a range, or the end of earlier work, to the end of its "
+              "device work",
+              "ns", lower, timing, Fold::sum}),
         from(Source::program,
              {"idle_share", "share of the span in which the program had no device work", "%", lower,
               timing, Fold::max}),

@@ -276,7 +276,7 @@ struct Run {
     std::string pull_request{};  // NOLINT(readability-redundant-member-init): not all name it
     double wall_s = 0;
     /// Seconds by phase (measure/case_measurement.hpp), "start" of processes, "programs",
-    /// "between".
+    /// "between"; "settling" of cases on this board, "machine code" of slower ones.
     std::map<std::string, double> phase_s;
     bool interrupted = false;
     bool verify_only = false;  ///< results were checked; nothing was measured, nothing is judged

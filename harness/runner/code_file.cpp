@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "document/kernel_code.hpp"
+#include "measure/elapsed.hpp"
 #include "measure/workers.hpp"
 #include "model/case.hpp"
 #include "model/run.hpp"
@@ -120,10 +121,9 @@ model::KeptCode code_of_slower(
                         most_cases);
     }
     if (choice.progress && !kept.head.empty()) {
-        const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
         choice.progress->say(fmt::format("machine code and samples of {}: {:.1f} s",
                                          util::counted(first.size(), "slower case"),
-                                         spent.count()));
+                                         measure::seconds_since(begin)));
     }
     return kept;
 }

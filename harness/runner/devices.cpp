@@ -44,18 +44,23 @@ struct Listed {
     std::unique_ptr<measure::Workers> by;
 };
 
+std::vector<measure::ListedDevice> devices_named(const std::string& wanted,
+                                                 measure::Workers& workers) {
+    const measure::Reply reply =
+        workers.must_ask(measure::DevicesRequest{wanted}, describe_limit_s);
+    const auto* listed = std::get_if<measure::DevicesReply>(&reply);
+    if (!listed || listed->devices.empty()) {
+        throw util::Error("worker: its reply does not match the request");
+    }
+    return listed->devices;
+}
+
 Listed list_devices(const BackendChoice& choice, const std::string& backend) {
     BackendChoice without_python = choice;
     without_python.interpreters.clear();
     auto workers = std::make_unique<measure::Workers>(worker_command(without_python, backend, ""),
                                                       interrupted);
-    const measure::Reply reply =
-        workers->must_ask(measure::DevicesRequest{choice.devices}, describe_limit_s);
-    const auto* listed = std::get_if<measure::DevicesReply>(&reply);
-    if (!listed || listed->devices.empty()) {
-        throw util::Error("worker: its reply does not match the request");
-    }
-    return {listed->devices, std::move(workers)};
+    return {devices_named(choice.devices, *workers), std::move(workers)};
 }
 
 /// A run has one device key: its baselines are kept under it.
@@ -278,11 +283,10 @@ model::Device device_of(const BackendChoice& choice) {
 }
 
 std::size_t share_gpus(OpenedBackend& backend, const MeasuringChoice& choice, int wanted) {
-    BackendChoice all = choice.backend;
-    const bool named = !all.devices.empty();
-    if (!named) all.devices = "all";
+    const std::string& chosen = choice.backend.devices;
+    const bool named = !chosen.empty();
     std::vector<measure::ListedDevice> devices;
-    if (backend.name == "cuda") devices = list_devices(all, backend.name).devices;
+    if (backend.keeper) devices = devices_named(named ? chosen : "all", *backend.keeper);
     std::string& key = backend.capabilities.environment.device.key;
     std::erase_if(devices, [&](const auto& listed) { return listed.device.key != key; });
     if (wanted == model::all_gpus && devices.size() < 2) return devices.size();

@@ -5,13 +5,16 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "baseline/store.hpp"
 #include "gate/rule.hpp"
+#include "measure/elapsed.hpp"
 #include "measure/programs.hpp"
+#include "metrics/catalogue.hpp"
 #include "model/run.hpp"
 #include "model/subject.hpp"
 #include "model/verdict.hpp"
@@ -97,20 +100,59 @@ Cases alone_in_their_program(const Cases& cases, const model::Run& run, const mo
     return alone;
 }
 
-/// The first process of each case. If it shows that a program's cases launch what the baseline's
-/// do, and they pass, no other process of theirs is needed.
-Cases measure_what_shows_launches(measure::Session& session, const model::Plan& plan,
-                                  const Judge& judge, Execution& execution) {
+/// Whether all that is gated, other than counts, may double. Then two processes are enough if they
+/// show the case to be within its tolerances: a third looks for a mode that is slow in some
+/// processes, and one that is not beyond the tolerance passes anyway.
+bool may_double(const model::PlannedCase& planned, const model::CaseVerdict& of_case) {
+    return std::ranges::all_of(planned.gates, [&](const model::GateRule& gate) {
+        const auto metric = metrics::find_metric(gate.metric);
+        const auto judged =
+            std::ranges::find(of_case.metrics, gate.metric, &model::MetricVerdict::metric);
+        if (!metric || judged == of_case.metrics.end() || !judged->baseline) return false;
+        const double size = std::fabs(*judged->baseline);
+        return metric->definition.metric_class == model::MetricClass::exact ||
+               gate.tolerance.worse >= 1 || gate.tolerance.abs > size;
+    });
+}
+
+/// The first process of each case, and the second of some. Where all cases of a program pass, one
+/// process is enough if it shows that they launch what the baseline's do, two if their times may
+/// double. Returns the cases that need more.
+Cases measure_programs_briefly(measure::Session& session, const model::Plan& plan,
+                               const Judge& judge, Execution& execution, bool settles) {
     session.measure_first();
     Cases all = model::all_cases(plan);
     if (session.interrupted()) return all;
-    Cases shown = shown_by_launches(session.run(), plan, judge.baselines());
-    if (shown.empty()) return all;
-    const Cases unsettled = judge.unsettled(execution.rated(session.run()));
-    std::erase_if(shown, [&](const model::CaseIndex& at) { return contains(unsettled, at); });
-    shown = alone_in_their_program(shown, session.run(), plan);
-    session.fill_up(shown, 1);
-    std::erase_if(all, [&](const model::CaseIndex& at) { return contains(shown, at); });
+    const auto without_unsettled = [&](Cases cases) {
+        const Cases unsettled = judge.unsettled(execution.rated(session.run()));
+        std::erase_if(cases, [&](const auto& at) { return contains(unsettled, at); });
+        return cases;
+    };
+    const auto finish = [&](const Cases& cases, std::size_t processes) {
+        const Cases alone = alone_in_their_program(cases, session.run(), plan);
+        session.fill_up(alone, processes);
+        return alone;
+    };
+    const auto leave_out = [&](const Cases& cases) {
+        std::erase_if(all, [&](const auto& at) { return contains(cases, at); });
+    };
+    Cases passing = shown_by_launches(session.run(), plan, judge.baselines());
+    if (!passing.empty()) passing = without_unsettled(std::move(passing));
+    leave_out(finish(passing, 1));
+    if (!settles) return all;
+    const model::VerdictDocument verdict = judge.verdict(execution.rated(session.run()));
+    for (const model::CaseIndex& at : all) {
+        const model::PlannedCase& planned = model::case_at(plan, at);
+        if (planned.group && !contains(passing, at) &&
+            may_double(planned, model::case_at(verdict, at))) {
+            passing.push_back(at);
+        }
+    }
+    std::erase_if(passing, [&](const auto& at) { return !contains(all, at); });
+    const Cases twice = finish(passing, 2);
+    if (!twice.empty() && !session.interrupted()) {
+        leave_out(alone_in_their_program(without_unsettled(twice), session.run(), plan));
+    }
     return all;
 }
 
@@ -183,7 +225,7 @@ JudgedRun measure_run(const RunRequest& request) {
     if (choice.changed_only) leave_out_unchanged(session, plan, judge.baselines());
     Cases further = model::all_cases(plan);
     if (has_groups(plan) && (settles || choice.changed_only)) {
-        further = measure_what_shows_launches(session, plan, judge, execution);
+        further = measure_programs_briefly(session, plan, judge, execution, settles);
         session.fill_up(further, choice.processes.value_or(usual_processes));
     } else {
         session.measure_all();
@@ -195,9 +237,12 @@ JudgedRun measure_run(const RunRequest& request) {
     }
     session.replace_excluded();
     SettledCases settled;
+    measure::PhaseTimes beside;  // what the session does not time
     if (!session.interrupted()) {
-        settled =
-            settle_here(choice, backend, plan, judge, execution.rated(session.run()), session);
+        const model::Run so_far = execution.rated(session.run());
+        beside.enter("settling");
+        settled = settle_here(choice, backend, plan, judge, so_far, session);
+        beside.enter({});
     }
     confirm(session, [&](const model::Run& so_far) {
         model::Run rated = execution.rated(so_far);
@@ -229,14 +274,17 @@ JudgedRun measure_run(const RunRequest& request) {
     if (!session.interrupted()) {
         model::Run final = execution.rated(session.run());
         add_settled(settled, final);
+        beside.enter("machine code");
         code = code_of_slower(
             session, slower_by_code(judge.verdict(final)),
             [&](const Cases& cases) {
                 return code_of_bases(choice, backend, plan, judge, final, cases);
             },
             choice);
+        beside.enter({});
     }
     model::Run run = execution.finish(request.suites.front());
+    run.phase_s.insert(beside.seconds().begin(), beside.seconds().end());
     add_settled(settled, run);
     keep_code(code, choice.out, run);
     if (!run.interrupted) keep_builds(choice, backend, plan, run, &judge.baselines());

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -16,6 +17,7 @@
 #include "gate/machine_code.hpp"
 #include "gate/rule.hpp"
 #include "kinds/kinds.hpp"
+#include "measure/elapsed.hpp"
 #include "measure/workers.hpp"
 #include "model/case.hpp"
 #include "runner/back_to_back.hpp"
@@ -406,6 +408,7 @@ SettledCases settle_here(const MeasuringChoice& choice, const OpenedBackend& bac
         }
         return settled;
     }
+    const auto begin = std::chrono::steady_clock::now();
     const Copies copies(choice.out);
     Bases bases(choice, plan, judge, so_far, copies.path());
     std::size_t at_hand = 0;
@@ -437,6 +440,9 @@ SettledCases settle_here(const MeasuringChoice& choice, const OpenedBackend& bac
                                                                util::printable(error.what(), 300));
             }
         }
+    }
+    if (at_hand > 0 && choice.progress) {
+        choice.progress->say(fmt::format("settling took {:.1f} s", measure::seconds_since(begin)));
     }
     return settled;
 }

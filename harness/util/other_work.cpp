@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "util/other_work.hpp"
 
-#include <sched.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -48,16 +48,19 @@ double share(double value) {
 OtherWork other_work_in(const ProcessorTimes& times) {
     OtherWork found;
     if (!(times.wall > 0) || !(times.processors > 0)) return found;
-    const double used_by_others =
-        times.group ? grown(times.own, *times.group) : grown(times.own, times.all);
-    const double stolen = times.group ? 0 : times.stolen;
+    // What may only be rounded up is nobody's.
+    const double unsure = times.tick * times.processors;
+    const double used = grown(times.own + unsure, times.all);
+    const double all_stolen = grown(unsure, times.stolen);
+    const double used_by_others = times.group ? grown(times.own, *times.group) : used;
+    const double stolen = times.group ? 0 : all_stolen;
     const double others = used_by_others + stolen;
     if (!(others > 0)) return found;
     // A thread does not see that its processor is stolen: it waits without knowing.
     const double own_part = times.own / (times.own + used_by_others);
     const double unseen =
         times.own > 0 ? stolen * own_part / std::max(times.own / times.wall, 1.0) : 0;
-    const double busy = grown(times.own, times.all) + times.stolen;
+    const double busy = used + all_stolen;
     found.waited =
         share(std::min((times.waited + unseen) / times.wall, others / (times.own + others)));
     found.busy = share(busy / (times.wall * times.processors));
@@ -67,99 +70,148 @@ OtherWork other_work_in(const ProcessorTimes& times) {
 OtherWorkWatch::OtherWorkWatch(const std::vector<pid_t>& known) {
     const char* wish = std::getenv("PERFGATE_OTHER_WORK");
     if (wish != nullptr && std::string_view(wish) == "ignore") return;
-    machine_ = machine_now();
-    group_ = group_now();
+    priority_ = getpriority(PRIO_PROCESS, 0);
+    self_ = used_by_self();
+    processors_ = processors_now();
+    groups_ = groups_now();
     look(known);
     ran_ns_ = waited_ns_ = 0;
 }
 
 void OtherWorkWatch::look(const std::vector<pid_t>& processes) {
-    if (!machine_) return;
-    std::uint64_t longest = 0;
+    if (processors_.empty()) return;
+    std::uint64_t longest = 0, most = 0;
     for (const pid_t process : processes) {
+        watches_itself_ = watches_itself_ || process == getpid();
+        cpu_set_t usable;
+        CPU_ZERO(&usable);
+        std::uint64_t ran = 0;
         const fs::path tasks = "/proc/" + std::to_string(process) + "/task";
         for (const pid_t thread : threads_of(tasks)) {
             std::istringstream text(text_of(tasks / std::to_string(thread) / "schedstat"));
             Thread now;
-            if (!(text >> now.ran >> now.waited)) continue;
+            // A kernel that does not count says 0.
+            if (!(text >> now.ran >> now.waited) || now.ran == 0) continue;
             knows_threads_ = true;
             Thread& before = threads_[{process, thread}];
             if (now.ran < before.ran || now.waited < before.waited) before = {};  // another thread
             ran_ns_ += now.ran - before.ran;
-            longest = std::max(longest, now.waited - before.waited);
+            ran += now.ran;
+            if (getpriority(PRIO_PROCESS, static_cast<id_t>(thread)) <= priority_ &&
+                sched_getscheduler(thread) != SCHED_IDLE) {
+                longest = std::max(longest, now.waited - before.waited);
+            }
             before = now;
+            cpu_set_t of_thread;
+            CPU_ZERO(&of_thread);
+            if (sched_getaffinity(thread, sizeof(of_thread), &of_thread) == 0) {
+                CPU_OR(&usable, &usable, &of_thread);
+            }
         }
+        if (ran > most) usable_ = usable;
+        most = std::max(most, ran);
     }
     waited_ns_ += longest;
     last_look_ = Clock::now();
 }
 
 std::optional<OtherWork> OtherWorkWatch::result(std::chrono::duration<double> own) const {
-    const auto now = machine_now();
-    if (!machine_ || !now || !knows_threads_ || last_look_ == begin_) return std::nullopt;
     const auto seconds = [](auto time) { return std::chrono::duration<double>(time).count(); };
     ProcessorTimes times;
     times.wall = seconds(Clock::now() - begin_);
-    // What was not looked at is taken to be like the rest, unless that was little.
-    const double rest = std::min(times.wall / seconds(last_look_ - begin_), 2.0);
-    times.waited = 1e-9 * static_cast<double>(waited_ns_) * rest;
+    const double seen = seconds(last_look_ - begin_);
+    const auto groups = groups_now();
+    if (!knows_threads_ || !groups_ || !groups || groups->size() != groups_->size() ||
+        !(2 * seen >= times.wall)) {
+        return std::nullopt;
+    }
+    // What was not looked at is taken to be like the rest.
+    times.waited = 1e-9 * static_cast<double>(waited_ns_) * times.wall / seen;
     times.own = std::max(own.count(), 1e-9 * static_cast<double>(ran_ns_));
-    times.all = grown(machine_->all, now->all);
-    times.stolen = grown(machine_->stolen, now->stolen);
-    times.processors = now->processors;
-    const auto group = group_now();
-    if (group && group_ && group->stopped > group_->stopped) {
-        times.group = grown(group_->used, group->used);
+    times.processors = 0;
+    for (const auto& [number, now] : processors_now()) {
+        const auto before = processors_.find(number);
+        if (before == processors_.end() || number >= CPU_SETSIZE || !CPU_ISSET(number, &usable_)) {
+            continue;
+        }
+        times.all += grown(before->second.used, now.used);
+        times.stolen += grown(before->second.stolen, now.stolen);
+        times.processors += 1;
+    }
+    if (times.processors == 0) return std::nullopt;
+    times.tick = 1 / static_cast<double>(sysconf(_SC_CLK_TCK));
+    // Nor is what it takes to watch.
+    const double self = watches_itself_ ? 0 : grown(self_, used_by_self());
+    times.all = grown(self, times.all);
+    for (std::size_t i = 0; i < groups->size(); ++i) {  // the highest that was stopped
+        const Group &before = (*groups_)[i], &now = (*groups)[i];
+        if (now.stopped > before.stopped) times.group = grown(self, grown(before.used, now.used));
     }
     return other_work_in(times);
 }
 
-std::optional<OtherWorkWatch::Machine> OtherWorkWatch::machine_now() {
-    cpu_set_t usable;
-    CPU_ZERO(&usable);
-    const bool some_only = sched_getaffinity(0, sizeof(usable), &usable) == 0;
+double OtherWorkWatch::used_by_self() {
+    rusage used{};
+    getrusage(RUSAGE_SELF, &used);
+    const auto seconds = [](const timeval& time) {
+        return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+    };
+    return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+std::map<std::size_t, OtherWorkWatch::Processor> OtherWorkWatch::processors_now() {
     std::istringstream lines(text_of("/proc/stat"));
     const auto tick = static_cast<double>(sysconf(_SC_CLK_TCK));
-    Machine machine;
+    std::map<std::size_t, Processor> processors;
     for (std::string line; std::getline(lines, line);) {
         std::istringstream fields(line);
         std::string name;
         fields >> name;
         const auto number =
             name.starts_with("cpu") ? parsed<std::size_t>(name.substr(3)) : std::nullopt;
-        if (!number || (some_only && (*number >= CPU_SETSIZE || !CPU_ISSET(*number, &usable)))) {
-            continue;
-        }
-        // Guests are part of "user".
+        if (!number) continue;
+        // Guests are part of "user". Interrupts may be the processes' own.
         double user = 0, nice = 0, system = 0, idle = 0, waits = 0, interrupts = 0, soft = 0,
                stolen = 0;
         fields >> user >> nice >> system >> idle >> waits >> interrupts >> soft >> stolen;
-        if (!fields) continue;
-        machine.all += (user + nice + system + interrupts + soft) / tick;
-        machine.stolen += stolen / tick;
-        machine.processors += 1;
+        if (fields) processors[*number] = {(user + nice + system) / tick, stolen / tick};
     }
-    return machine.processors > 0 ? std::optional(machine) : std::nullopt;
+    return processors;
 }
 
-std::optional<OtherWorkWatch::Group> OtherWorkWatch::group_now() {
+std::optional<std::vector<OtherWorkWatch::Group>> OtherWorkWatch::groups_now() {
+    std::vector<Group> found;
     std::istringstream groups(text_of("/proc/self/cgroup"));
     for (std::string line; std::getline(groups, line);) {
-        constexpr std::string_view second_version = "0::";
-        if (!line.starts_with(second_version)) continue;
-        const fs::path folder = "/sys/fs/cgroup" + line.substr(second_version.size());
-        std::istringstream counts(text_of(folder / "cpu.stat"));
-        Group group;
-        bool knows_use = false;
-        std::string name;
-        for (double value = 0; counts >> name >> value;) {
-            if (name == "usage_usec") group.used = 1e-6 * value;
-            if (name == "throttled_usec") group.stopped = 1e-6 * value;
-            knows_use = knows_use || name == "usage_usec";
+        const std::size_t first = line.find(':'), second = line.find(':', first + 1);
+        if (first == std::string::npos || second == std::string::npos) continue;
+        const std::string controllers = line.substr(first + 1, second - first - 1);
+        const bool counts = controllers.empty();  // the second version
+        if (!counts && (',' + controllers + ',').find(",cpu,") == std::string::npos) continue;
+        const fs::path top = fs::path("/sys/fs/cgroup") / controllers;
+        fs::path folder = fs::path(line.substr(second + 1)).relative_path();
+        for (bool last = false; !last; folder = folder.parent_path()) {
+            last = folder.empty();
+            std::istringstream first_version(text_of(top / folder / "cpu.cfs_quota_us"));
+            if (double quota = 0; first_version >> quota && quota > 0) return std::nullopt;
+            if (!counts) continue;
+            std::istringstream second_version(text_of(top / folder / "cpu.max"));
+            double quota = 0;
+            const bool has_quota = static_cast<bool>(second_version >> quota);  // no "max"
+            std::istringstream counters(text_of(top / folder / "cpu.stat"));
+            Group group;
+            bool knows = false;
+            std::string name;
+            for (double value = 0; counters >> name >> value;) {
+                if (name == "usage_usec") group.used = 1e-6 * value;
+                if (name == "throttled_usec") group.stopped = 1e-6 * value;
+                knows = knows || name == "throttled_usec";
+            }
+            if (has_quota && !knows) return std::nullopt;
+            found.push_back(group);
         }
-        if (knows_use) return group;
     }
-    return std::nullopt;
+    return found;
 }
 
 }  // namespace perfgate::util

@@ -3,10 +3,11 @@
 // /proc. What it does not say is not known.
 #pragma once
 
+#include <sched.h>
 #include <sys/types.h>
 
-#include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -34,6 +35,7 @@ struct ProcessorTimes {
     double all = 0;         ///< of everyone on these processors
     double stolen = 0;      ///< by other virtual machines, beside it
     double processors = 1;  ///< how many there are
+    double tick = 0;        ///< in which `all` and `stolen` are counted, for each processor
     /// Processor time of the control group, if its quota stopped it: others outside of it did not.
     std::optional<double> group = std::nullopt;
 };
@@ -49,27 +51,33 @@ class OtherWorkWatch {
     explicit OtherWorkWatch(const std::vector<pid_t>& known = {});
 
     /// Sums up what their threads waited since the last look: of a thread that ends in between, the
-    /// rest is not known.
+    /// rest is not known. One of a lower priority than this process has chosen to wait.
     void look(const std::vector<pid_t>& processes);
 
     /// What happened until now. `own`: what the kernel says of the processes that have ended.
-    /// Nothing if PERFGATE_OTHER_WORK is "ignore", or /proc does not say it.
+    /// Nothing if PERFGATE_OTHER_WORK is "ignore", if /proc does not say it, or the last look is
+    /// older than half of the time.
     std::optional<OtherWork> result(std::chrono::duration<double> own) const;
 
   private:
     using Clock = std::chrono::steady_clock;
 
-    /// Seconds since the boot, of the processors that this process may use.
-    struct Machine {
-        double all = 0, stolen = 0, processors = 0;
+    /// Seconds since the boot, of one processor.
+    struct Processor {
+        double used = 0, stolen = 0;
     };
-    static std::optional<Machine> machine_now();
+    static std::map<std::size_t, Processor> processors_now();
 
-    /// Of this process's control group; a group without a quota is never stopped.
+    /// A control group; one without a quota is never stopped.
     struct Group {
         double used = 0, stopped = 0;
     };
-    static std::optional<Group> group_now();
+    /// Of this process, from its own to the root. Nothing if one has a quota, and it is not known
+    /// how long that stopped it.
+    static std::optional<std::vector<Group>> groups_now();
+
+    /// Processor time of this process.
+    static double used_by_self();
 
     /// Nanoseconds since a thread began.
     struct Thread {
@@ -77,8 +85,12 @@ class OtherWorkWatch {
     };
 
     Clock::time_point begin_ = Clock::now(), last_look_ = begin_;
-    std::optional<Machine> machine_;
-    std::optional<Group> group_;
+    int priority_ = 0;
+    bool watches_itself_ = false;
+    double self_ = 0;
+    std::map<std::size_t, Processor> processors_;
+    cpu_set_t usable_{};  ///< by the process that ran longest
+    std::optional<std::vector<Group>> groups_;
     std::map<std::pair<pid_t, pid_t>, Thread> threads_;
     std::uint64_t ran_ns_ = 0, waited_ns_ = 0;
     bool knows_threads_ = false;

@@ -3,6 +3,11 @@
 
 #include <fmt/format.h>
 
+#ifdef __x86_64__
+#include <cpuid.h>
+#include <immintrin.h>
+#endif
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -29,9 +34,7 @@ std::uint32_t big_endian(const std::uint8_t* bytes) {
            std::uint32_t{bytes[2]} << 8 | std::uint32_t{bytes[3]};
 }
 
-}  // namespace
-
-void Sha256::take_block(const std::uint8_t* block) {
+void take_block(Sha256::State& state, const std::uint8_t* block) {
     std::array<std::uint32_t, 64> w;
     for (std::size_t i = 0; i < 16; ++i) w[i] = big_endian(block + 4 * i);
     for (std::size_t i = 16; i < 64; ++i) {
@@ -41,7 +44,7 @@ void Sha256::take_block(const std::uint8_t* block) {
             std::rotr(w[i - 2], 17) ^ std::rotr(w[i - 2], 19) ^ (w[i - 2] >> 10);
         w[i] = w[i - 16] + s0 + w[i - 7] + s1;
     }
-    auto [a, b, c, d, e, f, g, h] = state_;
+    auto [a, b, c, d, e, f, g, h] = state;
     for (std::size_t i = 0; i < 64; ++i) {
         const std::uint32_t s1 = std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25);
         const std::uint32_t choice = (e & f) ^ (~e & g);
@@ -58,23 +61,90 @@ void Sha256::take_block(const std::uint8_t* block) {
         a = t1 + s0 + majority;
     }
     const std::array<std::uint32_t, 8> words{a, b, c, d, e, f, g, h};
-    for (std::size_t i = 0; i < words.size(); ++i) state_[i] += words[i];
+    for (std::size_t i = 0; i < words.size(); ++i) state[i] += words[i];
+}
+
+#ifdef __x86_64__
+/// The instructions keep the state in two registers, A B E F and C D G H, and do two rounds each.
+__attribute__((target("sha,sse4.1"))) void take_blocks_by_instructions(Sha256::State& state,
+                                                                       const std::uint8_t* blocks,
+                                                                       std::size_t count) {
+    const auto lanes = [](std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t d) {
+        const std::array<std::uint32_t, 4> words{d, c, b, a};
+        return std::bit_cast<__m128i>(words);
+    };
+    const __m128i reversed_bytes = std::bit_cast<__m128i>(
+        std::array<std::uint64_t, 2>{0x0405060700010203, 0x0c0d0e0f08090a0b});
+    __m128i abef = lanes(state[0], state[1], state[4], state[5]);
+    __m128i cdgh = lanes(state[2], state[3], state[6], state[7]);
+    for (; count != 0; --count, blocks += 64) {
+        const __m128i abef_before = abef, cdgh_before = cdgh;
+        __m128i w[4];  // the last sixteen words of the schedule, as a ring
+#pragma GCC unroll 16
+        for (std::size_t i = 0; i < 16; ++i) {
+            __m128i& four = w[i % 4];
+            if (i < 4) {
+                std::memcpy(&four, blocks + 16 * i, sizeof(four));
+                four = _mm_shuffle_epi8(four, reversed_bytes);
+            } else {
+                const __m128i last = w[(i + 3) % 4];
+                const __m128i seven_before = _mm_alignr_epi8(last, w[(i + 2) % 4], 4);
+                four = _mm_sha256msg1_epu32(four, w[(i + 1) % 4]);
+                four = _mm_sha256msg2_epu32(_mm_add_epi32(four, seven_before), last);
+            }
+            __m128i constants;
+            std::memcpy(&constants, &round_constants[4 * i], sizeof(constants));
+            const __m128i sum = _mm_add_epi32(four, constants);
+            cdgh = _mm_sha256rnds2_epu32(cdgh, abef, sum);
+            abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(sum, 0x0e));
+        }
+        abef = _mm_add_epi32(abef, abef_before);
+        cdgh = _mm_add_epi32(cdgh, cdgh_before);
+    }
+    const auto first = std::bit_cast<std::array<std::uint32_t, 4>>(abef);
+    const auto second = std::bit_cast<std::array<std::uint32_t, 4>>(cdgh);
+    state = {first[3], first[2], second[3], second[2], first[1], first[0], second[1], second[0]};
+}
+#endif
+
+}  // namespace
+
+bool Sha256::processor_helps() {
+#ifdef __x86_64__
+    static const bool helps = [] {
+        unsigned a = 0, b = 0, c = 0, d = 0;
+        constexpr unsigned sha = 1U << 29;
+        if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c & bit_SSE4_1) == 0) return false;
+        return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b & sha) != 0;
+    }();
+    return helps;
+#else
+    return false;
+#endif
+}
+
+void Sha256::take_blocks(const std::uint8_t* blocks, std::size_t count) {
+#ifdef __x86_64__
+    if (with_instructions_) return take_blocks_by_instructions(state_, blocks, count);
+#endif
+    for (; count != 0; --count, blocks += pending_.size()) take_block(state_, blocks);
 }
 
 void Sha256::add(std::span<const std::byte> bytes) {
     while (!bytes.empty()) {
         const std::size_t held = length_ % pending_.size();
         if (held == 0 && bytes.size() >= pending_.size()) {
-            take_block(reinterpret_cast<const std::uint8_t*>(bytes.data()));
-            length_ += pending_.size();
-            bytes = bytes.subspan(pending_.size());
+            const std::size_t blocks = bytes.size() / pending_.size();
+            take_blocks(reinterpret_cast<const std::uint8_t*>(bytes.data()), blocks);
+            length_ += blocks * pending_.size();
+            bytes = bytes.subspan(blocks * pending_.size());
             continue;
         }
         const std::size_t count = std::min(bytes.size(), pending_.size() - held);
         std::memcpy(pending_.data() + held, bytes.data(), count);
         length_ += count;
         bytes = bytes.subspan(count);
-        if (length_ % pending_.size() == 0) take_block(pending_.data());
+        if (length_ % pending_.size() == 0) take_blocks(pending_.data(), 1);
     }
 }
 

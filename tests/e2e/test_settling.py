@@ -95,7 +95,10 @@ class Settling(tool.Case):
         for text in (done.stdout, (self.folder / "perfgate-out/junit.xml").read_text(),
                      *((self.folder / name).read_text() for name in reports[:2])):
             self.assertIn("settled here", text)
-        settled = self.read_json("perfgate-out/run.json")["suites"][0]["cases"][0]["settled"]
+        self.assertIn("settling took ", done.stderr)
+        run = self.read_json("perfgate-out/run.json")
+        self.assertGreater(run["phase_s"]["settling"], 0)
+        settled = run["suites"][0]["cases"][0]["settled"]
         self.assertEqual(13, len(settled["before"]["host_time"]["batches"]))
         self.assertEqual(13, len(settled["after"]["host_time"]["batches"]))
         # The stored run says the same again.

@@ -2,10 +2,11 @@
 """On a GPU: what a verdict on a program that imports PyTorch costs: program_study.py PROGRAM [STEP...] [OPTION...].
 
 PROGRAM is loader (a DataLoader with workers), decoding (with a cache) or ranks (two, which need two GPUs). First comes a
-baseline, if --folder has none. Then the steps, in this order: `unchanged`, or a planted change by its name; without any,
-three unchanged runs, each change, and seven unchanged runs. The processes of the first three unchanged runs join the
-baseline. Each step prints how often the program was started and at which level it was recorded, the seconds, the exit
-code and the verdict of each metric. Environment: PERFGATE."""
+baseline, if --folder has none. Then the steps, in this order: `unchanged`, `bare`, or a planted change by its name; without
+any, three unchanged runs, each change, and seven unchanged runs. The processes of the first three unchanged runs join the
+baseline. Each step prints how often the program was started and at which level it was recorded, the seconds and how many
+times the bare program's they are (the median of its times so far), the exit code and the verdict of each metric.
+Environment: PERFGATE."""
 
 import argparse
 import collections
@@ -14,6 +15,7 @@ import os
 import pathlib
 import shlex
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -84,7 +86,8 @@ def call(words):
     levels = collections.Counter(starts.read_text().split())
     words = ", ".join(f"{count} {level}" for level, count in sorted(levels.items()))
     cost = f"{levels.total()} starts ({words}), {seconds:.1f} s"
-    return child.returncode, pathlib.Path("output").read_text(), cost + (f", {seconds / bare:.1f} × bare" if bare else "")
+    times = f", {seconds / statistics.median(bare):.1f} × bare" if bare else ""
+    return child.returncode, pathlib.Path("output").read_text(), cost + times
 
 
 def metrics_of(document):
@@ -133,23 +136,32 @@ def unchanged(number):
         say(f"its processes join the baseline, exit code {code}: {' '.join(joined or [output[-300:]])}")
 
 
+def run_bare():
+    start_with("")
+    began = time.monotonic()
+    code, output, _ = call(["./app"])
+    if code:
+        sys.exit(f"the program exits with {code}:\n{output[-3000:]}")
+    return time.monotonic() - began
+
+
+def measure_bare():
+    bare.append(run_bare())
+    say(f"bare: {bare[-1]:.1f} s")
+
+
 def main():
     pathlib.Path("suite.yaml").write_text(f"name: study\nworkloads:\n  - command: [./app]\n    name: {chosen.program}{program.entry}")
-    start_with("")
-    global bare
-    for _ in range(2):  # the first may read libraries from the disk
-        began = time.monotonic()
-        code, output, _ = call(["./app"])
-        if code:
-            sys.exit(f"the program exits with {code}:\n{output[-3000:]}")
-    bare = time.monotonic() - began
-    say(f"bare: {bare:.1f} s")
+    run_bare()  # it may read libraries from the disk
+    measure_bare()
     if not list(pathlib.Path("baselines").glob("*/study.json")):
         first_baseline()
     number = 0
     for name in chosen.steps or [*JOINING * ["unchanged"], *program.changes, *7 * ["unchanged"]]:
-        if left() < 2 * bare:
+        if left() < 2 * bare[0]:
             say(f"no time is left for {name}")
+        elif name == "bare":
+            measure_bare()
         elif name == "unchanged":
             unchanged(number := number + 1)
         else:
@@ -159,15 +171,15 @@ def main():
 
 
 if __name__ == "__main__":
-    START, bare = time.monotonic(), 0
+    START, bare = time.monotonic(), []
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", choices=PROGRAMS)
-    parser.add_argument("steps", nargs="*", metavar="STEP", help="unchanged, more, workers, dtype, item, eager; as often as it is named")
+    parser.add_argument("steps", nargs="*", metavar="STEP", help="unchanged, bare, more, workers, dtype, item, eager; as often as it is named")
     parser.add_argument("--seconds", type=float, default=1e6, help="interrupt what runs after this time, and begin nothing else")
     parser.add_argument("--folder", help="work there and leave it")
     chosen = parser.parse_args()
     program = PROGRAMS[chosen.program]
-    if unknown := set(chosen.steps) - {"unchanged", *program.changes}:
+    if unknown := set(chosen.steps) - {"unchanged", "bare", *program.changes}:
         parser.error(f"{chosen.program} has no {', '.join(sorted(unknown))}")
     with tempfile.TemporaryDirectory(prefix="perfgate-") as folder:
         folder = chosen.folder or folder

@@ -80,6 +80,57 @@ TEST(Analysis, a_range_has_what_was_launched_in_it_though_it_ran_later) {
     EXPECT_EQ(10u, step.host_time.median_ns);
 }
 
+/// The only "step": its span, and how much of that no device did anything.
+std::tuple<std::uint64_t, std::uint64_t> step_of(const Recording& recording,
+                                                 const ProfileOptions& options = {}) {
+    const Timeline timeline(recording);
+    const Profile profile = profile_of(timeline, options);
+    const WorkSummary& work = range_named(profile, "step").instances.at(0).work;
+    return {work.span_ns, work.idle_ns};
+}
+
+TEST(Analysis, behind_a_backlog_a_span_begins_at_its_end_and_not_at_a_gap_in_it) {
+    Program program;
+    program.kernel("a", 10, {100, 200}).kernel("a", 11, {203, 300}).kernel("a", 12, {304, 400});
+    program.range("step", {20, 40}).kernel("b", 25, {405, 500});
+    EXPECT_EQ(std::tuple(100u, 5u), step_of(program.recording()));
+}
+
+TEST(Analysis, earlier_work_that_runs_beside_a_range_takes_nothing_from_its_span) {
+    Program program;
+    program.copy(5, {60, 900}, 1 << 20, MemoryKind::pinned).kernel("a", 10, {15, 50});
+    program.range("step", {20, 40}).kernel("b", 25, {100, 200}).kernel("b", 30, {220, 300});
+    EXPECT_EQ(std::tuple(200u, 0u), step_of(program.recording()));
+}
+
+TEST(Analysis, idle_time_in_front_of_a_ranges_work_is_in_its_span) {
+    Program program;
+    program.kernel("a", 10, {15, 50}).range("step", {60, 300}).kernel("b", 150, {160, 200});
+    EXPECT_EQ(std::tuple(240u, 200u), step_of(program.recording()));
+}
+
+TEST(Analysis, a_backlog_may_be_of_other_threads_and_devices) {
+    Program program;
+    program.kernel("a", 10, {100, 200}).kernel("a", 12, {120, 300}, other_thread);
+    program.range("step", {20, 40}).kernel("b", 25, {310, 400});
+    program.kernel("c", 30, {410, 500}, other_thread);  // not earlier
+    Recording recording = program.recording();
+    recording.records.kernels[1].place.device = 1;
+    EXPECT_EQ(std::tuple(200u, 20u), step_of(recording));
+    ProfileOptions options;
+    options.own_thread = true;
+    EXPECT_EQ(std::tuple(100u, 10u), step_of(recording, options));
+}
+
+TEST(Analysis, without_launches_what_the_device_began_before_a_range_is_earlier) {
+    Program program;
+    program.kernel("a", 1, {10, 30}).kernel("a", 2, {32, 60});
+    program.range("step", {50, 90}).kernel("b", 60, {70, 100});
+    Recording recording = program.recording();
+    recording.records.launch_calls.clear();
+    EXPECT_EQ(std::tuple(40u, 10u), step_of(recording));
+}
+
 TEST(Analysis, ranges_nest_and_other_threads_launch_into_them) {
     Program program;
     program.range("outer", {0, 100})

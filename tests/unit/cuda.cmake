@@ -42,6 +42,10 @@ if(PERFGATE_HAVE_CUDA)
 ${nvcc} -dlink -cubin -Xnvlink -v -o linked_stack.cubin linked_stack.o")
   add_custom_target(cuda_test_cubins DEPENDS ${cubins})
 
+  add_library(mock_nvml SHARED unit/mock_nvml.cpp)
+  set_target_properties(mock_nvml PROPERTIES OUTPUT_NAME nvidia-ml SOVERSION 1
+    LIBRARY_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/mock_nvml")
+
   perfgate_test(cuda_test
     SOURCES
       unit/cubin_test.cpp
@@ -56,8 +60,8 @@ ${nvcc} -dlink -cubin -Xnvlink -v -o linked_stack.cubin linked_stack.o")
       unit/line_table_test.cpp
       unit/stack_size_test.cpp
     LIBRARIES perfgate_cuda perfgate_source ZLIB::ZLIB)
-  add_dependencies(cuda_test cuda_test_cubins perfgate)
+  add_dependencies(cuda_test cuda_test_cubins mock_nvml perfgate)
   target_compile_definitions(cuda_test PRIVATE PERFGATE_CUBIN_DIR="${cubin_dir}"
-    PERFGATE_BINARY="$<TARGET_FILE:perfgate>"
+    PERFGATE_BINARY="$<TARGET_FILE:perfgate>" PERFGATE_MOCK_NVML="$<TARGET_FILE:mock_nvml>"
     PERFGATE_CUBIN_SOURCES="${CMAKE_CURRENT_SOURCE_DIR}/unit")
 endif()

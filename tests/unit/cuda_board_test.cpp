@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is said about a board, without one.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include "backend/cuda/counter_collection.hpp"
@@ -155,6 +156,22 @@ TEST(Nvml, IsOptional) {
     EXPECT_EQ(nvml == nullptr, !why.empty());
     const model::BoardState state = read_board(nullptr);
     EXPECT_EQ(state, model::BoardState{});
+}
+
+TEST(Nvml, AddsTheSpeedsOfActiveLinksAndSaysIfOneIsUnknown) {
+    // Loaded first, it is what the name of the library finds.
+    const std::unique_ptr<void, int (*)(void*)> mock(dlopen(PERFGATE_MOCK_NVML, RTLD_NOW), dlclose);
+    ASSERT_NE(mock, nullptr) << dlerror();
+    auto& speed = *static_cast<unsigned*>(dlsym(mock.get(), "mock_link_speed"));
+    const auto nvml = Nvml::open("GPU-mock", "");
+    ASSERT_NE(nvml, nullptr);
+    std::string why;
+    speed = 25'000;
+    EXPECT_EQ(nvml->link_bytes_per_s(&why), 26.562e9 + 25e9);
+    EXPECT_EQ(why, "");
+    speed = 0;
+    EXPECT_EQ(nvml->link_bytes_per_s(&why), 0);
+    EXPECT_EQ(why, "NVML does not say how fast the device's NVLinks are");
 }
 
 TEST(Driver, SaysWhyThereIsNone) {

@@ -911,20 +911,19 @@ TEST_F(CountersTest, ASessionThatFailsIsHalvedUntilTheCaseStandsAlone) {
 TEST_F(CountersTest, CollectedAgainJoinTheFirstAndFailuresLeaveThem) {
     add_counted({10, 10});
     measure_all_first();
-    const auto counts = [&](double first, double second) {
-        CountersReply answer{{measured(0, 0), measured(1, 0)}};
-        double value = first;
-        for (CaseResult& result : answer.results) {
+    const auto counts = [&](const Sizes& indices, double value) {
+        CountersReply answer;
+        for (const std::size_t index : indices) {
+            CaseResult& result = answer.results.emplace_back(measured(index, 0));
             model::MetricSeries& series = result.metrics["instructions"];
             series.unit = "count";
-            series.value = value;
-            series.batches = {{0, "b1", 1, {value}}};
-            value = second;
+            series.value = value + 10 * static_cast<double>(index);
+            series.batches = {{0, "b1", 1, {series.value}}};
         }
         reply(answer);
     };
-    counts(40, 50);
-    counts(41, 51);
+    counts({0, 1}, 40);
+    counts({1, 0}, 41);
     reply(FailedReply{"boom", false, false});
     reply(FailedReply{"boom", false, false});
     reply(FailedReply{"boom", false, false});
@@ -947,12 +946,32 @@ TEST_F(CountersTest, CollectedAgainJoinTheFirstAndFailuresLeaveThem) {
     EXPECT_FALSE(again.jobs[0].result.metrics.contains("instructions"));
 }
 
+TEST_F(CountersTest, EverySecondCollectionTakesTheCasesBackwards) {
+    add_counted({10, 10});
+    measure_all_first();
+    for (const Sizes& order : {Sizes{0, 1}, {1, 0}, {0, 1}, {1, 0}}) reply_counted(order);
+    const model::Run finished = run([](Session& session) {
+        session.collect_again({{0, 0}, {0, 1}}, 1, 2);
+        session.collect_again({{0, 0}, {0, 1}}, 2, 1);
+    });
+    std::vector<std::string> first;
+    for (const Request& request : asked()) {
+        if (const auto* counters = std::get_if<CountersRequest>(&request)) {
+            first.push_back(counters->jobs.at(0).result.spec.variant);
+        }
+    }
+    EXPECT_EQ(first, (std::vector<std::string>{"v0", "v1", "v0", "v1"}));
+    for (const CaseResult& result : finished.suites[0].cases) {
+        EXPECT_TRUE(result.not_collected.empty());
+    }
+}
+
 TEST_F(CountersTest, AreCollectedAgainInProcessesThatMeasureTimesAndThenInTheirOwn) {
     add_counted({10, 10});
     measure_all_first();
     reply_counted({0, 1});
     for (const std::size_t index : {0, 1}) reply(MeasureReply{measured(index, 1), false});
-    reply_counted({0, 1});
+    reply_counted({1, 0});
     reply_counted({0, 1});
     run([](Session& session) { session.fill_up({{0, 0}, {0, 1}}, 2, 2); });
     EXPECT_EQ(counter_sessions(), (Sizes{2, 2, 2}));

@@ -5,8 +5,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <optional>
+#include <string>
+#include <thread>
 
 namespace perfgate::util {
 namespace other_work_test {
@@ -55,6 +58,19 @@ TEST(OtherWork, IncludesProcessorTimeThatAnotherVirtualMachineTook) {
     EXPECT_EQ(other_work_in(times), (OtherWork{0.3, 0.15}));
 }
 
+TEST(OtherWork, IsNotWhatMayBeARoundedTick) {
+    ProcessorTimes times = one_thread();
+    times.wall = 0.05;
+    times.own = 0.05;
+    times.waited = 0.01;
+    times.all = 0.07;
+    times.stolen = 0.02;
+    times.tick = 0.01;
+    EXPECT_EQ(other_work_in(times), OtherWork{});
+    times.all = 0.08;
+    EXPECT_GT(other_work_in(times).waited, 0);
+}
+
 TEST(OtherWork, IsAShareWhateverTheNumbers) {
     ProcessorTimes times = one_thread();
     times.waited = 100;
@@ -67,19 +83,49 @@ TEST(OtherWork, IsAShareWhateverTheNumbers) {
     EXPECT_EQ(other_work_in(times), OtherWork{});
 }
 
-TEST(OtherWorkWatch, KnowsNothingOfProcessesThatItNeverSaw) {
+/// With the variable PERFGATE_OTHER_WORK of this value, or without it; what it was comes back.
+class OtherWorkWatchTest : public ::testing::Test {
+  protected:
+    OtherWorkWatchTest() {
+        if (const char* value = std::getenv(name)) before_ = value;
+        unsetenv(name);
+    }
+    ~OtherWorkWatchTest() override {
+        before_ ? setenv(name, before_->c_str(), 1) : unsetenv(name);
+    }
+
+    static constexpr const char* name = "PERFGATE_OTHER_WORK";
+
+  private:
+    std::optional<std::string> before_;
+};
+
+TEST_F(OtherWorkWatchTest, KnowsNothingOfProcessesThatItNeverSaw) {
     OtherWorkWatch watch;
     EXPECT_FALSE(watch.result({}));
     watch.look({-1});
     EXPECT_FALSE(watch.result({}));
-    watch.look({getpid()});
-    EXPECT_TRUE(watch.result({}));
 }
 
-TEST(OtherWorkWatch, IsSwitchedOffByAVariable) {
-    setenv("PERFGATE_OTHER_WORK", "ignore", 1);
+TEST_F(OtherWorkWatchTest, KnowsNothingIfItDidNotLookInTheSecondHalf) {
+    using Clock = std::chrono::steady_clock;
+    const auto begin = Clock::now();
     OtherWorkWatch watch({getpid()});
-    unsetenv("PERFGATE_OTHER_WORK");
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    watch.look({getpid()});
+    std::this_thread::sleep_for(2 * (Clock::now() - begin));
+    EXPECT_FALSE(watch.result({}));
+    bool known = false;
+    for (int tries = 0; !known && tries < 100; ++tries) {
+        watch.look({getpid()});
+        known = watch.result({}).has_value();
+    }
+    EXPECT_TRUE(known);
+}
+
+TEST_F(OtherWorkWatchTest, IsSwitchedOffByAVariable) {
+    setenv(name, "ignore", 1);
+    OtherWorkWatch watch({getpid()});
     watch.look({getpid()});
     EXPECT_FALSE(watch.result({}));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "baseline/pooling.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -344,6 +345,12 @@ TEST(PoolingFindings, ATimeThatWouldOftenNotBeShownIsNamedWithAToleranceThatWoul
     EXPECT_GT(found[0].needed.value(), 0.03);
     EXPECT_LT(found[0].needed.value(), 0.07);
     EXPECT_TRUE(unshown(0.05, *found[0].needed).empty()) << "the one that is offered is enough";
+    for (int thousandths = 40; thousandths < 200; ++thousandths) {
+        const double spread = thousandths / 1000.0;
+        const double needed = unshown(spread, 0.01).at(0).needed.value();
+        const double read = std::stod(fmt::format("{:.4g}", needed * 100)) / 100;
+        EXPECT_TRUE(unshown(spread, read).empty()) << "written as " << read * 100 << "%";
+    }
 }
 
 TEST(PoolingFindings, TheToleranceThatIsNamedDoesForTheNextRecording) {

@@ -17,8 +17,8 @@ std::string hex(Sha256& hash) {
     return text;
 }
 
-std::string hex_of(std::string_view message) {
-    Sha256 hash;
+std::string hex_of(std::string_view message, bool with_instructions = Sha256::processor_helps()) {
+    Sha256 hash(with_instructions);
     hash.add(message);
     return hex(hash);
 }
@@ -46,6 +46,15 @@ TEST(Sha256, DoesNotDependOnHowTheMessageIsCut) {
             for (std::size_t at = 0; at < length; at += piece) hash.add(whole.substr(at, piece));
             EXPECT_EQ(hex(hash), hex_of(whole)) << length << " bytes in pieces of " << piece;
         }
+    }
+}
+
+TEST(Sha256, IsTheSameWithTheInstructionsOfTheProcessor) {
+    if (!Sha256::processor_helps()) GTEST_SKIP() << "this processor has none";
+    std::string message;
+    for (int i = 0; i < 1000; ++i) {
+        message += static_cast<char>(i * 7 + i / 256);
+        ASSERT_EQ(hex_of(message, true), hex_of(message, false)) << message.size() << " bytes";
     }
 }
 

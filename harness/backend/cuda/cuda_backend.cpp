@@ -49,7 +49,9 @@ class CudaBackend : public measure::Backend {
     model::Ceilings ceilings() override {
         model::Ceilings measured;
         guarded(device_.context(), [&] { measured = measure_ceilings(device_.stream()); });
-        if (nvml_ != nullptr) measured.link_bytes_per_s = nvml_->link_bytes_per_s();
+        std::string problem;
+        if (nvml_ != nullptr) measured.link_bytes_per_s = nvml_->link_bytes_per_s(&problem);
+        if (measured.problem.empty()) measured.problem = std::move(problem);
         return measured;
     }
 

@@ -36,8 +36,9 @@ struct FieldValue {  // nvmlFieldValue_t
     unsigned rest;
 };
 static_assert(sizeof(FieldValue) == 40);
-constexpr unsigned link_speed = 90;  ///< MB/s of each active NVLink
+constexpr unsigned common_link_speed = 90;  ///< MB/s of each active NVLink; not of all devices
 constexpr unsigned link_count = 91;
+constexpr unsigned link_speed = 164;  ///< MB/s of the NVLink that `scope` is; not by old drivers
 
 struct ReasonWords {
     std::uint64_t bit;
@@ -205,15 +206,26 @@ std::optional<double> Nvml::power_w() const {
     return milliwatts / 1000.0;
 }
 
-double Nvml::link_bytes_per_s() const {
-    std::array<FieldValue, 2> found{};
-    found[0].field = link_speed;
-    found[1].field = link_count;
-    if (api_->fields == nullptr || api_->fields(device_, 2, found.data()) != success) return 0;
-    if (found[0].code != success || found[1].code != success) return 0;
+double Nvml::link_bytes_per_s(std::string* why) const {
+    const auto read = [this](unsigned field, unsigned link) -> std::optional<unsigned> {
+        FieldValue found{};
+        found.field = field;
+        found.scope = link;
+        if (api_->fields == nullptr || api_->fields(device_, 1, &found) != success) return {};
+        return found.code == success ? std::optional(found.value) : std::nullopt;
+    };
+    const unsigned common_speed = read(common_link_speed, 0).value_or(0);
+    const unsigned links = std::min(read(link_count, 0).value_or(0), 64U);
     double bytes_per_s = 0;
-    for (unsigned link = 0; link < std::min(found[1].value, 64U); ++link) {
-        if (number(api_->link_state, link).value_or(0) != 0) bytes_per_s += 1e6 * found[0].value;
+    for (unsigned link = 0; link < links; ++link) {
+        const std::optional<unsigned> active = number(api_->link_state, link);
+        if (active == 0U) continue;
+        const unsigned speed = read(link_speed, link).value_or(common_speed);
+        if (!active || speed == 0) {
+            *why = "NVML does not say how fast the device's NVLinks are";
+            return 0;
+        }
+        bytes_per_s += 1e6 * speed;
     }
     return bytes_per_s;
 }

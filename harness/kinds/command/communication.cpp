@@ -34,7 +34,7 @@ struct OwnInstance {
 
 struct Process {
     const Timeline* timeline;
-    std::vector<Collective> calls{};  ///< of the whole process
+    std::vector<Collective> calls{};  ///< of the whole process, by launch
     activity::IntervalSet others{};   ///< kernels that do not communicate
     std::vector<OwnInstance> instances{};
 
@@ -68,11 +68,11 @@ struct Process {
             kernel.name = symbol(work);
             kernel.time = work.time;
         }
-        for (const Collective& call : calls) {
-            const bool within = std::ranges::any_of(windows, [&](const Interval& window) {
-                return call.launched_ns >= window.begin && call.launched_ns < window.end;
-            });
-            if (within && (!thread || call.thread == *thread)) own.calls.push_back(call);
+        for (const Interval& window : windows) {
+            auto call = std::ranges::lower_bound(calls, window.begin, {}, &Collective::launched_ns);
+            for (; call != calls.end() && call->launched_ns < window.end; ++call) {
+                if (!thread || call->thread == *thread) own.calls.push_back(*call);
+            }
         }
     }
 

@@ -9,7 +9,7 @@ import torch
 import torch.utils.data
 from torch import nn
 
-BATCH, SIZE, STEPS = 64, 160, 160
+BATCH, SIZE, STEPS = 64, 160, 300
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--workers", type=int, default=8)

@@ -76,6 +76,7 @@ def ask(path, words):
 
 
 if __name__ == "__main__":
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # as torchrun does
     if sys.argv[1] == "serve":
         serve(sys.argv[2])
     else:
