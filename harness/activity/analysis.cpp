@@ -327,7 +327,7 @@ struct Kind {
     About about;
     const char* name;
 };
-constexpr Kind kinds[] = {
+constexpr Kind call_kinds[] = {
     {1, OverheadSource::driver, About::compiling, "driver compiler"},
     {1U << 16, OverheadSource::cupti, About::other, "CUPTI buffer flush"},
     {2U << 16, OverheadSource::cupti, About::other, "CUPTI instrumentation"},
@@ -340,9 +340,10 @@ constexpr Kind kinds[] = {
 };
 
 Kind kind_of(std::uint32_t number) {
-    const auto* const known = std::ranges::find(kinds, number, &Kind::number);
-    return known != std::end(kinds) ? *known
-                                    : Kind{number, OverheadSource::unknown, About::other, nullptr};
+    const auto* const known = std::ranges::find(call_kinds, number, &Kind::number);
+    return known != std::end(call_kinds)
+               ? *known
+               : Kind{number, OverheadSource::unknown, About::other, nullptr};
 }
 
 }  // namespace

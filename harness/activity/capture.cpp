@@ -20,7 +20,7 @@ struct Rule {
     std::string_view why;
 };
 
-constexpr std::string_view waits = "waits for the device";
+constexpr std::string_view device_waits = "waits for the device";
 constexpr std::string_view asks = "asks whether the device is ready";
 constexpr std::string_view copies = "copies in the legacy stream and waits";
 constexpr std::string_view sets = "sets memory in the legacy stream";
@@ -31,7 +31,7 @@ constexpr std::string_view loads = "loads or unloads code";
 constexpr std::string_view contexts = "makes or destroys a context";
 
 constexpr Rule rules[] = {
-    {"Synchronize", {}, waits},
+    {"Synchronize", {}, device_waits},
     {"StreamQuery", {}, asks},
     {"EventQuery", {}, asks},
     {"Memcpy", {"Async", "Batch", "Graph"}, copies},

@@ -13,7 +13,7 @@ constexpr double low_share = 50;
 constexpr double least_counted = 0.5;
 
 using Metric = SampledMetric;
-constexpr std::array rows{
+constexpr std::array catalogue{
     SampledRow{"sm_active", "SMs active", true, Metric::sm_active},
     SampledRow{"tensor_active", "tensor pipe active", true, Metric::tensor_active},
     SampledRow{"dram_bandwidth", "DRAM bandwidth", true, Metric::dram_read, Metric::dram_write},
@@ -25,7 +25,7 @@ constexpr std::array rows{
 }  // namespace
 
 std::span<const SampledRow> sampled_rows() {
-    return rows;
+    return catalogue;
 }
 
 std::optional<double> value_of(const SampledRow& row, const DeviceSample& sample) {
@@ -94,7 +94,7 @@ void add_samples(const Timeline& timeline, Profile& profile) {
     if (!samples.any()) return;
     const auto means = [&](std::span<const Interval> windows) {
         SampledMeans found;
-        for (const SampledRow& row : rows) {
+        for (const SampledRow& row : catalogue) {
             if (const auto mean = samples.over(row, windows)) found[row.mean_name()] = *mean;
         }
         return found;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t longest_value = 200;
 constexpr std::size_t longest_shown = 60;
-constexpr std::size_t most_shown = 4;
+constexpr std::size_t most_differences = 4;
 
 bool defines_a_metric(std::string_view key) {
     return key.starts_with(value_key) || key == work_key;
@@ -81,7 +81,7 @@ std::string difference(const MeasuredAs& before, const MeasuredAs& now) {
                               both_shown(one.was, one.is));
     }
     const std::size_t further =
-        differences.size() > most_shown ? differences.size() - most_shown : 0;
+        differences.size() > most_differences ? differences.size() - most_differences : 0;
     differences.resize(differences.size() - further);
     std::string text = fmt::format("{}", fmt::join(differences, ", "));
     if (further > 0) text += fmt::format(" and {} more", further);

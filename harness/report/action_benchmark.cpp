@@ -21,11 +21,11 @@ namespace {
 using document::JsonLayout;
 using document::JsonWriter;
 
-constexpr std::size_t longest_name = 500;
+constexpr std::size_t longest_case_name = 500;
 
 std::string line(std::string_view text) {
     std::string room;
-    return std::string(plain_line(text, longest_name, room));
+    return std::string(plain_line(text, longest_case_name, room));
 }
 
 void write_metric(JsonWriter& json, const std::string& suite, const JoinedCase& joined,

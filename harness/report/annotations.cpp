@@ -26,7 +26,7 @@ namespace {
 using model::Verdict;
 
 constexpr std::size_t longest_message = 2500;  ///< of the 4,096 characters that GitHub shows
-constexpr std::size_t longest_sentence = 1000;
+constexpr std::size_t longest_annotation = 1000;
 constexpr std::size_t longest_title = 150;
 constexpr std::size_t most_others = 5;
 
@@ -74,7 +74,7 @@ class Groups {
 std::string message_of(const Group& group, std::size_t places_left_out) {
     std::vector<std::string> lines;
     for (const std::string& line : group.remarks.front().lines) {
-        lines.push_back(plain_line(line, longest_sentence));
+        lines.push_back(plain_line(line, longest_annotation));
     }
     std::string text = first_lines(lines, longest_message);
     const std::size_t listed = std::min(group.remarks.size(), 1 + most_others);
@@ -157,7 +157,7 @@ std::string write_annotations(const model::VerdictDocument& document, const mode
     return out +
            workflow_command(
                "notice", {}, "perfgate",
-               fmt::format("{}{}{}{}{}; exit {}", plain_line(document.summary, longest_sentence),
+               fmt::format("{}{}{}{}{}; exit {}", plain_line(document.summary, longest_annotation),
                            document.summary.empty() ? "" : "\n", counts_text(document),
                            document.verify_only ? "; " : "",
                            document.verify_only ? verify_only_text : "", document.exit_code));

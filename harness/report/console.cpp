@@ -32,7 +32,7 @@ using model::Verdict;
 
 /// Rows on a terminal; the files have all.
 constexpr std::size_t most_rows = 500;
-constexpr std::size_t most_sentences = 20;
+constexpr std::size_t most_lines = 20;
 constexpr std::size_t most_log_lines = 10;
 /// The sentences and lines below a row.
 std::vector<std::string> details(const JoinedCase& joined) {
@@ -44,7 +44,7 @@ std::vector<std::string> details(const JoinedCase& joined) {
         // Values without a baseline are in the row; one reason for the case is enough.
         if (metric.verdict == Verdict::pass || metric.verdict == Verdict::no_baseline) continue;
         explained = explained || metric.verdict == verdict.verdict;
-        if (lines.size() == most_sentences) {
+        if (lines.size() == most_lines) {
             ++left_out;
         } else {
             lines.push_back(log_line(sentence_of(metric)));
@@ -322,11 +322,11 @@ class Console {
         std::size_t shown = 0;
         for (const std::string& note : of_suite) {
             if (suites_with_[note] > 1) continue;
-            if (++shown <= most_sentences) text_.wrapped("note: " + log_line(note));
+            if (++shown <= most_lines) text_.wrapped("note: " + log_line(note));
         }
-        folded_notes_ += of_cases.size() + shown - std::min(shown, most_sentences);
+        folded_notes_ += of_cases.size() + shown - std::min(shown, most_lines);
         const std::string name = log_line(suite.verdict->name);
-        if (!of_cases.empty() || shown > most_sentences) with_notes_.push_back(name);
+        if (!of_cases.empty() || shown > most_lines) with_notes_.push_back(name);
         if (!not_applicable.empty()) with_inapplicable_.push_back(name);
     }
 
@@ -335,7 +335,7 @@ class Console {
         if (options_.list_all) return;
         std::size_t shown = 0;
         for (const auto& [note, suites] : suites_with_) {
-            if (suites < 2 || ++shown > most_sentences) continue;
+            if (suites < 2 || ++shown > most_lines) continue;
             text_.wrapped(
                 fmt::format("note of {}: {}", util::counted(suites, "suite"), log_line(note)));
         }

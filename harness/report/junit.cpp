@@ -27,7 +27,7 @@ namespace {
 using model::Outcome;
 
 // GitHub cuts an annotation at 4,096 characters and Jenkins a passing case's output at 1,000.
-constexpr std::size_t longest_log = 32'768;
+constexpr std::size_t longest_case_log = 32'768;
 constexpr std::size_t longest_passing_output = 1000;
 constexpr std::size_t longest_output = 32'768;
 
@@ -54,7 +54,7 @@ std::string evidence(const JoinedCase& joined, const std::string& reasons) {
                     '\n';
         }
     }
-    const std::string log = plain_tail(joined.verdict->log, longest_log);
+    const std::string log = plain_tail(joined.verdict->log, longest_case_log);
     if (log.empty()) return text;
     text += "last lines of the worker's stderr:\n" + log;
     if (log.back() != '\n') text += '\n';

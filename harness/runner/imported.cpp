@@ -401,10 +401,10 @@ class SuiteImport {
 };
 
 /// By suite and id.
-using Cases = std::map<std::string, const model::CaseResult*>;
+using CasesById = std::map<std::string, const model::CaseResult*>;
 
-Cases cases_of(const model::Run& run) {
-    Cases cases;
+CasesById cases_of(const model::Run& run) {
+    CasesById cases;
     for (const model::SuiteResult& suite : run.suites) {
         for (const model::CaseResult& result : suite.cases) {
             cases.emplace(suite.name + ' ' + model::case_id(result.spec), &result);
@@ -487,7 +487,7 @@ int judge_against(const model::Run& base, const std::string& base_name, const mo
     if (differs) refuse_to_judge(differs->field, differs->then, differs->now);
     gate::BaselineSet baselines = gate::baselines_of(base, "base " + base_name);
     gate::follow_renames(head, baselines);
-    const Cases of_base = cases_of(base);
+    const CasesById of_base = cases_of(base);
     bool common = false;
     for (const auto& [id, result] : cases_of(head)) {
         const auto before = of_base.find(former_name(baselines, id, *result));

@@ -159,10 +159,10 @@ void require_all(const std::vector<NamedRun>& shards) {
 }
 
 /// By id; each case and the file it is from.
-using Found = std::map<std::string, std::pair<CaseResult, std::string>>;
+using FoundCases = std::map<std::string, std::pair<CaseResult, std::string>>;
 
 /// The cases of a suite in its own order.
-std::vector<CaseResult> in_order(const model::ShardedSuite& whole, Found& found) {
+std::vector<CaseResult> in_order(const model::ShardedSuite& whole, FoundCases& found) {
     std::vector<CaseResult> cases;
     for (const std::string& id : whole.cases) {
         const auto place = found.find(id);
@@ -183,7 +183,7 @@ std::vector<CaseResult> in_order(const model::ShardedSuite& whole, Found& found)
 
 model::SuiteResult merged_suite(const model::ShardedSuite& whole, std::vector<NamedRun>& shards) {
     model::SuiteResult merged;
-    Found found;
+    FoundCases found;
     for (NamedRun& named : shards) {
         for (model::SuiteResult& suite : named.run.suites) {
             if (suite.name != whole.name) continue;

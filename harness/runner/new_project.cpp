@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* ignore_file = ".gitignore";
-constexpr std::string_view results = "perfgate-out*/";
+constexpr std::string_view result_folders = "perfgate-out*/";
 
 /// Whether the name alone starts this program: its folder is the first on PATH that has one.
 bool is_on_path(const fs::path& binary) {
@@ -143,10 +143,10 @@ NewProject start_project(const ProjectKind& kind, const fs::path& folder) {
     }
     std::error_code error;
     if (fs::symlink_status(folder / ignore_file, error).type() == fs::file_type::not_found) {
-        target.write(ignore_file, fmt::format("{}\n/build/\n__pycache__/\n", results));
+        target.write(ignore_file, fmt::format("{}\n/build/\n__pycache__/\n", result_folders));
         project.files.emplace_back(ignore_file);
     } else {
-        project.to_ignore = results;
+        project.to_ignore = result_folders;
     }
     for (const std::string_view command : kind.commands) {
         project.commands.push_back(filled_in(command));

@@ -22,7 +22,7 @@ struct HealthGate {
     std::string_view reason;
 };
 
-constexpr HealthGate gates[] = {
+constexpr HealthGate health_gates[] = {
     {"pageable_copies", "{0}.pageable_copies", "<=", "0", "count",
      "a copy of pageable memory is staged by the driver and holds up the host: allocate that "
      "memory pinned"},
@@ -66,7 +66,7 @@ std::optional<std::string> read_limit(const YamlNode& node, const HealthGate& ga
 
 std::vector<KeyText> tables::health() {
     std::vector<KeyText> keys;
-    for (const HealthGate& gate : gates) {
+    for (const HealthGate& gate : health_gates) {
         keys.push_back({std::string(gate.name),
                         fmt::format("`{}`: {}.", gate.comparator, gate.reason),
                         defined("health_limit"), false, std::string(gate.limit)});
@@ -81,7 +81,7 @@ std::vector<StatedRelation> health_of(std::string_view range, const YamlNode* li
         fields.emplace(*limits, "a range of 'health'", key_names(tables::health()), problems);
     }
     std::vector<StatedRelation> relations;
-    for (const HealthGate& gate : gates) {
+    for (const HealthGate& gate : health_gates) {
         const YamlNode* stated = fields ? fields->find(gate.name) : nullptr;
         if (stated != nullptr && is_none(*stated)) continue;
         std::optional<std::string> limit{gate.limit};

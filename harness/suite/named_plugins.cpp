@@ -119,12 +119,6 @@ namespace {
 
 using Values = std::map<std::string, std::vector<const YamlNode*>>;
 
-const YamlNode* value_of(const YamlNode& map, std::string_view key) {
-    const auto found = std::ranges::find_if(
-        map.entries, [&](const YamlNode::Entry& entry) { return entry.key->text == key; });
-    return found == map.entries.end() ? nullptr : found->value;
-}
-
 void add_values(const YamlNode& params, Values& values) {
     for (const YamlNode::Entry& entry : params.entries) {
         values[entry.key->text].push_back(entry.value);
@@ -161,16 +155,16 @@ model::ParamType type_of(const std::vector<const YamlNode*>& values) {
 
 model::WorkloadInfo inferred_workload(const YamlNode& entry) {
     model::WorkloadInfo workload;
-    if (const YamlNode* name = value_of(entry, "workload")) workload.name = name->text;
-    if (const YamlNode* variants = value_of(entry, "variants")) {
+    if (const YamlNode* name = entry.find("workload")) workload.name = name->text;
+    if (const YamlNode* variants = entry.find("variants")) {
         for (const YamlNode* item : variants->items) {
             model::VariantInfo& variant = workload.variants.emplace_back();
             variant.name = item->text;
         }
     }
     Values values;
-    if (const YamlNode* params = value_of(entry, "params")) add_values(*params, values);
-    if (const YamlNode* matrix = value_of(entry, "matrix")) add_values_of_matrix(*matrix, values);
+    if (const YamlNode* params = entry.find("params")) add_values(*params, values);
+    if (const YamlNode* matrix = entry.find("matrix")) add_values_of_matrix(*matrix, values);
     for (const auto& [name, of_name] : values) {
         model::ParamInfo& param = workload.params.emplace_back();
         param.name = name;

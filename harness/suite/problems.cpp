@@ -15,10 +15,11 @@ namespace {
 /// not help.
 constexpr std::size_t most_suggestions = 500;
 /// Nobody reads a longer list of candidates.
-constexpr std::size_t most_listed = 20;
+constexpr std::size_t most_candidates = 20;
 
 std::string listed(const std::vector<std::string>& candidates) {
-    const std::size_t shown = candidates.size() > most_listed ? most_listed : candidates.size();
+    const std::size_t shown =
+        candidates.size() > most_candidates ? most_candidates : candidates.size();
     std::vector<std::string> names;
     names.reserve(shown);
     for (std::size_t i = 0; i < shown; ++i) names.push_back(util::printable(candidates[i], 60));

@@ -15,7 +15,7 @@ namespace perfgate::suite {
 
 namespace {
 
-constexpr std::size_t longest_path = 4096;
+constexpr std::size_t longest_folder = 4096;
 
 /// Where a key of the policy is.
 template <auto member>
@@ -32,17 +32,17 @@ std::pair<std::int64_t, std::int64_t> processes_of(const Profile& profile) {
     return {settling_processes, usual_processes};
 }
 
-using Row = Key<Profile>;
+using ProfileKey = Key<Profile>;
 
 /// A key of the policy: `fail`, or the word for what else becomes of that verdict.
 template <auto member>
-Row fails(std::string_view name, const std::string& other, std::string_view help) {
+ProfileKey fails(std::string_view name, const std::string& other, std::string_view help) {
     return {name, help, choice<bool>({{"fail", true}, {other, false}}), in_policy<member>,
             Weaker::less};
 }
 
 template <auto member>
-Row severity_of(std::string_view metrics) {
+ProfileKey severity_of(std::string_view metrics) {
     using model::Severity;
     return {fmt::format("policy.severity.{}", metrics),
             fmt::format("A gated {} metric is worse than a tolerance that states no severity: "
@@ -53,7 +53,7 @@ Row severity_of(std::string_view metrics) {
 }
 
 template <auto member>
-Row on_change(std::string_view name, std::string_view what) {
+ProfileKey on_change(std::string_view name, std::string_view what) {
     using model::OnChange;
     return {
         fmt::format("policy.changed.{}", name),
@@ -66,21 +66,21 @@ Row on_change(std::string_view name, std::string_view what) {
 }
 
 template <auto member>
-Row folder(std::string_view name, std::string_view help, std::string_view usual) {
+ProfileKey folder(std::string_view name, std::string_view help, std::string_view usual) {
     return {name,
             help,
-            text("the path of a folder", longest_path),
+            text("the path of a folder", longest_folder),
             member,
             Weaker::any,
             [usual](const Profile& of) { return (of.*member).value_or(std::string(usual)); }};
 }
 
 /// By their paths, in the order of documents; those of one map are together.
-const std::vector<Row>& profile_keys() {
+const std::vector<ProfileKey>& profile_keys() {
     using model::ChangePolicy;
     using model::Policy;
     using model::SeverityPolicy;
-    static const std::vector<Row> keys{
+    static const std::vector<ProfileKey> keys{
         {"backend",
          "What measures: `cuda` is a GPU or an error, `host` measures host variants, `auto` uses "
          "the GPU if there is one.",
@@ -146,10 +146,10 @@ const std::vector<Row>& profile_keys() {
          }},
         folder<&Profile::baselines>("baselines", "Folder of the baselines.", usual_baselines),
         folder<&Profile::out>("out", "Folder for the run's documents and reports.", usual_out),
-        Row("processes",
-            "Fresh processes that each take a batch of every time; a baseline takes 20, "
-            "of programs and Python files at most 12.",
-            integer(1, 1000, "a number of processes"), &Profile::processes)
+        ProfileKey("processes",
+                   "Fresh processes that each take a batch of every time; a baseline takes 20, "
+                   "of programs and Python files at most 12.",
+                   integer(1, 1000, "a number of processes"), &Profile::processes)
             .shows(processes_text)
             .usually(processes_text({}))
             .weaker_if([](const Profile& before, const Profile& after) {
@@ -157,7 +157,8 @@ const std::vector<Row>& profile_keys() {
                 const auto [fewest, most] = processes_of(after);
                 return fewest < fewest_before || most < most_before;
             }),
-        Row("plugins",
+        ProfileKey(
+            "plugins",
             "Files with plugins that every run loads, as with `--plugin`; relative to the folder "
             "that perfgate runs in.",
             files("plugins"), &Profile::plugins)
@@ -166,17 +167,19 @@ const std::vector<Row>& profile_keys() {
                                           : fmt::format("{}", fmt::join(of.plugins, ", "));
             })
             .usually("none"),
-        Row("build",
+        ProfileKey(
+            "build",
             "Command line (`/bin/sh`) that builds a git revision for `ab --base rev:REF` and "
             "`bisect`, in the top folder of its checkout. The working tree is not built.",
-            text("a command line", longest_path), &Profile::build)
+            text("a command line", longest_folder), &Profile::build)
             .shows([](const Profile& of) { return of.build.value_or("none"); })
             .usually("none"),
-        Row("builds",
+        ProfileKey(
+            "builds",
             "Folder in which `baseline refresh` keeps the builds that it measured, and from which "
             "`run` measures a base on a board that the baseline does not know. Content is checked "
             "against the baseline before it is used.",
-            text("the path of a folder", longest_path), &Profile::builds)
+            text("the path of a folder", longest_folder), &Profile::builds)
             .shows([](const Profile& of) { return of.builds.value_or("none"); })
             .usually("none"),
         {"creep",
@@ -209,8 +212,8 @@ const std::vector<Row>& profile_keys() {
 void read_map(const YamlNode& node, std::string_view what, const std::string& prefix,
               Profile& profile, Problems& problems) {
     std::vector<std::string> names;
-    std::vector<const Row*> rows;  // of each name the first
-    for (const Row& row : profile_keys()) {
+    std::vector<const ProfileKey*> rows;  // of each name the first
+    for (const ProfileKey& row : profile_keys()) {
         if (!row.name.starts_with(prefix)) continue;
         const std::string rest = row.name.substr(prefix.size());
         const std::string next = rest.substr(0, rest.find('.'));
@@ -271,7 +274,7 @@ void set_key(Profile& profile, const std::string& assignment) {
     const std::string name = assignment.substr(0, end);
     value.text = assignment.substr(end + 1);
     std::vector<std::string> names;
-    for (const Row& row : profile_keys()) {
+    for (const ProfileKey& row : profile_keys()) {
         names.push_back(row.name.substr(row.name.rfind('.') + 1));
         if (name != row.name && name != names.back()) continue;
         row.read({value, row.name, problems}, profile);

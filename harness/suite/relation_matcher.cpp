@@ -32,7 +32,7 @@ std::string unknown_cases_of(const std::string& workload) {
     return workload + '/' + model::unknown_cases;
 }
 
-Names names_of(const model::Params& params) {
+Names parameter_names(const model::Params& params) {
     Names names;
     for (const auto& [name, value] : params) names.push_back(name);
     return names;
@@ -47,7 +47,7 @@ class Candidates {
 
     /// Those that belong to the leading case: none, one, or too many.
     CaseIndices partners_of(const SuiteCase& leading) {
-        const Index& index = index_for(names_of(leading.spec.params));
+        const Index& index = index_for(parameter_names(leading.spec.params));
         scope_.spend(1 + index.size(), operand_.at);
         CaseIndices partners;
         for (const auto& [shared, by_key] : index) {

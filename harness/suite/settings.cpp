@@ -226,11 +226,12 @@ std::optional<Settings::Deterministic> read_deterministic(const YamlNode& node,
     return value ? std::optional(Settings::Deterministic{*value, node.at}) : std::nullopt;
 }
 
-using Row = Key<Settings, ResolvedSettings>;
+using SettingsKey = Key<Settings, ResolvedSettings>;
 
-const std::vector<Row>& settings_keys() {
-    static const std::vector<Row> keys{
-        Row("metrics",
+const std::vector<SettingsKey>& settings_keys() {
+    static const std::vector<SettingsKey> keys{
+        SettingsKey(
+            "metrics",
             "What is collected: a list of metrics, sets (`time`, `core`, `full`, `energy`) and raw "
             "CUPTI names (`smsp__inst_executed.sum`). `perfgate list --metrics` lists them. A "
             "later layer replaces the list.",
@@ -241,9 +242,10 @@ const std::vector<Row>& settings_keys() {
          "What is gated: a map from metric to [tolerance](#tolerances). Every one must be "
          "collected. Later layers are merged, metric by metric.",
          defined("tolerances"), read_tolerances, &Settings::tolerances},
-        Row("cross_board_tolerance", cross_board_help, fraction(), &Settings::cross_board)
+        SettingsKey("cross_board_tolerance", cross_board_help, fraction(), &Settings::cross_board)
             .usually(percent(default_cross_board)),
-        Row("cache",
+        SettingsKey(
+            "cache",
             "`cold`: the L2 cache is flushed before each launch, and before timed ones persisting "
             "lines are released. `hot`: it is left as it is, the default of host variants in "
             "Python. `[cold, hot]`: both, as two cases.",
@@ -252,7 +254,8 @@ const std::vector<Row>& settings_keys() {
             read_cache, &Settings::cache)
             .usually("cold")
             .outside_overrides(),
-        Row("precision",
+        SettingsKey(
+            "precision",
             "Sampling stops when the median is known to this fraction (95 % interval). Above 0 %, "
             "at most 50 %.",
             fraction(R"("anyOf": [{"type": "number", "exclusiveMinimum": 0, "maximum": 0.5},
@@ -261,18 +264,21 @@ const std::vector<Row>& settings_keys() {
                      "a percentage above 0% and up to 50%"),
             &Settings::precision, Weaker::more, &ResolvedSettings::precision)
             .that_weakens(Weakens::sampling),
-        Row("time_budget",
+        SettingsKey(
+            "time_budget",
             "Maximum launching time per case and kind of time; with its unit, at most 600s.",
             seconds("100ms", 600), &Settings::time_budget_s, Weaker::less,
             &ResolvedSettings::time_budget_s)
             .that_weakens(Weakens::sampling),
-        Row("seed",
+        SettingsKey(
+            "seed",
             "Seed of the inputs that are measured. Verification uses fresh ones. An integer from "
             "0.",
             integer(0, std::numeric_limits<std::int64_t>::max()), &Settings::seed)
             .usually(std::to_string(default_seed))
             .outside_overrides(),
-        Row("deterministic",
+        SettingsKey(
+            "deterministic",
             "`true`: a case must give the same bits again; see [below](#deterministic). Not for "
             "programs.",
             boolean().schema, read_deterministic, &Settings::deterministic)

@@ -63,7 +63,7 @@ std::string launch_text(const model::SourceKernel& kernel) {
                        fmt::join(kernel.block, "x"), kernel.shared_bytes);
 }
 
-std::string check_text(const model::SourceKernel& kernel) {
+std::string check_words(const model::SourceKernel& kernel) {
     if (kernel.check.kind == SourceCheck::Kind::none) return "none";
     return fmt::format("{}, rtol {}, atol {}", kernel.check.against,
                        util::number_text(kernel.check.rtol), util::number_text(kernel.check.atol));
@@ -154,7 +154,7 @@ class SourceReader {
                 "not verified.",
                 R"("anyOf": [{"const": "none"}, {"$ref": "#/definitions/check"}])",
                 &SourceReader::check)
-                .shows(check_text),
+                .shows(check_words),
             Row("work", "What the result needs at least; see [below](#work).", defined("work"),
                 [](const KeyValue& value, SourceReader& to) {
                     read_work(value.node, to.text_, to.read_, to.uses_, value.problems);

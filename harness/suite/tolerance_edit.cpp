@@ -12,13 +12,6 @@ namespace perfgate::suite {
 
 namespace {
 
-const YamlNode* value_of(const YamlNode& map, std::string_view key) {
-    for (const YamlNode::Entry& entry : map.entries) {
-        if (entry.key->text == key) return entry.value;
-    }
-    return nullptr;
-}
-
 /// The place of a position; the text's size if there is none.
 std::size_t offset_of(std::string_view yaml, Position at) {
     std::size_t line = 0;
@@ -32,7 +25,7 @@ std::size_t offset_of(std::string_view yaml, Position at) {
 
 /// The entry of `workloads` that the position is in.
 const YamlNode* entry_at(const YamlNode& root, Position at) {
-    const YamlNode* workloads = value_of(root, "workloads");
+    const YamlNode* workloads = root.find("workloads");
     if (workloads == nullptr) return nullptr;
     const YamlNode* found = nullptr;
     for (const YamlNode* item : workloads->items) {
@@ -96,12 +89,12 @@ std::optional<std::string> with_stated_tolerance(std::string_view yaml, Position
     Problems problems("suite");
     const YamlDocument document = read_yaml(yaml, problems);
     const YamlNode* found = entry_at(*document.root, entry);
-    const YamlNode* tolerances = found == nullptr ? nullptr : value_of(*found, "tolerances");
+    const YamlNode* tolerances = found == nullptr ? nullptr : found->find("tolerances");
     if (tolerances == nullptr) return std::nullopt;
     for (const std::string& key : keys) {
-        const YamlNode* stated = value_of(*tolerances, key);
+        const YamlNode* stated = tolerances->find(key);
         if (stated == nullptr) continue;
-        if (stated->kind == YamlNode::Kind::map) stated = value_of(*stated, "worse");
+        if (stated->kind == YamlNode::Kind::map) stated = stated->find("worse");
         return stated == nullptr ? std::nullopt : replaced(yaml, *stated, tolerance);
     }
     return std::nullopt;
@@ -113,7 +106,7 @@ std::string with_override(std::string_view yaml, std::string_view id,
     const YamlDocument document = read_yaml(yaml, problems);
     const std::string line_end = yaml.find("\r\n") == std::string_view::npos ? "\n" : "\r\n";
     std::string indent = "  ";
-    const YamlNode* overrides = value_of(*document.root, "overrides");
+    const YamlNode* overrides = document.root->find("overrides");
     const bool listed = overrides != nullptr && !overrides->items.empty();
     if (listed) {
         // As deep as the others: their dash.

@@ -259,6 +259,13 @@ class TreeBuilder : public YAML::EventHandler {
 
 }  // namespace
 
+const YamlNode* YamlNode::find(std::string_view key) const {
+    for (const Entry& entry : entries) {
+        if (entry.key->text == key) return entry.value;
+    }
+    return nullptr;
+}
+
 YamlDocument read_yaml(std::string_view text, Problems& problems) {
     check_text(text, problems);
     // The library accepts an unclosed quote if a newline ends the file.

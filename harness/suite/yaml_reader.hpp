@@ -36,6 +36,9 @@ struct YamlNode {
     std::vector<const YamlNode*> items;  ///< of a list
     std::vector<Entry> entries;          ///< of a map, in the file's order, each key once
     std::size_t expanded_nodes = 1;      ///< of the tree below, with aliases expanded
+
+    /// The value of a map's key; null if there is none.
+    const YamlNode* find(std::string_view key) const;
 };
 
 struct YamlDocument {

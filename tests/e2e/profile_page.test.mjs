@@ -187,14 +187,16 @@ describe("a training program", () => {
       await page.keyboard.type("FLASH");
       await page.getByRole("status").filter({ hasText: /^20 events$/ }).waitFor();
       assert.deepEqual((await cells(page)).map((row) => row[0]), ["flash_fwd_kernel(float*)"]);
+      // Four in each step. Those of one step may begin at the same time, as it is written; steps are 2 ms apart.
       const begins = [];
-      for (let i = 0; i < 3; ++i) {
+      for (let i = 0; i < 20; ++i) {
         await page.getByRole("button", { name: "Next event" }).click();
         begins.push(/begins at([\d.]+ \S?s)/.exec(await held(page).textContent())[1]);
       }
-      assert.equal(new Set(begins).size, 3);
-      await page.getByRole("button", { name: "Previous event" }).click();
-      assert.ok((await held(page).textContent()).includes(begins[1]));
+      assert.ok(new Set(begins).size >= 5, begins.join());
+      for (let i = 0; i < 4; ++i) await page.getByRole("button", { name: "Previous event" }).click();
+      assert.notEqual(begins[15], begins[19]);
+      assert.ok((await held(page).textContent()).includes(begins[15]));
       await search(page, "nothing has this name");
       assert.equal(await page.getByRole("status").textContent(), "0 events");
       await page.getByText("No row has these words.").waitFor();

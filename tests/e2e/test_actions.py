@@ -94,7 +94,8 @@ class Played(tool.Case):
         self.environment = {
             "RUNNER_TOOL_CACHE": str(self.folder / "tool-cache"),
             "PATH": f"{self.tools}:/usr/bin:/bin", "HOME": str(self.folder),
-            "PERFGATE_LOCK_DIR": os.environ["PERFGATE_LOCK_DIR"], "CUDA_VISIBLE_DEVICES": "",
+            "CUDA_VISIBLE_DEVICES": "",
+            **{name: os.environ[name] for name in ("PERFGATE_LOCK_DIR", "PERFGATE_OTHER_WORK")},
             **tool.with_clock(self.clock),
             **{key: value for key, value in os.environ.items()
                if key.endswith("SAN_OPTIONS")},

@@ -83,9 +83,9 @@ TEST(RunnersPlan, CasesThatOnlyTheBaseReportsAreThoseOfBothSides) {
             .at(0)
             .at(0);
     };
-    using Cases = std::vector<model::DiscoveredCase>;
+    using Offered = std::vector<model::DiscoveredCase>;
     EXPECT_EQ(both(reported({{"copy", {}, "no GPU"}, {"scan", {}, ""}})).cases,
-              (Cases{{"copy", {}, ""}, {"scan", {}, ""}, {"sort", {}, "too slow"}}));
+              (Offered{{"copy", {}, ""}, {"scan", {}, ""}, {"sort", {}, "too slow"}}));
     DiscoveredBySuite failed = reported({});
     failed[0][0].problem = "it crashed";
     EXPECT_TRUE(both(failed).cases.empty()) << "what the head reports is not known";

@@ -24,7 +24,7 @@ std::string folder_of(const program::Process& process) {
     return "/proc/" + std::to_string(process.pid) + "/";
 }
 
-std::string command_of(const std::string& folder) {
+std::string name_of_program(const std::string& folder) {
     std::ifstream file(folder + "cmdline", std::ios::binary);
     std::string command;
     for (std::string word; command.size() < longest_command && std::getline(file, word, '\0');) {
@@ -114,7 +114,7 @@ void DeviceWatch::update(Seen& seen, Clock::time_point since) {
     if (mapped.driver && !seen.library && !has_recorder_variable(folder)) seen.library = since;
     seen.hidden = seen.hidden || mapped.hidden;
     if (!seen.command.empty() || (!seen.context && !seen.library && !seen.hidden)) return;
-    seen.command = command_of(folder);
+    seen.command = name_of_program(folder);
     seen.inner_pid = inner_pid(folder);
 }
 

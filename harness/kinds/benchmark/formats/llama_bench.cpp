@@ -39,7 +39,7 @@ Layout layout_of(const Layout& reading, bool samples, bool has_depth) {
 }
 
 /// Means of the repetitions.
-constexpr std::string_view mean = "mean";
+constexpr std::string_view mean_way = "mean";
 
 }  // namespace
 
@@ -61,7 +61,7 @@ Results read_llama_bench(std::string_view text, std::string_view source, const L
         read_rows_of_csv(text, layout_of(reading, false, has_depth), {.known = &known});
     leave_out_no_depth(results);
     for (Result& result : results.results) {
-        for (auto& [metric, samples] : result.metrics) samples.method.way = mean;
+        for (auto& [metric, samples] : result.metrics) samples.method.way = mean_way;
     }
     return results;
 }

@@ -22,16 +22,16 @@ constexpr double ns_of_us = 1e3;
 constexpr double bytes_of_gb = 1e9;
 
 /// One number, or several that are not read.
-constexpr std::string_view number = "[0-9.e+]+";
+constexpr std::string_view number_pattern = "[0-9.e+]+";
 
 /// "  1048576  262144  float  sum  -1  33.10  31.68  59.40  0  33.34  31.45  58.97  0": size,
 /// count, type, operation, root, and twice time, algorithm and bus bandwidth and wrong results. The
 /// bandwidth of a few bytes is printed as 0.00, which is none.
 std::string pattern(bool in_place) {
-    const std::string wrong = fmt::format("{}|N/A", number);  // "1.04858e+06" of a million
-    const std::string skipped = fmt::format(" +{0} +{0} +{0} +({1})", number, wrong);
-    const std::string read =
-        fmt::format(" +(?P<time>{0}) +{0} +(?:0\\.00|(?P<bus>{0})) +(?P<wrong>{1})", number, wrong);
+    const std::string wrong = fmt::format("{}|N/A", number_pattern);  // "1.04858e+06" of a million
+    const std::string skipped = fmt::format(" +{0} +{0} +{0} +({1})", number_pattern, wrong);
+    const std::string read = fmt::format(
+        " +(?P<time>{0}) +{0} +(?:0\\.00|(?P<bus>{0})) +(?P<wrong>{1})", number_pattern, wrong);
     return fmt::format(
         "^ *(?P<size>[0-9]+) +[0-9]+ +(?P<type>[a-z0-9_]+) +(?P<redop>[a-z]+)( "
         "+(?P<root>-?[0-9]+))?{}{}\\s*$",

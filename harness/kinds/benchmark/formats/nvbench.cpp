@@ -27,8 +27,8 @@ using document::JsonValue;
 
 constexpr std::int64_t known_major = 1;
 const model::Method by_samples{"nvbench", ""};
-const model::Method by_median{"nvbench", "median"};
-const model::Method by_mean{"nvbench", "mean"};
+const model::Method by_nvbench_median{"nvbench", "median"};
+const model::Method by_nvbench_mean{"nvbench", "mean"};
 
 /// What nvbench says of a state that it did not measure because something failed.
 constexpr std::array<std::string_view, 2> failures{"Unexpected error",
@@ -131,9 +131,9 @@ bool add_time(const Summaries& summaries, const Kind& kind, ResultBuilder& build
             builder.fail("nvbench could not write the file of its samples");
         }
     } else if (const auto median = summaries.value(kind.median)) {
-        builder.add("real_time", by_median, ns_of_s * *median);
+        builder.add("real_time", by_nvbench_median, ns_of_s * *median);
     } else if (const auto mean = summaries.value(kind.mean)) {
-        builder.add("real_time", by_mean, ns_of_s * *mean);
+        builder.add("real_time", by_nvbench_mean, ns_of_s * *mean);
     } else {
         return false;
     }
@@ -144,10 +144,10 @@ void add_values(const Summaries& summaries, const Layout& reading, ResultBuilder
     for (const Kind& kind : kinds) {
         if (!add_time(summaries, kind, builder)) continue;
         if (const auto rate = summaries.value(kind.items)) {
-            builder.add("items_per_second", by_mean, *rate);
+            builder.add("items_per_second", by_nvbench_mean, *rate);
         }
         if (const auto rate = summaries.value(kind.bytes)) {
-            builder.add("bytes_per_second", by_mean, *rate);
+            builder.add("bytes_per_second", by_nvbench_mean, *rate);
         }
         break;
     }

@@ -67,7 +67,7 @@ Result result_of(JsonValue entry) {
 }
 
 /// "AMD EPYC 7763, 4 CPUs", as far as it is known: "brand" is of older versions of the tool.
-std::string device_of(JsonValue machine) {
+std::string processor_of(JsonValue machine) {
     const auto cpu = machine.find("cpu");
     if (!cpu || cpu->kind() != JsonKind::object) return {};
     std::string device;
@@ -95,7 +95,7 @@ Results read_pytest_benchmark(std::string_view text, std::string_view source,
     Results results;
     const JsonValue machine = document.root().at("machine_info");
     if (const auto node = machine.find("node")) results.machine = node->text();
-    results.device = device_of(machine);
+    results.device = processor_of(machine);
     const auto member = [](JsonValue object, std::string_view key, JsonKind kind) {
         const auto found = object.kind() == JsonKind::object ? object.find(key) : std::nullopt;
         return found && found->kind() == kind ? found : std::nullopt;
