@@ -90,9 +90,7 @@ class OtherWorkWatchTest : public ::testing::Test {
         if (const char* value = std::getenv(name)) before_ = value;
         unsetenv(name);
     }
-    ~OtherWorkWatchTest() override {
-        before_ ? setenv(name, before_->c_str(), 1) : unsetenv(name);
-    }
+    ~OtherWorkWatchTest() override { before_ ? setenv(name, before_->c_str(), 1) : unsetenv(name); }
 
     static constexpr const char* name = "PERFGATE_OTHER_WORK";
 
