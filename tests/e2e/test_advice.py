@@ -128,7 +128,8 @@ class Verdicts(test_benchmarks.Given, Advised):
     def test_regressed_improved_and_too_good(self):
         self.refresh()
         self.give(self.slower(2))
-        self.assertEqual({"run", "report", "baseline accept"}, {verb.removesuffix(" suite") for verb in self.verbs_of(self.state(code=1))})
+        # Nothing explains it, so that 'report --why' is not offered.
+        self.assertEqual({"run", "baseline accept"}, {verb.removesuffix(" suite") for verb in self.verbs_of(self.state(code=1))})
         self.give(self.slower(0.8))
         self.assertIn("baseline accept", self.verbs_of(self.state(code=0)))
         self.give(self.slower(0.1))
@@ -303,7 +304,7 @@ class Program(Advised):
         self.run_tool("baseline", "refresh", self.suite, "--processes", 8, env=self.env)
         program = self.folder / "program.py"
         program.write_text(program.read_text().replace("range(100)", "range(101)"))
-        self.try_all(self.run_tool(*run, code=1, env=self.env), 1, least=3)
+        self.try_all(self.run_tool(*run, code=1, env=self.env), 1, least=2)
         self.suite = "draft.yaml"
         program = pathlib.Path(os.environ["PERFGATE_BUILD_DIR"]) / "bin/mock_program"
         self.write("perfgate-out/verdict.json", '{"suites": []}')
