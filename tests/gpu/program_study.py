@@ -152,6 +152,7 @@ def measure_bare():
 
 def main():
     pathlib.Path("suite.yaml").write_text(f"name: study\nworkloads:\n  - command: [./app]\n    name: {chosen.program}{program.entry}")
+    start_with("")
     if chosen.bare:
         bare.append(chosen.bare)
     else:
