@@ -99,7 +99,7 @@ class Init(tool.Case):
         # Each expected time a fiftieth.
         document = json.loads(baseline.read_text())
         for case in document["cases"].values():
-            for name in {"gpu_time", "host_time", "real_time"} & case["metrics"].keys():
+            for name in {"gpu_time", "host_time", "real_time", "cpu_time"} & case["metrics"].keys():
                 metric = case["metrics"][name]
                 metric["value"] /= 50
                 if "processes" in metric:
