@@ -235,7 +235,8 @@ def part_suite():
         words = [tools.PERFGATE, "run", suite, "--baselines", none, "--out", out, "--processes", "1"]
         done = tools.run(words, codes=(0, 1, 2, 3, 4))
         tools.say(f"  exit {done.returncode}\n{done.stdout[-3000:]}\n{done.stderr[-1500:]}")
-        shares = {case["id"]: case.get("ceiling", "no ceiling") for case in cases_of(out / "verdict.json")}
+        shares = {case["id"]: f"{case.get('ceiling_share', 0):.0%} of {case.get('ceiling', 'no ceiling')}"
+                  for case in cases_of(out / "verdict.json")}
         for case in cases_of(out / "run.json"):
             bus = case["metrics"].get("bus_bandwidth", {})
             tools.say(f"    {case['id']}: {case['status']} {case.get('reason', '')[:200]} bus "
