@@ -12,6 +12,13 @@ namespace {
 constexpr Elf64_Half machine_cuda = 190;  // EM_CUDA, missing in older elf.h
 constexpr std::string_view text_prefix = ".text.";
 
+/// By the version of the format: 7 until CUDA 12, then 8. Others are unknown.
+int architecture_of(const Elf64_Ehdr& header) {
+    if (header.e_ident[EI_ABIVERSION] == 7) return static_cast<int>(header.e_flags & 0xff);
+    if (header.e_ident[EI_ABIVERSION] == 8) return static_cast<int>(header.e_flags >> 8 & 0xff);
+    return 0;
+}
+
 /// The bytes [offset, offset + size) of the image.
 std::span<const char> part(std::span<const char> image, std::uint64_t offset, std::uint64_t size) {
     if (offset > image.size() || size > image.size() - offset) damaged_cubin("it ends too early");
@@ -39,6 +46,7 @@ ElfImage::ElfImage(std::span<const char> image) {
         header.e_machine != machine_cuda) {
         throw util::InputError("a loaded cubin is not a 64-bit ELF file for NVIDIA devices");
     }
+    architecture_ = architecture_of(header);
     if (header.e_shoff == 0) return;
     if (header.e_shentsize != sizeof(Elf64_Shdr)) {
         damaged_cubin("its section headers have a wrong size");

@@ -51,6 +51,9 @@ class ElfImage {
 
     const std::vector<ElfSection>& sections() const { return sections_; }
 
+    /// Of the code: 90 is sm_90, and sm_90a; 0 if the file's format does not tell.
+    int architecture() const { return architecture_; }
+
     /// The first section of that name; null if there is none.
     const ElfSection* find(std::string_view name) const;
 
@@ -65,6 +68,7 @@ class ElfImage {
 
   private:
     std::vector<ElfSection> sections_;
+    int architecture_ = 0;
 };
 
 }  // namespace perfgate::elf

@@ -2,6 +2,8 @@
 """Sources in suites where there is no GPU: what validate and list say of them."""
 
 import os
+import shutil
+import struct
 import unittest
 
 import tool
@@ -94,8 +96,44 @@ class Source(tool.Case):
         self.assertIn("s.yaml:5:5: k.cubin has no kernel '_Z1qPf'; expected one of _Z1kPf; did you mean", done.stderr)
         done = self.validate(entry("k.cubin", "_Z1kPf").replace("size: 32}]", "size: 32}, {f32: 1}]"), code=2)
         self.assertIn("kernel '_Z1kPf' takes 1 parameter of 8 bytes", done.stderr)
+        self.validate(entry("k.cubin", "_Z1kPf"), "--architecture", "90")
         self.write("k.cubin", "no machine code")
         self.assertIn("s.yaml:5:5: k.cubin: ", self.validate(entry("k.cubin", "_Z1kPf"), code=2).stderr)
+
+    def write_cubin(self, sections=0, architecture=90):
+        """A file of the format without a kernel, of sections that name the same function."""
+        names = b"\0.text.x\0"
+        header = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1\x41\x08", 2, 190, 1, 0, 0, 64 if sections else 0,
+                             architecture << 8, 64, 0, 0, 64, 0, 1)
+        table = struct.pack("<IIQQQQIIQQ", 0, 0, 0, 0, 0, sections + 2, 0, 0, 0, 0)  # its size: how many there are
+        table += struct.pack("<IIQQQQIIQQ", 0, 3, 0, 0, 64 * (sections + 3), len(names), 0, 0, 0, 0)
+        table += struct.pack("<IIQQQQIIQQ", 1, 8, 4, 0, 0, 0, 0, 0, 0, 0) * sections
+        (self.folder / "k.cubin").write_bytes(header + (table + names if sections else b""))
+
+    def test_a_cubin_without_a_kernel_is_read_once(self):
+        (self.folder / "tmp").mkdir()
+        for sections in (0, 1_000_000):
+            self.write_cubin(sections)
+            done = self.validate(entry("k.cubin"), code=2)
+            self.assert_one_line(done.stderr, "s.yaml:5:5: k.cubin has no kernel 'k': it has none")
+
+    def test_a_cubin_of_another_architecture_is_refused(self):
+        (self.folder / "tmp").mkdir()
+        for own, device, runs in ((80, "90", False), (80, "86", True), (89, "86", False), (90, "90a", True), (120, "90", False)):
+            self.write_cubin(architecture=own)
+            problem = self.validate(entry("k.cubin"), "--architecture", device, code=2).stderr
+            self.assertEqual(not runs, f"k.cubin is for sm_{own}, and does not run on sm_{device}" in problem, problem)
+
+    def test_the_nvcc_on_the_path_chooses_no_other_compiler(self):
+        self.write("toolkit/lib64/libnvrtc.so.13", "")
+        shutil.copy(self.plugin("adversary")[1], self.folder / "toolkit/lib64/libnvrtc.so.13")
+        self.script("toolkit/bin/nvcc", "")
+
+        def found(path):
+            done = self.run_tool("doctor", "--backend", "host", "--report", "doctor.json", code=(0, 1), env={"PATH": path})
+            self.assertIn("NVRTC", done.stdout)
+            return [check for check in self.read_json("doctor.json")["checks"] if check["topic"] == "NVRTC"]
+        self.assertEqual(found(os.environ["PATH"]), found(f"{self.folder / 'toolkit/bin'}:{os.environ['PATH']}"))
 
     @unittest.skipIf(tool.has_nvrtc(), "NVRTC is here")
     def test_without_a_compiler_no_source_is_valid_for_an_architecture(self):

@@ -64,6 +64,20 @@ TEST(Cubin, TellsEveryKernelApart) {
     EXPECT_NE(base.at("scale"), base.at("through_helper"));
 }
 
+TEST(Cubin, ItsArchitectureIsThatOfTheFormat) {
+    const auto of = [](int version, unsigned flags) {
+        const Image changed = with_header(image("base"), [&](Elf64_Ehdr& header) {
+            header.e_ident[EI_ABIVERSION] = static_cast<unsigned char>(version);
+            header.e_flags = flags;
+        });
+        return ElfImage(changed).architecture();
+    };
+    EXPECT_EQ(of(8, 0x6005a04), 90);
+    EXPECT_EQ(of(8, 0x6007802), 120);
+    EXPECT_EQ(of(7, 0x500550), 80);
+    EXPECT_EQ(of(9, 0x6005a04), 0) << "unknown";
+}
+
 TEST(Cubin, TheSameSourceHasTheSameCode) {
     EXPECT_EQ(code("base"), code("again"));
 }

@@ -219,6 +219,9 @@ TEST_F(SourceCompiler, HostCodeHasTheRemedyThatKeepsTheFile) {
             compile(kernel + "#ifndef __CUDACC_RTC__\n" + host + "#endif\n", "mine::k").problem,
             "");
     }
+    const std::string both = compile("#include <cstdint>\n" + kernel, "mine::k").problem;
+    EXPECT_NE(both.find("include <cuda/std/cstdint>"), std::string::npos) << both;
+    EXPECT_EQ(both.find("__CUDACC_RTC__"), std::string::npos) << both;
     const std::string other = compile("#include \"absent.cuh\"\n" + kernel, "mine::k").problem;
     EXPECT_EQ(other.find("__CUDACC_RTC__"), std::string::npos) << other;
     EXPECT_NE(other.find("'include' names folders"), std::string::npos) << other;

@@ -159,6 +159,9 @@ std::string remedy(std::string_view error) {
     constexpr std::string_view absent = "cannot open source file \"";
     constexpr std::string_view of_c[] = {"assert.h", "errno.h",  "limits.h", "math.h", "stdint.h",
                                          "stdio.h",  "stdlib.h", "string.h", "time.h", "unistd.h"};
+    constexpr std::string_view for_both[] = {"array",       "cmath",      "complex", "cstddef",
+                                             "cstdint",     "functional", "limits",  "tuple",
+                                             "type_traits", "utility"};
     constexpr std::string_view host =
         "; NVRTC compiles the whole file, for the GPU alone: put host code and its headers between "
         "#ifndef __CUDACC_RTC__ and #endif, or name the .cubin that nvcc makes of it";
@@ -169,6 +172,12 @@ std::string remedy(std::string_view error) {
     const std::string_view header = rest.substr(0, rest.find('"'));
     const bool standard = header.find_first_of("./") == std::string_view::npos ||
                           std::ranges::find(of_c, header) != std::end(of_c);
+    if (std::ranges::find(for_both, header) != std::end(for_both)) {
+        return fmt::format(
+            "; NVRTC compiles the whole file, for the GPU alone: include <cuda/std/{}>, or name "
+            "the .cubin that nvcc makes of it",
+            header);
+    }
     return standard ? std::string(host)
                     : "; 'include' names folders of headers, 'perfgate doctor' where the toolkit's "
                       "can come from";

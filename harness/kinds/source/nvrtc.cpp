@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 constexpr int compilation_error = 6;
 constexpr std::array majors{13, 12};
 
-/// The usual toolkits, before the last of them that of the nvcc on PATH.
+/// Where headers may be: the usual toolkits, before the last of them that of the nvcc on PATH.
 std::vector<std::string> toolkits() {
     std::vector<std::string> folders = util::toolkit_folders();
     std::error_code absent;
@@ -49,10 +49,11 @@ int cuda_of_headers(const fs::path& folder) {
     return version / 1000;
 }
 
-/// Where a library of this name may be, best first.
+/// Where a library of this name may be, best first. PATH must not choose another compiler than the
+/// loader's search path does.
 std::vector<std::string> candidates(const std::string& soname) {
     std::vector<std::string> paths;
-    for (const std::string& toolkit : toolkits()) {
+    for (const std::string& toolkit : util::toolkit_folders()) {
         paths.push_back(toolkit + "/lib64/" + soname);
     }
     paths.insert(paths.end() - 1, soname);  // the loader's search path, before the usual place

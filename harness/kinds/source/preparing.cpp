@@ -41,7 +41,7 @@ class Validation {
         if (wanted.empty() || !compiled) {
             std::string problem = absent_file(kernel);
             if (problem.empty() && kind == model::SourceKind::cubin) {
-                problem = cubin_problem(kernel);
+                problem = cubin_problem(kernel, wanted);
             }
             if (!problem.empty()) {
                 add_problem(place + ": " + problem, "");
@@ -79,36 +79,61 @@ class Validation {
                            util::printable(file_of(kernel).string()));
     }
 
-    /// Why a cubin's kernels are not the entry's; empty: they are.
-    static std::string cubin_problem(const model::SourceKernel& kernel) {
+    /// Why a cubin's kernels are not the entry's, or do not run where they should; empty: they are,
+    /// and do as far as the file tells.
+    static std::string cubin_problem(const model::SourceKernel& kernel,
+                                     const std::vector<std::string>& wanted) {
         model::SourceCode code;
         code.file = file_of(kernel).string();
         code.kernel_symbol = kernel.kernel;
         code.reference_symbol = kernel.check.against;
         try {
-            return arguments_problem(kernel, code);
+            const std::string content = machine_code(code);
+            const elf::ElfImage image(content);
+            const int own = image.architecture();
+            for (const std::string& architecture : wanted) {
+                // Machine code runs on its own generation, from its own architecture on.
+                const int device = major_of(architecture);
+                if (own == 0 || (own / 10 == device / 10 && own <= device)) continue;
+                return fmt::format("{} is for sm_{}, and does not run on sm_{}",
+                                   util::printable(kernel.file), own, architecture);
+            }
+            return arguments_problem(kernel, code, image);
         } catch (const util::InputError& error) {
             return fmt::format("{}: {}", util::printable(kernel.file), error.what());
         }
     }
 
+    static std::string machine_code(const model::SourceCode& code) {
+        return util::read_file(code.file, most_code_bytes, "machine code");
+    }
+
+    /// "; expected one of …": the kernels of the machine code, as far as a message needs them.
+    static std::string kernels_in(const elf::ElfImage& image, const std::string& wanted) {
+        constexpr std::string_view of_kernel = ".nv.info.";  // as elf::parameter_sizes has it
+        constexpr std::size_t most_kernels = 1000;
+        constexpr std::size_t longest_name = std::size_t{16} << 10;
+        std::vector<std::string> kernels;
+        for (const elf::ElfSection& section : image.sections()) {
+            if (kernels.size() == most_kernels) break;
+            if (!section.name.starts_with(of_kernel)) continue;
+            kernels.emplace_back(section.name.substr(of_kernel.size(), longest_name));
+        }
+        if (kernels.empty()) return ": it has none";
+        return fmt::format("; expected one of {}{}",
+                           util::printable(fmt::format("{}", fmt::join(kernels, ", "))),
+                           util::did_you_mean(wanted, kernels));
+    }
+
     /// Why the compiled kernels do not take the entry's arguments; empty: they do.
     static std::string arguments_problem(const model::SourceKernel& kernel,
-                                         const model::SourceCode& code) {
-        const std::string content = util::read_file(code.file, most_code_bytes, "machine code");
-        const elf::ElfImage image(content);
-        std::vector<std::string> kernels;
-        for (std::size_t i = 0; i < image.sections().size(); ++i) {
-            const std::string symbol(image.function_in(i));
-            if (elf::parameter_sizes(image, symbol)) kernels.push_back(symbol);
-        }
+                                         const model::SourceCode& code,
+                                         const elf::ElfImage& image) {
         const auto problem = [&](const std::string& symbol, const std::string& name) {
             const auto sizes = elf::parameter_sizes(image, symbol);
             return sizes ? model::argument_mismatch(kernel, name, *sizes)
-                         : fmt::format("{} has no kernel '{}'; expected one of {}{}",
-                                       util::printable(kernel.file), util::printable(name),
-                                       util::printable(fmt::format("{}", fmt::join(kernels, ", "))),
-                                       util::did_you_mean(name, kernels));
+                         : fmt::format("{} has no kernel '{}'{}", util::printable(kernel.file),
+                                       util::printable(name), kernels_in(image, name));
         };
         const std::string of_kernel = problem(code.kernel_symbol, kernel.kernel);
         const bool other = kernel.check.kind == model::SourceCheck::Kind::kernel;
@@ -146,7 +171,11 @@ class Validation {
         if (findings_.stopped) return;
         if (!code.problem.empty()) {
             add_problem(place + ": " + code.problem, compiler.lacks_compiler() ? "" : code.log);
-        } else if (const std::string problem = arguments_problem(kernel, code); !problem.empty()) {
+            return;
+        }
+        const std::string content = machine_code(code);
+        const std::string problem = arguments_problem(kernel, code, elf::ElfImage(content));
+        if (!problem.empty()) {
             add_problem(place + ": " + problem, "");
         } else {
             findings_.done.push_back(
