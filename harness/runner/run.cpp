@@ -12,7 +12,6 @@
 
 #include "baseline/store.hpp"
 #include "gate/rule.hpp"
-#include "gate/series.hpp"
 #include "measure/elapsed.hpp"
 #include "measure/programs.hpp"
 #include "metrics/catalogue.hpp"
@@ -104,14 +103,13 @@ Cases alone_in_their_program(const Cases& cases, const model::Run& run, const mo
 /// Whether all that is gated, other than counts, may double. Then two processes are enough if they
 /// show the case to be within its tolerances: a third looks for a mode that is slow in some
 /// processes, and one that is not beyond the tolerance passes anyway.
-bool may_double(const model::PlannedCase& planned, const model::Baseline& baseline) {
-    const auto expected = baseline.cases.find(model::case_id(planned.spec));
-    if (expected == baseline.cases.end()) return false;
+bool may_double(const model::PlannedCase& planned, const model::CaseVerdict& of_case) {
     return std::ranges::all_of(planned.gates, [&](const model::GateRule& gate) {
         const auto metric = metrics::find_metric(gate.metric);
-        const auto before = expected->second.metrics.find(gate.metric);
-        if (!metric || before == expected->second.metrics.end()) return false;
-        const double size = std::fabs(gate::estimate_of(before->second));
+        const auto judged =
+            std::ranges::find(of_case.metrics, gate.metric, &model::MetricVerdict::metric);
+        if (!metric || judged == of_case.metrics.end() || !judged->baseline) return false;
+        const double size = std::fabs(*judged->baseline);
         return metric->definition.metric_class == model::MetricClass::exact ||
                gate.tolerance.worse >= 1 || gate.tolerance.abs > size;
     });
@@ -142,11 +140,11 @@ Cases measure_programs_briefly(measure::Session& session, const model::Plan& pla
     if (!passing.empty()) passing = without_unsettled(std::move(passing));
     leave_out(finish(passing, 1));
     if (!settles) return all;
+    const model::VerdictDocument verdict = judge.verdict(execution.rated(session.run()));
     for (const model::CaseIndex& at : all) {
         const model::PlannedCase& planned = model::case_at(plan, at);
-        const auto stored = judge.baselines().find(plan.suites[at.suite].name);
-        if (planned.group && !contains(passing, at) && stored != judge.baselines().end() &&
-            may_double(planned, stored->second.baseline)) {
+        if (planned.group && !contains(passing, at) &&
+            may_double(planned, model::case_at(verdict, at))) {
             passing.push_back(at);
         }
     }
