@@ -100,15 +100,15 @@ class Source(tool.Case):
         self.write("k.cubin", "no machine code")
         self.assertIn("s.yaml:5:5: k.cubin: ", self.validate(entry("k.cubin", "_Z1kPf"), code=2).stderr)
 
-    def write_cubin(self, sections=0, architecture=90):
-        """A file of the format without a kernel, of sections that name the same function."""
-        names = b"\0.text.x\0"
+    def write_cubin(self, sections=0, architecture=90, damaged="", file="k.cubin"):
+        """A file of the format without a kernel, of sections that name the same function; or with a damaged one."""
+        names = f"\0.nv.info.{damaged}\0".encode() if damaged else b"\0.text.x\0"
         header = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1\x41\x08", 2, 190, 1, 0, 0, 64 if sections else 0,
                              architecture << 8, 64, 0, 0, 64, 0, 1)
         table = struct.pack("<IIQQQQIIQQ", 0, 0, 0, 0, 0, sections + 2, 0, 0, 0, 0)  # its size: how many there are
         table += struct.pack("<IIQQQQIIQQ", 0, 3, 0, 0, 64 * (sections + 3), len(names), 0, 0, 0, 0)
-        table += struct.pack("<IIQQQQIIQQ", 1, 8, 4, 0, 0, 0, 0, 0, 0, 0) * sections
-        (self.folder / "k.cubin").write_bytes(header + (table + names if sections else b""))
+        table += struct.pack("<IIQQQQIIQQ", 1, 1 if damaged else 8, 4, 0, 0, 3 if damaged else 0, 0, 0, 0, 0) * sections
+        (self.folder / file).write_bytes(header + (table + names if sections else b""))
 
     def test_a_cubin_without_a_kernel_is_read_once(self):
         (self.folder / "tmp").mkdir()
@@ -116,6 +116,15 @@ class Source(tool.Case):
             self.write_cubin(sections)
             done = self.validate(entry("k.cubin"), code=2)
             self.assert_one_line(done.stderr, "s.yaml:5:5: k.cubin has no kernel 'k': it has none")
+
+    def test_a_kernel_whose_parameters_are_damaged_is_not_said_to_be_absent(self):
+        (self.folder / "tmp").mkdir()
+        self.write_cubin(sections=1, damaged="k")
+        self.write_cubin(sections=1, damaged="other", file="other.cubin")
+        said = self.validate(entry("k.cubin") + entry("other.cubin") + entry("k.cubin", "other"), code=2).stderr
+        self.assertIn("s.yaml:5:5: the parameters of 'k' cannot be read from its machine code", said)
+        self.assertIn("s.yaml:9:5: other.cubin has no kernel 'k'; expected one of other", said)
+        self.assertIn("s.yaml:13:5: k.cubin has no kernel 'other'; expected one of k", said)
 
     def test_a_cubin_of_another_architecture_is_refused(self):
         (self.folder / "tmp").mkdir()

@@ -163,6 +163,8 @@ TEST(Nvml, AddsTheSpeedsOfActiveLinksAndSaysIfOneIsUnknown) {
     const std::unique_ptr<void, int (*)(void*)> mock(dlopen(PERFGATE_MOCK_NVML, RTLD_NOW), dlclose);
     ASSERT_NE(mock, nullptr) << dlerror();
     auto& speed = *static_cast<unsigned*>(dlsym(mock.get(), "mock_link_speed"));
+    auto& common = *static_cast<unsigned*>(dlsym(mock.get(), "mock_common_speed"));
+    auto& count_code = *static_cast<int*>(dlsym(mock.get(), "mock_count_code"));
     const auto nvml = Nvml::open("GPU-mock", "");
     ASSERT_NE(nvml, nullptr);
     std::string why;
@@ -172,6 +174,17 @@ TEST(Nvml, AddsTheSpeedsOfActiveLinksAndSaysIfOneIsUnknown) {
     speed = 0;
     EXPECT_EQ(nvml->link_bytes_per_s(&why), 0);
     EXPECT_EQ(why, "NVML does not say how fast the device's NVLinks are");
+    why.clear();
+    common = 20'000;
+    EXPECT_EQ(nvml->link_bytes_per_s(&why), 26.562e9 + 20e9);
+    constexpr int not_supported = 3, unknown = 999;
+    count_code = not_supported;
+    EXPECT_EQ(nvml->link_bytes_per_s(&why), 0);
+    EXPECT_EQ(why, "");
+    count_code = unknown;
+    EXPECT_EQ(nvml->link_bytes_per_s(&why), 0);
+    EXPECT_EQ(why,
+              "NVML does not say how many NVLinks the device has: NVML error 999: no description");
 }
 
 TEST(Driver, SaysWhyThereIsNone) {

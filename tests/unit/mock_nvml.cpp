@@ -3,8 +3,10 @@
 
 extern "C" {
 
-/// What the tests set: MB/s of the second active link, 0 if it is not reported.
-unsigned mock_link_speed = 0;
+// What the tests set.
+unsigned mock_link_speed = 0;    ///< MB/s of the second active link
+unsigned mock_common_speed = 0;  ///< 0: not supported
+int mock_count_code = 0;         ///< instead of the number of links
 
 struct FieldValue {
     unsigned field, scope;
@@ -29,8 +31,11 @@ int nvmlDeviceGetFieldValues(void* /*device*/, int count, FieldValue* values) {
         each->code = 0;
         if (each->field == 91) {
             each->value = 3;
-        } else if (each->field == 164 && each->scope < 3 && speeds[each->scope] != 0) {
+            each->code = mock_count_code;
+        } else if (each->field == 164 && each->scope < 3) {
             each->value = speeds[each->scope];
+        } else if (each->field == 90 && mock_common_speed != 0) {
+            each->value = mock_common_speed;
         } else {
             each->code = not_supported;
         }

@@ -114,13 +114,14 @@ TEST(DeclaredWorkloads, RefuseATextThatEndsInTheMiddle) {
 TEST(DeclaredWorkloads, NeedAFunctionThatTakesTheirParameters) {
     for (const char* function :
          {"def f(m, seed, n): pass", "def f(*, seed: int = (1, 2), n: list[n] = [m]): pass",
-          "def f[T, U](a, n=1, *, seed): pass", "def f(seed, **n): pass"}) {
+          "def f[T, U](a, n=1, *, seed): pass", "def f(seed, **n): pass",
+          "@gives_n\ndef f(seed): pass"}) {
         EXPECT_EQ(1u, declared(std::string("@workload(n=[1])\n") + function + "\n").size())
             << function;
     }
     for (const char* function : {"def f(m, seed): pass", "def f(): pass",
                                  "def f(m=n, seed=(n, n)): pass", "def f(m: n, seed"}) {
-        EXPECT_THROW(declared(std::string("x = 1\n@workload(n=[1])\n") + function + "\n"),
+        EXPECT_THROW(declared(std::string("@other\n@workload(n=[1])\n") + function + "\n"),
                      util::InputError)
             << function;
     }

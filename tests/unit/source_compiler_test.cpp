@@ -203,6 +203,8 @@ TEST_F(SourceCompiler, AKernelInANamespaceIsNamedWithIt) {
               "k.cu has no kernel 'mine::kk'; expected one of k, each with its namespace; did you "
               "mean 'k'?");
     EXPECT_EQ(compile(text, "mine::k").problem, "");
+    EXPECT_EQ(compile("using namespace std;\n__global__ void k() {}\n", "kk").problem,
+              "k.cu has no kernel 'kk'; expected one of k; did you mean 'k'?");
 }
 
 TEST_F(SourceCompiler, HostCodeHasTheRemedyThatKeepsTheFile) {

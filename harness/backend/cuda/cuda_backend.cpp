@@ -51,7 +51,7 @@ class CudaBackend : public measure::Backend {
         guarded(device_.context(), [&] { measured = measure_ceilings(device_.stream()); });
         std::string problem;
         if (nvml_ != nullptr) measured.link_bytes_per_s = nvml_->link_bytes_per_s(&problem);
-        if (measured.problem.empty()) measured.problem = std::move(problem);
+        if (measured.problem.empty() && !problem.empty()) measured.problem = "link: " + problem;
         return measured;
     }
 

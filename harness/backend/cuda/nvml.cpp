@@ -14,7 +14,9 @@ namespace {
 using Device = void*;
 using Return = int;
 constexpr Return success = 0;
+constexpr Return not_supported = 3;
 constexpr Return insufficient_size = 7;
+constexpr Return function_not_found = 13;
 constexpr int clock_sm = 1;
 constexpr int clock_memory = 2;
 constexpr int temperature_gpu = 0;
@@ -207,20 +209,32 @@ std::optional<double> Nvml::power_w() const {
 }
 
 double Nvml::link_bytes_per_s(std::string* why) const {
-    const auto read = [this](unsigned field, unsigned link) -> std::optional<unsigned> {
+    const auto read = [this](unsigned field, unsigned link) {
         FieldValue found{};
         found.field = field;
         found.scope = link;
-        if (api_->fields == nullptr || api_->fields(device_, 1, &found) != success) return {};
-        return found.code == success ? std::optional(found.value) : std::nullopt;
+        found.code = function_not_found;
+        if (api_->fields != nullptr) {
+            if (const Return code = api_->fields(device_, 1, &found); code != success) {
+                found.code = code;
+            }
+        }
+        if (found.code != success) found.value = 0;
+        return found;
     };
-    const unsigned common_speed = read(common_link_speed, 0).value_or(0);
-    const unsigned links = std::min(read(link_count, 0).value_or(0), 64U);
+    const FieldValue links = read(link_count, 0);
+    if (links.code != success && links.code != not_supported) {
+        *why = fmt::format("NVML does not say how many NVLinks the device has: {}",
+                           api_->text(links.code));
+        return 0;
+    }
+    const unsigned common_speed = read(common_link_speed, 0).value;
     double bytes_per_s = 0;
-    for (unsigned link = 0; link < links; ++link) {
+    for (unsigned link = 0; link < std::min(links.value, 64U); ++link) {
         const std::optional<unsigned> active = number(api_->link_state, link);
         if (active == 0U) continue;
-        const unsigned speed = read(link_speed, link).value_or(common_speed);
+        unsigned speed = read(link_speed, link).value;
+        if (speed == 0) speed = common_speed;
         if (!active || speed == 0) {
             *why = "NVML does not say how fast the device's NVLinks are";
             return 0;

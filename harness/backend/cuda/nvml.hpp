@@ -61,8 +61,8 @@ class Nvml {
     std::optional<std::uint64_t> energy_mj(std::string* why) const;
     /// The processes that compute on the board; nothing if they are not reported.
     [[nodiscard]] std::optional<std::vector<ComputeProcess>> compute_processes() const;
-    /// The rate of all active NVLinks together in one direction; 0 if the device has none. If it
-    /// has some and their rate is not reported, 0, and `why` says so.
+    /// The rate of all active NVLinks together in one direction; 0 if the device has none. If
+    /// their number or rate is not reported, 0, and `why` says so.
     double link_bytes_per_s(std::string* why) const;
     /// Power of the board, W.
     [[nodiscard]] std::optional<double> power_w() const;

@@ -41,7 +41,7 @@ class Declaration {
             }
         }
         if (!read_function()) return std::nullopt;
-        require_parameters();
+        if (!wrapped_) require_parameters();
         std::ranges::sort(found_.info.params, [](const auto& left, const auto& right) {
             return left.name < right.name;
         });
@@ -94,7 +94,10 @@ class Declaration {
         for (; reader_.now().kind != Token::Kind::end; reader_.next()) {
             const Token& token = reader_.now();
             if (!token.first || token.kind == Token::Kind::newline) continue;
-            if (token.kind == Token::Kind::symbol && token.text == "@") continue;
+            if (token.kind == Token::Kind::symbol && token.text == "@") {
+                wrapped_ = true;
+                continue;
+            }
             if (token.kind != Token::Kind::name || token.text != "def") return false;
             reader_.next();
             if (reader_.now().kind != Token::Kind::name) return false;
@@ -148,6 +151,7 @@ class Declaration {
     DeclaredWorkload found_;
     Literal variants_;
     std::string target_ = "cuda";
+    bool wrapped_ = false;  ///< in another decorator, which may give it other parameters
 };
 
 }  // namespace

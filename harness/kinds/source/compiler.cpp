@@ -110,6 +110,19 @@ std::vector<std::string> kernels_in(std::string_view text) {
     return {names.begin(), names.end()};
 }
 
+/// Whether a source's text has a namespace; `using namespace` has none.
+bool has_namespace(std::string_view text) {
+    constexpr std::string_view keyword = "namespace";
+    for (std::size_t at = text.find(keyword); at != std::string_view::npos;
+         at = text.find(keyword, at + 1)) {
+        const std::size_t last = text.substr(0, at).find_last_not_of(" \t\r\n");
+        if (last == std::string_view::npos || !text.substr(0, last + 1).ends_with("using")) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /// If the file has no kernel of a name that is wanted: that, and those which it has.
 std::string absent_kernel(const model::SourceKernel& kernel, std::string_view error) {
     std::vector<std::string> found;
@@ -117,7 +130,7 @@ std::string absent_kernel(const model::SourceKernel& kernel, std::string_view er
     try {
         const std::string text = util::read_file(path_of(kernel), most_source_bytes, "source");
         found = kernels_in(text);
-        spaces = text.find("namespace") != std::string::npos;
+        spaces = has_namespace(text);
     } catch (const util::InputError&) {
         return {};
     }

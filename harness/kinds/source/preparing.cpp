@@ -81,15 +81,14 @@ class Validation {
 
     /// Why a cubin's kernels are not the entry's, or do not run where they should; empty: they are,
     /// and do as far as the file tells.
-    static std::string cubin_problem(const model::SourceKernel& kernel,
-                                     const std::vector<std::string>& wanted) {
+    std::string cubin_problem(const model::SourceKernel& kernel,
+                              const std::vector<std::string>& wanted) {
         model::SourceCode code;
         code.file = file_of(kernel).string();
         code.kernel_symbol = kernel.kernel;
         code.reference_symbol = kernel.check.against;
         try {
-            const std::string content = machine_code(code);
-            const elf::ElfImage image(content);
+            const elf::ElfImage& image = machine_code(code.file);
             const int own = image.architecture();
             for (const std::string& architecture : wanted) {
                 // Machine code runs on its own generation, from its own architecture on.
@@ -104,20 +103,29 @@ class Validation {
         }
     }
 
-    static std::string machine_code(const model::SourceCode& code) {
-        return util::read_file(code.file, most_code_bytes, "machine code");
+    /// Until the next call. A file is read once for all values of an entry's matrix.
+    const elf::ElfImage& machine_code(const std::string& file) {
+        if (!image_ || image_file_ != file) {
+            image_.reset();
+            content_ = util::read_file(file, most_code_bytes, "machine code");
+            image_.emplace(content_);
+            image_file_ = file;
+        }
+        return *image_;
     }
+
+    static constexpr std::string_view info_prefix =
+        ".nv.info.";  ///< as elf::parameter_sizes has it
 
     /// "; expected one of …": the kernels of the machine code, as far as a message needs them.
     static std::string kernels_in(const elf::ElfImage& image, const std::string& wanted) {
-        constexpr std::string_view of_kernel = ".nv.info.";  // as elf::parameter_sizes has it
         constexpr std::size_t most_kernels = 1000;
         constexpr std::size_t longest_name = std::size_t{16} << 10;
         std::vector<std::string> kernels;
         for (const elf::ElfSection& section : image.sections()) {
             if (kernels.size() == most_kernels) break;
-            if (!section.name.starts_with(of_kernel)) continue;
-            kernels.emplace_back(section.name.substr(of_kernel.size(), longest_name));
+            if (!section.name.starts_with(info_prefix)) continue;
+            kernels.emplace_back(section.name.substr(info_prefix.size(), longest_name));
         }
         if (kernels.empty()) return ": it has none";
         return fmt::format("; expected one of {}{}",
@@ -131,9 +139,13 @@ class Validation {
                                          const elf::ElfImage& image) {
         const auto problem = [&](const std::string& symbol, const std::string& name) {
             const auto sizes = elf::parameter_sizes(image, symbol);
-            return sizes ? model::argument_mismatch(kernel, name, *sizes)
-                         : fmt::format("{} has no kernel '{}'{}", util::printable(kernel.file),
-                                       util::printable(name), kernels_in(image, name));
+            if (sizes) return model::argument_mismatch(kernel, name, *sizes);
+            if (image.find(std::string(info_prefix) + symbol) != nullptr) {
+                return fmt::format("the parameters of '{}' cannot be read from its machine code",
+                                   util::printable(name));
+            }
+            return fmt::format("{} has no kernel '{}'{}", util::printable(kernel.file),
+                               util::printable(name), kernels_in(image, name));
         };
         const std::string of_kernel = problem(code.kernel_symbol, kernel.kernel);
         const bool other = kernel.check.kind == model::SourceCheck::Kind::kernel;
@@ -173,8 +185,7 @@ class Validation {
             add_problem(place + ": " + code.problem, compiler.lacks_compiler() ? "" : code.log);
             return;
         }
-        const std::string content = machine_code(code);
-        const std::string problem = arguments_problem(kernel, code, elf::ElfImage(content));
+        const std::string problem = arguments_problem(kernel, code, machine_code(code.file));
         if (!problem.empty()) {
             add_problem(place + ": " + problem, "");
         } else {
@@ -188,6 +199,8 @@ class Validation {
     const std::vector<std::string>& architectures_;
     std::optional<util::TemporaryFolder> folder_;  ///< once something is compiled
     std::map<std::string, Compiler> compilers_;
+    std::string image_file_, content_;
+    std::optional<elf::ElfImage> image_;  ///< of `content_`
     std::set<std::string> told_;
     Findings findings_;
 };
