@@ -94,8 +94,8 @@ std::string objection(const model::Run& run, const CaseResult& result) {
                 "raise its tolerance",
                 gate.metric, model::to_text(gate.tolerance, definition->second.unit),
                 gate.metric == "real_time"
-                    ? "gate cpu_time, if the benchmark reports it and has one thread (it spreads "
-                      "less on a busy machine), "
+                    ? "gate cpu_time, if the benchmark reports it and computes on one CPU thread "
+                      "(it spreads less on a busy machine, and does not see the GPU), "
                     : "");
         }
     }
