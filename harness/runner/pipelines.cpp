@@ -104,7 +104,6 @@ void add_github(const Pipeline& pipeline, Values& values) {
 
 void add_gitlab(const Pipeline& pipeline, Values& values) {
     const std::string labels = joined(pipeline.runners, ", ");
-    values["first_runner"] = pipeline.runners.front();
     const std::string& other = pipeline.other_runner;
     values["other_tags"] = other.empty() ? std::string() : fmt::format("tags: [{}]\n", other);
     values["review_tag"] = other.empty() ? pipeline.runners.front() : other;
@@ -139,10 +138,13 @@ constexpr std::string_view registry =
     "$CI_API_V4_URL/projects/$CI_PROJECT_ID/packages/generic/perfgate/" PERFGATE_VERSION "/";
 
 constexpr Ci all_ci[] = {
-    {"github", "#", "-${{ matrix.runner }}", add_github, release, "shelf_github", "get_github"},
-    {"gitlab", "#", "-$RUNNER", add_gitlab, registry, "shelf_gitlab", "get_gitlab"},
-    {"buildkite", "#", "", add_buildkite, "/opt/", "shelf_agents", ""},
-    {"jenkins", "//", "-$RUNNER", add_jenkins, "/opt/", "shelf_agents", "", true},
+    {"github", "#", "-${{ matrix.runner }}", add_github, release, "shelf_github", "get_github",
+     "the file .path in the folder of the runner, which is then restarted"},
+    {"gitlab", "#", "-$RUNNER", add_gitlab, registry, "shelf_gitlab", "get_gitlab",
+     "'environment' of the runner's config.toml, such as [\"PATH=/opt/venv/bin:/usr/bin:/bin\"]"},
+    {"buildkite", "#", "", add_buildkite, "/opt/", "shelf_agents", "", "the agent's PATH"},
+    {"jenkins", "//", "-$RUNNER", add_jenkins, "/opt/", "shelf_agents", "", "the agent's PATH",
+     true},
 };
 
 Values values_of(const Pipeline& pipeline, const Ci& ci) {
@@ -182,6 +184,7 @@ Values values_of(const Pipeline& pipeline, const Ci& ci) {
                            pipeline.other_runner)
              : ""},
         {"guide", guide(pipeline)},
+        {"jobs_path", std::string(ci.path)},
         {"config", pipeline.config},
         {"baselines", pipeline.baselines},
         {"suite_words", suites},

@@ -118,6 +118,9 @@ class Adopt(tool.Case):
                 done = self.adopt()
                 self.assertEqual("", done.stderr)
                 self.assertEqual(text == PYTHON, "python3 on the PATH of the jobs" in done.stdout)
+                for ci, place in (("github", "the file .path"), ("gitlab", "config.toml"), ("buildkite", "the agent's"), ("jenkins", "the agent's")):
+                    self.assertEqual(text == PYTHON, f"virtual environment: its bin comes first in {place}" in
+                                     self.adopt("--ci", ci).stdout.replace("'environment' of the runner's ", ""), ci)
                 self.assertEqual(["self-hosted", label], self.workflow()["jobs"]["measure"]["runs-on"])
                 config = (self.folder / "configs/ci.yaml").read_text()
                 self.assertEqual(backend, yaml.safe_load(config)["backend"])
