@@ -390,7 +390,12 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
         const bool skipped = result.status == CaseStatus::skipped;
         std::string why = skipped ? "" : objection(run, result);
         if (skipped || !why.empty()) {
-            if (!why.empty()) refreshed.refused.push_back({id, std::move(why)});
+            if (!why.empty()) {
+                const bool failed = result.status == CaseStatus::incorrect ||
+                                    result.status == CaseStatus::error ||
+                                    (result.verification && !result.verification->passed);
+                refreshed.refused.push_back({id, std::move(why), {}, failed});
+            }
             if (!old_case) continue;
             if (skipped) refreshed.kept.push_back(id);
             refreshed.baseline.cases.emplace(std::move(id), std::move(old_case.mapped()));

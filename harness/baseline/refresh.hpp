@@ -21,11 +21,12 @@ inline constexpr std::size_t enough_processes = 20;
 struct Refused {
     std::string id, why;
     std::string enough = {};  ///< tolerances: "; gpu_time: 12% would do"
+    bool failed = false;      ///< it is incorrect or did not run to its end
 
     bool operator==(const Refused&) const = default;
 };
 
-/// A case that is slower than the baseline that it replaces, and how much.
+/// A case that is slower than the baseline, and how much.
 struct Slower {
     std::string id, sentence;
 
@@ -45,7 +46,7 @@ struct Refreshed {
     /// They pass and run the baseline's code, and neither has `enough_processes`: the run's join
     /// the baseline's, up to so many, unless anchors are reset. They are among `accepted`.
     std::vector<std::string> pooled;
-    std::vector<Slower> slower;  ///< among `accepted`: who judged the run names them
+    std::vector<Slower> slower;  ///< also of `refused`: who judged the run names them
     std::size_t fewer = 0;       ///< accepted cases that have fewer processes than before
     /// Acknowledged metrics, which keep their expected value until their day is over.
     std::size_t acknowledged = 0;

@@ -328,11 +328,11 @@ void find_archive(const AdoptionChoice& choice, const Ci& ci, Adopted& adopted) 
     adopted.archive_file = file;
 }
 
-void require_labels(const std::vector<std::string>& labels) {
+void require_labels(std::string_view option, const std::vector<std::string>& labels) {
     for (const std::string& label : labels) {
         if (!is_plain(label, "._-")) {
             throw util::InputError(
-                fmt::format("--runner {}: expected a label of letters, digits and . _ -",
+                fmt::format("{} {}: expected a label of letters, digits and . _ -", option,
                             util::printable(label)));
         }
     }
@@ -341,20 +341,39 @@ void require_labels(const std::vector<std::string>& labels) {
     }
 }
 
+std::string lower(std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(),
+                   [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+    return text;
+}
+
 /// Jobs with a token to write must not share a machine with code of pull requests.
-void require_other_runner(const AdoptionChoice& choice, const Ci& ci) {
-    const std::string& label = choice.other_runner;
-    if (label.empty()) return;
-    require_labels({label});
+void require_other_runner(const Pipeline& pipeline, const Ci& ci) {
+    if (pipeline.other_runner.empty()) return;
+    require_labels("--other-runner", {pipeline.other_runner});
     if (ci.name != "github" && ci.name != "gitlab") {
         throw util::InputError(
             fmt::format("--other-runner: for {} every job measures; expected --runner", ci.name));
     }
-    if (std::find(choice.runners.begin(), choice.runners.end(), label) != choice.runners.end()) {
-        throw util::InputError(
-            fmt::format("--other-runner {}: measures, too; expected other machines, since these "
-                        "jobs may write to the repository",
-                        label));
+    const std::string other = lower(pipeline.other_runner);  // as GitHub compares labels
+    const auto is_every_runners = [&](const std::string& label) {
+        static const std::set<std::string> labels{"self-hosted", "linux", "windows", "macos",
+                                                  "x64",         "x86",   "arm",     "arm64"};
+        return ci.name == "github" && labels.contains(label);
+    };
+    if (is_every_runners(other)) {
+        throw util::InputError(fmt::format(
+            "--other-runner {}: GitHub gives this label to each machine of a kind, also "
+            "those that measure; expected a label of your own",
+            pipeline.other_runner));
+    }
+    for (const std::string& runner : pipeline.runners) {
+        const std::string label = lower(runner);
+        if (label != other && !is_every_runners(label)) continue;
+        throw util::InputError(fmt::format(
+            "--other-runner {}: a machine with this label would measure, too (--runner "
+            "{}); expected other machines, since these jobs may write to the repository",
+            pipeline.other_runner, runner));
     }
 }
 
@@ -366,8 +385,7 @@ Adopted adopted_by(const AdoptionChoice& choice, const Ci& ci, std::vector<std::
     }
     for (const std::string& each : choice.suites) require_plain("SUITE", each, "_./-+*?[]");
     for (const std::string& each : choice.plugins) require_plain("--plugin", each, "_./-+");
-    require_labels(choice.runners);
-    require_other_runner(choice, ci);
+    require_labels("--runner", choice.runners);
     Adopted adopted;
     adopted.other_runner = choice.other_runner;
     adopted.config = choice.config.empty() ? std::string(usual_config) : choice.config;
@@ -416,6 +434,7 @@ Adopted adopted_by(const AdoptionChoice& choice, const Ci& ci, std::vector<std::
         const bool gpu = backend == "cuda" || (backend == "auto" && adopted.needs.may_use_gpu());
         adopted.runners.emplace_back(gpu ? "gpu" : "quiet");
     }
+    require_other_runner(adopted, ci);
     if (choice.build) {
         adopted.build = *choice.build;
     } else if (const bool plugin = !choice.plugins.empty() || !adopted.needs.own_plugin.empty();

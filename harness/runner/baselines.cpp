@@ -100,12 +100,12 @@ std::vector<baseline::Refreshed> refresh_all(const model::Run& run, const Refres
         if (!existing) of = {};
         results.push_back(
             baseline::refresh(run, suite, existing, request.acceptance, of.passing, renamed));
-        const std::vector<std::string>& accepted = results.back().accepted;
-        std::copy_if(of.slower.begin(), of.slower.end(), std::back_inserter(results.back().slower),
-                     [&](const baseline::Slower& each) {
-                         return std::find(accepted.begin(), accepted.end(), each.id) !=
-                                accepted.end();
-                     });
+        for (const baseline::Refused& refused : results.back().refused) {
+            for (baseline::Slower& each : of.slower) {
+                if (each.id == refused.id) each.sentence += "; not stored";
+            }
+        }
+        results.back().slower = std::move(of.slower);
     }
     return results;
 }

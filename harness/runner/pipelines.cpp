@@ -104,11 +104,13 @@ void add_github(const Pipeline& pipeline, Values& values) {
 
 void add_gitlab(const Pipeline& pipeline, Values& values) {
     const std::string labels = joined(pipeline.runners, ", ");
-    values["first_runner"] = pipeline.runners.front();
-    values["other_tags"] = pipeline.other_runner.empty()
-                               ? std::string()
-                               : fmt::format("tags: [{}]\n", pipeline.other_runner);
-    values["first_suffix"] = several(pipeline) ? "-" + pipeline.runners.front() : "";
+    const std::string& other = pipeline.other_runner;
+    values["other_tags"] = other.empty() ? std::string() : fmt::format("tags: [{}]\n", other);
+    values["review_tag"] = other.empty() ? pipeline.runners.front() : other;
+    // Beside a measurement it waits; elsewhere it has none to disturb.
+    values["review_group"] = !other.empty()      ? "null"
+                             : several(pipeline) ? "perfgate-" + pipeline.runners.front()
+                                                 : "perfgate";
     values["tags"] = several(pipeline) ? "['$RUNNER']" : fmt::format("[{}]", labels);
     values["gitlab_parallel"] =
         several(pipeline) ? fmt::format("parallel:\n  matrix:\n    - RUNNER: [{}]\n", labels)
@@ -136,10 +138,13 @@ constexpr std::string_view registry =
     "$CI_API_V4_URL/projects/$CI_PROJECT_ID/packages/generic/perfgate/" PERFGATE_VERSION "/";
 
 constexpr Ci all_ci[] = {
-    {"github", "#", "-${{ matrix.runner }}", add_github, release, "shelf_github", "get_github"},
-    {"gitlab", "#", "-$RUNNER", add_gitlab, registry, "shelf_gitlab", "get_gitlab"},
-    {"buildkite", "#", "", add_buildkite, "/opt/", "shelf_agents", ""},
-    {"jenkins", "//", "-$RUNNER", add_jenkins, "/opt/", "shelf_agents", "", true},
+    {"github", "#", "-${{ matrix.runner }}", add_github, release, "shelf_github", "get_github",
+     "the file .path in the folder of the runner, which is then restarted"},
+    {"gitlab", "#", "-$RUNNER", add_gitlab, registry, "shelf_gitlab", "get_gitlab",
+     "'environment' of the runner's config.toml, such as [\"PATH=/opt/venv/bin:/usr/bin:/bin\"]"},
+    {"buildkite", "#", "", add_buildkite, "/opt/", "shelf_agents", "", "the agent's PATH"},
+    {"jenkins", "//", "-$RUNNER", add_jenkins, "/opt/", "shelf_agents", "", "the agent's PATH",
+     true},
 };
 
 Values values_of(const Pipeline& pipeline, const Ci& ci) {
@@ -149,6 +154,10 @@ Values values_of(const Pipeline& pipeline, const Ci& ci) {
         quoted += fmt::format("{}'{}'", quoted.empty() ? "" : " ", each);
     }
     const std::string suites = joined(pipeline.suites, " ");
+    std::vector<std::string> registered = pipeline.runners;
+    const bool apart = !pipeline.other_runner.empty() &&
+                       (ci.name != "github" || !is_hosted(pipeline.other_runner));
+    if (apart) registered.push_back(pipeline.other_runner);
     const std::string renamed = shelf_name(pipeline.archive_file);
     const std::string file = util::shell_word(pipeline.archive_file);
     const bool copied = fs::path(pipeline.archive_file).filename() != renamed;
@@ -160,16 +169,22 @@ Values values_of(const Pipeline& pipeline, const Ci& ci) {
         {"archive_sum", pipeline.archive_sum},
         {"archive_file", file},
         {"archive_name", renamed},
-        // No label moves these jobs: some may write, and a runner that measures is not safe.
         {"archive_hosted",
-         ci.name == "github" && is_address(pipeline.archive)
+         ci.name == "github" && is_address(pipeline.archive) && !apart
              ? ". GitHub's own machines run the jobs that do not measure: if they cannot reach it, "
                "commit the file and name that with --archive-at"
              : ""},
         {"archive_copy", copied ? fmt::format("cp {} /tmp/{} && ", file, renamed) : ""},
         {"archive_upload", copied ? "/tmp/" + renamed : file},
-        {"machines", joined(pipeline.runners, " and one for ")},
+        {"machines", joined(registered, " and one for ")},
+        {"machines_apart",
+         apart
+             ? fmt::format(". Those with {} run jobs that may write: make them ephemeral, separate "
+                           "from those that measure, and let only these workflows use them",
+                           pipeline.other_runner)
+             : ""},
         {"guide", guide(pipeline)},
+        {"jobs_path", std::string(ci.path)},
         {"config", pipeline.config},
         {"baselines", pipeline.baselines},
         {"suite_words", suites},

@@ -36,6 +36,7 @@ struct Ci {
     std::string_view shelf;
     std::string_view shelf_step;  ///< the fragment that says how it gets there
     std::string_view get;        ///< the fragment that gets it from there; empty: as from elsewhere
+    std::string_view path;       ///< where the PATH of the jobs is set
     bool escapes_shell = false;  ///< scripts are in a text of Groovy
 };
 

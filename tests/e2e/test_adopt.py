@@ -118,6 +118,9 @@ class Adopt(tool.Case):
                 done = self.adopt()
                 self.assertEqual("", done.stderr)
                 self.assertEqual(text == PYTHON, "python3 on the PATH of the jobs" in done.stdout)
+                for ci, place in (("github", "the file .path"), ("gitlab", "config.toml"), ("buildkite", "the agent's"), ("jenkins", "the agent's")):
+                    self.assertEqual(text == PYTHON, f"virtual environment: its bin comes first in {place}" in
+                                     self.adopt("--ci", ci).stdout.replace("'environment' of the runner's ", ""), ci)
                 self.assertEqual(["self-hosted", label], self.workflow()["jobs"]["measure"]["runs-on"])
                 config = (self.folder / "configs/ci.yaml").read_text()
                 self.assertEqual(backend, yaml.safe_load(config)["backend"])
@@ -239,6 +242,9 @@ class Adopt(tool.Case):
                 # There, jobs that do not measure are not on the user's machines.
                 self.assertEqual(ci == "github" and "://" in place, "GitHub's own machines" in said)
                 self.assertIn(f"'{place}'", (self.folder / sorted(FILES[ci])[0]).read_text())
+                if ci == "github":  # unless they are said to be
+                    said = self.adopt("--other-runner", "light", given=("--archive", name, "--archive-at", place)).stdout
+                    self.assertNotIn("GitHub's own machines", said)
         said = self.adopt("--ci", "gitlab", given=("--archive", name, "--archive-at", "http://files.example/tools/")).stdout
         self.assertIn(f"Let http://files.example/tools/{name} be {name}", said)
         for ci, place in (("github", "/opt/p.tar.gz"), ("github", "../p.tar.gz"), ("github", "ftp://files.example/p"), ("github", "file:///p"),
@@ -338,10 +344,30 @@ class Adopt(tool.Case):
         self.assertIn("runner with the label gpu:", self.adopt("--other-runner", "ubuntu-24.04").stdout)
         for words, tags in (([], None), (["--other-runner", "light"], ["light"])):
             self.adopt("--ci", "gitlab", *words)
-            self.assertEqual(tags, yaml.safe_load((self.folder / ".gitlab/perfgate.yml").read_text())["perfgate-comment"].get("tags"))
+            jobs = yaml.safe_load((self.folder / ".gitlab/perfgate.yml").read_text())
+            self.assertEqual(tags, jobs["perfgate-comment"].get("tags"))
+            review = jobs["perfgate-review"]  # it waits for measurements on their machine alone
+            self.assertEqual((tags or ["gpu"], None if tags else "perfgate"), (review["tags"], review["resource_group"]))
         for words, part in ((["--runner", "light"], "may write"), (["--ci", "jenkins"], "every job measures"), (["--ci", "buildkite"], "--runner")):
             self.assert_one_line(self.refused("--other-runner", "light", *words), "--other-runner", part)
-        self.assert_one_line(self.refused("--other-runner", "a b"), "expected a label")
+        self.assert_one_line(self.refused("--other-runner", "a b"), "--other-runner a b: expected a label")
+
+    def test_machines_that_measure_are_no_others_by_any_name(self):
+        self.suite(GPU)
+        refused = [["--other-runner", label] for label in ("gpu", "GPU", "self-hosted", "Linux", "x64")]
+        refused += [["--other-runner", "light", "--runner", label] for label in ("Light", "self-hosted", "X64")]
+        refused += [["--other-runner", "gpu", "--ci", "gitlab"]]
+        for words in refused:
+            with self.subTest(words):
+                self.assert_one_line(self.refused(*words), "--other-runner", "measure")
+        (self.folder / "suites/s.yaml").unlink()
+        self.suite(HOST)
+        self.assert_one_line(self.refused("--other-runner", "quiet"), "may write")
+        for ci in ("github", "gitlab"):
+            said = self.adopt("--other-runner", "gpu", "--ci", ci).stdout  # no other machine has it
+            self.assertIn("quiet and one for gpu: https", said)
+            self.assertIn("Those with gpu run jobs that may write: make them ephemeral", said)
+            self.assertNotIn("ephemeral", self.adopt("--ci", ci).stdout)
 
     def test_somebody_elses_file_is_not_replaced(self):
         self.suite(HOST)

@@ -256,6 +256,19 @@ class Baselines(tool.Case):
         three = self.run_tool("baseline", "refresh", "base.json", "second.json", "third.json")
         self.assertNotIn("session", three.stdout)
 
+    def test_a_refresh_says_what_is_slower_or_fails_also_of_cases_that_are_not_stored(self):
+        scale(self.cases[self.first], "gpu_time", 1.5)
+        self.cases[self.first]["not_collected"] = [{"metric": "dram_bytes", "reason": "no permission"}]
+        others = [id for id in self.cases if id != self.first]
+        for id, status in zip(others, ("incorrect", "error")):
+            self.cases[id].update(status=status, reason="why", metrics={})
+        self.store("bad.json")
+        text = self.run_tool("baseline", "refresh", "--reset-anchor", "bad.json", code=4).stdout
+        self.assertRegex(text, r"(?m)^  slower: " + re.escape(self.first) + r": gpu_time .*; not stored$")
+        self.assertIn(f"  not stored: {self.first}: dram_bytes was not collected", text)
+        for id, status in zip(others, ("incorrect", "error")):
+            self.assertIn(f"  failed: {id}: {status}: why\n", text)
+
     def test_a_refresh_names_a_time_that_cannot_be_shown_and_the_tolerance_that_would_do(self):
         case = self.cases[self.first]
         self.document["suites"][0]["cases"] = [case]

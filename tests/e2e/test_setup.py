@@ -398,6 +398,7 @@ fi
 printf '<%s>' "$@" >>calls
 [ -z "$PERFGATE_TOKEN" ] || echo "$PERFGATE_TOKEN" >>stolen
 mkdir -p perfgate-out && echo summary >perfgate-out/summary.md && echo night >perfgate-out/run.json
+if [ "$2" = refresh ] && [ -f refreshed ]; then cat refreshed; exit "$(cat code)"; fi
 [ "$2" != refresh ] || echo '  slower: a/b[n=1]@hot: gpu_time regressed: 1 µs → 2 µs (+100 %)'
 [ "$2" != refresh ] || echo '  slower: bench/mix<std::pair<int, @all>>`x`@hot: cpu_time regressed'
 [ "$2" != refresh ] || for i in $(seq 51); do echo "  slower: c/$i@hot: gpu_time regressed"; done
@@ -498,6 +499,8 @@ exit "$(cat code)"
                     sums.write_text(f"{listed}  {NAME}.tar.gz\n" if listed else "")
                     done = self.run_script(example, PERFGATE_SHA256=sum_)
                     self.assertNotIn(done.returncode, (0, 4))
+                    if name == "gitlab":
+                        self.assertIn(f"has not the expected SHA-256 ({sum_ or listed or 'none found'})", done.stderr)
                     self.assertFalse((self.folder / "calls").exists())
 
     def test_a_release_that_is_published_nowhere_is_where_adopt_says(self):
@@ -619,6 +622,11 @@ exit "$(cat code)"
                     done = self.run_script(example, GITLAB_USER_NAME="ada", CI_PIPELINE_SOURCE="schedule", **changed)
                     self.assertEqual(1, done.returncode, "a schedule on a slower branch is red")
                     self.assertIn("the default branch became slower", done.stdout)
+                    for said, code in (("failed: a/b: incorrect: element 7", 1), ("not stored: a/b: the processes disagree", 4)):
+                        self.write("refreshed", f"  {said}\n")
+                        done = self.run_script(example, GITLAB_USER_NAME="ada", CI_PIPELINE_SOURCE="schedule", **changed)
+                        self.assertEqual(code, done.returncode, said)
+                    (self.folder / "refreshed").unlink()
                     (self.folder / "calls").unlink()
 
     def test_gitlab_opens_a_merge_request_with_them(self):
@@ -875,6 +883,12 @@ exit 0
         nightly = {"CI_PIPELINE_SOURCE": "schedule", "PERFGATE_TOKEN": "secret"}
         self.assertEqual({"perfgate-baselines"}, started(**nightly))
         self.assertEqual({"perfgate-history"}, started(**nightly, PERFGATE_HISTORY="1"))
+        # Without the token the night is red: before, no job ran, and nothing said so.
+        self.assertEqual({"perfgate-history"}, started(CI_PIPELINE_SOURCE="schedule", PERFGATE_HISTORY="1"))
+        done = self.run_script(self.gitlab("perfgate-history"))
+        self.assertEqual(2, done.returncode)
+        self.assertIn("PERFGATE_HISTORY needs the variable PERFGATE_TOKEN", done.stderr)
+        self.assertFalse((self.folder / "calls").exists())
         self.assertEqual(set(), started(CI_PIPELINE_SOURCE="push", PERFGATE_TOKEN="secret", PERFGATE_HISTORY="1"))
         self.assertEqual(set(), started(**nightly, CI_COMMIT_BRANCH="topic"))
         self.assertEqual(set(), started(**nightly, CI_COMMIT_BRANCH="topic", PERFGATE_HISTORY="1"))

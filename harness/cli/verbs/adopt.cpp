@@ -68,9 +68,9 @@ Body add_adopt(CLI::App& verb) {
                    "GPU); repeated, each measures",
                    "LABEL");
     verb.add_option("--other-runner", choice->other_runner,
-                    "Label of the machines for the jobs that do not measure (default: "
-                    "ubuntu-latest on GitHub, any runner on GitLab); they need git, curl, gh and "
-                    "Python")
+                    "Label of other machines, for the jobs that do not measure: with git, curl, "
+                    "Python and, for GitHub, gh (default: ubuntu-latest on GitHub; on GitLab any "
+                    "runner comments, and the first --runner reviews)")
         ->type_name("LABEL");
     CLI::Option* const from =
         verb.add_option(

@@ -60,9 +60,13 @@ std::string refreshed_text(const baseline::Refreshed& result, const fs::path& fi
         return fmt::format("  slower: {}: {}\n", util::printable(each.id),
                            util::printable(each.sentence, 1000));
     });
-    text += lines_of(result.refused, [](const baseline::Refused& each) {
-        return fmt::format("  not stored: {}: {}{}\n", util::printable(each.id),
-                           util::printable(each.why, 1000), util::printable(each.enough, 200));
+    // Scripts look for what failed: it is not among those that are only counted.
+    std::vector<baseline::Refused> refused = result.refused;
+    std::ranges::stable_partition(refused, &baseline::Refused::failed);
+    text += lines_of(refused, [](const baseline::Refused& each) {
+        return fmt::format("  {}: {}: {}{}\n", each.failed ? "failed" : "not stored",
+                           util::printable(each.id), util::printable(each.why, 1000),
+                           util::printable(each.enough, 200));
     });
     text += lines_of(result.removed, [](const std::string& id) {
         return fmt::format("  removed {}: the suite no longer has it\n", util::printable(id));
