@@ -25,9 +25,8 @@ inline constexpr std::uint64_t short_kernel_ns = 10'000;
 
 /// What a piece of a program had the GPU do.
 struct WorkSummary {
-    /// From when the piece began (or, if work that was launched before had not ended by then, from
-    /// its end, at the latest from the begin of the piece's own work) to when it and all of its
-    /// device work had ended.
+    /// From when the piece began (or, if its first work had to wait for earlier work, from the end
+    /// of that, at the latest from its own begin) to when it and all of its device work had ended.
     std::uint64_t span_ns = 0;
     Interval window{};                  ///< that span; in no document
     std::uint64_t gpu_time_ns = 0;      ///< its own device work: union of kernels, copies, memsets

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -36,14 +37,26 @@ std::vector<Work> work_of(const Timeline& timeline, Interval piece,
     return own;
 }
 
+/// When the work that the piece's first work may have had to wait for had ended; 0: there is none.
+/// That is what its stream had, and of others what was still running when it was launched. What
+/// runs on beside it kept it from nothing, and what had ended earlier did not, either: then the
+/// host was late.
+std::uint64_t end_of_backlog(const Timeline& timeline, Interval piece, const Work& first) {
+    const std::uint64_t any = timeline.end_of_work_before(piece.begin);
+    const bool waited = first.launch_ns < any && any <= first.time.begin;
+    return waited ? any : first.stream_free_ns;
+}
+
 /// The piece as the GPU saw it: see WorkSummary::span_ns.
-Interval device_window(const Timeline& timeline, Interval piece, const IntervalSet& own) {
+Interval device_window(const Timeline& timeline, Interval piece, std::span<const Work> work,
+                       const IntervalSet& own) {
     if (own.intervals().empty()) return piece;
-    // Kernels of a backlog have gaps between them, so the end of the last one counts. It may run
-    // beside the piece's own work.
-    const std::uint64_t begin = std::max(piece.begin, timeline.end_of_work_before(piece.begin));
-    return {std::min(begin, own.intervals().front().begin),
-            std::max(piece.end, own.intervals().back().end)};
+    const std::uint64_t begin = own.intervals().front().begin;
+    const auto first = std::ranges::find_if(work, [begin](const Work& each) {
+        return each.time.begin == begin && each.time.length() != 0;
+    });
+    const std::uint64_t behind = std::max(piece.begin, end_of_backlog(timeline, piece, *first));
+    return {std::min(behind, begin), std::max(piece.end, own.intervals().back().end)};
 }
 
 void measure_idle(const Timeline& timeline, Interval span, WorkSummary& summary) {
@@ -80,7 +93,8 @@ WorkSummary summarise(const Timeline& timeline, Interval piece,
     WorkSummary summary;
     std::vector<Interval> all, copies, computing, communicating;
     std::set<std::uint32_t> graphs;
-    for (const Work& each : work_of(timeline, piece, thread)) {
+    const std::vector<Work> work = work_of(timeline, piece, thread);
+    for (const Work& each : work) {
         all.push_back(each.time);
         if (timeline.graph(each).node != 0) graphs.insert(timeline.place(each).correlation);
         if (each.kind == WorkKind::kernel) {
@@ -116,7 +130,7 @@ WorkSummary summarise(const Timeline& timeline, Interval piece,
     summary.communication_ns = communication.length();
     summary.exposed_communication_ns = summary.communication_ns - communication.overlap(compute);
 
-    summary.window = device_window(timeline, piece, own);
+    summary.window = device_window(timeline, piece, work, own);
     measure_idle(timeline, summary.window, summary);
 
     for (const ApiCall& call : calls_in(timeline, piece)) {

@@ -2,6 +2,8 @@
 #include "activity/timeline.hpp"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 namespace perfgate::activity {
 
@@ -88,9 +90,14 @@ void Timeline::add_work() {
     });
     latest_ends_.reserve(work_.size());
     std::uint64_t latest = 0;
-    for (const Work& each : work_) {
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint64_t> of_streams;
+    for (Work& each : work_) {
         latest = std::max(latest, each.time.end);
         latest_ends_.push_back(latest);
+        const Place& on = place(each);
+        std::uint64_t& of_stream = of_streams[{on.device, on.context, on.stream}];
+        each.stream_free_ns = of_stream;
+        of_stream = std::max(of_stream, each.time.end);
     }
 }
 

@@ -25,9 +25,10 @@ enum class WorkKind : std::uint8_t { kernel, copy, memset };
 /// A piece of device work.
 struct Work {
     Interval time;
-    std::uint64_t launch_ns = 0;  ///< when the host launched it; else when the device began it
-    std::uint32_t thread = 0;     ///< that launched it; 0: not known
-    std::uint32_t index = 0;      ///< in the recording's kernels, copies or memsets
+    std::uint64_t launch_ns = 0;       ///< when the host launched it; else when the device began it
+    std::uint64_t stream_free_ns = 0;  ///< when what was launched before in its stream had ended
+    std::uint32_t thread = 0;          ///< that launched it; 0: not known
+    std::uint32_t index = 0;           ///< in the recording's kernels, copies or memsets
     WorkKind kind = WorkKind::kernel;
 };
 

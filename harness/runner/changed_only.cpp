@@ -51,15 +51,6 @@ void add_if_unchanged(measure::RecordedLaunch launch, const model::PlannedCase& 
     if (same || same_gates) cases.emplace(std::move(id), Unchanged{std::move(launch), !same});
 }
 
-std::set<std::string> named_by_relations(const model::SuiteResult& suite) {
-    std::set<std::string> ids;
-    for (const model::Relation& relation : suite.relations) {
-        for (const auto& instance : relation.instances)
-            ids.insert(instance.begin(), instance.end());
-    }
-    return ids;
-}
-
 void leave_out(const model::Run& run, const model::SuiteResult& suite,
                const model::Baseline& baseline, UnchangedCases cases, measure::Session& session) {
     const auto is_baselines = [&](const std::string& id, const std::string& metric) {
@@ -78,6 +69,15 @@ void leave_out(const model::Run& run, const model::SuiteResult& suite,
 }
 
 }  // namespace
+
+std::set<std::string> named_by_relations(const model::SuiteResult& suite) {
+    std::set<std::string> ids;
+    for (const model::Relation& relation : suite.relations) {
+        for (const auto& instance : relation.instances)
+            ids.insert(instance.begin(), instance.end());
+    }
+    return ids;
+}
 
 void leave_out_unchanged(measure::Session& session, const model::Plan& plan,
                          const gate::BaselineSet& baselines) {

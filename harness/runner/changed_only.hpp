@@ -3,6 +3,8 @@
 // process launched, if it is a program's.
 #pragma once
 
+#include <set>
+#include <string>
 #include <vector>
 
 #include "gate/baseline_set.hpp"
@@ -11,6 +13,9 @@
 #include "model/run.hpp"
 
 namespace perfgate::runner {
+
+/// The ids of cases.
+std::set<std::string> named_by_relations(const model::SuiteResult& suite);
 
 /// Skips cases with the code and inputs of these baselines, unless a relation needs them:
 /// it has another case that may have changed, or does not hold on the baseline's values. Call it

@@ -12,6 +12,8 @@
 
 #include "baseline/store.hpp"
 #include "gate/rule.hpp"
+#include "gate/series.hpp"
+#include "gate/tail.hpp"
 #include "measure/elapsed.hpp"
 #include "measure/programs.hpp"
 #include "metrics/catalogue.hpp"
@@ -100,19 +102,45 @@ Cases alone_in_their_program(const Cases& cases, const model::Run& run, const mo
     return alone;
 }
 
-/// Whether all that is gated, other than counts, may double. Then two processes are enough if they
-/// show the case to be within its tolerances: a third looks for a mode that is slow in some
-/// processes, and one that is not beyond the tolerance passes anyway.
-bool may_double(const model::PlannedCase& planned, const model::CaseVerdict& of_case) {
+/// Whether all that is gated, other than counts, may double, also a time's slow tail. Then two
+/// processes are enough if they show the case to be within its tolerances: a third looks for a mode
+/// that is slow in some processes, and one that is not beyond the tolerance passes anyway.
+bool may_double(const model::PlannedCase& planned, const model::BaselineCase& expected) {
     return std::ranges::all_of(planned.gates, [&](const model::GateRule& gate) {
         const auto metric = metrics::find_metric(gate.metric);
-        const auto judged =
-            std::ranges::find(of_case.metrics, gate.metric, &model::MetricVerdict::metric);
-        if (!metric || judged == of_case.metrics.end() || !judged->baseline) return false;
-        const double size = std::fabs(*judged->baseline);
-        return metric->definition.metric_class == model::MetricClass::exact ||
-               gate.tolerance.worse >= 1 || gate.tolerance.abs > size;
+        const auto stored = expected.metrics.find(gate.metric);
+        if (!metric || stored == expected.metrics.end()) return false;
+        if (metric->definition.metric_class == model::MetricClass::exact) return true;
+        const auto allows = [&](double worse, const model::MetricSeries& baseline) {
+            return worse >= 1 || gate.tolerance.abs > std::fabs(gate::estimate_of(baseline));
+        };
+        if (!allows(gate.tolerance.worse, stored->second)) return false;
+        if (!gate::has_tail(metric->definition)) return true;
+        const auto tail = gate::slowest_tenths(stored->second);
+        return !tail || allows(gate::tail_tolerance(gate.tolerance), *tail);
     });
+}
+
+/// Those that two processes may decide. A relation may be stricter than a case's own tolerances.
+Cases decided_by_two(const model::Plan& plan, const model::Run& run,
+                     const gate::BaselineSet& baselines) {
+    Cases found;
+    for (std::size_t suite = 0; suite < run.suites.size(); ++suite) {
+        const auto stored = baselines.find(run.suites[suite].name);
+        if (stored == baselines.end()) continue;
+        const auto& expected = stored->second.baseline.cases;
+        const std::set<std::string> related = named_by_relations(run.suites[suite]);
+        for (std::size_t i = 0; i < plan.suites[suite].cases.size(); ++i) {
+            const model::PlannedCase& planned = plan.suites[suite].cases[i];
+            const std::string id = model::case_id(planned.spec);
+            const auto of_case = expected.find(id);
+            if (planned.group && of_case != expected.end() && !related.contains(id) &&
+                may_double(planned, of_case->second)) {
+                found.push_back({suite, i});
+            }
+        }
+    }
+    return found;
 }
 
 /// The first process of each case, and the second of some. Where all cases of a program pass, one
@@ -140,13 +168,8 @@ Cases measure_programs_briefly(measure::Session& session, const model::Plan& pla
     if (!passing.empty()) passing = without_unsettled(std::move(passing));
     leave_out(finish(passing, 1));
     if (!settles) return all;
-    const model::VerdictDocument verdict = judge.verdict(execution.rated(session.run()));
-    for (const model::CaseIndex& at : all) {
-        const model::PlannedCase& planned = model::case_at(plan, at);
-        if (planned.group && !contains(passing, at) &&
-            may_double(planned, model::case_at(verdict, at))) {
-            passing.push_back(at);
-        }
+    for (const model::CaseIndex& at : decided_by_two(plan, session.run(), judge.baselines())) {
+        if (!contains(passing, at)) passing.push_back(at);
     }
     std::erase_if(passing, [&](const auto& at) { return !contains(all, at); });
     const Cases twice = finish(passing, 2);

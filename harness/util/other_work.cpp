@@ -45,13 +45,20 @@ double share(double value) {
 
 }  // namespace
 
+void ProcessorTimes::add(double used, double taken) {
+    all += used;
+    stolen += taken;
+    used_on += used > 0 ? 1 : 0;
+    stolen_on += taken > 0 ? 1 : 0;
+    processors += 1;
+}
+
 OtherWork other_work_in(const ProcessorTimes& times) {
     OtherWork found;
     if (!(times.wall > 0) || !(times.processors > 0)) return found;
-    // What may only be rounded up is nobody's.
-    const double unsure = times.tick * times.processors;
-    const double used = grown(times.own + unsure, times.all);
-    const double all_stolen = grown(unsure, times.stolen);
+    // What may only be rounded up is nobody's. Of a processor on which nothing ran, nothing is.
+    const double used = grown(times.own + times.tick * times.used_on, times.all);
+    const double all_stolen = grown(times.tick * times.stolen_on, times.stolen);
     const double used_by_others = times.group ? grown(times.own, *times.group) : used;
     const double stolen = times.group ? 0 : all_stolen;
     const double others = used_by_others + stolen;
@@ -128,21 +135,22 @@ std::optional<OtherWork> OtherWorkWatch::result(std::chrono::duration<double> ow
     // What was not looked at is taken to be like the rest.
     times.waited = 1e-9 * static_cast<double>(waited_ns_) * times.wall / seen;
     times.own = std::max(own.count(), 1e-9 * static_cast<double>(ran_ns_));
-    times.processors = 0;
     for (const auto& [number, now] : processors_now()) {
         const auto before = processors_.find(number);
         if (before == processors_.end() || number >= CPU_SETSIZE || !CPU_ISSET(number, &usable_)) {
             continue;
         }
-        times.all += grown(before->second.used, now.used);
-        times.stolen += grown(before->second.stolen, now.stolen);
-        times.processors += 1;
+        times.add(grown(before->second.used, now.used), grown(before->second.stolen, now.stolen));
     }
     if (times.processors == 0) return std::nullopt;
     times.tick = 1 / static_cast<double>(sysconf(_SC_CLK_TCK));
-    // Nor is what it takes to watch.
+    // Nor is what it takes to watch, if that can have been on these processors.
     const double self = watches_itself_ ? 0 : grown(self_, used_by_self());
-    times.all = grown(self, times.all);
+    cpu_set_t of_self, shared;
+    CPU_ZERO(&of_self);
+    const bool knows_self = sched_getaffinity(getpid(), sizeof(of_self), &of_self) == 0;
+    CPU_AND(&shared, &of_self, &usable_);
+    if (!knows_self || CPU_COUNT(&shared) != 0) times.all = grown(self, times.all);
     for (std::size_t i = 0; i < groups->size(); ++i) {  // the highest that was stopped
         const Group &before = (*groups_)[i], &now = (*groups)[i];
         if (now.stopped > before.stopped) times.group = grown(self, grown(before.used, now.used));

@@ -34,10 +34,14 @@ struct ProcessorTimes {
     double own = 0;         ///< processor time of the processes
     double all = 0;         ///< of everyone on these processors
     double stolen = 0;      ///< by other virtual machines, beside it
-    double processors = 1;  ///< how many there are
-    double tick = 0;        ///< in which `all` and `stolen` are counted, for each processor
+    double processors = 0;  ///< how many there are
+    double used_on = 0, stolen_on = 0;  ///< on how many `all` and `stolen` have grown
+    double tick = 0;                    ///< in which these two are counted, for each processor
     /// Processor time of the control group, if its quota stopped it: others outside of it did not.
     std::optional<double> group = std::nullopt;
+
+    /// Of another processor.
+    void add(double used, double taken);
 };
 
 /// Threads wait for each other, too: of their waiting at most the others' share of the processor

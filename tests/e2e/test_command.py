@@ -126,6 +126,8 @@ class Command(tool.Case):
         self.assertEqual([0, 1, 2], [batch["process"] for batch in batches])
         self.assertEqual([3, 3, 3], [len(batch["samples"]) for batch in batches])
         self.assertEqual("activity/callbacks", cases["step"]["metrics"]["gpu_time"]["method"])
+        self.assertEqual("activity/callbacks/behind-backlog", cases["step"]["metrics"]["span"]["method"])
+        self.assertEqual("activity/callbacks", cases["program"]["metrics"]["span"]["method"])
         self.assertEqual("activity/api", cases["step"]["metrics"]["syncs"]["method"])
 
     def test_refresh_then_pass_then_slower_then_faster(self):

@@ -296,6 +296,17 @@ class FirstBaseline(tool.Case):
                 self.run_suite(code=(0, 1, 3))
                 self.assertTrue(enough(len(self.starts())))
 
+    def test_two_processes_are_not_enough_where_something_else_is_strict(self):
+        self.app(more=11 * "pop push step kernels 10 no_stack ")  # 12 samples have a tail
+        for gates, enough in (("step.span: {worse: 10000%, tail: 9000%}", True), ("step.span: {worse: 10000%, tail: 99%}", False),
+                              ("step.span: 10000%\n    expect:\n      step.span: '<= 100 s'", False)):
+            with self.subTest(gates):
+                self.suite(("step.gpu_time: 5%", gates), ("    timeout", "    max_overhead: 10000%\n    timeout"))
+                self.refresh(code=(0, 4))
+                self.starts()
+                self.run_suite(code=(0, 1, 3, 4))
+                self.assertEqual(enough, len(self.starts()) == 2)
+
     def test_later_runs_of_the_same_code_join_a_small_baseline(self):
         self.refresh()
         before = self.processes()

@@ -103,6 +103,38 @@ TEST(Analysis, earlier_work_that_runs_beside_a_range_takes_nothing_from_its_span
     EXPECT_EQ(std::tuple(200u, 0u), step_of(program.recording()));
 }
 
+/// `step_of` where the program's only copy is in a stream of its own.
+std::tuple<std::uint64_t, std::uint64_t> beside_a_copy(const Program& program) {
+    Recording recording = program.recording();
+    recording.records.copies.at(0).place.stream = 9;
+    return step_of(recording);
+}
+
+TEST(Analysis, a_copy_beside_a_range_does_not_hide_that_the_host_is_late) {
+    Program program;  // one is launched in the range, too
+    program.copy(5, {60, 900}, 1 << 20, MemoryKind::pinned).kernel("a", 10, {15, 50});
+    program.range("step", {20, 340}).kernel("b", 298, {300, 400});
+    EXPECT_EQ(std::tuple(350u, 10u), beside_a_copy(program));
+    program.copy(310, {900, 950}, 1 << 20, MemoryKind::pinned);
+    Recording recording = program.recording();
+    for (Copy& copy : recording.records.copies) copy.place.stream = 9;
+    EXPECT_EQ(std::tuple(900u, 10u), step_of(recording));
+}
+
+TEST(Analysis, a_copy_that_ended_before_the_host_launched_is_no_backlog) {
+    Program program;
+    program.copy(5, {60, 295}, 1 << 20, MemoryKind::pinned).kernel("a", 10, {15, 50});
+    program.range("step", {20, 340}).kernel("b", 298, {300, 400});
+    EXPECT_EQ(std::tuple(350u, 15u), beside_a_copy(program));
+}
+
+TEST(Analysis, a_range_may_have_waited_for_what_another_stream_had_before_it) {
+    Program program;
+    program.copy(5, {60, 295}, 1 << 20, MemoryKind::pinned).kernel("a", 10, {15, 50});
+    program.range("step", {20, 340}).kernel("b", 25, {300, 400});
+    EXPECT_EQ(std::tuple(105u, 5u), beside_a_copy(program));
+}
+
 TEST(Analysis, idle_time_in_front_of_a_ranges_work_is_in_its_span) {
     Program program;
     program.kernel("a", 10, {15, 50}).range("step", {60, 300}).kernel("b", 150, {160, 200});

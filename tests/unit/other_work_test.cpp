@@ -66,9 +66,23 @@ TEST(OtherWork, IsNotWhatMayBeARoundedTick) {
     times.all = 0.07;
     times.stolen = 0.02;
     times.tick = 0.01;
+    times.used_on = times.stolen_on = 2;
     EXPECT_EQ(other_work_in(times), OtherWork{});
     times.all = 0.08;
     EXPECT_GT(other_work_in(times).waited, 0);
+}
+
+TEST(OtherWork, IsNotHiddenByManyProcessorsThatDidNothing) {
+    ProcessorTimes times;
+    times.wall = 2;
+    times.own = 1.4;
+    times.waited = 0.6;
+    times.tick = 0.01;
+    times.add(2, 0);
+    for (int idle = 1; idle < 64; ++idle) times.add(0, 0);
+    EXPECT_EQ(other_work_in(times).waited, 0.2965);
+    times.add(0, 0.4);
+    EXPECT_EQ(other_work_in(times).busy, 0.0075);
 }
 
 TEST(OtherWork, IsAShareWhateverTheNumbers) {

@@ -25,6 +25,13 @@ bool is_between_processes(std::string_view metric) {
     return metric == "communication_skew" || metric == "own_span" || metric == "bus_bandwidth";
 }
 
+/// Since 0.2.0 the window of a range or of a captured part begins behind what its work waited for:
+/// before, it contained as much of that as the host was ahead.
+model::Method of_window(model::Method method) {
+    method.way += "/behind-backlog";
+    return method;
+}
+
 /// Why a recording does not have the fact; empty: it has.
 std::string why_untold(const Recorded& recorded, const std::string& metric) {
     for (const RecordedProcess& process : recorded.processes()) {
@@ -125,9 +132,14 @@ void BatchResults::add_values(std::size_t index, const Recorded& recorded,
         result.notes.push_back(values.idle);
     }
     if (!values.note.empty()) result.notes.push_back(values.note);
+    const bool windows =
+        piece_of(index).kind == Piece::Kind::range || recorded.capture().is_stated();
     for (auto& [metric, samples] : values.samples) {
         // Between another number of processes it is not comparable.
-        model::Method of_metric = method;
+        model::Method of_metric =
+            windows && metric != "communication_skew" && model::contains_host_time(metric)
+                ? of_window(method)
+                : method;
         if (is_between_processes(metric)) {
             of_metric.communicating = static_cast<int>(values.communicating);
         }
@@ -354,6 +366,7 @@ void BatchResults::add_samples(const Recorded* recorded, const std::string& prob
                 continue;
             }
             model::Method method{model::counter_source, "samples"};
+            if (piece_of(i).kind == Piece::Kind::range) method = of_window(method);
             method.processes = std::max(static_cast<int>(recorded->working()), 1);
             add(i, name, method, found->second);
         }
