@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string_view>
@@ -381,7 +380,6 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
     std::map<std::string, BaselineCase> old_cases;
     if (existing) old_cases = existing->cases;
     std::vector<std::string> crept;
-    std::ptrdiff_t failing = 0;
     for (const CaseResult& result : suite.cases) {
         std::string id = model::case_id(result.spec);
         if (refreshed.baseline.cases.contains(id)) {
@@ -392,13 +390,7 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
         const bool skipped = result.status == CaseStatus::skipped;
         std::string why = skipped ? "" : objection(run, result);
         if (skipped || !why.empty()) {
-            if (!why.empty()) {
-                const bool fails =
-                    result.status == CaseStatus::incorrect || result.status == CaseStatus::error;
-                auto& refused = refreshed.refused;
-                refused.insert(fails ? refused.begin() + failing++ : refused.end(),
-                               {id, std::move(why)});
-            }
+            if (!why.empty()) refreshed.refused.push_back({id, std::move(why)});
             if (!old_case) continue;
             if (skipped) refreshed.kept.push_back(id);
             refreshed.baseline.cases.emplace(std::move(id), std::move(old_case.mapped()));

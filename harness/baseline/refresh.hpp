@@ -25,7 +25,7 @@ struct Refused {
     bool operator==(const Refused&) const = default;
 };
 
-/// A case that is slower than the baseline that it replaces, or would replace, and how much.
+/// A case that is slower than the baseline that it replaces, and how much.
 struct Slower {
     std::string id, sentence;
 
@@ -39,14 +39,13 @@ struct Refreshed {
     std::vector<std::string> unchanged;  ///< measured again with the same result
     std::vector<std::string> kept;       ///< not measured now: unchanged in the baseline
     std::vector<std::string> removed;    ///< no longer in the suite
-    /// Not stored: what the baseline has stays. First those that are incorrect or failed.
-    std::vector<Refused> refused;
+    std::vector<Refused> refused;        ///< not stored: what the baseline has stays
     /// They pass, and the run has fewer processes: these values stay.
     std::vector<std::string> better_known;
     /// They pass and run the baseline's code, and neither has `enough_processes`: the run's join
     /// the baseline's, up to so many, unless anchors are reset. They are among `accepted`.
     std::vector<std::string> pooled;
-    std::vector<Slower> slower;  ///< accepted or refused: who judged the run names them
+    std::vector<Slower> slower;  ///< among `accepted`: who judged the run names them
     std::size_t fewer = 0;       ///< accepted cases that have fewer processes than before
     /// Acknowledged metrics, which keep their expected value until their day is over.
     std::size_t acknowledged = 0;

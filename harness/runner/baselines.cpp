@@ -100,16 +100,12 @@ std::vector<baseline::Refreshed> refresh_all(const model::Run& run, const Refres
         if (!existing) of = {};
         results.push_back(
             baseline::refresh(run, suite, existing, request.acceptance, of.passing, renamed));
-        baseline::Refreshed& result = results.back();
-        for (baseline::Slower& each : of.slower) {
-            if (std::ranges::find(result.refused, each.id, &baseline::Refused::id) !=
-                result.refused.end()) {
-                each.sentence += "; not stored";
-            } else if (std::ranges::find(result.accepted, each.id) == result.accepted.end()) {
-                continue;
-            }
-            result.slower.push_back(std::move(each));
-        }
+        const std::vector<std::string>& accepted = results.back().accepted;
+        std::copy_if(of.slower.begin(), of.slower.end(), std::back_inserter(results.back().slower),
+                     [&](const baseline::Slower& each) {
+                         return std::find(accepted.begin(), accepted.end(), each.id) !=
+                                accepted.end();
+                     });
     }
     return results;
 }
