@@ -376,11 +376,15 @@ std::optional<SidedCause> host_cause(const CaseVerdict& verdict, const CaseResul
 /// Whether the code was compared, when it was measured, with what is the baseline now.
 bool is_of_baseline(const CaseVerdict& verdict, const CaseResult& result) {
     if (!result.code) return false;
+    if (result.code->base.empty()) return true;
+    // A difference that was found is not one from a baseline with the same code.
+    if (verdict.code == model::CodeChange::unchanged ||
+        verdict.code == model::CodeChange::device_unchanged) {
+        return false;
+    }
     const std::vector<model::Kernel>& kernels = verdict.baseline_kernels;
-    return result.code->base.empty() ||
-           std::ranges::any_of(kernels, [&](const model::Kernel& kernel) {
-               return kernel.code == result.code->base;
-           });
+    return std::ranges::any_of(
+        kernels, [&](const model::Kernel& kernel) { return kernel.code == result.code->base; });
 }
 
 /// How the machine code differs from the baseline's, and where the time went; or else, with

@@ -153,7 +153,9 @@ struct Settled {
 /// How the machine code of a slower case differs from its base's, and where its time goes, as its
 /// run has seen it. All text is untrusted.
 struct CodeFinding {
-    std::string base;  ///< fingerprint of the kernel it is compared with; empty: not at hand
+    /// Fingerprint of the kernel it is compared with, of a new one's any of the base; empty: not at
+    /// hand.
+    std::string base;
     std::string change;  ///< "LDG.E.128 4 → 0, LDG.E 0 → 16 at blend.cu:57", or why it is not known
     std::string time;   ///< "91 % of the added samples are at …"; empty: nothing was sampled
     SourcePlace place;  ///< the line to look at; line 0: none is shown

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstddef>
 #include <map>
 #include <set>
@@ -62,13 +63,27 @@ std::vector<std::string> details(const JoinedCase& joined) {
     return lines;
 }
 
+/// Whether the name occurs in the text, and not within another: "sectors" is not "spill_sectors".
+bool has_word(std::string_view text, std::string_view name) {
+    const auto is_of_name = [&](std::size_t at) {
+        return at < text.size() &&
+               (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
+    };
+    for (std::size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
+        if (!is_of_name(at - 1) && !is_of_name(at + name.size())) return true;
+    }
+    return false;
+}
+
 /// "also regressed: allocs 1 → 3 (+200.0 %)": what neither the rows nor the sentence of a group
 /// name, with the values of the worst case; empty: nothing.
 std::string unnamed_regressions(const JoinedGroup& group) {
     std::set<std::string_view> named;
     const model::CaseVerdict& worst = *group.cases.front().verdict;
     if (!worst.why.empty()) {
-        for (const model::Figure& figure : worst.why.front().figures) named.insert(figure.metric);
+        for (const model::Figure& figure : worst.why.front().figures) {
+            if (has_word(group.sentence, figure.metric)) named.insert(figure.metric);
+        }
     }
     std::string text;
     for (const JoinedCase& joined : group.cases) {

@@ -33,7 +33,7 @@ std::string_view advice(const model::VerdictDocument& document) {
         return "'measure' records what a benchmark does on the GPU, 'perfgate profile' what a "
                "program does";
     }
-    return "'values' in the suite reads what a benchmark counts itself";
+    return "for a benchmark, 'values' in the suite reads what it counts itself";
 }
 
 }  // namespace

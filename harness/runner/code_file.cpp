@@ -235,7 +235,9 @@ std::vector<report::page::Stall> stalls_of(const sass::HotLine& hot) {
     return all;
 }
 
-report::page::CodeKernel kernel_view(const sass::KernelPair& pair, const Texts& texts) {
+/// `base_known`: the base's kernels are, and a kernel without a pair is new.
+report::page::CodeKernel kernel_view(const sass::KernelPair& pair, bool base_known,
+                                     const Texts& texts) {
     const model::KernelCode& after = *pair.after;
     report::page::CodeKernel view;
     view.name = after.name;
@@ -245,7 +247,9 @@ report::page::CodeKernel kernel_view(const sass::KernelPair& pair, const Texts& 
     const sass::Difference difference = sass::difference(listing, after.listing);
     const auto where = view.compared ? sass::where_time_went(*pair.before, after, difference.lines)
                                      : sass::where_time_goes(after);
-    view.sentence = view.compared ? difference.sentence : "the base's code is not at hand";
+    view.sentence = view.compared ? difference.sentence
+                    : base_known  ? "new: the base has no such kernel"
+                                  : "the base's code is not at hand";
     if (where) view.time = where->sentence;
     view.classes = sass::classes_text(difference);
     view.rows = sass::rows_text(listing, after.listing, difference, most_rows);
@@ -278,10 +282,12 @@ report::CodeViews code_views(const model::VerdictDocument& verdict, const model:
     for (const model::CaseCode& head : kept.head) {
         std::vector<report::page::CodeKernel> kernels;
         const model::CaseCode* const base = code_in(kept.base, head.suite, head.id);
+        const bool base_known = base != nullptr && base->problem.empty();
         const Times times = times_of(verdict, head);
         for (const sass::KernelPair& pair : sass::kernel_pairs(base, head)) {
             if (pair.before != nullptr && pair.before->code == pair.after->code) continue;
-            report::page::CodeKernel& view = kernels.emplace_back(kernel_view(pair, texts));
+            report::page::CodeKernel& view =
+                kernels.emplace_back(kernel_view(pair, base_known, texts));
             view.timed = times.after > 0;
             view.length_before = length_of(pair.before, base, times.before);
             view.length_after = length_of(pair.after, &head, times.after);

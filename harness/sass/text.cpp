@@ -163,6 +163,30 @@ model::CodeFinding finding_alone(const model::CaseCode* base, const model::CaseC
     return finding;
 }
 
+/// How much of the new kernels' samples is not in place of the base's kernels that are gone, as a
+/// share of theirs: a kernel that only has another name adds nothing. Absent: the base has no
+/// samples.
+std::optional<double> net_share_of_new(const model::CaseCode* base,
+                                       const std::vector<KernelPair>& pairs) {
+    const auto samples = [](const model::KernelCode& kernel) {
+        const auto goes = where_time_goes(kernel);
+        return goes ? goes->added : 0;
+    };
+    double added = 0, all_of_base = 0, gone = 0;
+    for (const KernelPair& pair : pairs) {
+        if (pair.before == nullptr) added += samples(*pair.after);
+    }
+    if (base == nullptr) return std::nullopt;
+    for (const model::KernelCode& kernel : base->kernels) {
+        const double of_kernel = samples(kernel);
+        all_of_base += of_kernel;
+        const auto is_its = [&](const KernelPair& pair) { return pair.before == &kernel; };
+        if (std::ranges::none_of(pairs, is_its)) gone += of_kernel;
+    }
+    if (all_of_base == 0) return std::nullopt;
+    return added == 0 ? 0 : 1 - gone / added;
+}
+
 std::string why_no_samples(const model::CaseCode* base, const model::CaseCode& head) {
     if (!head.sampling_problem.empty()) return "not sampled: " + head.sampling_problem;
     if (base == nullptr || base->sampling_problem.empty()) return {};
@@ -203,9 +227,12 @@ model::CodeFinding finding_of(const model::CaseCode* base, const model::CaseCode
     const std::string no_samples = why_no_samples(base, head);
     if (head.kernels.empty()) return {{}, "not known: " + head.problem, {}, {}};
     std::optional<model::CodeFinding> found;
+    bool found_is_new = false;
     double most = 0;
     std::size_t changed = 0;
-    for (const KernelPair& pair : kernel_pairs(base, head)) {
+    const std::vector<KernelPair> pairs = kernel_pairs(base, head);
+    const std::optional<double> net = net_share_of_new(base, pairs);
+    for (const KernelPair& pair : pairs) {
         const bool is_new = pair.before == nullptr;
         // Why there is no base is said of the head alone.
         if (is_new && (base == nullptr || base->kernels.empty())) continue;
@@ -215,8 +242,10 @@ model::CodeFinding finding_of(const model::CaseCode* base, const model::CaseCode
         model::CodeFinding of_pair;
         std::optional<WhereTimeWent> went;
         if (is_new) {
+            of_pair.base = base->kernels.front().code;
             of_pair.change = name + " is new";
             went = where_time_goes(*pair.after);
+            if (went) went->added *= net.value_or(0);
         } else {
             of_pair.base = pair.before->code;
             const Difference difference =
@@ -225,12 +254,15 @@ model::CodeFinding finding_of(const model::CaseCode* base, const model::CaseCode
             if (head.kernels.size() > 1) of_pair.change += " in " + name;
             went = where_time_went(*pair.before, *pair.after, difference.lines);
         }
-        if (found && (!went || went->added <= most)) continue;
+        // What a new kernel adds is not known without the base's samples.
+        const bool is_better = found_is_new && !net && !is_new;
+        if (found && !is_better && (!went || went->added <= most)) continue;
         most = went ? went->added : 0;
         of_pair.time = went ? went->sentence : no_samples;
         if (went) of_pair.place = went->place;
         if (went && is_new) of_pair.time += ", in " + name;
         found = std::move(of_pair);
+        found_is_new = is_new;
     }
     if (!found) {
         model::CodeFinding alone = finding_alone(base, head);

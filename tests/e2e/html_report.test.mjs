@@ -174,6 +174,10 @@ describe("a pull request with a regression", () => {
       // A line that takes longer has the longer bar, though its share is smaller.
       const widths = await code.locator("li > .share i").evaluateAll((bars) => bars.map((bar) => parseFloat(bar.style.width)));
       assert.deepEqual(widths, [5, 61.25, 12, 20], "the line with the most added time first");
+      const size = page.viewportSize();
+      await page.setViewportSize({ width: 240, height: size.height });
+      assert.ok(await code.locator("code").first().evaluate((of) => of.scrollWidth <= of.clientWidth), "nobody scrolls it with a keyboard");
+      await page.setViewportSize(size);
       // What is folded is what the line above it says.
       await code.getByText("What the warps waited for").first().click();
       assert.ok(await code.locator("ol ul li").first().isVisible());

@@ -45,14 +45,14 @@ class Advised(tool.Case):
         """The words of a command with what stands for the state's files."""
         words = shlex.split(command.replace("…", ""))[1:]
         words = [{"SUITE": self.suite, "RUN": "perfgate-out/run.json", "RUN.json": "perfgate-out/run.json",
-                  "FILE": "perfgate-out/run.json", "CASE": "*"}.get(word, word) for word in words]
+                  "FILE": "perfgate-out/run.json", "CASE": "*", "WHY": "tested"}.get(word, word) for word in words]
         if words[:2] == ["baseline", "refresh"] and not [word for word in words[2:] if "." in word]:
             words.insert(2, self.suite)
         if words[:2] == ["baseline", "accept"]:
             if "perfgate-out/run.json" not in words:
                 words.insert(2, "perfgate-out/run.json")
             if "--reason" not in words:
-                words += ["--reason", "WHY"]
+                words += ["--reason", "tested"]
         # What a sentence cannot know of the command line is in the commands at the report's end.
         if words[0] == "run" or (words[:2] == ["baseline", "refresh"] and words[2] == self.suite):
             words += [word for word in self.words if word not in words]

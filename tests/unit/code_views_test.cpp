@@ -148,7 +148,13 @@ TEST_F(CodeViews, ALineHasTheSharesOfBothSidesAndWhatItWaitedFor) {
     EXPECT_EQ(line.stalls[0].words, "waiting at a barrier");
     const auto alone = code_views({}, {{head}, {}, {}}).cases.at({"s", "k/a"});
     EXPECT_FALSE(alone.at(0).compared);
+    EXPECT_EQ(alone.at(0).sentence, "the base's code is not at hand");
     EXPECT_EQ(alone.at(0).lines.at(0).after, 100);
+    model::CaseCode two = base;
+    two.kernels.push_back(head.kernels[0]);
+    two.kernels[1].name = "added";
+    const auto added = code_views({}, {{two}, {base}, {}}).cases.at({"s", "k/a"});
+    EXPECT_EQ(added.at(0).sentence, "new: the base has no such kernel");
     // The same code is not shown.
     EXPECT_TRUE(code_views({}, {{head}, {head}, {}}).cases.empty());
 }

@@ -376,6 +376,11 @@ TEST(Explain, TheMachineCodeAndTheSamplesAreTwoCausesAndTheLineIsNamed) {
     EXPECT_EQ(causes[0].sentence, "machine code: LDG.E.128 1 → 0, LDG.E 0 → 4 at blend.cu:5");
     EXPECT_EQ(causes[1].rule, "samples");
     EXPECT_EQ(causes[1].place, (model::SourcePlace{"blend.cu", 6}));
+    // The baseline has the code, if another kernel is as it was.
+    made.verdict.code = model::CodeChange::unchanged;
+    EXPECT_EQ(find(why(made), "machine_code"), nullptr);
+    made.verdict.code = model::CodeChange::changed;
+    EXPECT_NE(find(why(made), "machine_code"), nullptr);
     // What another baseline's kernels were compared with says nothing of this one.
     made.verdict.baseline_kernels[1].code = "07her";
     causes = why(made);

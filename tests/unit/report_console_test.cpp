@@ -156,6 +156,8 @@ TEST(Console, EveryGatedMetricThatRegressedIsNamed) {
     regressed->metrics.back().verdict = model::Verdict::regressed;
     regressed->metrics.back().baseline = 1;
     regressed->metrics.back().measured = 3;
+    // A figure of the cause that its brief leaves out.
+    regressed->why.front().figures.push_back({"allocs", "count", 1, 3});
     const std::vector<std::string> lines = console_lines(documents, {});
     EXPECT_EQ(line_with(lines, "also regressed: allocs 1 → 3"),
               line_with(lines, "    more registers") + 1);

@@ -248,6 +248,36 @@ TEST(CodeFinding, OfANewKernelBesideOneWithFewerParametersIsAboutTheNewOne) {
     const model::CodeFinding found = finding_of(&base, head);
     EXPECT_EQ(found.change, "bias_silu is new; 1 more kernel changed");
     EXPECT_EQ(found.place.line, 20);
+    EXPECT_EQ(found.base, was.code) << "of another base it is not known";
+}
+
+TEST(CodeFinding, AKernelInPlaceOfAnotherAddsOnlyWhatItHasMore) {
+    const auto named = [](model::KernelCode code, const std::string& name) {
+        code.name = name;
+        code.code = "code of " + name;
+        return code;
+    };
+    // Two are merged into one that is a little quicker, and a third has more at line 8.
+    const model::KernelCode was = kernel({{7, 1000}, {8, 1000}}),
+                            now = kernel({{7, 1000}, {8, 2000}}, 10, "BRA 0x0"),
+                            merged = named(kernel({{20, 5000}}), "merged");
+    model::CaseCode base =
+        of_case({named(kernel({{20, 3000}}), "first"), named(kernel({{20, 3000}}), "second"), was});
+    for (const model::CaseCode& head : {of_case({merged, now}), of_case({now, merged})}) {
+        const model::CodeFinding found = finding_of(&base, head);
+        EXPECT_EQ(found.place.line, 8) << found.change;
+        // Without samples of the base nobody knows what the merged one adds.
+        model::CaseCode not_sampled = base;
+        not_sampled.sampling_problem = "the device refuses";
+        for (model::KernelCode& code : not_sampled.kernels) code.launches = 0;
+        const model::CodeFinding unknown = finding_of(&not_sampled, head);
+        EXPECT_EQ(unknown.base, was.code) << unknown.change;
+        EXPECT_EQ(unknown.time, "the base is not sampled: the device refuses");
+    }
+    // What it takes beyond both is its own.
+    const model::CodeFinding longer =
+        finding_of(&base, of_case({now, named(kernel({{20, 9000}}), "merged")}));
+    EXPECT_EQ(longer.place.line, 20) << longer.change;
 }
 
 TEST(CodeFinding, WithoutSamplesNoLineIsNamed) {

@@ -90,8 +90,10 @@ Body add_baseline_accept(CLI::App& verb) {
         "The id of a case that the suite no longer has removes it",
         "GLOB");
     add_reason_options(verb, options->acceptance)->required()->check([](const std::string& text) {
-        return text.find_first_not_of(" \t\r\n") == std::string::npos ? "expected a reason"
-                                                                      : std::string();
+        // The word that reports leave for the user's own.
+        const bool is_given =
+            text.find_first_not_of(" \t\r\n") != std::string::npos && text != "WHY";
+        return is_given ? std::string() : "expected a reason";
     });
     verb.add_option("--expires", options->choice.until,
                     "Acknowledge the regressions through this day (UTC) instead of accepting "
