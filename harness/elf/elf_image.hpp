@@ -51,7 +51,7 @@ class ElfImage {
 
     const std::vector<ElfSection>& sections() const { return sections_; }
 
-    /// Of the code: 90 is sm_90, and sm_90a; 0 if the file's format does not tell.
+    /// The architecture of the code: 90 is sm_90, and sm_90a; 0 if the file does not tell it.
     int architecture() const { return architecture_; }
 
     /// The first section of that name; null if there is none.

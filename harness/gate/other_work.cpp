@@ -39,7 +39,7 @@ double by_neighbours(double busy, double busy_before) {
     return 1 + most_by_neighbours * std::max(busy - busy_before, 0.0);
 }
 
-/// What is left of a time without others' work, as a share of it.
+/// The share of a time that remains without others' work.
 double left_of(double waited, double neighbours = 1) {
     constexpr double least = 1e-3;
     return std::max(1 - waited, least) / neighbours;

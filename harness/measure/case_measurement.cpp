@@ -135,7 +135,7 @@ model::BoardState what_moves(model::BoardState state) {
     return state;
 }
 
-/// What children run is not seen as ours.
+/// The watch does not see the work of children as this process's own.
 bool has_children() {
     siginfo_t info{};
     return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;

@@ -13,7 +13,8 @@ void ask_for_ceiling_share(model::CaseResult& result);
 /// Whether a measured case asks for it and does not have it yet.
 bool asks_for_ceilings(const model::Run& run);
 
-/// Whether a ceiling bounds any case. Programs state no work: of theirs only gated bus bandwidths.
+/// Whether a ceiling bounds any case. Programs state no work, so that only their gated bus
+/// bandwidths are bounded.
 bool ceilings_bound_any(const model::Run& run);
 
 /// Computes it from run.environment.ceilings for each case that asks for it, with the batches of

@@ -268,7 +268,7 @@ class Watch {
         return processes.size();
     }
     /// Until the child is reaped, the kernel knows how long its first thread ran and waited in all.
-    /// Of other threads it does not: after this look their rest would count as nothing.
+    /// It does not know that of other threads: after this look their rest would count as nothing.
     void look_at_the_end() {
         siginfo_t info{};
         if (program_.is_measured && alone_ &&

@@ -107,7 +107,7 @@ class Declaration {
         return false;
     }
 
-    /// As the module does when the file runs.
+    /// Refuses a declared parameter that the function lacks, as the module does when the file runs.
     void require_parameters() {
         std::vector<std::string> names;
         int depth = 0;

@@ -110,7 +110,7 @@ std::vector<std::string> kernels_in(std::string_view text) {
     return {names.begin(), names.end()};
 }
 
-/// Whether a source's text has a namespace; `using namespace` has none.
+/// Whether a source's text opens a namespace; `using namespace` opens none.
 bool has_namespace(std::string_view text) {
     constexpr std::string_view keyword = "namespace";
     for (std::size_t at = text.find(keyword); at != std::string_view::npos;
@@ -153,8 +153,8 @@ std::string absent_kernel(const model::SourceKernel& kernel, std::string_view er
     return {};
 }
 
-/// What to do about an error that is the host's code, or an absent header: the compiler's own hints
-/// are about its options.
+/// The remedy for code of the host or an absent header: the compiler's own hints are about its
+/// options.
 std::string remedy(std::string_view error) {
     constexpr std::string_view absent = "cannot open source file \"";
     constexpr std::string_view of_c[] = {"assert.h", "errno.h",  "limits.h", "math.h", "stdint.h",
