@@ -88,7 +88,9 @@ __attribute__((target("sha,sse4.1"))) void take_blocks_by_instructions(Sha256::S
                 four = _mm_shuffle_epi8(four, reversed_bytes);
             } else {
                 const __m128i last = w[(i + 3) % 4];
-                const __m128i seven_before = _mm_alignr_epi8(last, w[(i + 2) % 4], 4);
+                // _mm_alignr_epi8 multiplies its constant, which GCC's sanitizers make a variable.
+                const __m128i seven_before =
+                    _mm_shuffle_epi32(_mm_blend_epi16(w[(i + 2) % 4], last, 0x03), 0x39);
                 four = _mm_sha256msg1_epu32(four, w[(i + 1) % 4]);
                 four = _mm_sha256msg2_epu32(_mm_add_epi32(four, seven_before), last);
             }
