@@ -20,6 +20,7 @@ namespace {
 constexpr std::string_view parameter_bank = ".nv.constant0.";
 constexpr std::string_view constant_prefix = ".nv.constant";
 constexpr std::string_view global_values = ".nv.global.init";
+constexpr std::string_view kernel_info = ".nv.info.";
 
 struct Function {
     std::size_t text = 0;                   ///< section
@@ -215,9 +216,18 @@ std::map<std::string, std::int64_t> stack_sizes(const ElfImage& cubin) {
     return sizes;
 }
 
+std::vector<std::string_view> kernels(const ElfImage& cubin) {
+    std::vector<std::string_view> names;
+    for (const ElfSection& section : cubin.sections()) {
+        if (!section.name.starts_with(kernel_info)) continue;
+        names.push_back(section.name.substr(kernel_info.size()));
+    }
+    return names;
+}
+
 std::optional<std::vector<std::size_t>> parameter_sizes(const ElfImage& cubin,
                                                         const std::string& kernel) {
-    const ElfSection* info = cubin.find(".nv.info." + kernel);
+    const ElfSection* info = cubin.find(std::string(kernel_info) + kernel);
     if (info == nullptr) return std::nullopt;
     std::map<std::uint16_t, std::size_t> sizes;
     bool twice = false;

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "elf/elf_image.hpp"
@@ -41,6 +42,9 @@ std::string initial_values(const ElfImage& cubin);
 /// Calls through pointers are not in it. A kernel is missing if they could not tell (the linker
 /// finds recursion). Damaged information has none. Throws nothing.
 std::map<std::string, std::int64_t> stack_sizes(const ElfImage& cubin);
+
+/// The kernels (mangled), in the order of the image, which they point into.
+std::vector<std::string_view> kernels(const ElfImage& cubin);
 
 /// Bytes of each parameter of a kernel (mangled), in order (`.nv.info.KERNEL`, EIATTR_KPARAM_INFO).
 /// Nothing if the image has no such kernel, or is damaged. Throws nothing.

@@ -11,6 +11,9 @@ namespace {
 
 constexpr Elf64_Half machine_cuda = 190;  // EM_CUDA, missing in older elf.h
 constexpr std::string_view text_prefix = ".text.";
+/// The bytes of all sections and their names, over those of the file: it bounds the work of what
+/// reads them. Compilers let no sections share bytes, and names share their ends at most.
+constexpr std::uint64_t most_shared = 4;
 
 /// By the version of the format: 7 until CUDA 12, then 8. Others are unknown.
 int architecture_of(const Elf64_Ehdr& header) {
@@ -58,18 +61,25 @@ ElfImage::ElfImage(std::span<const char> image) {
     const std::uint64_t count = header.e_shnum != 0 ? header.e_shnum : first.sh_size;
     const std::uint64_t names = header.e_shstrndx != SHN_XINDEX ? header.e_shstrndx : first.sh_link;
     if (count > from.size() / sizeof(Elf64_Shdr)) damaged_cubin("sections are missing");
+    std::uint64_t left = most_shared * image.size();
+    const auto take = [&](std::size_t bytes) {
+        if (bytes > left) damaged_cubin("its sections share their bytes or names");
+        left -= bytes;
+    };
     sections_.resize(count);
     for (std::uint64_t i = 0; i < count; ++i) {
         sections_[i].header = elf_record<Elf64_Shdr>(from, i);
         const Elf64_Shdr& own = sections_[i].header;
         if (own.sh_type != SHT_NOBITS && own.sh_type != SHT_NULL) {
             sections_[i].content = part(image, own.sh_offset, own.sh_size);
+            take(sections_[i].content.size());
         }
     }
     if (names >= count) damaged_cubin("its sections have no names");
     for (ElfSection& section : sections_) {
         if (section.header.sh_type != SHT_NULL) {
             section.name = elf_text(sections_[names].content, section.header.sh_name);
+            take(section.name.size());
         }
     }
 }

@@ -30,11 +30,6 @@ void add(Evidence& evidence, std::string_view metric, std::string_view unit, dou
                               Figure{std::string(metric), std::string(unit), before, after});
 }
 
-const Figure* find(const Evidence& evidence, std::string_view metric) {
-    const auto found = evidence.find(metric);
-    return found == evidence.end() ? nullptr : &found->second;
-}
-
 constexpr double hz_per_mhz = 1e6;
 
 void add_clock(const MetricVerdict& time, Evidence& evidence) {
@@ -70,16 +65,16 @@ void add_capped_clock(const MetricVerdict& time, const model::CaseResult& result
 }
 
 void add_submission_share(Evidence& evidence) {
-    const Figure* submission = find(evidence, "submit_time");
-    const Figure* time = find(evidence, "gpu_time");
+    const Figure* submission = entry(evidence, "submit_time");
+    const Figure* time = entry(evidence, "gpu_time");
     if (submission == nullptr || time == nullptr || submission->unit != time->unit) return;
     add(evidence, submission_share, "%", 100 * submission->before / time->before,
         100 * submission->after / time->after);
 }
 
 void add_launch_gap(Evidence& evidence) {
-    const Figure* span = find(evidence, "gpu_span");
-    const Figure* time = find(evidence, "gpu_time");
+    const Figure* span = entry(evidence, "gpu_span");
+    const Figure* time = entry(evidence, "gpu_time");
     if (span == nullptr || time == nullptr || span->unit != time->unit) return;
     const double before = span->before - time->before;
     const double after = span->after - time->after;
@@ -91,9 +86,9 @@ void add_launch_gap(Evidence& evidence) {
 }
 
 void add_conflicts(Evidence& evidence) {
-    const Figure* load = find(evidence, "bank_conflicts_load");
-    const Figure* store = find(evidence, "bank_conflicts_store");
-    const Figure* instructions = find(evidence, "instructions");
+    const Figure* load = entry(evidence, "bank_conflicts_load");
+    const Figure* store = entry(evidence, "bank_conflicts_store");
+    const Figure* instructions = entry(evidence, "instructions");
     if (load == nullptr || store == nullptr || instructions == nullptr) return;
     add(evidence, conflicts_per_instruction, "ratio",
         (load->before + store->before) / instructions->before,
@@ -101,7 +96,7 @@ void add_conflicts(Evidence& evidence) {
 }
 
 void add_rounds(Evidence& evidence) {
-    const Figure* waves = find(evidence, "waves");
+    const Figure* waves = entry(evidence, "waves");
     if (waves == nullptr) return;
     add(evidence, rounds_of_blocks, "count", std::ceil(waves->before), std::ceil(waves->after));
 }
@@ -160,9 +155,8 @@ const MetricVerdict* moved_time(const model::CaseVerdict& verdict) {
 Evidence gather(const model::CaseVerdict& verdict, const model::CaseResult& result) {
     Evidence evidence;
     for (const auto& [name, before] : verdict.baseline_values) {
-        const auto series = result.metrics.find(name);
-        if (series == result.metrics.end()) continue;
-        add(evidence, name, series->second.unit, before, series->second.value);
+        const model::MetricSeries* series = entry(result.metrics, name);
+        if (series != nullptr) add(evidence, name, series->unit, before, series->value);
     }
     for (const MetricVerdict& metric : verdict.metrics) {
         if (!metric.baseline || !metric.measured) continue;
@@ -170,9 +164,9 @@ Evidence gather(const model::CaseVerdict& verdict, const model::CaseResult& resu
     }
     for (const auto& [name, before] : verdict.baseline_details) {
         const auto figure = evidence.find(name);
-        const auto series = result.metrics.find(name);
-        if (figure == evidence.end() || series == result.metrics.end()) continue;
-        std::string_view after = series->second.detail, own = before;
+        const model::MetricSeries* series = entry(result.metrics, name);
+        if (figure == evidence.end() || series == nullptr) continue;
+        std::string_view after = series->detail, own = before;
         if (model::contains_host_time(name)) {
             after = model::without_host(after);
             own = model::without_host(own);
@@ -267,8 +261,7 @@ std::string count_text(double count) {
 
 /// Nothing if a shortened list leaves it out.
 std::optional<double> count_in(const Parts& parts, std::string_view name) {
-    const auto found = parts.counts.find(name);
-    if (found != parts.counts.end()) return found->second;
+    if (const double* count = entry(parts.counts, name)) return *count;
     return parts.complete ? std::optional<double>(0) : std::nullopt;
 }
 
@@ -293,9 +286,9 @@ std::string difference_of_details(std::string_view before, std::string_view afte
         text +=
             fmt::format("{}{} {} → {}", i == 0 ? "" : ", ", util::printable(one.name, longest_name),
                         count_text(one.before), count_text(one.after));
-        const auto place = is->places.find(one.name);
-        if (one.after > one.before && place != is->places.end()) {
-            text += util::printable(place->second, longest_name);
+        const std::string* place = entry(is->places, one.name);
+        if (one.after > one.before && place != nullptr) {
+            text += util::printable(*place, longest_name);
         }
     }
     if (differences.size() > most) {

@@ -19,6 +19,13 @@ namespace perfgate::explain {
 /// By metric.
 using Evidence = std::map<std::string, model::Figure, std::less<>>;
 
+/// Null: the map has no such entry.
+template <class Map>
+const typename Map::mapped_type* entry(const Map& map, const auto& key) {
+    const auto found = map.find(key);
+    return found == map.end() ? nullptr : &found->second;
+}
+
 // Derived values, under names of their own.
 
 /// SM clock during timing (`sm_clock` is the clock during counter collection).

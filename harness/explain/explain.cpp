@@ -83,17 +83,9 @@ bool moves(const Condition& condition, const Figure& figure, bool up,
 
 bool holds(const Condition& condition, const Figure& figure,
            const std::optional<double>& time_ratio) {
-    switch (condition.move) {
-        case Move::rises:
-            return moves(condition, figure, true, time_ratio);
-        case Move::falls:
-            return moves(condition, figure, false, time_ratio);
-        case Move::no_rise:
-            return !moves(condition, figure, true, time_ratio);
-        case Move::no_fall:
-            return !moves(condition, figure, false, time_ratio);
-    }
-    return false;
+    const bool up = condition.move == Move::rises || condition.move == Move::no_rise;
+    const bool wanted = condition.move == Move::rises || condition.move == Move::falls;
+    return moves(condition, figure, up, time_ratio) == wanted;
 }
 
 /// Applies the table to one case's evidence.
@@ -111,13 +103,8 @@ class Matching {
     }
 
   private:
-    const Figure* figure(const Condition& condition) const {
-        const auto found = evidence_.find(condition.metric);
-        return found == evidence_.end() ? nullptr : &found->second;
-    }
-
     bool holds_for(const Condition& condition, Side side) const {
-        const Figure* known = figure(condition);
+        const Figure* known = entry(evidence_, condition.metric);
         return known != nullptr && holds(condition, told(*known, side), time_ratio_);
     }
 
@@ -136,10 +123,10 @@ class Matching {
         for (const std::string_view other : rule.unless) {
             if (already(other, side) != nullptr) return;
         }
-        const Figure& first = *figure(rule.when.front());
+        const Figure& first = *entry(evidence_, rule.when.front().metric);
         Finding finding{&rule, side, std::fabs(first.after - first.before), {}};
         const auto cite = [&](const Condition& condition) {
-            const Figure& cited = *figure(condition);
+            const Figure& cited = *entry(evidence_, condition.metric);
             auto& figures = finding.figures;
             if (std::ranges::find(figures, cited) == figures.end()) {
                 figures.push_back(cited);
@@ -162,12 +149,17 @@ class Matching {
     std::vector<Finding> found_;
 };
 
+/// "96 → 128"
+std::string values_text(const Figure& figure) {
+    const model::QuantityTexts texts =
+        model::quantity_texts(figure.before, figure.after, figure.unit);
+    return fmt::format("{} → {}", texts.before, texts.after);
+}
+
 /// "registers 96 → 128 (+33.3 %)", "api_calls 4 → 7 (+75.0 %; cudaMalloc 0 → 3)"; percentages
 /// change by points.
 std::string figure_text(const Figure& figure) {
-    const model::QuantityTexts texts =
-        model::quantity_texts(figure.before, figure.after, figure.unit);
-    std::string text = fmt::format("{} {} → {}", figure.metric, texts.before, texts.after);
+    std::string text = fmt::format("{} {}", figure.metric, values_text(figure));
     std::string more = model::moved_text(figure.before, figure.after, figure.unit);
     if (!figure.detail.empty()) more += (more.empty() ? "" : "; ") + figure.detail;
     return more.empty() ? text : fmt::format("{} ({})", text, more);
@@ -184,9 +176,7 @@ std::string figures_text(const std::vector<Figure>& figures) {
 /// "more registers (96 → 128), so that fewer warps fit": the first value where the words pause.
 std::string brief_of(std::string_view words, const Figure& figure) {
     constexpr double longest_count = 10'000;
-    const model::QuantityTexts texts =
-        model::quantity_texts(figure.before, figure.after, figure.unit);
-    std::string value = fmt::format("{} → {}", texts.before, texts.after);
+    std::string value = values_text(figure);
     // Long counts say less than their change.
     const std::string change = model::moved_text(figure.before, figure.after, figure.unit);
     if (figure.unit == "count" && !change.empty() &&
@@ -264,45 +254,47 @@ std::vector<Figure> moved_most(const Evidence& evidence, const CaseVerdict& verd
     return moved;
 }
 
+/// Of a time that nothing explains: `brief` says why, `rest` the same behind the figures.
+Cause unexplained(std::vector<Figure> figures, std::string_view brief, std::string_view rest) {
+    std::string sentence = fmt::format("unexplained: {}{}", figures_text(figures), rest);
+    return {"unexplained", std::move(sentence), std::move(figures),
+            fmt::format("unexplained: {}", brief)};
+}
+
+Figure figure_of(const MetricVerdict& time) {
+    return {time.metric, time.unit, *time.baseline, *time.measured};
+}
+
 /// `moved`: what changed although no rule names it. `on_host`: the case launches no kernel.
-Cause unexplained(const MetricVerdict& time, const Evidence& evidence,
-                  const std::vector<Figure>& moved, bool on_host) {
-    Cause cause{"unexplained",
-                {},
-                {{time.metric, time.unit, *time.baseline, *time.measured}},
-                "unexplained: no counter moved with it"};
+Cause unexplained_launch(const MetricVerdict& time, const Evidence& evidence,
+                         const std::vector<Figure>& moved, bool on_host) {
+    std::vector<Figure> figures{figure_of(time)};
     const std::size_t counters = counters_in(evidence);
     if (counters == 0 && on_host && time.metric == "host_time") {
-        cause.brief = "unexplained: host times have no counters, and a busy machine slows them";
-        cause.sentence = fmt::format(
-            "unexplained: {}; host times have no counters, and a busy machine slows them",
-            figures_text(cause.figures));
-        return cause;
+        const std::string why = "host times have no counters, and a busy machine slows them";
+        return unexplained(std::move(figures), why, "; " + why);
     }
     if (counters == 0) {
-        cause.brief = "unexplained: no counter is known on both sides";
-        cause.sentence =
-            fmt::format("unexplained: {}, and the baseline and this run have no counter in common",
-                        figures_text(cause.figures));
-        return cause;
+        return unexplained(std::move(figures), "no counter is known on both sides",
+                           ", and the baseline and this run have no counter in common");
     }
     if (!moved.empty()) {
-        cause.brief =
-            fmt::format("unexplained: {} moved, in no known pattern", moved.front().metric);
-        cause.sentence =
-            fmt::format("unexplained: {}; no known cause fits, the largest changes are {}",
-                        figures_text(cause.figures), figures_text(moved));
+        Cause cause =
+            unexplained(std::move(figures), moved.front().metric + " moved, in no known pattern",
+                        "; no known cause fits, the largest changes are " + figures_text(moved));
         cause.figures.insert(cause.figures.end(), moved.begin(), moved.end());
         return cause;
     }
-    if (const auto cycles = evidence.find("cycles"); cycles != evidence.end()) {
-        cause.figures.push_back(cycles->second);
-    }
-    cause.sentence = fmt::format(
-        "unexplained: {}, and nothing that was counted moved with it ({} metric{}); measure again, "
-        "or count more (metric set 'full')",
-        figures_text(cause.figures), counters, counters == 1 ? "" : "s");
-    return cause;
+    if (const Figure* cycles = entry(evidence, "cycles")) figures.push_back(*cycles);
+    return unexplained(std::move(figures), "no counter moved with it",
+                       fmt::format(", and nothing that was counted moved with it ({}); measure "
+                                   "again, or count more (metric set 'full')",
+                                   util::counted(counters, "metric")));
+}
+
+/// The direction of the time; what changed without one counts as worse.
+Side side_of(const MetricVerdict* time) {
+    return time != nullptr && *time->measured < *time->baseline ? Side::better : Side::worse;
 }
 
 /// What happened to the kernels of a program's case; empty for a plugin's.
@@ -334,21 +326,18 @@ std::vector<SidedCause> kernel_causes(const CaseVerdict& verdict, const CaseResu
 std::optional<SidedCause> choice_cause(const CaseVerdict& verdict, const CaseResult& result,
                                        const MetricVerdict* time) {
     const std::string name(model::prepare_time);
-    const auto before = verdict.baseline_details.find(name);
-    const auto now = result.metrics.find(name);
-    if (now == result.metrics.end()) return std::nullopt;
+    const std::string* before = entry(verdict.baseline_details, name);
+    const model::MetricSeries* now = entry(result.metrics, name);
+    if (now == nullptr) return std::nullopt;
     std::string chosen;
-    if (before != verdict.baseline_details.end()) {
-        chosen = model::difference_of_choices(before->second, now->second.detail);
-    }
-    const std::string varying = model::varying_choices(now->second);
+    if (before != nullptr) chosen = model::difference_of_choices(*before, now->detail);
+    const std::string varying = model::varying_choices(*now);
     if (chosen.empty() && varying.empty()) return std::nullopt;
     std::string sentence = "autotune chose " + (chosen.empty() ? varying : chosen);
     if (!chosen.empty() && !varying.empty()) {
         sentence += "; not in all processes: " + varying;
     }
-    const bool better = time != nullptr && *time->measured < *time->baseline;
-    return SidedCause{{"autotune", sentence, {}, sentence}, better ? Side::better : Side::worse};
+    return SidedCause{{"autotune", sentence, {}, sentence}, side_of(time)};
 }
 
 /// What the host did while the GPU waited for it, and before.
@@ -357,17 +346,13 @@ std::optional<SidedCause> host_cause(const CaseVerdict& verdict, const CaseResul
         if (metric.verdict != Verdict::regressed || !model::contains_host_time(metric.metric)) {
             continue;
         }
-        const auto now = result.metrics.find(metric.metric);
-        if (now == result.metrics.end()) continue;
-        const std::string_view host = model::host_in(now->second.detail);
+        const model::MetricSeries* now = entry(result.metrics, metric.metric);
+        const std::string_view host = now == nullptr ? "" : model::host_in(now->detail);
         if (host.empty()) continue;
         std::string sentence = fmt::format("while the GPU was idle, the host was {}", host);
-        const auto before = verdict.baseline_details.find(metric.metric);
-        if (before != verdict.baseline_details.end()) {
-            if (const auto then = model::host_in(before->second); !then.empty()) {
-                sentence += fmt::format(" (before: {})", then);
-            }
-        }
+        const std::string* before = entry(verdict.baseline_details, metric.metric);
+        const std::string_view then = before == nullptr ? "" : model::host_in(*before);
+        if (!then.empty()) sentence += fmt::format(" (before: {})", then);
         return SidedCause{{"host", std::move(sentence), {}}, Side::worse};
     }
     return std::nullopt;
@@ -391,18 +376,16 @@ bool is_of_baseline(const CaseVerdict& verdict, const CaseResult& result) {
 /// `code_instructions`, which instructions it has more or less often.
 std::vector<SidedCause> code_causes(const CaseVerdict& verdict, const CaseResult& result,
                                     const MetricVerdict* time) {
-    const bool better = time != nullptr && *time->measured < *time->baseline;
     std::vector<SidedCause> causes;
     const auto add = [&](const char* rule, const std::string& sentence) {
-        causes.push_back({{rule, sentence, {}, sentence}, better ? Side::better : Side::worse});
+        causes.push_back({{rule, sentence, {}, sentence}, side_of(time)});
     };
     const bool compared = is_of_baseline(verdict, result);
     std::string change = compared ? result.code->change : std::string();
-    const auto before = verdict.baseline_details.find(code_instructions);
-    const auto now = result.metrics.find(code_instructions);
-    if ((!compared || result.code->base.empty()) && before != verdict.baseline_details.end() &&
-        now != result.metrics.end()) {
-        const std::string counted = difference_of_details(before->second, now->second.detail);
+    const std::string* before = entry(verdict.baseline_details, code_instructions);
+    const model::MetricSeries* now = entry(result.metrics, code_instructions);
+    if ((!compared || result.code->base.empty()) && before != nullptr && now != nullptr) {
+        const std::string counted = difference_of_details(*before, now->detail);
         if (!counted.empty()) change = counted;
     }
     if (!change.empty()) add("machine_code", "machine code: " + change);
@@ -425,24 +408,12 @@ std::string of_all_kernels(const MetricVerdict& time, const std::vector<model::K
     };
     const double was = total_ns(before), is = total_ns(after);
     if (time.unit == "ns" && (is - was) / (*time.measured - *time.baseline) >= 0.5) {
-        const model::QuantityTexts texts = model::quantity_texts(was, is, "ns");
         return fmt::format(
-            "all kernels together took {} → {}, no single one a tenth of the change: "
-            "look at the clocks and at what else uses the GPU",
-            texts.before, texts.after);
+            "all kernels together took {}, no single one a tenth of the change: look at the clocks "
+            "and at what else uses the GPU",
+            values_text({"", "ns", was, is}));
     }
     return "no kernel accounts for it: look at copies and at what else uses the GPU";
-}
-
-Cause unexplained_program(const MetricVerdict& time, const CaseVerdict& verdict,
-                          const CaseResult& result) {
-    Cause cause{"unexplained",
-                {},
-                {{time.metric, time.unit, *time.baseline, *time.measured}},
-                "unexplained: no kernel accounts for it"};
-    cause.sentence = fmt::format("unexplained: {}, and {}", figures_text(cause.figures),
-                                 of_all_kernels(time, verdict.baseline_kernels, result.kernels));
-    return cause;
 }
 
 /// Whether one of the causes has the parts of the metric that differ.
@@ -464,14 +435,14 @@ std::vector<Cause> parts(const CaseVerdict& verdict, const CaseResult& result,
         "communicated_bytes", "communication_skew"};
     std::vector<Cause> causes;
     for (const MetricVerdict& metric : verdict.metrics) {
-        const auto series = result.metrics.find(metric.metric);
+        const model::MetricSeries* series = entry(result.metrics, metric.metric);
         const bool rose = metric.baseline && metric.measured && *metric.measured > *metric.baseline;
-        if (!rose || metric.verdict == Verdict::pass || series == result.metrics.end() ||
-            series->second.detail.empty() || has_parts_of(reported, metric.metric) ||
+        if (!rose || metric.verdict == Verdict::pass || series == nullptr ||
+            series->detail.empty() || has_parts_of(reported, metric.metric) ||
             std::ranges::find(with_parts, metric.metric) == std::end(with_parts)) {
             continue;
         }
-        const std::string detail = util::printable(series->second.detail, 300);
+        const std::string detail = util::printable(series->detail, 300);
         causes.push_back({"parts", fmt::format("{}: {}", metric.metric, detail), {}, detail});
     }
     return causes;
@@ -488,11 +459,9 @@ std::optional<Cause> unnamed_regressions(const CaseVerdict& verdict,
                    each.figures.end();
         });
         if (is_named) continue;
-        const model::QuantityTexts texts =
-            model::quantity_texts(figure.before, figure.after, figure.unit);
         cause.sentence += (cause.sentence.empty() ? "" : ", ") + figure_text(figure);
-        cause.brief += fmt::format("{}{} {} → {}", cause.brief.empty() ? "" : ", ", figure.metric,
-                                   texts.before, texts.after);
+        cause.brief += fmt::format("{}{} {}", cause.brief.empty() ? "" : ", ", figure.metric,
+                                   values_text(figure));
         cause.figures.push_back(figure);
     }
     if (cause.figures.empty()) return std::nullopt;
@@ -506,14 +475,14 @@ std::optional<Cause> roofline(const CaseVerdict& verdict, const CaseResult& resu
     constexpr double seconds_per_ns = 1e-9;
     if (!result.work || !verdict.ceiling) return std::nullopt;
     // As for the share of this run: the time, or the span if there is none.
-    auto time = evidence.find("gpu_time");
-    if (time == evidence.end()) time = evidence.find("gpu_span");
-    if (time == evidence.end() || time->second.unit != "ns") return std::nullopt;
+    const Figure* time = entry(evidence, "gpu_time");
+    if (time == nullptr) time = entry(evidence, "gpu_span");
+    if (time == nullptr || time->unit != "ns") return std::nullopt;
     const auto place = [&](double time_ns) {
         return model::ceiling_share(*result.work, time_ns * seconds_per_ns, ceilings);
     };
-    const auto before = place(time->second.before);
-    const auto after = place(time->second.after);
+    const auto before = place(time->before);
+    const auto after = place(time->after);
     if (!before || !after) return std::nullopt;
 
     std::string stated = model::quantity_text(result.work->bytes, "bytes");
@@ -521,8 +490,8 @@ std::optional<Cause> roofline(const CaseVerdict& verdict, const CaseResult& resu
         stated = model::quantity_text(result.work->flops, "flop") + " and " + stated;
     }
     std::string measured;
-    if (const auto dram = evidence.find("dram_bytes"); dram != evidence.end()) {
-        measured = ", measured " + figure_text(dram->second);
+    if (const Figure* dram = entry(evidence, "dram_bytes")) {
+        measured = ", measured " + figure_text(*dram);
     }
     return Cause{"roofline",
                  fmt::format("roofline: {} → {}; work {}{}", in_words(*before), in_words(*after),
@@ -571,7 +540,7 @@ std::vector<Cause> explain_case(const CaseVerdict& verdict, const CaseResult& re
         }
         for (SidedCause& each : found) add(each, passed);
     } else {
-        const Side side = *time->measured > *time->baseline ? Side::worse : Side::better;
+        const Side side = side_of(time);
         const auto besides = std::stable_partition(
             found.begin(), found.end(), [](const SidedCause& each) { return each.of_time; });
         const auto opposed = std::stable_partition(
@@ -579,9 +548,12 @@ std::vector<Cause> explain_case(const CaseVerdict& verdict, const CaseResult& re
         if (opposed == found.begin()) {
             const auto moved =
                 besides == found.begin() ? moved_most(evidence, verdict) : std::vector<Figure>{};
-            causes.push_back(result.command.empty()
-                                 ? unexplained(*time, evidence, moved, result.kernels.empty())
-                                 : unexplained_program(*time, verdict, result));
+            causes.push_back(
+                result.command.empty()
+                    ? unexplained_launch(*time, evidence, moved, result.kernels.empty())
+                    : unexplained({figure_of(*time)}, "no kernel accounts for it",
+                                  ", and " + of_all_kernels(*time, verdict.baseline_kernels,
+                                                            result.kernels)));
         }
         for (SidedCause& each : found) add(each, each.side != side);
     }

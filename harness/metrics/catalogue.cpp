@@ -8,14 +8,17 @@
 // metrics: the same value in the same number of passes, and exact over several kernels.
 #include "metrics/catalogue.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <initializer_list>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "model/choices.hpp"
+#include "util/text.hpp"
 
 namespace perfgate::metrics {
 
@@ -23,6 +26,7 @@ namespace {
 
 using model::Direction;
 using model::Fold;
+using model::Kernel;
 using enum model::Direction;
 using enum model::MetricClass;
 
@@ -49,60 +53,95 @@ Metric sampled(Metric metric) {
     return metric;
 }
 
+/// What the values of several rows are.
+struct Quantity {
+    const char* unit;
+    Direction direction;
+    model::MetricClass metric_class;
+    Fold fold;
+};
+constexpr Quantity elapsed{"ns", lower, timing, Fold::sum};
+constexpr Quantity longest_time{"ns", lower, timing, Fold::max};
+constexpr Quantity share_of_time{"%", lower, timing, Fold::max};
+constexpr Quantity share_of_peak{"%", higher, counter, Fold::weighted_mean};
+constexpr Quantity share_of_counts{"%", higher, counter, Fold::ratio};
+constexpr Quantity exact_count{"count", lower, exact, Fold::sum};
+constexpr Quantity varying_count{"count", lower, counter, Fold::sum};
+/// Neither way is better.
+constexpr Quantity neutral_count{"count", none, exact, Fold::sum};
+constexpr Quantity most_bytes{"bytes", lower, exact, Fold::max};
+constexpr Quantity volume{"bytes", lower, exact, Fold::sum};
+constexpr Quantity traffic{"bytes", lower, counter, Fold::sum};
+constexpr Quantity neutral_traffic{"bytes", none, counter, Fold::sum};
+
 // --- rows without counters
 
-/// What a launch fact is if the kernel's is not known.
-constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
-
-Metric from(Source source, model::MetricDefinition definition) {
+Metric from(Source source, std::string_view name, std::string_view description,
+            const Quantity& quantity) {
     Metric metric;
-    metric.definition = std::move(definition);
+    metric.definition = {std::string(name),  std::string(description), quantity.unit,
+                         quantity.direction, quantity.metric_class,    quantity.fold};
     metric.source = source;
     return metric;
 }
 
-Metric time(std::string name, std::string description, Source source) {
-    return from(source, {std::move(name), std::move(description), "ns", lower, timing, Fold::sum});
+Metric prepare_time() {
+    Metric metric;
+    metric.definition = model::prepare_time_definition();
+    metric.source = Source::preparation;
+    return by_name_only(metric);
 }
 
-Metric launch_fact(model::MetricDefinition definition, double (*record)(const model::Kernel&)) {
-    Metric metric = from(Source::kernel_record, std::move(definition));
+Metric program(std::string_view name, std::string_view description, const Quantity& quantity) {
+    return from(Source::program, name, description, quantity);
+}
+
+Metric benchmark(std::string_view name, std::string_view description, const Quantity& quantity) {
+    return from(Source::benchmark, name, description, quantity);
+}
+
+Metric launch_fact(std::string_view name, std::string_view description, const Quantity& quantity,
+                   double (*record)(const Kernel&)) {
+    Metric metric = from(Source::kernel_record, name, description, quantity);
     metric.record = record;
     return metric;
 }
 
-double if_known(const std::optional<std::int64_t>& value) {
-    return value ? static_cast<double>(*value) : not_known;
+/// A field of the kernel's record, which need not be known.
+template <auto field>
+double recorded(const Kernel& kernel) {
+    const std::optional value = kernel.*field;
+    return value ? static_cast<double>(*value) : std::numeric_limits<double>::quiet_NaN();
 }
 
 /// Measured apart from everything else, so only if a suite asks for it.
-Metric of_reading(std::string reading, model::MetricDefinition definition) {
-    Metric metric = from(Source::reading, std::move(definition));
-    metric.reading = std::move(reading);
-    metric.by_name_only = true;
+Metric of_reading(const char* reading, std::string_view name, std::string_view description,
+                  const Quantity& quantity) {
+    Metric metric = by_name_only(from(Source::reading, name, description, quantity));
+    metric.reading = reading;
     return metric;
 }
 
-Metric of_bare_runs(model::MetricDefinition definition) {
-    Metric metric = from(Source::program, std::move(definition));
+Metric of_bare_runs(Metric metric) {
     metric.from_bare_runs = true;
     return metric;
 }
 
 // --- rows of counters
 
-Metric counted(model::MetricDefinition definition, std::vector<Term> sum,
-               std::vector<std::string> absent_on = {}) {
-    Metric metric;
-    metric.definition = std::move(definition);
+Metric counted(std::string_view name, std::string_view description, const Quantity& quantity,
+               std::vector<Term> sum, std::vector<std::string> absent_on = {}) {
+    Metric metric = from(Source::counter, name, description, quantity);
     metric.numerator = std::move(sum);
     metric.absent_on = std::move(absent_on);
     return metric;
 }
 
-Metric divided(model::MetricDefinition definition, double scale, std::vector<Term> numerator,
-               std::vector<Term> denominator, std::vector<std::string> absent_on = {}) {
-    Metric metric = counted(std::move(definition), std::move(numerator), std::move(absent_on));
+Metric divided(std::string_view name, std::string_view description, const Quantity& quantity,
+               double scale, std::vector<Term> numerator, std::vector<Term> denominator,
+               std::vector<std::string> absent_on = {}) {
+    Metric metric =
+        counted(name, description, quantity, std::move(numerator), std::move(absent_on));
     metric.denominator = std::move(denominator);
     metric.scale = scale;
     return metric;
@@ -112,59 +151,54 @@ Metric divided(model::MetricDefinition definition, double scale, std::vector<Ter
 /// multiply-additions 2; on CUDA cores by SASS instruction with all predicates true, in the tensor
 /// pipe as the hardware counts them (an mma or wgmma of m, n, k counts 2·m·n·k).
 std::vector<Term> floating_point_operations() {
-    const auto sass = [](double weight, const char* operation, bool optional = false) {
-        return Term{
-            weight,
-            {std::string("smsp__sass_thread_inst_executed_op_") + operation + "_pred_on.sum"},
-            optional};
-    };
-    const auto tensor = [](std::initializer_list<const char*> paths) {
-        Term term{1, {}, true};
-        for (const char* path : paths) {
-            term.names.push_back(std::string("sm__ops_path_tensor_src_") + path + ".sum");
+    std::vector<Term> terms;
+    const auto sass = [&](double weight, std::initializer_list<const char*> operations,
+                          bool optional = false) {
+        for (const std::string operation : operations) {
+            terms.push_back({weight,
+                             {"smsp__sass_thread_inst_executed_op_" + operation + "_pred_on.sum"},
+                             optional});
         }
-        return term;
     };
-    return {
-        sass(1, "fadd"),
-        sass(1, "fmul"),
-        sass(2, "ffma"),
-        sass(1, "dadd"),
-        sass(1, "dmul"),
-        sass(2, "dfma"),
-        // Two lanes each: half arithmetic runs on packed instructions, and CUPTI counts one per
-        // thread whether the code uses both lanes or one.
-        sass(2, "hadd"),
-        sass(2, "hmul"),
-        sass(4, "hfma"),
-        // Data-centre Blackwell's packed instructions, of 2 and 4 lanes, counted apart from the
-        // plain ones.
-        sass(2, "fadd2", true),
-        sass(2, "fmul2", true),
-        sass(4, "ffma2", true),
-        sass(4, "qadd4", true),
-        sass(4, "qmul4", true),
-        sass(8, "qfma4", true),
-        // Each path once: no chip has two names of the same term. Turing has one counter for all
-        // fp32 accumulation; Hopper does not distinguish fp16's accumulators.
-        tensor({"fp16_bf16_tf32_dst_fp32", "fp16_dst_fp32"}),
-        tensor({"fp16", "fp16_dst_fp16"}),
-        tensor({"bf16_dst_fp32"}),
-        tensor({"tf32_dst_fp32"}),
-        tensor({"fp64"}),
-        tensor({"fp8", "fp8_dst_fp32", "fp4_fp6_fp8_dst_fp32"}),
-        tensor({"fp8_dst_fp16", "fp4_fp6_fp8_dst_fp16"}),
-        tensor({"fp4_fp6_dst_fp32"}),
-        tensor({"fp4_fp6_dst_fp16"}),
-        tensor({"fp4_dst_fp32"}),
+    const auto tensor = [&](std::initializer_list<const char*> paths) {
+        Term& term = terms.emplace_back(Term{1, {}, true});
+        for (const std::string path : paths) {
+            term.names.push_back("sm__ops_path_tensor_src_" + path + ".sum");
+        }
     };
+    sass(1, {"fadd", "fmul"});
+    sass(2, {"ffma"});
+    sass(1, {"dadd", "dmul"});
+    sass(2, {"dfma"});
+    // Two lanes each: half arithmetic runs on packed instructions, and CUPTI counts one per thread
+    // whether the code uses both lanes or one.
+    sass(2, {"hadd", "hmul"});
+    sass(4, {"hfma"});
+    // Data-centre Blackwell's packed instructions, of 2 and 4 lanes, counted apart from the plain
+    // ones.
+    sass(2, {"fadd2", "fmul2"}, true);
+    sass(4, {"ffma2", "qadd4", "qmul4"}, true);
+    sass(8, {"qfma4"}, true);
+    // Each path once: no chip has two names of the same term. Turing has one counter for all fp32
+    // accumulation; Hopper does not distinguish fp16's accumulators.
+    tensor({"fp16_bf16_tf32_dst_fp32", "fp16_dst_fp32"});
+    tensor({"fp16", "fp16_dst_fp16"});
+    tensor({"bf16_dst_fp32"});
+    tensor({"tf32_dst_fp32"});
+    tensor({"fp64"});
+    tensor({"fp8", "fp8_dst_fp32", "fp4_fp6_fp8_dst_fp32"});
+    tensor({"fp8_dst_fp16", "fp4_fp6_fp8_dst_fp16"});
+    tensor({"fp4_fp6_dst_fp32"});
+    tensor({"fp4_fp6_dst_fp16"});
+    tensor({"fp4_dst_fp32"});
+    return terms;
 }
 
 struct StallReason {
     const char* name;
     const char* description;
     Direction direction = lower;
-    std::vector<std::string> absent_on;
+    std::vector<std::string> absent_on = {};
 };
 
 /// Warp states, by CUPTI's names: all of its reasons. `selected` and `not_selected` are not stalls.
@@ -172,10 +206,10 @@ struct StallReason {
 /// these parts.
 std::vector<StallReason> stall_reasons() {
     return {
-        {"barrier", "waiting at a barrier of the block", lower, {}},
-        {"branch_resolving", "waiting for a branch's target", lower, {}},
-        {"dispatch_stall", "held back by the dispatcher", lower, {}},
-        {"drain", "that exited, waiting for their stores", lower, {}},
+        {"barrier", "waiting at a barrier of the block"},
+        {"branch_resolving", "waiting for a branch's target"},
+        {"dispatch_stall", "held back by the dispatcher"},
+        {"drain", "that exited, waiting for their stores"},
         // Hopper's instructions.
         {"gmma",
          "waiting for a warp-group matrix instruction",
@@ -183,334 +217,277 @@ std::vector<StallReason> stall_reasons() {
          {"GV*", "TU*", "GA*", "AD*", "GB*"}},
         // Blackwell does not count it separately.
         {"imc_miss", "waiting for an immediate constant", lower, {"GB*"}},
-        {"lg_throttle", "waiting for the queue of local and global memory", lower, {}},
-        {"long_scoreboard", "waiting for global, local or texture data", lower, {}},
-        {"math_pipe_throttle", "waiting for a busy arithmetic pipe", lower, {}},
-        {"membar", "waiting at a memory barrier", lower, {}},
-        {"mio_throttle", "waiting for the queue of shared memory and special functions", lower, {}},
-        {"misc", "waiting for what the hardware does not name", lower, {}},
-        {"no_instruction", "waiting for their next instruction", lower, {}},
-        {"not_selected", "ready while another issued", none, {}},
-        {"selected", "that issued", none, {}},
-        {"short_scoreboard", "waiting for data of shared memory or special functions", lower, {}},
-        {"sleeping", "sleeping as the code asked", lower, {}},
-        {"tex_throttle", "waiting for the queue of textures", lower, {}},
-        {"wait", "waiting out a fixed latency between two instructions", lower, {}},
+        {"lg_throttle", "waiting for the queue of local and global memory"},
+        {"long_scoreboard", "waiting for global, local or texture data"},
+        {"math_pipe_throttle", "waiting for a busy arithmetic pipe"},
+        {"membar", "waiting at a memory barrier"},
+        {"mio_throttle", "waiting for the queue of shared memory and special functions"},
+        {"misc", "waiting for what the hardware does not name"},
+        {"no_instruction", "waiting for their next instruction"},
+        {"not_selected", "ready while another issued", none},
+        {"selected", "that issued", none},
+        {"short_scoreboard", "waiting for data of shared memory or special functions"},
+        {"sleeping", "sleeping as the code asked"},
+        {"tex_throttle", "waiting for the queue of textures"},
+        {"wait", "waiting out a fixed latency between two instructions"},
     };
 }
 
 Metric stall(const StallReason& reason) {
     const std::string name = reason.name;
-    return divided(
-        {"stall_" + name, std::string("warps ") + reason.description + ", per issued instruction",
-         "ratio", reason.direction, counter, Fold::ratio},
-        1, {one("smsp__warps_issue_stalled_" + name + ".sum")}, {one("smsp__issue_active.sum")},
-        reason.absent_on);
+    return divided("stall_" + name,
+                   fmt::format("warps {}, per issued instruction", reason.description),
+                   {"ratio", reason.direction, counter, Fold::ratio}, 1,
+                   {one("smsp__warps_issue_stalled_" + name + ".sum")},
+                   {one("smsp__issue_active.sum")}, reason.absent_on);
 }
 
 std::vector<Metric> make_catalogue() {
     const std::vector<Term> flops = floating_point_operations();
     std::vector<Metric> rows = {
         // --- time
-        time("gpu_time", "time in which a kernel, copy or memset of the launch was running",
-             Source::activity),
-        time("gpu_span", "time between events before and after the launch", Source::event),
-        time("host_time", "wall time of a host variant's launch", Source::wall),
-        by_name_only(from(Source::preparation, model::prepare_time_definition())),
-        by_name_only(
-            from(Source::ceiling,
-                 {ceiling_share, "the run's ceiling that bounds the stated work, share reached",
-                  "%", higher, timing, Fold::max})),
+        from(Source::activity, "gpu_time",
+             "time in which a kernel, copy or memset of the launch was running", elapsed),
+        from(Source::event, "gpu_span", "time between events before and after the launch", elapsed),
+        from(Source::wall, "host_time", "wall time of a host variant's launch", elapsed),
+        prepare_time(),
+        by_name_only(from(Source::ceiling, ceiling_share,
+                          "the run's ceiling that bounds the stated work, share reached",
+                          {"%", higher, timing, Fold::max})),
 
         // --- what a launch costs the host, and the device's memory
-        by_name_only(time("submit_time",
+        by_name_only(from(Source::submission, "submit_time",
                           "host time of the call that launches, in processes without CUPTI",
-                          Source::submission)),
-        of_reading("api", {"api_calls", "CUDA API calls that one launch of the case makes", "count",
-                           lower, exact, Fold::sum}),
+                          elapsed)),
+        of_reading("api", "api_calls", "CUDA API calls that one launch of the case makes",
+                   exact_count),
         // Neither way is better: it says what the machine code consists of.
-        of_reading("disassembly",
-                   {"code_instructions", "instructions in the machine code of the kernels", "count",
-                    none, exact, Fold::sum}),
-        of_reading("memory",
-                   {memory_peak, "most device memory that the variant, range or program holds",
-                    "bytes", lower, exact, Fold::max}),
-        of_reading("memory", {"leak", "growth of that memory over 1000 launches", "bytes", lower,
-                              exact, Fold::sum}),
+        of_reading("disassembly", "code_instructions",
+                   "instructions in the machine code of the kernels", neutral_count),
+        of_reading("memory", memory_peak,
+                   "most device memory that the variant, range or program holds", most_bytes),
+        of_reading("memory", "leak", "growth of that memory over 1000 launches", volume),
 
         // --- energy, over launches back to back
-        of_reading("energy", {"energy", "energy of one launch, the device's idle power included",
-                              "J", lower, timing, Fold::sum}),
+        of_reading("energy", "energy", "energy of one launch, the device's idle power included",
+                   {"J", lower, timing, Fold::sum}),
         // A faster kernel may draw more power for less energy: neither way is better.
-        of_reading("energy", {"power", "mean power of the device over launches back to back", "W",
-                              none, timing, Fold::max}),
-        of_reading("energy",
-                   {"efficiency", "operations that the workload states, per joule of a launch",
-                    "flop/J", higher, timing, Fold::max}),
-        of_reading("energy",
-                   {"bytes_per_joule", "bytes that the workload states, per joule of a launch",
-                    "bytes/J", higher, timing, Fold::max}),
+        of_reading("energy", "power", "mean power of the device over launches back to back",
+                   {"W", none, timing, Fold::max}),
+        of_reading("energy", "efficiency",
+                   "operations that the workload states, per joule of a launch",
+                   {"flop/J", higher, timing, Fold::max}),
+        of_reading("energy", "bytes_per_joule",
+                   "bytes that the workload states, per joule of a launch",
+                   {"bytes/J", higher, timing, Fold::max}),
 
         // --- launch facts, from kernel records
-        launch_fact({"registers", "registers per thread", "registers", lower, exact, Fold::max},
-                    [](const model::Kernel& k) { return static_cast<double>(k.registers); }),
-        launch_fact({"static_smem", "shared memory per block that the code declares", "bytes",
-                     lower, exact, Fold::max},
-                    [](const model::Kernel& k) { return static_cast<double>(k.static_smem); }),
-        launch_fact({"dynamic_smem", "shared memory per block that the launch asks for", "bytes",
-                     lower, exact, Fold::max},
-                    [](const model::Kernel& k) { return static_cast<double>(k.dynamic_smem); }),
-        launch_fact({"local_bytes", "local memory per thread: spills and arrays on the stack",
-                     "bytes", lower, exact, Fold::max},
-                    [](const model::Kernel& k) { return static_cast<double>(k.local_bytes); }),
-        launch_fact(
-            {"launches", "kernels per launch of the case", "count", lower, exact, Fold::sum},
-            [](const model::Kernel&) { return 1.0; }),
+        launch_fact("registers", "registers per thread", {"registers", lower, exact, Fold::max},
+                    recorded<&Kernel::registers>),
+        launch_fact("static_smem", "shared memory per block that the code declares", most_bytes,
+                    recorded<&Kernel::static_smem>),
+        launch_fact("dynamic_smem", "shared memory per block that the launch asks for", most_bytes,
+                    recorded<&Kernel::dynamic_smem>),
+        launch_fact("local_bytes", "local memory per thread: spills and arrays on the stack",
+                    most_bytes, recorded<&Kernel::local_bytes>),
+        launch_fact("launches", "kernels per launch of the case", exact_count,
+                    [](const Kernel&) { return 1.0; }),
         // Not `exact`: over several kernels it is weighted by their durations.
-        launch_fact({"theoretical_occupancy",
-                     "warps that registers, shared memory and block size allow, of an SM's most",
-                     "%", higher, counter, Fold::weighted_mean},
-                    [](const model::Kernel& k) { return k.theoretical_occupancy; }),
+        launch_fact("theoretical_occupancy",
+                    "warps that registers, shared memory and block size allow, of an SM's most",
+                    share_of_peak, recorded<&Kernel::theoretical_occupancy>),
         // Neither way is better: a full last wave is, whichever number it has.
-        launch_fact({"waves", "blocks of a kernel over those that the GPU holds at once", "ratio",
-                     none, exact, Fold::max},
-                    [](const model::Kernel& k) { return k.waves.value_or(not_known); }),
-        by_name_only(
-            launch_fact({"code_size", "machine code of the largest kernel, with functions it calls",
-                         "bytes", lower, exact, Fold::max},
-                        [](const model::Kernel& k) { return if_known(k.code_bytes); })),
-        by_name_only(launch_fact({"stack", "stack per thread, as far as the compiler can tell",
-                                  "bytes", lower, exact, Fold::max},
-                                 [](const model::Kernel& k) { return if_known(k.stack_bytes); })),
+        launch_fact("waves", "blocks of a kernel over those that the GPU holds at once",
+                    {"ratio", none, exact, Fold::max}, recorded<&Kernel::waves>),
+        by_name_only(launch_fact("code_size",
+                                 "machine code of the largest kernel, with functions it calls",
+                                 most_bytes, recorded<&Kernel::code_bytes>)),
+        by_name_only(launch_fact("stack", "stack per thread, as far as the compiler can tell",
+                                 most_bytes, recorded<&Kernel::stack_bytes>)),
 
         // --- programs (`command` in a suite); counts are per instance
-        of_bare_runs({"wall_time",
-                      "time of the program from start to end, while it is not recorded", "ns",
-                      lower, timing, Fold::sum}),
-        of_bare_runs({"tracing_overhead",
-                      "how much longer the range, or the program, takes while it is recorded", "%",
-                      lower, timing, Fold::max}),
-        from(Source::program,
-             {"span",
-              "time from the beginning of a range, or the end of earlier work, to the end of its "
-              "device work",
-              "ns", lower, timing, Fold::sum}),
-        from(Source::program,
-             {"idle_share", "share of the span in which the program had no device work", "%", lower,
-              timing, Fold::max}),
-        from(Source::program,
-             {"longest_idle", "the longest gap in which the program had no device work", "ns",
-              lower, timing, Fold::max}),
+        of_bare_runs(program("wall_time",
+                             "time of the program from start to end, while it is not recorded",
+                             elapsed)),
+        of_bare_runs(
+            program("tracing_overhead",
+                    "how much longer the range, or the program, takes while it is recorded",
+                    share_of_time)),
+        program("span",
+                "time from the beginning of a range, or the end of earlier work, to the end of its "
+                "device work",
+                elapsed),
+        program("idle_share", "share of the span in which the program had no device work",
+                share_of_time),
+        program("longest_idle", "the longest gap in which the program had no device work",
+                longest_time),
         // Neither way is better: it says what the other values are means of.
-        from(Source::program, {"instances", "instances of the label that count, of each process",
-                               "count", none, exact, Fold::sum}),
-        from(Source::program, {"kernels", "kernels that ran", "count", lower, exact, Fold::sum}),
-        from(Source::program,
-             {"short_kernels", "kernels shorter than 10 µs", "count", lower, counter, Fold::sum}),
-        from(Source::program, {"host_launches", "launches of kernels and graphs by the host",
-                               "count", lower, exact, Fold::sum}),
-        from(Source::program,
-             {"graph_launches", "launches of CUDA graphs", "count", none, exact, Fold::sum}),
-        from(Source::program, {"copies", "copies", "count", lower, exact, Fold::sum}),
-        from(Source::program, {"pageable_copies", "copies from or to pageable host memory", "count",
-                               lower, exact, Fold::sum}),
-        from(Source::program, {"copied_bytes", "bytes copied", "bytes", lower, exact, Fold::sum}),
-        from(Source::program,
-             {"copy_time", "time in which a copy ran", "ns", lower, timing, Fold::sum}),
-        from(Source::program, {"exposed_copy_share", "share of the span with copies and no kernel",
-                               "%", lower, timing, Fold::max}),
-        from(Source::program, {"memsets", "memsets", "count", lower, exact, Fold::sum}),
-        from(Source::program, {"syncs", "calls in which the host waits for the device", "count",
-                               lower, exact, Fold::sum}),
-        from(Source::program,
-             {"uncapturable_calls", "calls that the capture of a CUDA graph does not allow",
-              "count", lower, exact, Fold::sum}),
-        from(Source::program,
-             {"legacy_stream_launches", "kernels, copies and memsets in the legacy default stream",
-              "count", lower, exact, Fold::sum}),
-        from(Source::program,
-             {"underfilled_share",
-              "share of the kernels' time in kernels with fewer blocks than half of the SMs", "%",
-              lower, timing, Fold::max}),
-        from(Source::program, {"communication_time", "time in which an NCCL or NVSHMEM kernel ran",
-                               "ns", lower, timing, Fold::sum}),
-        from(Source::program,
-             {"communication_share", "share of the span with NCCL or NVSHMEM kernels", "%", lower,
-              timing, Fold::max}),
-        from(Source::program, {"exposed_communication_share",
-                               "share of the span with NCCL or NVSHMEM kernels and no other kernel",
-                               "%", lower, timing, Fold::max}),
-        from(Source::program,
-             {"communication_skew",
-              "between the first and the last process to begin an NCCL or NVSHMEM kernel", "ns",
-              lower, timing, Fold::max}),
-        from(Source::program,
-             {"own_span",
-              "span of the slowest process, without its waiting for the others' communication",
-              "ns", lower, timing, Fold::sum}),
-        from(Source::program, {"communication_calls", "calls of NCCL that communicate", "count",
-                               lower, exact, Fold::sum}),
-        from(Source::program, {"communicated_bytes", "bytes that NCCL is to communicate", "bytes",
-                               lower, exact, Fold::sum}),
-        from(Source::program,
-             {"bus_bandwidth",
-              "bytes of NCCL per second that cross a process's link, without the waiting",
-              "bytes/s", higher, timing, Fold::weighted_mean}),
-        sampled(from(Source::program, {"dram_bandwidth",
-                                       "bytes read from and written to DRAM, of the most that it "
-                                       "transfers",
-                                       "%", higher, counter, Fold::weighted_mean})),
+        program("instances", "instances of the label that count, of each process", neutral_count),
+        program("kernels", "kernels that ran", exact_count),
+        program("short_kernels", "kernels shorter than 10 µs", varying_count),
+        program("host_launches", "launches of kernels and graphs by the host", exact_count),
+        program("graph_launches", "launches of CUDA graphs", neutral_count),
+        program("copies", "copies", exact_count),
+        program("pageable_copies", "copies from or to pageable host memory", exact_count),
+        program("copied_bytes", "bytes copied", volume),
+        program("copy_time", "time in which a copy ran", elapsed),
+        program("exposed_copy_share", "share of the span with copies and no kernel", share_of_time),
+        program("memsets", "memsets", exact_count),
+        program("syncs", "calls in which the host waits for the device", exact_count),
+        program("uncapturable_calls", "calls that the capture of a CUDA graph does not allow",
+                exact_count),
+        program("legacy_stream_launches",
+                "kernels, copies and memsets in the legacy default stream", exact_count),
+        program("underfilled_share",
+                "share of the kernels' time in kernels with fewer blocks than half of the SMs",
+                share_of_time),
+        program("communication_time", "time in which an NCCL or NVSHMEM kernel ran", elapsed),
+        program("communication_share", "share of the span with NCCL or NVSHMEM kernels",
+                share_of_time),
+        program("exposed_communication_share",
+                "share of the span with NCCL or NVSHMEM kernels and no other kernel",
+                share_of_time),
+        program("communication_skew",
+                "between the first and the last process to begin an NCCL or NVSHMEM kernel",
+                longest_time),
+        program("own_span",
+                "span of the slowest process, without its waiting for the others' communication",
+                elapsed),
+        program("communication_calls", "calls of NCCL that communicate", exact_count),
+        program("communicated_bytes", "bytes that NCCL is to communicate", volume),
+        program("bus_bandwidth",
+                "bytes of NCCL per second that cross a process's link, without the waiting",
+                {"bytes/s", higher, timing, Fold::weighted_mean}),
+        sampled(program("dram_bandwidth",
+                        "bytes read from and written to DRAM, of the most that it transfers",
+                        share_of_peak)),
 
         // --- what benchmarks report themselves (`benchmark` in a suite)
-        from(Source::benchmark, {"real_time", "time that a benchmark reports, of one iteration",
-                                 "ns", lower, timing, Fold::sum}),
-        from(Source::benchmark, {"cpu_time", "CPU time that a benchmark reports, of one iteration",
-                                 "ns", lower, timing, Fold::sum}),
-        from(Source::benchmark, {"items_per_second", "items per second that a benchmark reports",
-                                 "items/s", higher, timing, Fold::sum}),
-        from(Source::benchmark, {"bytes_per_second", "bytes per second that a benchmark reports",
-                                 "bytes/s", higher, timing, Fold::sum}),
-        from(Source::benchmark, {"time_to_first_token", "median time to the first token of a reply",
-                                 "ns", lower, timing, Fold::sum}),
-        from(Source::benchmark, {"time_per_output_token", "median time of a token after the first",
-                                 "ns", lower, timing, Fold::sum}),
-        from(Source::benchmark, {"inter_token_latency", "median time between two tokens", "ns",
-                                 lower, timing, Fold::sum}),
-        from(Source::benchmark, {"requests_per_second", "requests that a server answers",
-                                 "requests/s", higher, timing, Fold::sum}),
+        benchmark("real_time", "time that a benchmark reports, of one iteration", elapsed),
+        benchmark("cpu_time", "CPU time that a benchmark reports, of one iteration", elapsed),
+        benchmark("items_per_second", "items per second that a benchmark reports",
+                  {"items/s", higher, timing, Fold::sum}),
+        benchmark("bytes_per_second", "bytes per second that a benchmark reports",
+                  {"bytes/s", higher, timing, Fold::sum}),
+        benchmark("time_to_first_token", "median time to the first token of a reply", elapsed),
+        benchmark("time_per_output_token", "median time of a token after the first", elapsed),
+        benchmark("inter_token_latency", "median time between two tokens", elapsed),
+        benchmark("requests_per_second", "requests that a server answers",
+                  {"requests/s", higher, timing, Fold::sum}),
 
         // --- cycles and clock
-        counted({"cycles", "SM clock cycles", "count", lower, counter, Fold::sum},
-                {one("sm__cycles_elapsed.max")}),
-        counted({"sm_clock", "SM clock while counters were collected", "Hz", none, counter,
-                 Fold::weighted_mean},
+        counted("cycles", "SM clock cycles", varying_count, {one("sm__cycles_elapsed.max")}),
+        counted("sm_clock", "SM clock while counters were collected",
+                {"Hz", none, counter, Fold::weighted_mean},
                 {one("gpc__cycles_elapsed.avg.per_second")}),
 
         // --- how busy the chip is
-        counted({"occupancy", "warps resident on an active SM, of its most", "%", higher, counter,
-                 Fold::weighted_mean},
+        counted("occupancy", "warps resident on an active SM, of its most", share_of_peak,
                 {one("sm__warps_active.avg.pct_of_peak_sustained_active")}),
-        counted({"sm_throughput", "the busiest unit of the SMs, of its peak", "%", higher, counter,
-                 Fold::weighted_mean},
+        counted("sm_throughput", "the busiest unit of the SMs, of its peak", share_of_peak,
                 {one("sm__throughput.avg.pct_of_peak_sustained_elapsed")}),
-        counted({"memory_throughput", "the busiest unit of the memory system, of its peak", "%",
-                 higher, counter, Fold::weighted_mean},
+        counted("memory_throughput", "the busiest unit of the memory system, of its peak",
+                share_of_peak,
                 {one("gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed")}),
-        counted({"dram_throughput", "the DRAM interface, of its peak", "%", higher, counter,
-                 Fold::weighted_mean},
+        counted("dram_throughput", "the DRAM interface, of its peak", share_of_peak,
                 {one("gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed")}, integrated),
-        counted({"l1_throughput", "the busiest unit of L1, of its peak", "%", higher, counter,
-                 Fold::weighted_mean},
+        counted("l1_throughput", "the busiest unit of L1, of its peak", share_of_peak,
                 {one("l1tex__throughput.avg.pct_of_peak_sustained_elapsed")}),
-        sampled(counted({"l2_throughput", "the busiest unit of L2, of its peak", "%", higher,
-                         counter, Fold::weighted_mean},
+        sampled(counted("l2_throughput", "the busiest unit of L2, of its peak", share_of_peak,
                         {one("lts__throughput.avg.pct_of_peak_sustained_elapsed")})),
-        counted({"shared_throughput", "shared-memory accesses, of the most that L1 can serve", "%",
-                 higher, counter, Fold::weighted_mean},
+        counted("shared_throughput", "shared-memory accesses, of the most that L1 can serve",
+                share_of_peak,
                 {one("l1tex__data_pipe_lsu_wavefronts_mem_shared.avg.pct_of_peak_sustained_"
                      "elapsed")}),
         // What is missing to 100 % is blocks that end at different times, or SMs without any.
-        sampled(divided({"sm_active", "cycles in which an SM had a warp, mean over the SMs", "%",
-                         higher, counter, Fold::ratio},
-                        100, {one("sm__cycles_active.sum")}, {one("sm__cycles_elapsed.sum")})),
-        divided({"sm_active_least", "cycles in which an SM had a warp, the least of all SMs", "%",
-                 higher, counter, Fold::ratio},
-                100, {one("sm__cycles_active.min")}, {one("sm__cycles_elapsed.max")}),
+        sampled(divided("sm_active", "cycles in which an SM had a warp, mean over the SMs",
+                        share_of_counts, 100, {one("sm__cycles_active.sum")},
+                        {one("sm__cycles_elapsed.sum")})),
+        divided("sm_active_least", "cycles in which an SM had a warp, the least of all SMs",
+                share_of_counts, 100, {one("sm__cycles_active.min")},
+                {one("sm__cycles_elapsed.max")}),
 
         // --- memory
-        counted({"dram_bytes", "bytes read from and written to DRAM", "bytes", lower, counter,
-                 Fold::sum},
+        counted("dram_bytes", "bytes read from and written to DRAM", traffic,
                 {one("dram__bytes.sum")}, integrated),
-        counted({"dram_read_bytes", "bytes read from DRAM", "bytes", lower, counter, Fold::sum},
+        counted("dram_read_bytes", "bytes read from DRAM", traffic,
                 {any({"dram__bytes_read.sum", "dram__bytes_op_read.sum"})}, integrated),
-        counted({"dram_write_bytes", "bytes written to DRAM", "bytes", lower, counter, Fold::sum},
+        counted("dram_write_bytes", "bytes written to DRAM", traffic,
                 {any({"dram__bytes_write.sum", "dram__bytes_op_write.sum"})}, integrated),
         // Of the whole GPU, whoever causes them, each in a session of its own: no link can be
         // counted together with the SMs.
-        sampled(by_name_only(
-            counted({"nvlink_bytes", "bytes sent and received through NVLink, protocol included",
-                     "bytes", lower, counter, Fold::sum},
-                    {one("nvlrx__bytes.sum"), one("nvltx__bytes.sum")},
-                    {"TU11*", "GA10B", "AD*", "GB10B", "GB20*"}))),
-        sampled(by_name_only(counted({"pcie_bytes", "bytes read and written through PCIe", "bytes",
-                                      lower, counter, Fold::sum},
+        sampled(by_name_only(counted("nvlink_bytes",
+                                     "bytes sent and received through NVLink, protocol included",
+                                     traffic, {one("nvlrx__bytes.sum"), one("nvltx__bytes.sum")},
+                                     {"TU11*", "GA10B", "AD*", "GB10B", "GB20*"}))),
+        sampled(by_name_only(counted("pcie_bytes", "bytes read and written through PCIe", traffic,
                                      {one("pcie__read_bytes.sum"), one("pcie__write_bytes.sum")},
                                      integrated))),
         // The three ways in which a kernel gets its data. Which one is better depends on the
         // kernel, so only the way of plain loads has a direction.
         // Counted by instruction: what L1 counts as loads includes asynchronous copies.
-        counted({"load_bytes", "bytes that threads load from global memory into registers", "bytes",
-                 lower, exact, Fold::sum},
+        counted("load_bytes", "bytes that threads load from global memory into registers", volume,
                 {one("smsp__sass_data_bytes_mem_global_op_ld.sum")}),
         // Not exact where some lanes copy 0 bytes: the counter is then too high or too low
         // (docs/metrics.md).
-        counted({"async_copy_bytes",
-                 "bytes that threads copy asynchronously to shared memory (cp.async)", "bytes",
-                 none, counter, Fold::sum},
-                {one("smsp__sass_data_bytes_mem_global_op_ldgsts.sum")}, {"GV*", "TU*"}),
-        counted({"tma_bytes", "bytes that the copy engines of the SMs (TMA) read and write",
-                 "bytes", none, counter, Fold::sum},
+        counted("async_copy_bytes",
+                "bytes that threads copy asynchronously to shared memory (cp.async)",
+                neutral_traffic, {one("smsp__sass_data_bytes_mem_global_op_ldgsts.sum")},
+                {"GV*", "TU*"}),
+        counted("tma_bytes", "bytes that the copy engines of the SMs (TMA) read and write",
+                neutral_traffic,
                 {one("l1tex__m_xbar2l1tex_read_bytes_pipe_tma.sum"),
                  one("l1tex__m_l1tex2xbar_write_bytes_pipe_tma.sum")},
                 {"GV*", "TU*", "GA*", "AD*"}),
-        divided({"l1_hit_rate", "sectors found in L1", "%", higher, counter, Fold::ratio}, 100,
+        divided("l1_hit_rate", "sectors found in L1", share_of_counts, 100,
                 {one("l1tex__t_sectors_lookup_hit.sum")}, {one("l1tex__t_sectors.sum")}),
-        divided({"l2_hit_rate", "sectors found in L2", "%", higher, counter, Fold::ratio}, 100,
+        divided("l2_hit_rate", "sectors found in L2", share_of_counts, 100,
                 {one("lts__t_sectors_lookup_hit.sum")}, {one("lts__t_sectors.sum")}),
         // Sectors of scattered stores vary slightly from run to run; those of loads do not.
-        divided({"sectors_per_request_load",
-                 "32-byte sectors per global load of a warp: 4 is coalesced for 4-byte elements",
-                 "ratio", lower, exact, Fold::ratio},
-                1, {one("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum")},
+        divided("sectors_per_request_load",
+                "32-byte sectors per global load of a warp: 4 is coalesced for 4-byte elements",
+                {"ratio", lower, exact, Fold::ratio}, 1,
+                {one("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum")},
                 {one("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum")}),
-        divided({"sectors_per_request_store",
-                 "32-byte sectors per global store of a warp: 4 is coalesced for 4-byte elements",
-                 "ratio", lower, counter, Fold::ratio},
-                1, {one("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum")},
+        divided("sectors_per_request_store",
+                "32-byte sectors per global store of a warp: 4 is coalesced for 4-byte elements",
+                {"ratio", lower, counter, Fold::ratio}, 1,
+                {one("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum")},
                 {one("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum")}),
-        counted({"bank_conflicts_load", "conflicts between banks in shared-memory loads", "count",
-                 lower, counter, Fold::sum},
-                {one("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum")}),
-        counted({"bank_conflicts_store", "conflicts between banks in shared-memory stores", "count",
-                 lower, counter, Fold::sum},
-                {one("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum")}),
-        counted({"spill_sectors", "32-byte sectors of local memory loaded and stored", "count",
-                 lower, counter, Fold::sum},
+        counted("bank_conflicts_load", "conflicts between banks in shared-memory loads",
+                varying_count, {one("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum")}),
+        counted("bank_conflicts_store", "conflicts between banks in shared-memory stores",
+                varying_count, {one("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum")}),
+        counted("spill_sectors", "32-byte sectors of local memory loaded and stored", varying_count,
                 {one("l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum"),
                  one("l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum")}),
 
         // --- instructions
-        counted(
-            {"instructions", "instructions executed by warps", "count", lower, exact, Fold::sum},
-            {one("smsp__inst_executed.sum")}),
-        divided({"issue_active", "cycles in which a scheduler issued, of those it had warps", "%",
-                 higher, counter, Fold::ratio},
-                100, {one("smsp__issue_active.sum")}, {one("smsp__cycles_active.sum")}),
-        divided({"warp_efficiency", "threads active per instruction, of the warp's 32", "%", higher,
-                 exact, Fold::ratio},
-                100.0 / 32, {one("smsp__thread_inst_executed.sum")},
+        counted("instructions", "instructions executed by warps", exact_count,
                 {one("smsp__inst_executed.sum")}),
+        divided("issue_active", "cycles in which a scheduler issued, of those it had warps",
+                share_of_counts, 100, {one("smsp__issue_active.sum")},
+                {one("smsp__cycles_active.sum")}),
+        divided("warp_efficiency", "threads active per instruction, of the warp's 32",
+                {"%", higher, exact, Fold::ratio}, 100.0 / 32,
+                {one("smsp__thread_inst_executed.sum")}, {one("smsp__inst_executed.sum")}),
         // On Ada the plain names are deprecated in favour of _v2. On chips whose tensor pipe also
         // runs packed half arithmetic (GA100, GH100: HFMA2.MMA), both include it.
         counted(
-            {"tensor_instructions", "warp instructions of the tensor pipe", "count", none, exact,
-             Fold::sum},
+            "tensor_instructions", "warp instructions of the tensor pipe", neutral_count,
             {any({"sm__inst_executed_pipe_tensor_v2.sum", "sm__inst_executed_pipe_tensor.sum"})}),
-        sampled(counted({"tensor_active", "cycles in which the tensor pipe was busy", "%", higher,
-                         counter, Fold::weighted_mean},
+        sampled(counted("tensor_active", "cycles in which the tensor pipe was busy", share_of_peak,
                         {any({"sm__pipe_tensor_cycles_active_v2.avg.pct_of_peak_sustained_active",
                               "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active"})})),
 
         // --- arithmetic
-        counted({"flops", "floating-point operations executed, tensor pipe included", "flop", none,
-                 exact, Fold::sum},
-                flops),
-        divided({"achieved_flops", "floating-point operations executed per second", "flop/s",
-                 higher, counter, Fold::ratio},
-                1e9, flops, {one(weight_counter)}),
-        divided({"arithmetic_intensity", "floating-point operations per byte of DRAM traffic",
-                 "flop/byte", none, counter, Fold::ratio},
-                1, flops, {one("dram__bytes.sum")}, integrated),
+        counted("flops", "floating-point operations executed, tensor pipe included",
+                {"flop", none, exact, Fold::sum}, flops),
+        divided("achieved_flops", "floating-point operations executed per second",
+                {"flop/s", higher, counter, Fold::ratio}, 1e9, flops, {one(weight_counter)}),
+        divided("arithmetic_intensity", "floating-point operations per byte of DRAM traffic",
+                {"flop/byte", none, counter, Fold::ratio}, 1, flops, {one("dram__bytes.sum")},
+                integrated),
     };
     for (const StallReason& reason : stall_reasons()) rows.push_back(stall(reason));
     return rows;
@@ -531,7 +508,7 @@ bool is_raw_name(std::string_view name) {
            std::ranges::all_of(name, plain);
 }
 
-std::string raw_unit(std::string_view name) {
+const char* raw_unit(std::string_view name) {
     const auto contains = [](std::string_view text, std::string_view part) {
         return text.find(part) != std::string_view::npos;
     };
@@ -549,14 +526,13 @@ std::string raw_unit(std::string_view name) {
 
 /// Nothing for a name that is no counter's: "dram__bytes.sum" is a unit and a quantity joined by
 /// "__", then a rollup after a '.'.
-std::optional<model::MetricDefinition> raw_counter(std::string_view name) {
+std::optional<Metric> raw_counter(std::string_view name) {
     if (!is_raw_name(name)) return std::nullopt;
-    const model::Fold fold = name.ends_with(".sum")   ? model::Fold::sum
-                             : name.ends_with(".max") ? model::Fold::max
-                                                      : model::Fold::weighted_mean;
-    return model::MetricDefinition{
-        std::string(name),      "CUPTI's counter of that name", raw_unit(name),
-        model::Direction::none, model::MetricClass::counter,    fold};
+    const Fold fold = name.ends_with(".sum")   ? Fold::sum
+                      : name.ends_with(".max") ? Fold::max
+                                               : Fold::weighted_mean;
+    return counted(name, "CUPTI's counter of that name", {raw_unit(name), none, counter, fold},
+                   {one(std::string(name))});
 }
 
 // --- sets
@@ -608,10 +584,7 @@ std::optional<Metric> find_metric(std::string_view name) {
     for (const Metric& metric : catalogue()) {
         if (metric.definition.name == name) return metric;
     }
-    if (std::optional<model::MetricDefinition> raw = raw_counter(name)) {
-        return counted(std::move(*raw), {one(std::string(name))});
-    }
-    return std::nullopt;
+    return raw_counter(name);
 }
 
 std::vector<std::string> metric_names() {
@@ -626,31 +599,10 @@ std::span<const MetricSet> metric_sets() {
 }
 
 std::string_view source_text(const Metric& metric) {
-    switch (metric.source) {
-        case Source::activity:
-            return "activity";
-        case Source::event:
-            return "event";
-        case Source::wall:
-            return "wall";
-        case Source::kernel_record:
-            return "kernel_record";
-        case Source::counter:
-            return "counter";
-        case Source::preparation:
-            return "preparation";
-        case Source::submission:
-            return "submission";
-        case Source::reading:
-            return metric.reading;
-        case Source::ceiling:
-            return "ceiling";
-        case Source::program:
-            return "program";
-        case Source::benchmark:
-            return "benchmark";
-    }
-    return "unknown";
+    if (metric.source == Source::reading) return metric.reading;
+    return util::word_of<Source::benchmark>(
+        metric.source, {"activity", "event", "wall", "kernel_record", "counter", "preparation",
+                        "submission", "reading", "ceiling", "program", "benchmark"});
 }
 
 }  // namespace perfgate::metrics

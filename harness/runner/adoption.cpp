@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "runner/devices.hpp"
+#include "runner/git.hpp"
 #include "runner/installation.hpp"
 #include "runner/pipelines.hpp"
 #include "runner/reviewed_files.hpp"
@@ -54,7 +55,7 @@ struct Needs {
     bool plugin = false;
     bool python = false;     ///< a file or a program is Python's
     std::string own_plugin;  ///< the first that a suite names
-    std::string built;       ///< the first program that a build makes, as far as is known
+    std::string built;       ///< why something must be built, as far as is known
 
     [[nodiscard]] bool may_use_gpu() const { return gpu || plugin; }
 };
@@ -111,6 +112,14 @@ bool is_built(const std::string& program, const std::string& suite) {
     });
 }
 
+/// Whether a build makes a source: perfgate does not compile it, and no commit brings it along.
+bool is_built(const model::SourceKernel& kernel, const std::string& suite) {
+    if (model::kind_of_source(kernel.file) == model::SourceKind::cuda) return false;
+    const fs::path file = (fs::path(suite).parent_path() / kernel.file).lexically_normal();
+    std::error_code error;
+    return !fs::exists(file, error) || git_ignores(file);
+}
+
 /// The Python files that a suite names, which must be there.
 std::size_t scripts_of(const std::string& text, const std::string& path) {
     const std::vector<suite::PythonFile> scripts = suite::needs_of_text(text, path).scripts;
@@ -159,7 +168,14 @@ Needs needs_of(const AdoptionChoice& choice, const std::string& config) {
             if (needs.own_plugin.empty() && !suite.plugins.empty()) {
                 needs.own_plugin = suite.plugins.front();
             }
+            std::set<std::string> sources;
             for (const suite::SuiteCase& each : suite.cases) {
+                const model::SourceKernel* const kernel = each.subject->kernel();
+                if (kernel != nullptr && needs.built.empty() &&
+                    sources.insert(kernel->file).second && is_built(*kernel, path)) {
+                    needs.built = fmt::format("{} is not here, or git ignores it",
+                                              util::printable(kernel->file));
+                }
                 needs.plugin = needs.plugin || each.inferred;
                 if (each.inferred && suite.plugins.empty() && unknown.empty()) {
                     unknown = notes.empty() ? "a workload is unknown" : notes.front();
@@ -174,7 +190,10 @@ Needs needs_of(const AdoptionChoice& choice, const std::string& config) {
                 each.subject->describe(said);
                 const std::string& program = said.command.front();
                 needs.python = needs.python || program.starts_with("python");
-                if (needs.built.empty() && is_built(program, path)) needs.built = program;
+                if (needs.built.empty() && is_built(program, path)) {
+                    needs.built =
+                        fmt::format("{} is no script that is here", util::printable(program));
+                }
             }
         } catch (const util::InputError& problem) {
             add_problem(problems,
@@ -439,7 +458,7 @@ Adopted adopted_by(const AdoptionChoice& choice, const Ci& ci, std::vector<std::
         adopted.build = *choice.build;
     } else if (const bool plugin = !choice.plugins.empty() || !adopted.needs.own_plugin.empty();
                plugin || !adopted.needs.built.empty()) {
-        // Sources, Python and scripts are measured as they are.
+        // Text is measured as it is: sources, Python and scripts.
         if (fs::exists("CMakeLists.txt", error)) {
             adopted.build = usual_build;
         } else if (plugin) {
@@ -449,9 +468,8 @@ Adopted adopted_by(const AdoptionChoice& choice, const Ci& ci, std::vector<std::
                                        : choice.plugins.front()));
         } else {
             warnings.push_back(fmt::format(
-                "{} is no script that is here, and there is no CMakeLists.txt: if a build makes "
-                "it, give --build COMMAND",
-                util::printable(adopted.needs.built)));
+                "{}, and there is no CMakeLists.txt: if a build makes it, give --build COMMAND",
+                adopted.needs.built));
         }
     }
     if (std::any_of(adopted.build.begin(), adopted.build.end(),

@@ -16,8 +16,8 @@ struct AdoptionChoice {
     /// Empty: configs/ci.yaml, which is written for these suites if it is absent.
     std::string config;
     std::vector<std::string> plugins;
-    /// One line; not given: CMake's if there is a CMakeLists.txt and the suites name a plugin or a
-    /// program that is no script; empty: nothing is built.
+    /// One line; not given: CMake's if there is a CMakeLists.txt and the suites name a plugin, a
+    /// program that is no script or machine code that git does not have; empty: nothing is built.
     std::optional<std::string> build;
     std::string ci;
     /// Labels, one for each kind of machine; empty: "gpu", or "quiet" if no case needs a GPU.

@@ -190,6 +190,10 @@ bool git_is_clean(const std::filesystem::path& folder) {
     return end.succeeded && end.text.empty();
 }
 
+bool git_ignores(const std::filesystem::path& file) {
+    return git_in(".", {"check-ignore", "--quiet", "--", file.string()}, for_output).succeeded;
+}
+
 std::optional<std::vector<GitFile>> git_files(const std::string& revision,
                                               const std::vector<std::string>& folders) {
     const std::string tree =

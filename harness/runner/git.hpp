@@ -23,6 +23,9 @@ std::string pull_request_of_ci();
 /// Whether the repository that `folder` is in has neither changed nor untracked files.
 bool git_is_clean(const std::filesystem::path& folder);
 
+/// Whether git leaves a file out of commits; false if that is not known.
+bool git_ignores(const std::filesystem::path& file);
+
 /// A file of a commit, as stored: nothing is checked out, and no filter is run.
 struct GitFile {
     std::string path;    ///< below the current folder

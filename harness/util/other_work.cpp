@@ -43,6 +43,64 @@ double share(double value) {
     return std::clamp(std::round(1e4 * value) / 1e4, 0.0, 1.0);
 }
 
+/// The folders of a control group and those above it, up to the top.
+std::vector<fs::path> folders_of(const fs::path& top, fs::path group) {
+    std::vector<fs::path> folders;
+    for (; !group.empty(); group = group.parent_path()) folders.push_back(top / group);
+    folders.push_back(top);
+    return folders;
+}
+
+/// Of the first version, where it is not known how long a quota stopped a group.
+bool has_old_quota(const fs::path& folder) {
+    std::istringstream text(text_of(folder / "cpu.cfs_quota_us"));
+    double quota = 0;
+    return text >> quota && quota > 0;
+}
+
+/// Of the second version. Nothing if it has a quota, and it is not known how long that stopped it.
+std::optional<ControlGroup> group_in(const fs::path& folder) {
+    ControlGroup group;
+    bool knows = false;
+    std::istringstream counters(text_of(folder / "cpu.stat"));
+    std::string name;
+    for (double value = 0; counters >> name >> value;) {
+        if (name == "usage_usec") group.used = 1e-6 * value;
+        if (name == "throttled_usec") group.stopped = 1e-6 * value;
+        knows = knows || name == "throttled_usec";
+    }
+    std::istringstream text(text_of(folder / "cpu.max"));
+    double quota = 0;
+    const bool has_quota = static_cast<bool>(text >> quota);  // no "max"
+    return has_quota && !knows ? std::nullopt : std::optional(group);
+}
+
+/// Those of this process, from its own to the root. Nothing if one has a quota, and it is not known
+/// how long that stopped it.
+std::optional<std::vector<ControlGroup>> groups_now() {
+    std::vector<ControlGroup> found;
+    std::istringstream groups(text_of("/proc/self/cgroup"));
+    for (std::string line; std::getline(groups, line);) {
+        // "4:cpu,cpuacct:/job"; "0::/job" is of the second version.
+        const std::size_t first = line.find(':'), second = line.find(':', first + 1);
+        if (first == std::string::npos || second == std::string::npos) continue;
+        const std::string controllers = line.substr(first + 1, second - first - 1);
+        const fs::path group = fs::path(line.substr(second + 1)).relative_path();
+        const fs::path top = fs::path("/sys/fs/cgroup") / controllers;
+        if (controllers.empty()) {
+            for (const fs::path& folder : folders_of(top, group)) {
+                const auto known = group_in(folder);
+                if (!known) return std::nullopt;
+                found.push_back(*known);
+            }
+        } else if ((',' + controllers + ',').find(",cpu,") != std::string::npos &&
+                   std::ranges::any_of(folders_of(top, group), has_old_quota)) {
+            return std::nullopt;
+        }
+    }
+    return found;
+}
+
 }  // namespace
 
 void ProcessorTimes::add(double used, double taken) {
@@ -152,7 +210,7 @@ std::optional<OtherWork> OtherWorkWatch::result(std::chrono::duration<double> ow
     CPU_AND(&shared, &of_self, &usable_);
     if (!knows_self || CPU_COUNT(&shared) != 0) times.all = grown(self, times.all);
     for (std::size_t i = 0; i < groups->size(); ++i) {  // the highest that was stopped
-        const Group &before = (*groups_)[i], &now = (*groups)[i];
+        const ControlGroup &before = (*groups_)[i], &now = (*groups)[i];
         if (now.stopped > before.stopped) times.group = grown(self, grown(before.used, now.used));
     }
     return other_work_in(times);
@@ -185,41 +243,6 @@ std::map<std::size_t, OtherWorkWatch::Processor> OtherWorkWatch::processors_now(
         if (fields) processors[*number] = {(user + nice + system) / tick, stolen / tick};
     }
     return processors;
-}
-
-std::optional<std::vector<OtherWorkWatch::Group>> OtherWorkWatch::groups_now() {
-    std::vector<Group> found;
-    std::istringstream groups(text_of("/proc/self/cgroup"));
-    for (std::string line; std::getline(groups, line);) {
-        const std::size_t first = line.find(':'), second = line.find(':', first + 1);
-        if (first == std::string::npos || second == std::string::npos) continue;
-        const std::string controllers = line.substr(first + 1, second - first - 1);
-        const bool counts = controllers.empty();  // the second version
-        if (!counts && (',' + controllers + ',').find(",cpu,") == std::string::npos) continue;
-        const fs::path top = fs::path("/sys/fs/cgroup") / controllers;
-        fs::path folder = fs::path(line.substr(second + 1)).relative_path();
-        for (bool last = false; !last; folder = folder.parent_path()) {
-            last = folder.empty();
-            std::istringstream first_version(text_of(top / folder / "cpu.cfs_quota_us"));
-            if (double quota = 0; first_version >> quota && quota > 0) return std::nullopt;
-            if (!counts) continue;
-            std::istringstream second_version(text_of(top / folder / "cpu.max"));
-            double quota = 0;
-            const bool has_quota = static_cast<bool>(second_version >> quota);  // no "max"
-            std::istringstream counters(text_of(top / folder / "cpu.stat"));
-            Group group;
-            bool knows = false;
-            std::string name;
-            for (double value = 0; counters >> name >> value;) {
-                if (name == "usage_usec") group.used = 1e-6 * value;
-                if (name == "throttled_usec") group.stopped = 1e-6 * value;
-                knows = knows || name == "throttled_usec";
-            }
-            if (has_quota && !knows) return std::nullopt;
-            found.push_back(group);
-        }
-    }
-    return found;
 }
 
 }  // namespace perfgate::util

@@ -48,6 +48,11 @@ struct ProcessorTimes {
 /// time is due to others.
 OtherWork other_work_in(const ProcessorTimes& times);
 
+/// Seconds of a control group; one without a quota is never stopped.
+struct ControlGroup {
+    double used = 0, stopped = 0;
+};
+
 /// Watches processes from its construction on.
 class OtherWorkWatch {
   public:
@@ -72,14 +77,6 @@ class OtherWorkWatch {
     };
     static std::map<std::size_t, Processor> processors_now();
 
-    /// A control group; one without a quota is never stopped.
-    struct Group {
-        double used = 0, stopped = 0;
-    };
-    /// Of this process, from its own to the root. Nothing if one has a quota, and it is not known
-    /// how long that stopped it.
-    static std::optional<std::vector<Group>> groups_now();
-
     /// Processor time of this process.
     static double used_by_self();
 
@@ -93,8 +90,8 @@ class OtherWorkWatch {
     bool watches_itself_ = false;
     double self_ = 0;
     std::map<std::size_t, Processor> processors_;
-    cpu_set_t usable_{};  ///< by the process that ran longest
-    std::optional<std::vector<Group>> groups_;
+    cpu_set_t usable_{};                               ///< by the process that ran longest
+    std::optional<std::vector<ControlGroup>> groups_;  ///< as groups_now() has them
     std::map<std::pair<pid_t, pid_t>, Thread> threads_;
     std::uint64_t ran_ns_ = 0, waited_ns_ = 0;
     bool knows_threads_ = false;

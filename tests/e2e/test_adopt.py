@@ -7,6 +7,7 @@ import hashlib
 import os
 import pathlib
 import re
+import subprocess
 
 import yaml
 
@@ -305,6 +306,22 @@ class Adopt(tool.Case):
         self.assert_one_line(self.adopt().stderr, "warning", "./bench is no script", "--build COMMAND")
         self.suite(PYTHON, target="none", metric="gpu_time")
         self.assert_one_line(self.refused(), "suites/s.yaml:3:5: there is no file")
+
+    def test_machine_code_that_git_does_not_have_is_built(self):
+        (self.folder / ".git").rmdir()
+        subprocess.run(["git", "init", "-q"], cwd=self.folder, check=True)
+        self.suite(SOURCE.replace("k.cu", "../build/k.cubin"))
+        warning = ("warning: ../build/k.cubin is not here, or git ignores it, and there is no CMakeLists.txt", "--build COMMAND")
+        self.assert_one_line(self.adopt().stderr, *warning)
+        self.write("build/k.cubin", "")
+        self.assertEqual("", self.adopt().stderr)
+        self.write(".gitignore", "build/\n")
+        self.assert_one_line(self.adopt().stderr, *warning)
+        done = self.adopt("--build", "nvcc -cubin -o build/k.cubin k.cu")
+        self.assertEqual("", done.stderr)
+        self.assertIn("nvcc -cubin", str(self.workflow()))
+        self.write("CMakeLists.txt", "")
+        self.assertIn("built by: cmake", self.adopt().stdout)
 
     def test_each_kind_of_machine_measures(self):
         self.suite(GPU)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of a program's case, from recordings that are made here.
+// The kernels, times and memory of a program's pieces, from recordings that are made here.
 #include "kinds/command/pieces.hpp"
 
 #include <gtest/gtest.h>
@@ -11,10 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "recorded_program.hpp"
+#include "recorded_pieces.hpp"
 
 namespace perfgate::command {
 namespace command_pieces_test {
+
+using namespace recorded_pieces;
 
 /// A recording of one process, built up call by call; each launch takes 1 µs on the host.
 class Process {
@@ -147,8 +149,6 @@ std::vector<model::Kernel> kernels(Process process, const command::Piece& piece)
     recordings.push_back(process.take());
     return kernels_of(Recorded(std::move(recordings)), piece);
 }
-
-const command::Piece step{command::Piece::Kind::range, "step", "", false, 0};
 
 PieceValues values(Process process, const command::Piece& piece = step) {
     std::vector<activity::Recording> recordings;
@@ -338,18 +338,16 @@ activity::Program waiting_step() {
 }
 
 TEST(IdleShare, HasWhatTheHostDidAsItsDetail) {
-    activity::Program program = waiting_step();
-    std::vector<activity::Recording> recordings(2, program.recording());
-    const Recorded recorded(std::move(recordings));
-    const ApiCount found = api_counts_of(recorded, step).at("idle_share");
+    const auto recorded = recorded_of({waiting_step(), waiting_step()});
+    const ApiCount found = api_counts_of(*recorded, step).at("idle_share");
     EXPECT_EQ(found.count, std::nullopt) << "it is measured in another recording";
     EXPECT_EQ(found.detail,
               "after cudaStreamSynchronize 200.0 ns, in cudaMalloc 200.0 ns, nothing submitted "
               "50.00 ns per instance");
-    EXPECT_EQ(api_counts_of(recorded, {}).at("idle_share").detail,
+    EXPECT_EQ(api_counts_of(*recorded, {}).at("idle_share").detail,
               "after cudaStreamSynchronize 400.0 ns, in cudaMalloc 400.0 ns")
         << "of all processes, from the first work on";
-    EXPECT_EQ(api_counts_of(recorded, {}).at("syncs").count, 2);
+    EXPECT_EQ(api_counts_of(*recorded, {}).at("syncs").count, 2);
 }
 
 TEST(IdleShare, WithoutIdleTimeHasNoDetail) {
@@ -357,19 +355,7 @@ TEST(IdleShare, WithoutIdleTimeHasNoDetail) {
     program.range("step", {100, 200})
         .kernel("a", 100, {100, 300})
         .call("cudaLaunchKernel", {100, 110});
-    std::vector<activity::Recording> recordings(1, program.recording());
-    EXPECT_FALSE(api_counts_of(Recorded(std::move(recordings)), step).contains("idle_share"));
-}
-
-std::unique_ptr<Recorded> recorded_of(const std::vector<activity::Program>& processes) {
-    std::vector<activity::Recording> recordings;
-    for (const activity::Program& each : processes) recordings.push_back(each.recording());
-    return std::make_unique<Recorded>(std::move(recordings));
-}
-
-std::vector<double> samples(const std::vector<activity::Program>& processes,
-                            const command::Piece& piece, const std::string& metric) {
-    return values_of(*recorded_of(processes), piece).samples.at(metric);
+    EXPECT_FALSE(api_counts_of(*recorded_of({program}), step).contains("idle_share"));
 }
 
 TEST(LongestIdle, IsTheLongestGapOfEachInstance) {
@@ -434,22 +420,8 @@ TEST(LongestIdle, HasWhatTheHostDidInTheLongestGapsAsItsDetail) {
     EXPECT_FALSE(api_counts_of(*recorded_of({busy}), step).contains("longest_idle"));
 }
 
-/// A program of two steps, before which it holds 100 bytes of a device.
-activity::Program two_steps() {
-    activity::Program program;
-    program.level("api")
-        .allocation(10, 0x1000, 100)
-        .range("step", {100, 200})
-        .kernel("a", 110, {120, 130})
-        .range("step", {300, 400})
-        .kernel("a", 310, {320, 330});
-    return program;
-}
-
 ApiCount memory_peak(const std::vector<activity::Program>& processes, const command::Piece& piece) {
-    std::vector<activity::Recording> recordings;
-    for (const activity::Program& each : processes) recordings.push_back(each.recording());
-    return api_counts_of(Recorded(std::move(recordings)), piece).at("memory_peak");
+    return api_counts_of(*recorded_of(processes), piece).at("memory_peak");
 }
 
 TEST(MemoryPeak, OfARangeIsTheMostWhileAnInstanceIsOpen) {
@@ -625,318 +597,6 @@ TEST(Copies, OfSeveralProcessesAreASum) {
     EXPECT_EQ(samples({one, other}, {}, "copy_time"), std::vector<double>{150});
     EXPECT_EQ(samples({one, other}, {}, "exposed_copy_share"),
               std::vector<double>{100 * 100.0 / 600});
-}
-
-constexpr const char* reduce = "ncclDevKernel_AllReduce";
-
-/// A rank with a step for each list of kernels, which begin at these times after the step's begin.
-activity::Program rank(const std::vector<std::vector<std::uint64_t>>& begins,
-                       const char* symbol = reduce) {
-    activity::Program program;
-    program.clock({5000, 6'000'000, 1}).clock({7'000'000, 7'000'050, 2});
-    std::uint64_t at = 0;
-    for (const auto& kernels : begins) {
-        program.range("step", {at + 1, at + 1000}).kernel("gemm", at + 1, {at + 1, at + 900});
-        for (const std::uint64_t begin : kernels) {
-            program.kernel(symbol, at + 10, {at + begin, at + begin + 5});
-        }
-        at += 1000;
-    }
-    return program;
-}
-
-TEST(CommunicationSkew, IsTheMedianOverTheKernelsOfLatestLessEarliestBegin) {
-    const std::vector<activity::Program> ranks{rank({{100, 200, 300}, {100}, {}}),
-                                               rank({{110, 250, 301}, {160}, {}}),
-                                               rank({{90, 220, 302}, {130}, {}})};
-    EXPECT_EQ(samples(ranks, step, "communication_skew"), (std::vector<double>{20, 60}));
-    // Of the program: 20, 50, 2 and 60.
-    EXPECT_EQ(samples(ranks, {}, "communication_skew"), std::vector<double>{35});
-    EXPECT_EQ(values_of(*recorded_of(ranks), step).communicating, 3U);
-}
-
-TEST(CommunicationSkew, MatchesInstancesByTheirPlaceAmongThoseThatCount) {
-    command::Piece skipping = step;
-    skipping.skip = 1;
-    EXPECT_EQ(samples({rank({{100}, {100}}), rank({{900}, {130}})}, skipping, "communication_skew"),
-              std::vector<double>{30});
-}
-
-TEST(CommunicationSkew, IsNotAboutProcessesWithoutCommunication) {
-    const std::vector<activity::Program> ranks{rank({{100}}), rank({{}, {}}), rank({{107}})};
-    for (const command::Piece& piece : {step, command::Piece{}}) {
-        EXPECT_EQ(samples(ranks, piece, "communication_skew"), std::vector<double>{7});
-        EXPECT_EQ(values_of(*recorded_of(ranks), piece).communicating, 2U);
-    }
-}
-
-TEST(CommunicationSkew, IsNotKnownWithAReason) {
-    const auto reason = [](const std::vector<activity::Program>& ranks,
-                           const command::Piece& piece = step) {
-        const PieceValues found = values_of(*recorded_of(ranks), piece);
-        EXPECT_EQ(found.problem, "");
-        EXPECT_FALSE(found.samples.contains("communication_skew"));
-        return found.not_known.at("communication_skew");
-    };
-    for (const command::Piece& piece : {step, command::Piece{}}) {
-        EXPECT_EQ(reason({rank({{100}})}, piece),
-                  "1 process with NCCL or NVSHMEM kernels; a skew is between several");
-        EXPECT_EQ(reason({rank({{}}), rank({{}})}, piece),
-                  "0 processes with NCCL or NVSHMEM kernels; a skew is between several");
-        EXPECT_EQ(reason({rank({{100, 200}}), rank({{100}})}, piece),
-                  "the processes' NCCL and NVSHMEM kernels differ: in instance 1 one has 2 and "
-                  "another 1");
-        EXPECT_EQ(reason({rank({{100}}), rank({{100}}, "ncclDevKernel_Broadcast")}, piece),
-                  "the processes' NCCL and NVSHMEM kernels differ: in instance 1 kernel 1 is "
-                  "ncclDevKernel_AllReduce in one and ncclDevKernel_Broadcast in another");
-        EXPECT_EQ(reason({rank({{100}}), two_steps()
-                                             .kernel(reduce, 150, {150, 160})
-                                             .kernel(reduce, 350, {350, 360})
-                                             .clock({1, 2'000'000'000, 3})},
-                         piece),
-                  "CUPTI's clock is not the host's real time in all processes, so their times "
-                  "cannot be compared");
-    }
-    EXPECT_EQ(reason({rank({{100}, {100}}), rank({{100}})}),
-              "the processes have different numbers of instances: 2 and 1");
-    EXPECT_EQ(reason({rank({{100}, {100}}), rank({{100}, {}})}),
-              "the processes' NCCL and NVSHMEM kernels differ: in instance 2 one has 1 and "
-              "another 0");
-}
-
-// --- what the processes communicate
-
-/// A rank with a step for each list of calls: their bytes and when their kernels begin after the
-/// step's begin. They end together with the others', 500 after it; a step's other kernel runs from
-/// 1 to `computes`.
-activity::Program nccl_rank(
-    std::uint32_t number,
-    const std::vector<std::vector<std::pair<std::uint64_t, std::uint64_t>>>& steps,
-    std::uint64_t computes = 100, std::uint64_t communicator = 7) {
-    activity::Program program;
-    program.communicator(communicator, 2, number).field("rank", std::to_string(number));
-    program.clock({7'000'000, 7'000'050, 2});
-    std::uint64_t at = 1000;
-    for (const auto& calls : steps) {
-        program.range("step", {at, at + 1000}).kernel("gemm", at + 1, {at + 1, at + computes});
-        std::uint64_t host = at + 10;
-        for (const auto& [bytes, begin] : calls) {
-            program.nccl("ncclAllReduce", {host, host + 10}, communicator, bytes);
-            program.kernel(reduce, host + 5, {at + begin, at + 500});
-            host += 20;
-        }
-        at += 1000;
-    }
-    return program;
-}
-
-TEST(Communication, CallsAndBytesOfAllProcessesAreMeansOfTheInstances) {
-    const PieceValues found = values_of(
-        *recorded_of({nccl_rank(0, {{{1000, 200}, {2000, 300}}, {{1000, 200}, {2000, 300}}}),
-                      nccl_rank(1, {{{1000, 210}, {2000, 320}}, {{1000, 250}, {2000, 360}}})}),
-        step);
-    EXPECT_EQ(found.counts.at("communication_calls"), 2);
-    EXPECT_EQ(found.counts.at("communicated_bytes"), 3000);
-    EXPECT_EQ(found.details.at("communicated_bytes"),
-              "AllReduce of 1.953 KiB × 1, AllReduce of 1000 B × 1");
-    EXPECT_EQ(found.samples.at("communication_skew"), (std::vector<double>{15, 55}));
-    EXPECT_EQ(found.details.at("communication_skew"),
-              "rank 1 began last in 4 of 4, 35.00 ns after the first");
-}
-
-TEST(Communication, TheBusBandwidthIsThatOfTheTimeWithoutWaiting) {
-    // Of two ranks everything crosses the bus once; the last one begins 300 after the step.
-    const std::vector<activity::Program> ranks{nccl_rank(0, {{{1000, 200}}}),
-                                               nccl_rank(1, {{{1000, 300}}})};
-    EXPECT_EQ(samples(ranks, step, "bus_bandwidth"), std::vector<double>{1000 * 1e9 / 200});
-}
-
-TEST(Communication, TheOwnSpanLeavesOutWhatAProcessOnlyWaits) {
-    // In turns each waits for the other, 100 long, the first while its own kernel still runs
-    // for 50.
-    const std::vector<activity::Program> ranks{nccl_rank(0, {{{1000, 200}, {1000, 400}}}, 250),
-                                               nccl_rank(1, {{{1000, 300}, {1000, 300}}})};
-    const PieceValues found = values_of(*recorded_of(ranks), step);
-    EXPECT_EQ(found.samples.at("span"), (std::vector<double>{1000, 1000}));
-    EXPECT_EQ(found.samples.at("own_span"), std::vector<double>{950});
-    // One that never waits keeps its span.
-    EXPECT_EQ(
-        samples({nccl_rank(0, {{{1000, 200}}}), nccl_rank(1, {{{1000, 300}}})}, step, "own_span"),
-        std::vector<double>{1000});
-}
-
-TEST(Communication, TwoGroupsOfProcessesAreApart) {
-    const PieceValues found = values_of(
-        *recorded_of({nccl_rank(0, {{{1000, 200}}}),
-                      nccl_rank(1, {{{1000, 230}}}).field("pid", "12"),
-                      nccl_rank(0, {{{1000, 100}}}, 50, 8), nccl_rank(1, {{{1000, 110}}}, 50, 8)}),
-        step);
-    EXPECT_EQ(found.details.at("communication_skew"),
-              "rank 1 of process 12 began last in 1 of 2, 30.00 ns after the first");
-    EXPECT_EQ(found.samples.at("communication_skew"), std::vector<double>{20})
-        << "the median of 30 and 10, not 130";
-}
-
-TEST(Communication, IsNotCountedWithAReason) {
-    const PieceValues old = values_of(*recorded_of({rank({{100}}), rank({{110}})}), step);
-    EXPECT_FALSE(old.counts.contains("communicated_bytes"));
-    EXPECT_EQ(old.not_known.at("communicated_bytes"),
-              "NCCL's kernels are on record and its calls are not: NCCL 2.24 or newer reports them "
-              "through NVTX, unless NCCL_NVTX_DISABLE is set");
-    EXPECT_TRUE(old.not_known.contains("bus_bandwidth"));
-    EXPECT_EQ(old.samples.at("communication_skew"), std::vector<double>{10});
-    const PieceValues one = values_of(*recorded_of({nccl_rank(0, {{{1000, 200}}})}), step);
-    EXPECT_EQ(one.counts.at("communicated_bytes"), 1000);
-    EXPECT_EQ(one.not_known.at("bus_bandwidth"),
-              "1 process with NCCL or NVSHMEM kernels; a skew is between several");
-    const PieceValues differ = values_of(
-        *recorded_of({nccl_rank(0, {{{1000, 200}}}), nccl_rank(1, {{{1000, 200}, {1000, 300}}})}),
-        step);
-    EXPECT_EQ(differ.not_known.at("own_span"),
-              "the processes' calls of NCCL differ: of communicator 7 one made 1 and another 2");
-    EXPECT_FALSE(differ.samples.contains("bus_bandwidth"));
-}
-
-TEST(Communication, IsNotCountedWhereAKernelRunsOutsideOfTheCalls) {
-    const auto untold = [](std::uint32_t number, std::size_t kernels) {
-        activity::Program program = nccl_rank(number, {{{1000, 200}}});
-        for (std::size_t i = 0; i < kernels; ++i) {
-            program.kernel(reduce, 1500 + i, {1600 + 10 * i, 1605 + 10 * i});
-        }
-        return program;
-    };
-    for (const command::Piece& piece : {step, command::Piece{}}) {
-        const PieceValues found = values_of(*recorded_of({untold(0, 1), untold(1, 1)}), piece);
-        EXPECT_FALSE(found.counts.contains("communicated_bytes"));
-        EXPECT_FALSE(found.counts.contains("communication_calls"));
-        EXPECT_TRUE(found.not_known.at("communicated_bytes").starts_with("communication kernels"));
-        EXPECT_TRUE(found.samples.contains("communication_skew")) << "by the order of kernels";
-        const PieceValues differ = values_of(*recorded_of({untold(0, 1), untold(1, 2)}), piece);
-        EXPECT_EQ(differ.not_known.at("communication_skew"),
-                  "the processes' NCCL and NVSHMEM kernels differ: in instance 1 one has 2 and "
-                  "another 3");
-    }
-}
-
-TEST(Communication, IsNotCountedWhereACallDoesNotSayWhatItMoves) {
-    const auto counts = [](bool alone) {
-        activity::Program program;
-        program.communicator(7, 2, 0).range("step", {1000, 2000});
-        if (!alone) program.nccl("ncclGroupStart", {1010, 1012});
-        program.nccl("ncclSend", {1014, 1020}).nccl("ncclRecv", {1022, 1030}, 7, 600);
-        if (!alone) program.nccl("ncclGroupEnd", {1040, 1060});
-        program.kernel(reduce, alone ? 1015 : 1050, {1070, 1090});
-        program.kernel(reduce, alone ? 1025 : 1051, {1100, 1190});
-        return values_of(*recorded_of({program}), step).counts;
-    };
-    EXPECT_FALSE(counts(true).contains("communicated_bytes"));
-    EXPECT_FALSE(counts(false).contains("communicated_bytes"));
-}
-
-TEST(Communication, OfAGroupWithTwoCommunicatorsIsCounted) {
-    activity::Program program;
-    program.communicator(7, 2, 0).range("step", {1000, 2000}).nccl("ncclGroupStart", {1010, 1012});
-    program.nccl("ncclAllReduce", {1014, 1020}, 7, 1000);
-    program.nccl("ncclAllReduce", {1022, 1030}, 8, 600).nccl("ncclGroupEnd", {1040, 1060});
-    program.kernel(reduce, 1050, {1070, 1090}).kernel(reduce, 1051, {1100, 1190});
-    EXPECT_EQ(values_of(*recorded_of({program}), step).counts.at("communicated_bytes"), 1600);
-}
-
-TEST(Communication, OfAProgramWithoutAnyIsNothing) {
-    const PieceValues found = values_of(*recorded_of({two_steps()}), step);
-    EXPECT_EQ(found.counts.at("communicated_bytes"), 0);
-    EXPECT_EQ(found.counts.at("communication_calls"), 0);
-}
-
-// --- what the GPU measured
-
-TEST(SampledValues, AreMeansOfEachInstanceAndBytesOfLinks) {
-    activity::Program program;
-    program.range("step", {100, 200}).kernel("a", 110, {120, 300});
-    program.range("step", {400, 450}).kernel("a", 410, {420, 500});
-    program.sample({100, 200}, {50, 10, 1, 2, 0, 1e9F, 0})
-        .sample({200, 300}, {100, 30, 3, 4, 0, 0, 0});
-    program.sample({400, 500}, {20, 0, 0, 0, 0, 1e9F, 1e9F});
-    const auto recorded = recorded_of({program});
-    const SampledValues found = sampled_values_of(*recorded, step);
-    EXPECT_EQ(found.problem, "");
-    EXPECT_EQ(found.samples.at("sm_active"), (std::vector<double>{75, 20}));
-    EXPECT_EQ(found.samples.at("dram_bandwidth"), (std::vector<double>{5, 0}));
-    EXPECT_EQ(found.samples.at("pcie_bytes"), (std::vector<double>{100, 200}));
-    EXPECT_FALSE(found.samples.contains("nvlink_bytes"));
-    EXPECT_EQ(sampled_values_of(*recorded, {}).samples.at("sm_active").size(), 1U);
-}
-
-TEST(SampledValues, AreAbsentWhereAnInstanceWasNotSampledEnough) {
-    const auto sampled = [](std::uint64_t first, std::uint64_t last) {
-        activity::Program program;
-        program.range("step", {1000, 2000}).kernel("a", 1000, {1000, 2000});
-        program.range("step", {3000, 4000}).kernel("b", 3000, {3000, 4000});
-        activity::Program loader;
-        loader.range("step", {5000, 5100});
-        program.sample({first, 2000}, {50, 10, 1, 2, 0, 1e9F, 0});
-        program.sample({3000, last}, {50, 10, 1, 2, 0, 1e9F, 0});
-        return sampled_values_of(*recorded_of({program, loader}), step);
-    };
-    const SampledValues most = sampled(1040, 4000);
-    EXPECT_EQ(most.samples.at("pcie_bytes"), (std::vector<double>{1000, 1000}));
-    EXPECT_EQ(most.samples.at("sm_active").size(), 2U);
-    EXPECT_TRUE(most.details.empty());
-    const SampledValues some = sampled(1000, 3940);
-    EXPECT_FALSE(some.samples.contains("pcie_bytes")) << "a 17th was not sampled";
-    EXPECT_EQ(some.samples.at("sm_active").size(), 2U);
-    EXPECT_NE(some.absent, "");
-    EXPECT_TRUE(sampled(1000, 3400).samples.empty()) << "one of two instances is not known";
-    const SampledValues late = sampled(1900, 4000);
-    EXPECT_EQ(late.samples.at("pcie_bytes"), std::vector<double>{1000});
-    EXPECT_EQ(late.details.at("pcie_bytes"),
-              "1 of 2 instances; the others began before the GPU was sampled");
-}
-
-TEST(SampledValues, BytesOfAProgramWhoseBeginWasNotSampledAreAbsent) {
-    activity::Program program;
-    program.kernel("a", 1000, {1000, 2000}).sample({1300, 2000}, {50, 10, 1, 2, 0, 1e9F, 0});
-    const SampledValues found = sampled_values_of(*recorded_of({program}), {});
-    EXPECT_FALSE(found.samples.contains("pcie_bytes"));
-    EXPECT_EQ(found.samples.at("sm_active"), std::vector<double>{50});
-}
-
-TEST(SampledValues, BytesAtAnEndOfTheRangeCount) {
-    const auto bytes = [](std::uint64_t last) {
-        activity::Program program;
-        program.range("step", {1000, 2000}).kernel("a", 1000, {1000, 2000});
-        program.sample({1000, last}, {50, 10, 1, 2, 0, 0, 0});
-        program.sample({last, 2100}, {50, 10, 1, 2, 0, 1e9F, 0});
-        return sampled_values_of(*recorded_of({program}), step).samples;
-    };
-    EXPECT_EQ(bytes(1900).at("pcie_bytes"), std::vector<double>{100});
-    EXPECT_FALSE(bytes(1400).contains("pcie_bytes"))
-        << "most of it is of one sample across its end";
-}
-
-TEST(SampledValues, BytesAreOfAllDevicesThatWorked) {
-    activity::Program program;
-    program.range("step", {100, 300}).kernel("a", 110, {120, 300});
-    program.kernel("b", 115, {120, 300}).sample({100, 300}, {50, 10, 1, 2, 0, 1e9F, 0});
-    std::vector<activity::Recording> recordings(1, program.recording());
-    recordings[0].records.kernels[1].place.device = 1;
-    const SampledValues found = sampled_values_of(Recorded(std::move(recordings)), step);
-    EXPECT_FALSE(found.samples.contains("pcie_bytes"));
-    EXPECT_TRUE(found.samples.contains("sm_active"));
-}
-
-TEST(SampledValues, AreAbsentWithAReason) {
-    EXPECT_EQ(sampled_values_of(*recorded_of({two_steps()}), step).problem,
-              "the GPU was not sampled while the program used it");
-    activity::Program before = two_steps();
-    before.sample({0, 1}, {50});
-    const SampledValues found = sampled_values_of(*recorded_of({before}), step);
-    EXPECT_TRUE(found.samples.empty());
-    EXPECT_NE(found.absent, "");
-    Piece other = step;
-    other.pattern = "nothing";
-    EXPECT_EQ(sampled_values_of(*recorded_of({before}), other).problem,
-              "nothing matches 'nothing' in the run in which the GPU was sampled");
 }
 
 TEST(LegacyStreamLaunches, AreCountedButForThoseOfGraphs) {

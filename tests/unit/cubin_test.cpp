@@ -157,6 +157,45 @@ TEST(Cubin, CountsAndOffsetsThatLieAreRefused) {
         ElfImage(with_header(base, [](Header& header) { header.e_shoff = 0; })).sections().empty());
 }
 
+/// An image of only section headers and, behind them, a text that each section has as its name or
+/// its content.
+Image of_sections_that_share(std::size_t sections, bool names) {
+    const std::size_t shared = sizeof(Elf64_Ehdr) + sections * sizeof(Elf64_Shdr);
+    Image base = with_header(image("base"), [&](Elf64_Ehdr& header) {
+        header.e_shoff = sizeof header;
+        header.e_shnum = static_cast<Elf64_Half>(sections);
+        header.e_shstrndx = 1;
+    });
+    base.assign(base.begin(), base.begin() + sizeof(Elf64_Ehdr));
+    base.resize(shared, 0);
+    base.resize(shared + (std::size_t{1} << 16), 'n');
+    base.back() = '\0';
+    for (std::size_t i = 1; i < sections; ++i) {
+        Elf64_Shdr section{};
+        section.sh_type = SHT_PROGBITS;
+        section.sh_offset = shared;
+        section.sh_name = i == 1 || names ? 0 : (1U << 16) - 1;
+        section.sh_size = i == 1 || !names ? std::size_t{1} << 16 : 0;
+        std::memcpy(&base[sizeof(Elf64_Ehdr) + i * sizeof section], &section, sizeof section);
+    }
+    return base;
+}
+
+TEST(Cubin, SectionsThatShareNamesOrBytesTakeNoLongerThanTheFile) {
+    for (const bool names : {true, false}) {
+        EXPECT_EQ(message_of(of_sections_that_share(3, names)), "(no error)");
+        EXPECT_NE(message_of(of_sections_that_share(1000, names)).find("share"), std::string::npos);
+    }
+}
+
+TEST(Cubin, ItsKernelsAreThoseOfTheSource) {
+    const Image second = image("second");
+    const ElfImage cubin(second);
+    const auto listed = kernels(cubin);
+    EXPECT_EQ(std::set<std::string>(listed.begin(), listed.end()),
+              (std::set<std::string>{"a_second_kernel", "scale", "through_helper"}));
+}
+
 TEST(Cubin, CutAnywhereItIsRefusedOrRead) {
     const Image base = image("relocatable_base");
     std::size_t refused = 0;

@@ -1,95 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "review/review.hpp"
-
+// What weakens the gate in a suite or a baseline, and how review says so.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "document/baseline.hpp"
-#include "suite/profile.hpp"
-#include "suite_catalogue.hpp"
+#include "unit/review_fixture.hpp"
 
 namespace perfgate::review {
-namespace {
+namespace review_test {
 
-constexpr const char* suite_text = R"(name: gemm
-defaults:
-  metrics: [gpu_time, registers]
-  tolerances: {gpu_time: 3%, registers: {worse: 0%, abs: 2}}
-workloads:
-  - workload: gemm
-    variants: [naive, tiled]
-    tags: [quick, nightly]
-    params: {m: 64, n: 64}
-    matrix: {k: [64, 128]}
-expect:
-  gemm/tiled.gpu_time: "<= 0.5 * gemm/naive.gpu_time"
-)";
-constexpr const char* profile_text = R"(backend: cuda
-policy: {no_baseline: fail, inconclusive: fail, false_alarms: 1%, changed: {driver: refuse}}
-junit_profile: strict
-baselines: baselines
-processes: 8
-creep: 5%
-canary: true
-prove: true
-)";
-constexpr const char* suite_path = "suites/gemm.yaml";
-constexpr const char* profile_path = "configs/ci.yaml";
-constexpr const char* baseline_path = "baselines/nvidia-x/gemm.json";
-constexpr const char* ledger_path = "baselines/nvidia-x/gemm.ledger.jsonl";
-
-model::MetricSeries series(double value) {
-    model::Batch batch;
-    batch.device = "b888";
-    batch.samples = {value, value, value};
-    model::Batch other = batch;
-    other.process = 1;
-    other.samples = {value * 1.25, value, value * 0.75};
-    return {"ns", value, "activity/cold", {batch, other}};
-}
-
-model::Baseline baseline() {
-    model::Baseline result;
-    result.suite = "gemm";
-    result.device.key = "nvidia-x";
-    model::BaselineCase expected;
-    expected.metrics["gpu_time"] = series(100);
-    expected.metrics["ipc"] = series(2);
-    expected.metrics["ipc"].unit = "ratio";
-    expected.acknowledged["gpu_time"] = {"2026-12-31", "ada", "known", series(120)};
-    expected.anchors["gpu_time"] = 90;
-    result.cases["gemm/naive[k=64]"] = expected;
-    result.cases["gemm/tiled[k=64]"] = expected;
-    return result;
-}
-
-Files files() {
-    return {
-        {suite_path, {FileRole::suite, suite_text, ""}},
-        {profile_path, {FileRole::profile, profile_text, ""}},
-        {baseline_path, {FileRole::baseline, document::write_baseline(baseline()), ""}},
-        {ledger_path, {FileRole::ledger, "head\nfirst\nsecond\n", ""}},
-    };
-}
-
-std::vector<Finding> reviewed(const Files& before, const Files& after) {
-    return review(before, after, suite::test::workloads()).findings;
-}
-
-/// The files with `from` replaced once in one of them.
-Files edited(const std::string& path, const std::string& from, const std::string& to,
-             Files result = files()) {
-    std::string& text = result.at(path).content;
-    const std::size_t at = text.find(from);
-    EXPECT_NE(at, std::string::npos) << from;
-    if (at != std::string::npos) text.replace(at, from.size(), to);
-    return result;
-}
+using namespace review_fixture;
 
 Files with_baseline(const std::function<void(model::Baseline&)>& edit) {
     model::Baseline changed = baseline();
@@ -99,25 +23,8 @@ Files with_baseline(const std::function<void(model::Baseline&)>& edit) {
     return result;
 }
 
-std::vector<Finding> of_edit(const std::string& path, const std::string& from,
-                             const std::string& to) {
-    return reviewed(files(), edited(path, from, to));
-}
-
 std::vector<Finding> of_baseline(const std::function<void(model::Baseline&)>& edit) {
     return reviewed(files(), with_baseline(edit));
-}
-
-/// "tolerance raised gpu_time: 3 % → 5 % (4)": with the number of cases.
-std::string in_words(const std::vector<Finding>& findings) {
-    std::string text;
-    for (const Finding& finding : findings) {
-        if (!text.empty()) text += "; ";
-        text += std::string(to_text(finding.kind)) + ' ' + finding.subject + ": " + finding.before +
-                " → " + finding.after;
-        if (!finding.cases.empty()) text += " (" + std::to_string(finding.cases.size()) + ')';
-    }
-    return text;
 }
 
 TEST(Review, FindsNothingWhereNothingChanged) {
@@ -416,114 +323,6 @@ TEST(Review, FindsARemovedOrWeakerRelation) {
     EXPECT_EQ(changed("gemm/naive.gpu_time / -1"), 1U);
 }
 
-TEST(Review, FindsALoweredProfile) {
-    const auto found = [](const std::string& from, const std::string& to) {
-        return in_words(of_edit(profile_path, from, to));
-    };
-    EXPECT_EQ(found("no_baseline: fail", "no_baseline: skip"),
-              "policy lowered no_baseline: fail → skip");
-    EXPECT_EQ(found("inconclusive: fail", "inconclusive: pass"),
-              "policy lowered inconclusive: fail → pass");
-    EXPECT_EQ(found("false_alarms: 1%", "false_alarms: 1%, too_good: 100"),
-              "policy lowered too_good: 3 → 100");
-    EXPECT_EQ(found("false_alarms: 1%", "false_alarms: 0.01%"),
-              "policy lowered false_alarms: 1 % → 0.01 %");
-    EXPECT_EQ(found("driver: refuse", "driver: accept"),
-              "policy lowered changed.driver: refuse → accept");
-    EXPECT_EQ(found("backend: cuda\n", ""), "policy lowered backend: cuda → auto");
-    EXPECT_EQ(found("baselines: baselines", "baselines: mine"),
-              "policy lowered baselines: baselines → mine");
-    EXPECT_EQ(found("junit_profile: strict", "junit_profile: github"),
-              "policy lowered junit_profile: strict → github");
-    EXPECT_EQ(found("processes: 8", "processes: 2"), "policy lowered processes: 8 → 2");
-    EXPECT_EQ(found("creep: 5%\n", ""), "policy lowered creep: 5 % → 10 %");
-    EXPECT_EQ(found("creep: 5%", "creep: 50%"), "policy lowered creep: 5 % → 50 %");
-    EXPECT_EQ(found("canary: true", "canary: false"), "policy lowered canary: true → false");
-    EXPECT_EQ(found("canary: true", "canary: true\nchanged_only: true"),
-              "policy lowered changed_only: false → true");
-    EXPECT_EQ(found("prove: true\n", ""), "policy lowered prove: true → false");
-    Files without = files();
-    without.erase(profile_path);
-    EXPECT_EQ(in_words(reviewed(files(), without)), "config removed configs/ci.yaml: there → gone");
-}
-
-/// What is found where a profile of one line becomes another.
-std::string found_of_profiles(const std::string& before, const std::string& after) {
-    const auto with = [](const std::string& text) {
-        Files result = files();
-        result.at(profile_path).content = text + '\n';
-        return result;
-    };
-    return in_words(reviewed(with(before), with(after)));
-}
-
-TEST(Review, ComparesTheDefaultOfWhatAProfileDoesNotState) {
-    EXPECT_EQ(found_of_profiles("{}", "processes: 1"), "policy lowered processes: 3 to 5 → 1");
-    EXPECT_EQ(found_of_profiles("{}", "processes: 4"), "policy lowered processes: 3 to 5 → 4");
-    EXPECT_EQ(found_of_profiles("processes: 5", "{}"), "policy lowered processes: 5 → 3 to 5");
-    EXPECT_EQ(found_of_profiles("{}", "creep: 100%"), "policy lowered creep: 10 % → 100 %");
-    EXPECT_EQ(found_of_profiles("{}", "policy: {rounds: 0}"), "policy lowered rounds: 2 → 0");
-    EXPECT_EQ(found_of_profiles("{}", "policy: {false_alarms: 0.01%}"),
-              "policy lowered false_alarms: 0.1 % → 0.01 %");
-    for (const char* stated :
-         {"processes: 5", "creep: 10%", "backend: auto", "baselines: baselines",
-          "junit_profile: github", "out: perfgate-out", "canary: false", "policy: {rounds: 2}"}) {
-        EXPECT_EQ(found_of_profiles("{}", stated), "") << stated;
-    }
-}
-
-TEST(Review, FindsAWeakerValueOfEveryKeyOfAProfile) {
-    const std::map<std::string, std::pair<std::string, std::string>> weaker{
-        {"backend", {"cuda", "host"}},
-        {"policy.no_baseline", {"fail", "skip"}},
-        {"policy.inconclusive", {"fail", "pass"}},
-        {"policy.not_shown", {"fail", "pass"}},
-        {"policy.improved", {"fail", "pass"}},
-        {"policy.improvement_days", {"30", "31"}},
-        {"policy.too_good", {"3", "4"}},
-        {"policy.false_alarms", {"1%", "0.1%"}},
-        {"policy.rounds", {"2", "1"}},
-        {"policy.acknowledgement_days", {"90", "91"}},
-        {"policy.changed.board", {"refuse", "warn"}},
-        {"policy.changed.driver", {"refuse", "warn"}},
-        {"policy.changed.cuda_toolkit", {"warn", "accept"}},
-        {"policy.changed.cupti", {"warn", "accept"}},
-        {"policy.changed.tool_version", {"refuse", "accept"}},
-        {"policy.severity.exact", {"fail", "warn"}},
-        {"policy.severity.counter", {"fail", "warn"}},
-        {"policy.severity.timing", {"fail", "warn"}},
-        {"junit_profile", {"strict", "github"}},
-        {"baselines", {"here", "there"}},
-        {"out", {"here", "there"}},
-        {"processes", {"5", "4"}},
-        {"plugins", {"[a.so]", "[b.so]"}},
-        {"build", {"make", "make all"}},
-        {"builds", {"here", "there"}},
-        {"creep", {"10%", "11%"}},
-        {"canary", {"true", "false"}},
-        {"prove", {"true", "false"}},
-        {"changed_only", {"false", "true"}},
-        {"complete", {"true", "false"}},
-    };
-    const auto stated = [](std::string path, const std::string& value) {
-        std::string text = value;
-        for (std::size_t dot = path.rfind('.'); dot != std::string::npos; dot = path.rfind('.')) {
-            text = '{' + path.substr(dot + 1) + ": " + text + '}';
-            path.resize(dot);
-        }
-        return path + ": " + text;
-    };
-    for (const suite::KeyText& row : suite::tables::profile()) {
-        const std::string& key = row.name;
-        const auto values = weaker.find(key);
-        ASSERT_NE(values, weaker.end()) << key << " has no example of a weaker value";
-        const std::string was = stated(key, values->second.first);
-        const std::string is = stated(key, values->second.second);
-        EXPECT_EQ(found_of_profiles(was, is).rfind("policy lowered ", 0), 0U) << was << is;
-        EXPECT_EQ(found_of_profiles(was, was), "") << was;
-    }
-}
-
 TEST(Review, FindsARaisedBaselineWhicheverWayIsWorse) {
     EXPECT_EQ(in_words(of_baseline([](model::Baseline& changed) {
                   changed.cases.begin()->second.metrics["gpu_time"] = series(110);
@@ -641,116 +440,6 @@ TEST(Review, FindsWhatCannotBeRead) {
     EXPECT_EQ(reviewed(files(), added).size(), 1U);
 }
 
-/// What is found where a text of a suite is replaced.
-std::string found_in(const std::string& suite, const std::string& was, const std::string& is) {
-    std::string after = suite;
-    after.replace(after.find(was), was.size(), is);
-    Files before_files, after_files;
-    before_files["suites/mine.yaml"] = {FileRole::suite, suite, ""};
-    after_files["suites/mine.yaml"] = {FileRole::suite, after, ""};
-    return in_words(reviewed(before_files, after_files));
-}
-
-TEST(Review, SaysWhichEntriesHaveAWorkloadThatIsNotKnown) {
-    const Files more = edited(suite_path, "workloads:\n",
-                              "workloads:\n  - workload: brand_new\n    variants: [fast]\n");
-    EXPECT_EQ(in_words(reviewed(files(), more)), "");
-    const std::vector<std::string> notes =
-        review(files(), more, suite::test::workloads()).not_reviewed;
-    ASSERT_EQ(notes.size(), 1U);
-    EXPECT_NE(notes.front().find("suites/gemm.yaml:6:15: unknown workload 'brand_new'"),
-              std::string::npos)
-        << notes.front();
-    // The other variants of the entry are compared.
-    const auto with = [](const std::string& tolerance) {
-        Files result = edited(suite_path, "variants: [naive, tiled]", "variants: [naive, new_one]");
-        std::string& text = result.at(suite_path).content;
-        text.replace(text.find("gpu_time: 3%"), 12, "gpu_time: " + tolerance);
-        text.resize(text.find("expect:"));
-        return result;
-    };
-    EXPECT_EQ(in_words(reviewed(with("3%"), with("4%"))),
-              "tolerance raised gpu_time: 3 % → 4 % (4)");
-}
-
-constexpr const char* unknown_suite = R"(name: mine
-defaults:
-  tolerances: {gpu_time: 3%, host_time: 10%}
-workloads:
-  - workload: scale
-    variants: [fast, plain]
-    tags: [quick]
-    params: {mode: exact, factor: 0.5}
-    matrix:
-      n: [1024, 4096]
-      shape: [{w: 1, h: 2}, {w: 3, h: 4}]
-      exclude: [{variant: plain, n: 4096}]
-    overrides:
-      - {match: '*n=4096*', device: 'nvidia-*', tolerances: {gpu_time: 2%}}
-  - workload: scale
-    variants: [wide]
-    precision: 0.1%
-expect:
-  scale/fast.gpu_time: "<= 0.5 * scale/plain.gpu_time"
-  scale/fast.host_time: "<= 0.5 * scale/plain.host_time"
-)";
-
-TEST(Review, ComparesEntriesOfAnUnknownWorkload) {
-    const auto found = [](const std::string& was, const std::string& is) {
-        return found_in(unknown_suite, was, is);
-    };
-    EXPECT_EQ(found("gpu_time: 3%", "gpu_time: 5000%"),
-              "tolerance raised gpu_time: 3 % → 5000 % (6); "
-              "tolerance raised gpu_time: 3 % → 5000 % (1)");
-    EXPECT_EQ(found("host_time: 10%", "host_time: 90%"),
-              "tolerance raised host_time: 10 % → 90 % (6); "
-              "tolerance raised host_time: 10 % → 90 % (1)");
-    EXPECT_EQ(found(", host_time: 10%", ""),
-              "gate removed host_time: 10 % → none (6); gate removed host_time: 10 % → none (1)");
-    EXPECT_EQ(found("gpu_time: 2%", "gpu_time: 2.5%"),
-              "tolerance raised gpu_time: 2 % → 2.5 % (2)");
-    EXPECT_EQ(found("{gpu_time: 2%}", "{gpu_time: {worse: 2%, severity: warn}}"),
-              "severity lowered gpu_time: as the config says → warn (2)");
-    EXPECT_EQ(found("'*n=4096*', device: 'nvidia-*'", "'*n=1024*', skip: slow"),
-              "case skipped skip: measured → slow (4); tolerance raised gpu_time: 2 % → 3 % (2)");
-    EXPECT_EQ(found("variants: [fast, plain]", "variants: [plain]").rfind("case removed", 0), 0U);
-    EXPECT_EQ(found("[1024, 4096]", "[2048, 4096]"),
-              "case removed mine: in the suite → not in it (4)");
-    EXPECT_EQ(found("mode: exact", "mode: loose"),
-              "case removed mine: in the suite → not in it (6)");
-    EXPECT_EQ(found("  - workload: scale\n    variants: [wide]\n    precision: 0.1%\n", ""),
-              "case removed mine: in the suite → not in it (1)");
-    EXPECT_EQ(found("0.1%", "1%"), "measured less precision: 0.1 % → 1 % (1)");
-    EXPECT_EQ(found("[quick]", "[slow]"), "tag removed quick: tagged → not tagged (6)");
-    const std::string relation = "scale/fast.gpu_time <= 0.5 * scale/plain.gpu_time";
-    EXPECT_EQ(found("0.5 * scale/plain.gpu", "0.9 * scale/plain.gpu"),
-              "relation removed " + relation + ": " + relation +
-                  " → scale/fast.gpu_time <= 0.9 * scale/plain.gpu_time");
-    // Stricter or new.
-    EXPECT_EQ(found("gpu_time: 3%", "gpu_time: 1%"), "");
-    EXPECT_EQ(found("0.5 * scale/plain.gpu", "0.4 * scale/plain.gpu"), "");
-    EXPECT_EQ(found("[1024, 4096]", "[1024, 4096, 8192]"), "");
-}
-
-TEST(Review, ComparesTheTextOfRelationsThatCannotBeRead) {
-    // Whether a variant of an unknown workload runs on the host is not known.
-    const auto found = [](const std::string& was, const std::string& is) {
-        return found_in(unknown_suite, was, is);
-    };
-    const std::string relation = "scale/fast.host_time <= 0.5 * scale/plain.host_time";
-    EXPECT_EQ(found("0.5 * scale/plain.host", "0.9 * scale/plain.host"),
-              "relation removed " + relation + ": " + relation + " → none");
-    EXPECT_EQ(found("  scale/fast.host_time: \"<= 0.5 * scale/plain.host_time\"\n", ""),
-              "relation removed " + relation + ": " + relation + " → none");
-    EXPECT_EQ(found("name: mine\n", "name: mine\ndescription: d\n"), "");
-}
-
-TEST(Review, FindsAnEntryOfAnUnknownWorkloadThatCannotBeRead) {
-    EXPECT_EQ(found_in(unknown_suite, "precision: 0.1%", "precision: much")
-                  .rfind("unreadable suites/mine.yaml", 0),
-              0U);
-}
-
 TEST(Review, FailsIfSomethingIsLooserUnlessItIsOnlyAdvice) {
     EXPECT_EQ(exit_code({}, false), 0);
     EXPECT_EQ(exit_code({{}, {"a note"}}, false), 0);
@@ -758,123 +447,6 @@ TEST(Review, FailsIfSomethingIsLooserUnlessItIsOnlyAdvice) {
     EXPECT_EQ(exit_code({{Finding{}}, {}}, true), 0);
     EXPECT_EQ(exit_code({{}, {}, {"no suite"}}, true), 2);
     EXPECT_EQ(exit_code({{Finding{}}, {}, {"no suite"}}, false), 2);
-}
-
-TEST(Review, ListsHowABenchmarkIsReadOtherwise) {
-    const std::string benchmark =
-        "name: mine\nworkloads:\n"
-        "  - benchmark: [./bench]\n    name: bench\n    format: json\n    rows: /rows/*\n"
-        "    case: /name\n    axes: {n: /n}\n"
-        "    values: {misses: {from: /misses, better: lower}}\n"
-        "    tolerances: {misses: 0}\n";
-    const auto found = [&](const std::string& was, const std::string& is) {
-        return found_in(benchmark, was, is);
-    };
-    EXPECT_NE(found("better: lower", "better: higher").find("case changed values.misses"),
-              std::string::npos);
-    EXPECT_NE(found("/misses", "/runs").find("case changed values.misses"), std::string::npos);
-    EXPECT_NE(found("/rows/*", "/few/*").find("case changed rows"), std::string::npos);
-    EXPECT_NE(found("{n: /n}", "{n: /m}").find("case changed axes"), std::string::npos);
-    EXPECT_NE(found("case: /name", "case: /title").find("case changed case"), std::string::npos);
-    EXPECT_EQ(found("values: {", "values: {runs: {from: /runs, better: none}, "), "");
-}
-
-TEST(Review, ListsOverridesOfResultsThatNoSuiteHas) {
-    const std::string head =
-        "name: mine\nworkloads:\n"
-        "  - benchmark: [./bench]\n    name: bench\n    format: google-benchmark\n"
-        "    tolerances: {real_time: 5%, cpu_time: 5%}\n";
-    const auto found = [&](const std::string& was, const std::string& is) {
-        const std::string none = "overrides: []\n";
-        return found_in(head + "overrides:\n" + was, "overrides:\n" + was,
-                        is.empty() ? none : "overrides:\n" + is);
-    };
-    const auto over = [](const std::string& match, const std::string& more) {
-        return "  - {match: '" + match + "', " + more + "}\n";
-    };
-    const auto time = [&](const std::string& match, const std::string& tolerance) {
-        return over(match, "tolerances: {real_time: " + tolerance + "}");
-    };
-    const std::string other = time("bench/copy*", "4%");
-    EXPECT_EQ(found(other, other + time("bench/sort*", "50%")),
-              "tolerance raised real_time: 5 % → 50 % (1)");
-    EXPECT_EQ(found(time("bench/sort*", "3%"), time("bench/sort*", "4%")),
-              "tolerance raised real_time: 3 % → 4 % (1)");
-    EXPECT_EQ(found(time("bench/sort*", "3%") + other, other),
-              "tolerance raised real_time: 3 % → 5 % (1)");
-    EXPECT_EQ(found(other, other + over("bench/sort*", "skip: too noisy")),
-              "case skipped skip: measured → too noisy (1)");
-    EXPECT_EQ(found(other, other + over("bench/sort*",
-                                        "tolerances: {real_time: {worse: 5%, severity: warn}}")),
-              "severity lowered real_time: as the config says → warn (1)");
-    EXPECT_EQ(found(other, other + over("bench/sort*",
-                                        "device: 'nvidia-h100*', tolerances: "
-                                        "{real_time: 9%}")),
-              "tolerance raised real_time: 5 % → 9 % (1)");
-    // Stricter, or the same in another order.
-    EXPECT_EQ(found(other, other + time("bench/sort*", "4%")), "");
-    EXPECT_EQ(found(time("bench/sort*", "6%") + other, other + time("bench/sort*", "6%")), "");
-}
-
-TEST(Review, ComparesWhatTwoOverridesOfABenchmarkMakeOfACase) {
-    const std::string head =
-        "name: mine\nworkloads:\n"
-        "  - benchmark: [./bench]\n    name: bench\n    format: google-benchmark\n"
-        "    tolerances: {real_time: 5%}\noverrides:\n";
-    const auto time = [&](const std::string& match, const std::string& tolerance) {
-        return "  - {match: '" + match + "', tolerances: {real_time: " + tolerance + "}}\n";
-    };
-    const auto found = [&](const std::string& was, const std::string& is) {
-        return found_in(head + was, was, is);
-    };
-    // A wider one was stricter than the benchmark.
-    const std::string strict = time("bench/*", "1%");
-    EXPECT_EQ(found(strict, strict + time("bench/sort*", "4%")),
-              "tolerance raised real_time: 1 % → 4 % (1)");
-    // The last one decides.
-    const std::string loose = time("bench/sort*", "10%");
-    const std::string last = time("*n=8*", "3%");
-    EXPECT_EQ(found(loose + last, last + loose), "tolerance raised real_time: 3 % → 10 % (1)");
-    Files before;
-    before["suites/mine.yaml"] = {FileRole::suite, head + loose + last, ""};
-    Files after;
-    after["suites/mine.yaml"] = {FileRole::suite, head + last + loose, ""};
-    EXPECT_EQ(reviewed(before, after).front().cases,
-              std::vector<std::string>{"*n=8* and bench/sort*"});
-    EXPECT_EQ(found(last + loose, loose + last), "");
-    // Without an override of its own, the benchmark is the place.
-    after["suites/mine.yaml"] = {FileRole::suite, head + loose, ""};
-    EXPECT_EQ(reviewed(before, after).front().place, (model::SourcePlace{"suites/mine.yaml", 3}));
-    // No case matches both.
-    const std::string apart = time("bench/copy*", "3%");
-    EXPECT_EQ(found(loose + apart, apart + loose), "");
-}
-
-TEST(Review, ListsWhatIsNotRecordedOfABenchmarkAnyMore) {
-    const std::string benchmark =
-        "name: mine\nworkloads:\n"
-        "  - benchmark: [./bench]\n    name: bench\n    format: google-benchmark\n"
-        "    max_overhead: 5%\n"
-        "    measure: {flash: {kernel: '*flash*'}, step: {nvtx: step}}\n"
-        "    tolerances: {real_time: 5%, flash.gpu_time: 2%}\n"
-        "    expect: {step.syncs: '== 0'}\n";
-    const auto found = [&](const std::string& was, const std::string& is) {
-        return found_in(benchmark, was, is);
-    };
-    EXPECT_EQ(found("flash.gpu_time: 2%", "flash.gpu_time: 3%"),
-              "tolerance raised gpu_time: 2 % → 3 % (1)");
-    EXPECT_EQ(found("flash.gpu_time: 2%", "flash.gpu_time: 1%"), "");
-    EXPECT_EQ(found("'*flash*'", "'*flash_fwd*'"),
-              "case changed measure: kernel '*flash*' → kernel '*flash_fwd*' (1)");
-    EXPECT_EQ(found("'== 0'", "'<= 1'"),
-              "relation removed bench/step.syncs == 0: bench/step.syncs == 0 → bench/step.syncs <= "
-              "1");
-    EXPECT_EQ(found("max_overhead: 5%", "max_overhead: 50%"),
-              "case changed max_overhead: 5 % → 50 % (2)");
-    EXPECT_EQ(found("flash: {kernel: '*flash*'}, step: {nvtx: step}}\n"
-                    "    tolerances: {real_time: 5%, flash.gpu_time: 2%}",
-                    "step: {nvtx: step}}\n    tolerances: {real_time: 5%}"),
-              "case removed mine: in the suite → not in it (1)");
 }
 
 TEST(Review, ListsCasesThatAreSkipped) {
@@ -913,5 +485,5 @@ TEST(ReviewAnnotations, BeginWithAcknowledgementsAndCountWhatTheyLeaveOut) {
     EXPECT_NE(text.find("3 more findings"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace review_test
 }  // namespace perfgate::review

@@ -48,6 +48,15 @@ TEST(SourceChecks, AFileThatIsAbsentIsAProblemWithTheSuitesPlace) {
     EXPECT_NE(found.problems[1].find("gone.cubin: no such file"), std::string::npos);
 }
 
+TEST(SourceChecks, AnAbsentFileIsNamedWhereItWasLookedFor) {
+    const kinds::Findings found = check({{"s.yaml:3:5", "a/../../up/k.cu"}, {"s", "/gone/k.cu"}});
+    ASSERT_EQ(found.problems.size(), 2u);
+    const std::string up = (std::filesystem::temp_directory_path() / "up/k.cu").string();
+    EXPECT_EQ(found.problems[0],
+              "s.yaml:3:5: " + up + ": no such file; the suite names it as a/../../up/k.cu");
+    EXPECT_EQ(found.problems[1], "s: /gone/k.cu: no such file; the suite names it as /gone/k.cu");
+}
+
 TEST(SourceChecks, WhatIsSaidOfSeveralCasesIsSaidOnce) {
     EXPECT_EQ(check({{"s.yaml:3:5", "k.cu"}, {"s.yaml:9:5", "k.cu"}}).warnings.size(), 1u);
     EXPECT_EQ(check({{"s.yaml:3:5", "gone.cu"}, {"s.yaml:3:5", "gone.cu"}}).problems.size(), 1u);

@@ -26,10 +26,6 @@ namespace fs = std::filesystem;
 constexpr const char* code_extension = ".cubin";
 constexpr std::size_t digest_digits = 32;
 
-fs::path path_of(const model::SourceKernel& kernel) {
-    return fs::absolute(fs::path(kernel.folder) / kernel.file).lexically_normal();
-}
-
 /// The kernels whose symbols are asked for: the measured one, then that of the check.
 std::vector<std::string> kernels_of(const model::SourceKernel& kernel) {
     std::vector<std::string> names{kernel.kernel};
@@ -269,21 +265,27 @@ std::string architecture_of(const std::string& compute_capability) {
     return std::stoi(digits) >= 90 ? digits + "a" : digits;
 }
 
-model::SourceCode Compiler::code_of(const model::SourceKernel& kernel) {
-    lacks_compiler_ = false;
+fs::path path_of(const model::SourceKernel& kernel) {
+    return fs::absolute(fs::path(kernel.folder) / kernel.file).lexically_normal();
+}
+
+std::string absent_file(const model::SourceKernel& kernel) {
     const fs::path file = path_of(kernel);
     std::error_code absent;
-    if (!fs::is_regular_file(file, absent)) {
-        model::SourceCode code;
-        code.problem = fmt::format("{}: no such file; the suite names it as {}",
-                                   util::printable(file.string()), util::printable(kernel.file));
-        return code;
-    }
+    if (fs::is_regular_file(file, absent)) return {};
+    return fmt::format("{}: no such file; the suite names it as {}", util::printable(file.string()),
+                       util::printable(kernel.file));
+}
+
+model::SourceCode Compiler::code_of(const model::SourceKernel& kernel) {
+    lacks_compiler_ = false;
+    model::SourceCode code;
+    code.problem = absent_file(kernel);
+    if (!code.problem.empty()) return code;
     if (model::kind_of_source(kernel.file) != model::SourceKind::cuda) return as_it_is(kernel);
     const std::vector<std::string> words = words_of(kernel, options_);
     const auto known = known_.find(words);
     if (known != known_.end()) return known->second;
-    model::SourceCode code;
     try {
         code = compiled(kernel);
     } catch (const util::InputError& error) {

@@ -54,6 +54,11 @@ class Compiler {
     bool lacks_compiler_ = false;
 };
 
+/// Absolute, without "..".
+std::filesystem::path path_of(const model::SourceKernel& kernel);
+/// Where no file is, and how the suite names it; empty: it is there.
+std::string absent_file(const model::SourceKernel& kernel);
+
 /// The architecture to compile for: "9.0" is "90a", "8.6" is "86". Empty if the text is none.
 std::string architecture_of(const std::string& compute_capability);
 

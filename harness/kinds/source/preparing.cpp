@@ -68,23 +68,12 @@ class Validation {
     }
 
   private:
-    static std::filesystem::path file_of(const model::SourceKernel& kernel) {
-        return (std::filesystem::path(kernel.folder) / kernel.file).lexically_normal();
-    }
-
-    static std::string absent_file(const model::SourceKernel& kernel) {
-        std::error_code absent;
-        if (std::filesystem::is_regular_file(file_of(kernel), absent)) return {};
-        return fmt::format("{}: no such file; expected it beside the suite",
-                           util::printable(file_of(kernel).string()));
-    }
-
     /// Why a cubin's kernels are not the entry's, or do not run where they should; empty: they are,
     /// and do as far as the file tells.
     std::string cubin_problem(const model::SourceKernel& kernel,
                               const std::vector<std::string>& wanted) {
         model::SourceCode code;
-        code.file = file_of(kernel).string();
+        code.file = path_of(kernel).string();
         code.kernel_symbol = kernel.kernel;
         code.reference_symbol = kernel.check.against;
         try {
@@ -114,18 +103,14 @@ class Validation {
         return *image_;
     }
 
-    static constexpr std::string_view info_prefix =
-        ".nv.info.";  ///< as elf::parameter_sizes has it
-
     /// "; expected one of …": the kernels of the machine code, as far as a message needs them.
     static std::string kernels_in(const elf::ElfImage& image, const std::string& wanted) {
         constexpr std::size_t most_kernels = 1000;
         constexpr std::size_t longest_name = std::size_t{16} << 10;
         std::vector<std::string> kernels;
-        for (const elf::ElfSection& section : image.sections()) {
+        for (const std::string_view name : elf::kernels(image)) {
             if (kernels.size() == most_kernels) break;
-            if (!section.name.starts_with(info_prefix)) continue;
-            kernels.emplace_back(section.name.substr(info_prefix.size(), longest_name));
+            kernels.emplace_back(name.substr(0, longest_name));
         }
         if (kernels.empty()) return ": it has none";
         return fmt::format("; expected one of {}{}",
@@ -140,7 +125,7 @@ class Validation {
         const auto problem = [&](const std::string& symbol, const std::string& name) {
             const auto sizes = elf::parameter_sizes(image, symbol);
             if (sizes) return model::argument_mismatch(kernel, name, *sizes);
-            if (image.find(std::string(info_prefix) + symbol) != nullptr) {
+            if (std::ranges::count(elf::kernels(image), symbol) != 0) {
                 return fmt::format("the parameters of '{}' cannot be read from its machine code",
                                    util::printable(name));
             }
