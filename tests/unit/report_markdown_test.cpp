@@ -145,6 +145,16 @@ TEST(Markdown, SaysWhichCommitsItIsComparedWith) {
     regressed.baseline_recorded_at = "2026-10-01T01:02:03Z";
     EXPECT_NE(markdown(documents).find("; compared with bbb2 of 2026-10-01 to aaa1 of 2026-11-02;"),
               std::string::npos);
+    // Two builds of one commit.
+    for (model::CaseVerdict& verdict : cases)
+        verdict.baseline_revision = documents.run.git_revision;
+    for (model::CaseVerdict& verdict : cases) verdict.changed_kernels.clear();
+    EXPECT_NE(markdown(documents).find(
+                  "; compared with the same commit, of 2026-10-01 to the same commit, of 2026-11"),
+              std::string::npos);
+    regressed.changed_kernels = {"k"};
+    EXPECT_NE(markdown(documents).find("; compared with other machine code of the same commit, of"),
+              std::string::npos);
 }
 
 TEST(Markdown, SaysWhy) {
