@@ -343,7 +343,7 @@ TEST(Refresh, APassingCaseKeepsTheBaselineIfTheRunHasFewerProcesses) {
     EXPECT_EQ(changed.baseline.cases.at(id).metrics.at("gpu_time").batches.size(), 3U);
 
     // Measured as a baseline it may have so few, from a stored run not.
-    Baseline known = first.baseline;
+    model::Baseline known = first.baseline;
     known.cases.at(id).measured_as = {{"command", "one"}};
     const auto from_stored_run = [&](CaseResult result, const std::string& command = "one",
                                      bool reset = false) {
