@@ -27,7 +27,8 @@ struct Acceptance {
     std::string at = {};                            ///< UTC, now
     double creep_bound = model::usual_creep_bound;  ///< a fraction of the anchor
     bool reset_anchors = false;                     ///< changed values become their own anchors
-    bool add_board = false;  ///< the run's times join those of the baseline's other boards
+    bool add_board = false;   ///< the run's times join those of the baseline's other boards
+    bool stored_run = false;  ///< it was not measured as a baseline, and may have few processes
     /// The last day of an acknowledgement is at most this many days ahead.
     std::int64_t acknowledgement_days = model::Policy{}.acknowledgement_days;
 };

@@ -12,6 +12,7 @@
 #include <limits>
 #include <map>
 #include <random>
+#include <ranges>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -57,15 +58,6 @@ std::string names_of_cases(const Run& run) {
     return names;
 }
 
-/// A case's values have the provenance of one board. A case that a run did not measure is refused
-/// later.
-void require_same_board(const Run& first, const CaseResult& then, const Run& other,
-                        const CaseResult& now) {
-    if (then.status != CaseStatus::measured || now.status != CaseStatus::measured) return;
-    require_equal("the board of " + model::case_id(then.spec), model::board_of(first, then),
-                  model::board_of(other, now));
-}
-
 void require_alike(const Run& first, const Run& other) {
     const model::Environment& then = first.environment;
     const model::Environment& now = other.environment;
@@ -80,7 +72,11 @@ void require_alike(const Run& first, const Run& other) {
             "the runs cannot become one baseline: they are not of the same cases");
     }
     for (const model::CaseIndex& at : model::all_cases(first)) {
-        require_same_board(first, model::case_at(first, at), other, model::case_at(other, at));
+        const CaseResult &one = model::case_at(first, at), &another = model::case_at(other, at);
+        // A case that a run did not measure is refused later.
+        if (one.status != CaseStatus::measured || another.status != CaseStatus::measured) continue;
+        require_equal("the board of " + model::case_id(one.spec), model::board_of(first, one),
+                      model::board_of(other, another));
     }
 }
 
@@ -167,12 +163,6 @@ void add_case(const CaseResult& from, std::int64_t run, bool revision_tells, Cas
     }
 }
 
-double middle(std::vector<double> values) {
-    std::ranges::sort(values);
-    const std::size_t half = values.size() / 2;
-    return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
-
 /// Rounded up to two digits, as people write tolerances.
 double written(double fraction) {
     if (!(fraction > 0)) return 0;
@@ -242,6 +232,11 @@ std::vector<PooledMetric> pooled_metrics(const Run& run, const model::SuiteResul
     return all;
 }
 
+/// As many processes as the series has, from these.
+void redraw(const std::vector<model::Batch>& from, std::mt19937_64& random, MetricSeries& series) {
+    for (model::Batch& batch : series.batches) batch.samples = from[random() % from.size()].samples;
+}
+
 /// The fraction that nine of ten runs of the baseline's own processes are shown to be within: runs
 /// are drawn from them, the same each time, and judged by the gate's rule.
 std::optional<double> tolerance_to_show(const PooledMetric& pooled, const gate::Rule& rule) {
@@ -252,9 +247,7 @@ std::optional<double> tolerance_to_show(const PooledMetric& pooled, const gate::
     std::vector<MetricSeries> runs(draws, pooled.run);
     std::vector<gate::Comparison> comparisons;
     for (MetricSeries& run : runs) {
-        for (model::Batch& batch : run.batches) {
-            batch.samples = batches[random() % batches.size()].samples;
-        }
+        redraw(batches, random, run);
         comparisons.push_back(pooled.without_tolerance(run));
     }
     std::vector<double> ends;
@@ -299,9 +292,7 @@ std::optional<double> lasting(const PooledMetric& pooled, double tolerance) {
     drawn.comparison.baseline = &recording;
     std::optional<double> enough = tolerance;
     for (std::size_t draw = 0; draw < draws && enough; ++draw) {
-        for (model::Batch& batch : recording.batches) {
-            batch.samples = batches[random() % batches.size()].samples;
-        }
+        redraw(batches, random, recording);
         enough = agreeing(drawn, scale, *enough);
     }
     return enough;
@@ -372,7 +363,7 @@ std::vector<SteadyTrend> trends_of(const std::vector<PooledMetric>& all) {
     constexpr double level = 0.01, least_change = 0.001;
     std::map<std::pair<std::string, bool>, std::vector<std::vector<double>>> pools;
     for (const PooledMetric& pooled : all) {
-        if (pooled.comparison.definition->metric_class != model::MetricClass::timing) continue;
+        if (!gate::is_time(pooled.comparison)) continue;
         auto [values, sessions] = in_order(*pooled.comparison.baseline);
         if (!values.empty()) pools[{pooled.metric(), sessions}].push_back(std::move(values));
     }
@@ -402,39 +393,31 @@ std::vector<AllowedByAbs> allowed_by_abs(const std::vector<PooledMetric>& all) {
         of_metric.most = share;
         of_metric.worst_id = pooled.id;
     }
-    std::vector<AllowedByAbs> list;
-    for (const auto& [metric, each] : found) list.push_back(each);
-    return list;
+    const auto values = std::views::values(found);
+    return {values.begin(), values.end()};
 }
 
-/// See PoolingFindings.
-std::size_t sessions_of(const std::vector<PooledMetric>& all) {
-    std::size_t most = 0;
+/// How the times were recorded.
+void add_recording(const std::vector<PooledMetric>& all, PoolingFindings& findings) {
     for (const PooledMetric& pooled : all) {
-        if (pooled.comparison.definition->metric_class != model::MetricClass::timing) continue;
         std::map<std::string, std::set<std::int64_t>> runs;  // by board
-        for (const model::Batch* batch : gate::batches_in_use(*pooled.comparison.baseline)) {
-            runs[batch->device].insert(batch->run);
-        }
-        for (const auto& [board, of_board] : runs) most = std::max(most, of_board.size());
-    }
-    return most;
-}
-
-/// See PoolingFindings.
-double others_busy(const std::vector<PooledMetric>& all) {
-    double most = 0;
-    for (const PooledMetric& pooled : all) {
-        double sum = 0;
+        double busy = 0;
         std::size_t count = 0;
         for (const model::Batch* batch : gate::batches_in_use(*pooled.comparison.baseline)) {
+            runs[batch->device].insert(batch->run);
             if (!batch->other_work) continue;
-            sum += batch->other_work->busy;
+            busy += batch->other_work->busy;
             ++count;
         }
-        if (count > 0) most = std::max(most, sum / static_cast<double>(count));
+        if (count > 0) {
+            findings.others_busy =
+                std::max(findings.others_busy, busy / static_cast<double>(count));
+        }
+        if (!gate::is_time(pooled.comparison)) continue;
+        for (const auto& [board, of_board] : runs) {
+            findings.sessions = std::max(findings.sessions, of_board.size());
+        }
     }
-    return most;
 }
 
 }  // namespace
@@ -468,14 +451,11 @@ double spread_of_tolerance(const MetricSeries& series, const model::Tolerance& t
     return allowed == 0 ? std::numeric_limits<double>::infinity() : deviation / allowed;
 }
 
-bool noisy_metric(const MetricSeries& series, const model::Tolerance& tolerance) {
-    return spread_of_tolerance(series, tolerance) > 0.5;
-}
-
 bool noisy(const CaseResult& result) {
     return std::ranges::any_of(result.gates, [&](const model::GateRule& gate) {
         const auto series = result.metrics.find(gate.metric);
-        return series != result.metrics.end() && noisy_metric(series->second, gate.tolerance);
+        return series != result.metrics.end() &&
+               spread_of_tolerance(series->second, gate.tolerance) > 0.5;
     });
 }
 
@@ -493,7 +473,7 @@ MetricSeries condensed(const MetricSeries& series) {
         batch.samples = {values[i]};
         result.batches.push_back(std::move(batch));
     }
-    result.value = middle(values);
+    result.value = stats::median(values);
     return result;
 }
 
@@ -513,8 +493,7 @@ PoolingFindings pooling_findings(const Run& run, const model::SuiteResult& suite
     const std::vector<gate::Judgement> finest = rule.judge(without);
 
     PoolingFindings result;
-    result.sessions = sessions_of(all);
-    result.others_busy = others_busy(all);
+    add_recording(all, result);
     result.trends = trends_of(all);
     result.by_abs = allowed_by_abs(all);
     for (const CaseResult& each : suite.cases) add_tiny_kernels(each, result.tiny);

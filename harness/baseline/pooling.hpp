@@ -29,8 +29,6 @@ model::MetricSeries condensed(const model::MetricSeries& series);
 bool noisy(const model::CaseResult& result);
 /// The deviation of the processes' values, as a share of the tolerance; 0: there is only one.
 double spread_of_tolerance(const model::MetricSeries& series, const model::Tolerance& tolerance);
-/// The same for one metric.
-bool noisy_metric(const model::MetricSeries& series, const model::Tolerance& tolerance);
 
 /// A case with a counter whose tolerance is below the minimum detectable change, and the one that
 /// is not. Times are `Unshown`.

@@ -267,17 +267,27 @@ BaselineCase replaced(const model::Run& run, const CaseResult& result,
     return accepted;
 }
 
-/// Whether the run knows less of a gated time than the baseline.
-bool has_fewer_processes(const model::Run& run, const CaseResult& result,
-                         const BaselineCase& before) {
-    return std::ranges::any_of(result.gates, [&](const model::GateRule& rule) {
+/// The processes of a gated time of which the run has fewer than the baseline, and than `enough`.
+struct FewerProcesses {
+    std::string metric;
+    std::size_t then = 0, now = 0;
+};
+
+std::optional<FewerProcesses> fewer_processes(const model::Run& run, const CaseResult& result,
+                                              const std::map<std::string, MetricSeries>& metrics,
+                                              const BaselineCase& before, std::size_t enough) {
+    for (const model::GateRule& rule : result.gates) {
         const auto then = before.metrics.find(rule.metric);
-        const auto now = result.metrics.find(rule.metric);
-        return is_time(run, rule.metric) && then != before.metrics.end() &&
-               now != result.metrics.end() &&
-               gate::batches_in_use(now->second).size() <
-                   std::min(enough_processes, gate::batches_in_use(then->second).size());
-    });
+        const auto now = metrics.find(rule.metric);
+        if (!is_time(run, rule.metric) || then == before.metrics.end() || now == metrics.end() ||
+            !comparable(then->second, now->second)) {
+            continue;
+        }
+        const FewerProcesses found{rule.metric, gate::batches_in_use(then->second).size(),
+                                   gate::batches_in_use(now->second).size()};
+        if (found.now < std::min(enough, found.then)) return found;
+    }
+    return std::nullopt;
 }
 
 /// The baseline's case, with what the suite says of it and no value depends on.
@@ -403,10 +413,11 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
         }
         BaselineCase accepted = acceptance.add_board ? with_board(run, result, old_case.mapped())
                                                      : replaced(run, result, acceptance);
-        const bool fewer = old_case && !acceptance.add_board &&
-                           has_fewer_processes(run, result, old_case.mapped());
-        if (old_case && !acceptance.add_board && !acceptance.reset_anchors &&
-            passing.contains(id) && may_be_pooled(run, result, old_case.mapped())) {
+        const bool replaces = old_case && !acceptance.add_board;
+        const bool fewer = replaces && fewer_processes(run, result, result.metrics,
+                                                       old_case.mapped(), enough_processes);
+        if (replaces && !acceptance.reset_anchors && passing.contains(id) &&
+            may_be_pooled(run, result, old_case.mapped())) {
             accepted = pooled(old_case.mapped(), result);
             accepted.anchors =
                 moved_anchors(run, result, old_case.mapped(), accepted.metrics, false);
@@ -422,19 +433,32 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
             refreshed.baseline.cases.emplace(std::move(id), std::move(accepted));
             continue;
         }
-        if (fewer) ++refreshed.fewer;
-        if (old_case) {
+        std::size_t acknowledged = 0;
+        // Nothing is kept of values of something else.
+        if (old_case &&
+            model::difference(old_case.mapped().measured_as, result.measured_as).empty()) {
             const BaselineCase& before = old_case.mapped();
-            // Nothing is kept of values of something else.
-            if (model::difference(before.measured_as, result.measured_as).empty()) {
-                if (!acceptance.add_board) {
-                    refreshed.acknowledged +=
-                        keep_acknowledged(before, model::date_of(run.started_at), accepted);
-                }
-                accepted.anchors =
-                    moved_anchors(run, result, before, accepted.metrics, acceptance.reset_anchors);
+            if (replaces) {
+                acknowledged = keep_acknowledged(before, model::date_of(run.started_at), accepted);
+            }
+            accepted.anchors =
+                moved_anchors(run, result, before, accepted.metrics, acceptance.reset_anchors);
+            const auto few =
+                fewer_processes(run, result, accepted.metrics, before, least_processes);
+            if (few && replaces && acceptance.stored_run && !acceptance.reset_anchors) {
+                refreshed.refused.push_back(
+                    {id,
+                     fmt::format("the run has {} of {} and the baseline {}: it would detect only "
+                                 "larger changes",
+                                 util::counted(few->now, "process"), few->metric, few->then),
+                     "; 'perfgate baseline refresh SUITE' measures enough, --reset-anchor stores "
+                     "it"});
+                refreshed.baseline.cases.emplace(std::move(id), std::move(old_case.mapped()));
+                continue;
             }
         }
+        refreshed.acknowledged += acknowledged;
+        if (fewer) ++refreshed.fewer;
         const bool unchanged = old_case && says_the_same(old_case.mapped(), accepted);
         if (old_case && !unchanged && !acceptance.reset_anchors) {
             for (std::string& line : creeping(run, result, old_case.mapped(), accepted,

@@ -16,11 +16,14 @@ namespace perfgate::baseline {
 
 /// The processes of a baseline that is measured as one.
 inline constexpr std::size_t enough_processes = 20;
+/// The fewest that a refresh takes by itself, of programs. A stored run of fewer replaces no
+/// baseline of more.
+inline constexpr std::size_t least_processes = 9;
 
 /// A case that is not fit to be a reference, and why.
 struct Refused {
     std::string id, why;
-    std::string enough = {};  ///< tolerances: "; gpu_time: 12% would do"
+    std::string enough = {};  ///< what would do: "; gpu_time: 12% would do"
     bool failed = false;      ///< it is incorrect or did not run to its end
 
     bool operator==(const Refused&) const = default;
@@ -68,9 +71,11 @@ struct Refreshed {
 /// or the same in another way (if the code is not known: whose gated exact metrics differ), or that
 /// are slower by more than the tolerance and `cross_board_tolerance`.
 ///
-/// Cases that are incorrect, failed, incomplete or whose processes disagree are refused, and the
-/// others stored: see require_stored(). Throws InputError, naming the cases, if accepted changes
-/// add up beyond the bound; also for an interrupted run or one that measured nothing.
+/// Cases that are incorrect, failed, incomplete or whose processes disagree are refused, and those
+/// that a stored run (`acceptance.stored_run`) has in too few processes for the baseline, unless
+/// anchors are reset; the others are stored: see require_stored(). Throws InputError, naming the
+/// cases, if accepted changes add up beyond the bound; also for an interrupted run or one that
+/// measured nothing.
 ///
 /// `passing` are the ids of cases that pass against `existing`. Of such a case the baseline's
 /// values stay if the run measured a gated time in fewer processes than the baseline has, and in

@@ -12,7 +12,8 @@ constexpr Schema code_schema{"perfgate.code", 1, 1};
 
 PERFGATE_FIELDS(model::SourceLine, named(required, "file", place.file),
                 named(required, "line", place.line), required(text))
-PERFGATE_FIELDS(model::KeptCode, named(required, "cases", head), optional(base, source))
+PERFGATE_FIELDS(model::KeptCode, named(required, "cases", head),
+                optional(base, source, base_source))
 
 std::string write_code(const model::KeptCode& kept) {
     return write_document(code_schema, kept);

@@ -244,6 +244,13 @@ std::vector<Rule> make_rules() {
          {"leak"},
          false},
 
+        // --- benchmarks that report both of a thread's times
+        {"waiting",
+         {{"real_time", rises, 0.05}, {"cpu_time", no_rise, 0.02}},
+         "more waiting beside the same CPU time",
+         "less waiting beside the same CPU time",
+         "for a CPU that other work has, a GPU, I/O or another thread"},
+
         // --- programs
         {"graphs",
          {{"graph_launches", falls, 0.01, 0.5}, {"host_launches", rises, 0.01, 1}},

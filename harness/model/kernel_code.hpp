@@ -77,7 +77,7 @@ struct CaseCode {
     bool operator==(const CaseCode&) const = default;
 };
 
-/// A line of the head's source, as it was when the code was measured.
+/// A line of source, as it was when the code was measured.
 struct SourceLine {
     SourcePlace place;
     std::string text;
@@ -88,7 +88,7 @@ struct SourceLine {
 /// The cases whose machine code is kept, and that of their bases, as far as it was at hand.
 struct KeptCode {
     std::vector<CaseCode> head, base;
-    std::vector<SourceLine> source = {};
+    std::vector<SourceLine> source = {}, base_source = {};
 
     bool operator==(const KeptCode&) const = default;
 };

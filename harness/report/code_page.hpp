@@ -21,7 +21,7 @@ struct Stall {
 
 struct CodeLine {
     std::string place, was;  ///< "blend.cu:57", empty if only the base has it; `was`: the base's
-    std::string text;        ///< of the source as committed; empty: not at hand
+    std::string text;        ///< of the source, of the base's without `place`; empty: not at hand
     std::int64_t instructions_before = 0, instructions_after = 0;
     double before = 0, after = 0;  ///< samples, % of its side's
     std::vector<Stall> stalls;     ///< the largest first

@@ -174,22 +174,20 @@ Command accepting(const model::VerdictDocument& document, const CommandWords& wo
 /// there are none, or no commit that `ab` could make the base of.
 Command deciding(const model::VerdictDocument& document, const CommandWords& words,
                  const std::vector<std::string>& files) {
-    std::vector<const CaseVerdict*> cases = cases_of(document, [](const CaseVerdict& verdict) {
+    std::vector<const CaseVerdict*> cases = cases_of(document, [&](const CaseVerdict& verdict) {
         using model::Doubt;
         const Doubt doubt = verdict.doubt;
         return verdict.verdict == model::Verdict::inconclusive &&
                model::names_a_commit(verdict.baseline_revision) &&
+               !words.without_base.contains(verdict.id) &&
                (doubt == Doubt::not_shown || doubt == Doubt::nothing_changed ||
                 doubt == Doubt::clock || doubt == Doubt::unclear ||
                 doubt == Doubt::baseline_disagrees || doubt == Doubt::clock_hides ||
                 doubt == Doubt::nothing_launched_changed || doubt == Doubt::slow_processes);
     });
-    // The plugins of a commit are built by hand, and another program measured imported results.
+    // Another program measured imported results.
     const std::vector<std::string>& typed = words.again_words;
-    if (cases.empty() || files.empty() || document.backend == "imported" ||
-        std::find(typed.begin(), typed.end(), "--plugin") != typed.end()) {
-        return {};
-    }
+    if (cases.empty() || files.empty() || document.backend == "imported") return {};
     const std::string revision = cases.front()->baseline_revision;
     std::erase_if(cases, [&](const auto* each) { return each->baseline_revision != revision; });
     std::vector<std::string> others;  // without the baselines, which `ab` does not take

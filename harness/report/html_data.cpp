@@ -135,7 +135,7 @@ std::vector<std::array<std::string, 2>> facts_of(const model::VerdictDocument& d
     add("perfgate", document.tool_version);
     add("pull request", run.pull_request);
     add("revision", revision_text(run.git_revision));
-    add("compared with", baselines_text(document));
+    add("compared with", baselines_text(document, run.git_revision));
     add("began", document.started_at);
     add("took", fmt::format("{:.1f} s", document.wall_s));
     return facts;

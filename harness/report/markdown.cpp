@@ -170,7 +170,7 @@ std::string environment_text(const model::VerdictDocument& document, const model
     add("CUPTI ", environment.cupti);
     add("perfgate ", document.tool_version);
     add("revision ", revision_text(run.git_revision));
-    add("compared with ", baselines_text(document));
+    add("compared with ", baselines_text(document, run.git_revision));
     add("ceilings: ", model::in_words(environment.ceilings));
     return text + '\n';
 }

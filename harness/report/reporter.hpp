@@ -24,6 +24,8 @@ struct CommandWords {
     /// Options with which it is measured and judged again: "--plugin", "mine.so"
     std::vector<std::string> again_words;
     std::set<std::string> not_acceptable;  ///< ids of cases that `baseline accept` refuses
+    std::set<std::string> without_base;    ///< ids of cases whose base `ab` cannot check out
+    bool builds = false;                   ///< the config says how a checkout is built
 };
 
 struct CodeViews;

@@ -159,6 +159,12 @@ void require_different_commits(const AbRequest& request, const Checkouts& checko
         util::printable(request.base.revision), base, util::printable(request.base.revision));
 }
 
+/// The commit of a checkout; empty: it is not known, or files were changed there.
+std::string clean_revision(const std::string& checkout) {
+    std::string revision = checkout.empty() ? std::string() : git_revision(checkout);
+    return model::names_a_commit(revision) ? revision : std::string();
+}
+
 /// The choice for one build: its own plugins and the shared ones, without the bundled plugins,
 /// which offer the same workloads if builds of perfgate's own are compared. `plugins` are those of
 /// the build, or else what the suites name.
@@ -256,7 +262,6 @@ BothRuns measure_sides(const AbRequest& request, const Checkouts& checkouts,
     BothRuns runs;
     runs.notes = same_program_notes(plans);
     runs.head = head_execution.finish(request.suites.front());
-    keep_code(code, of_head.out, runs.head);
     runs.base = base_execution.finish_beside(runs.head);
     if (!request.base.revision.empty()) {
         runs.base.git_revision = git_revision(checkouts.base.root);
@@ -270,6 +275,13 @@ BothRuns measure_sides(const AbRequest& request, const Checkouts& checkouts,
             }
         }
     }
+    keep_code(
+        code, of_head.out,
+        [&](const auto&) {
+            const std::string& folder = request.head.folder;
+            return folder.empty() ? runs.head.git_revision : clean_revision(folder);
+        },
+        [&](const auto&) { return clean_revision(checkouts.base.root); }, runs.head);
     return runs;
 }
 

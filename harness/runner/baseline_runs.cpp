@@ -41,7 +41,7 @@ std::vector<model::CaseIndex> noisy_cases(const model::Run& run) {
 constexpr std::size_t most_starts = 12;
 /// After so many the gated times of a case may be steady enough. A run decides about one time that
 /// is far slower with 6 processes; against 8 it would need 7.
-constexpr std::size_t least_starts = 9;
+constexpr std::size_t least_starts = baseline::least_processes;
 constexpr double steady_share = 0.25;
 
 bool is_steady(const model::Run& run, const model::CaseResult& result) {

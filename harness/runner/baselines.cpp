@@ -83,6 +83,8 @@ std::map<std::string, JudgedSuite> judged_suites(const model::Run& run,
 /// leaves all files as they are.
 std::vector<baseline::Refreshed> refresh_all(const model::Run& run, const RefreshRequest& request) {
     std::vector<baseline::Refreshed> results;
+    baseline::Acceptance acceptance = request.acceptance;
+    acceptance.stored_run = !measures(request);
     const gate::BaselineSet stored = baseline::load_baselines(request.baselines, run);
     std::map<std::string, JudgedSuite> judged = judged_suites(run, stored, request);
     std::set<std::string> names;
@@ -98,8 +100,7 @@ std::vector<baseline::Refreshed> refresh_all(const model::Run& run, const Refres
         }
         JudgedSuite& of = judged[suite.name];
         if (!existing) of = {};
-        results.push_back(
-            baseline::refresh(run, suite, existing, request.acceptance, of.passing, renamed));
+        results.push_back(baseline::refresh(run, suite, existing, acceptance, of.passing, renamed));
         for (const baseline::Refused& refused : results.back().refused) {
             for (baseline::Slower& each : of.slower) {
                 if (each.id == refused.id) each.sentence += "; not stored";
@@ -212,11 +213,13 @@ baseline::PoolingFindings findings_of(const model::Run& run, const model::SuiteR
     return baseline::pooling_findings(run, suite, with_refused, policy);
 }
 
-/// Adds to each refused case the tolerances that would do, which are said once.
+/// Adds to each refused case the tolerances that would do, which are said once, unless it says what
+/// would.
 void name_tolerances(baseline::Refreshed& result, baseline::PoolingFindings& findings) {
     for (baseline::Refused& refused : result.refused) {
+        const bool said = !refused.enough.empty();
         for (const baseline::Unshown& each : findings.unshown) {
-            if (each.id != refused.id || !each.needed) continue;
+            if (said || each.id != refused.id || !each.needed) continue;
             refused.enough +=
                 fmt::format("; {}: {} would do", each.metric,
                             tolerance_text({"", each.id, each.metric, *each.needed, each.points}));

@@ -20,7 +20,6 @@
 #include "model/case.hpp"
 #include "model/run.hpp"
 #include "runner/interruption.hpp"
-#include "runner/source_lines.hpp"
 #include "sass/difference.hpp"
 #include "sass/samples.hpp"
 #include "sass/text.hpp"
@@ -128,9 +127,14 @@ model::KeptCode code_of_slower(
     return kept;
 }
 
-void keep_code(model::KeptCode kept, const fs::path& out, model::Run& run) {
+void keep_code(model::KeptCode kept, const fs::path& out, const RevisionOf& of_head,
+               const RevisionOf& of_base, model::Run& run) {
     if (kept.head.empty()) return;
-    kept.source = source_lines(run.git_revision, kept.head);
+    kept.source = source_lines(kept.head, of_head);
+    kept.base_source = source_lines(kept.base, [&](const model::CaseCode& code) {
+        std::string revision = of_base(code);
+        return model::names_a_commit(revision) ? revision : std::string();
+    });
     for (model::SuiteResult& suite : run.suites) {
         for (model::CaseResult& result : suite.cases) {
             const std::string id = model::case_id(result.spec);
@@ -171,6 +175,12 @@ namespace {
 constexpr std::size_t most_lines = 40, most_stalls = 5, most_rows = 20000;
 
 using Texts = std::map<model::SourcePlace, std::string>;
+
+Texts texts_of(const std::vector<model::SourceLine>& lines) {
+    Texts texts;
+    for (const model::SourceLine& line : lines) texts[line.place] = line.text;
+    return texts;
+}
 
 /// What a case's launch takes on both sides, in ns; 0: it was not measured.
 struct Times {
@@ -237,7 +247,7 @@ std::vector<report::page::Stall> stalls_of(const sass::HotLine& hot) {
 
 /// `base_known`: the base's kernels are, and a kernel without a pair is new.
 report::page::CodeKernel kernel_view(const sass::KernelPair& pair, bool base_known,
-                                     const Texts& texts) {
+                                     const Texts& texts, const Texts& base_texts) {
     const model::KernelCode& after = *pair.after;
     report::page::CodeKernel view;
     view.name = after.name;
@@ -262,8 +272,9 @@ report::page::CodeKernel kernel_view(const sass::KernelPair& pair, bool base_kno
         if (line.before.line > 0 && line.before != line.after) {
             shown.was = fmt::format("{}:{}", line.before.file, line.before.line);
         }
-        if (const auto text = texts.find(line.after); in_head && text != texts.end())
-            shown.text = text->second;
+        const Texts& side = in_head ? texts : base_texts;
+        const auto text = side.find(in_head ? line.after : line.before);
+        if (text != side.end()) shown.text = text->second;
         shown.instructions_before = line.instructions_before;
         shown.instructions_after = line.instructions_after;
         shown.before = hot.before;
@@ -277,8 +288,7 @@ report::page::CodeKernel kernel_view(const sass::KernelPair& pair, bool base_kno
 
 report::CodeViews code_views(const model::VerdictDocument& verdict, const model::KeptCode& kept) {
     report::CodeViews views;
-    Texts texts;
-    for (const model::SourceLine& line : kept.source) texts[line.place] = line.text;
+    const Texts texts = texts_of(kept.source), base_texts = texts_of(kept.base_source);
     for (const model::CaseCode& head : kept.head) {
         std::vector<report::page::CodeKernel> kernels;
         const model::CaseCode* const base = code_in(kept.base, head.suite, head.id);
@@ -287,7 +297,7 @@ report::CodeViews code_views(const model::VerdictDocument& verdict, const model:
         for (const sass::KernelPair& pair : sass::kernel_pairs(base, head)) {
             if (pair.before != nullptr && pair.before->code == pair.after->code) continue;
             report::page::CodeKernel& view =
-                kernels.emplace_back(kernel_view(pair, base_known, texts));
+                kernels.emplace_back(kernel_view(pair, base_known, texts, base_texts));
             view.timed = times.after > 0;
             view.length_before = length_of(pair.before, base, times.before);
             view.length_after = length_of(pair.after, &head, times.after);

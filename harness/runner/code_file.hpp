@@ -13,6 +13,7 @@
 #include "model/verdict.hpp"
 #include "report/code_page.hpp"
 #include "runner/choice.hpp"
+#include "runner/source_lines.hpp"
 
 namespace perfgate::runner {
 
@@ -30,8 +31,9 @@ model::KeptCode code_of_slower(
     const MeasuringChoice& choice);
 
 /// Stores it beside the run, if there is any, with the text of its source lines, and tells the
-/// run's cases what it says.
-void keep_code(model::KeptCode kept, const std::filesystem::path& out, model::Run& run);
+/// run's cases what it says. Of a base that was built from a changed tree there is no text.
+void keep_code(model::KeptCode kept, const std::filesystem::path& out, const RevisionOf& of_head,
+               const RevisionOf& of_base, model::Run& run);
 
 /// Reads the file beside a run document; nothing if there is none. One that cannot be read is said
 /// on standard error.

@@ -24,6 +24,7 @@
 #include "gate/proof.hpp"
 #include "gate/suite_verdict.hpp"
 #include "metrics/catalogue.hpp"
+#include "model/choices.hpp"
 #include "model/host_time.hpp"
 #include "util/error.hpp"
 #include "util/text.hpp"
@@ -232,6 +233,23 @@ std::vector<model::CaseIndex> Judge::failing_host_times(const model::Run& run) c
     return runner::failing_host_times(run, gate::judge(run, baselines_, choice_.policy, rule_));
 }
 
+std::set<std::string> without_base(const model::Run& run, bool builds) {
+    std::set<std::string> ids;
+    const auto is_made = [builds](const std::string& file) {
+        return builds && !file.starts_with('/');
+    };
+    for (const model::CaseIndex& at : model::all_cases(run)) {
+        const model::CaseResult& result = model::case_at(run, at);
+        const bool found =
+            !result.command.empty() ? result.command.front().find('/') == std::string::npos ||
+                                          is_made(result.command.front())
+            : !result.source.empty() ? !result.source.ends_with(".cubin") || is_made(result.source)
+                                     : result.metrics.contains(std::string(model::prepare_time));
+        if (!found) ids.insert(model::case_id(result.spec));
+    }
+    return ids;
+}
+
 std::vector<model::CaseIndex> Judge::failing_counters(const model::Run& run, bool again) const {
     if (run.interrupted || run.verify_only) return {};
     const model::VerdictDocument verdict = gate::judge(run, baselines_, choice_.policy, rule_);
@@ -256,6 +274,7 @@ int Judge::report(const model::VerdictDocument& document, const model::Run& run,
     if (!reports.commands.run_file.empty()) {
         reports.commands.not_acceptable =
             baseline::not_acceptable(run, document, baselines_, rule_);
+        reports.commands.without_base = without_base(run, reports.commands.builds);
         reports.commands.again_words = words_of_again(run, reports.commands);
     }
     return write_reports(document, run, reports);

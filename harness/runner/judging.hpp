@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,11 @@ std::vector<model::CaseIndex> worth_measuring_again(const model::Run& run,
 /// The cases with a host time (model/host_time.hpp) that fails, also one that the suite expects.
 std::vector<model::CaseIndex> failing_host_times(const model::Run& run,
                                                  const model::VerdictDocument& verdict);
+
+/// The ids of cases whose baseline's commit `perfgate ab --base rev:` cannot measure: those of
+/// plugins, which are built by hand, and of programs and machine code that are not in a checkout.
+/// `builds`: the config says how one is built, which makes what has a relative path.
+std::set<std::string> without_base(const model::Run& run, bool builds);
 
 /// Judges the runs of one command by one policy and one set of baselines. A command that measures
 /// makes its judge first: a baseline that cannot be used ends it before anything is measured.

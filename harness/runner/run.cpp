@@ -309,7 +309,15 @@ JudgedRun measure_run(const RunRequest& request) {
     model::Run run = execution.finish(request.suites.front());
     run.phase_s.insert(beside.seconds().begin(), beside.seconds().end());
     add_settled(settled, run);
-    keep_code(code, choice.out, run);
+    keep_code(
+        code, choice.out, [&](const auto&) { return run.git_revision; },
+        [&](const model::CaseCode& base) {
+            return judge.baselines()
+                .at(base.suite)
+                .baseline.cases.at(base.id)
+                .provenance.git_revision;
+        },
+        run);
     if (!run.interrupted) keep_builds(choice, backend, plan, run, &judge.baselines());
     run.shard = std::move(shard);
     run.options = request.reports.commands.again_words;

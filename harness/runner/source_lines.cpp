@@ -12,6 +12,7 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "model/case.hpp"
 #include "model/run.hpp"
@@ -72,26 +73,35 @@ std::vector<std::string> lines_of_file(std::string revision, const std::string& 
 
 }  // namespace
 
-std::vector<model::SourceLine> source_lines(const std::string& revision,
-                                            const std::vector<model::CaseCode>& code) {
-    std::map<std::string, std::set<std::int64_t>> wanted;
+std::vector<model::SourceLine> source_lines(const std::vector<model::CaseCode>& code,
+                                            const RevisionOf& revision_of) {
+    std::map<std::pair<std::string, std::string>, std::set<std::int64_t>> wanted;
     for (const model::CaseCode& each : code) {
+        if (each.kernels.empty()) continue;
+        const std::string revision = revision_of(each);
         for (const model::KernelCode& kernel : each.kernels) {
             for (const model::Instruction& instruction : kernel.listing.instructions) {
-                const model::SourcePlace& place = instruction.place;
-                if (lies_inside(place)) wanted[place.file].insert(place.line);
+                const auto& [file, line] = instruction.place;
+                if (lies_inside(instruction.place)) wanted[{file, revision}].insert(line);
             }
         }
     }
-    std::vector<model::SourceLine> found;
+    std::map<model::SourcePlace, std::string> texts;  // empty: it is not known
     std::size_t files = 0;
-    for (const auto& [file, numbers] : wanted) {
-        if (files++ == most_source_files) break;
-        const std::vector<std::string> lines = lines_of_file(revision, file);
+    for (const auto& [place, numbers] : wanted) {
+        const auto& [file, revision] = place;
+        std::vector<std::string> lines;
+        if (files++ < most_source_files) lines = lines_of_file(revision, file);
         for (const std::int64_t number : numbers) {
             const auto at = static_cast<std::size_t>(number);
-            if (at <= lines.size()) found.push_back({{file, number}, lines[at - 1]});
+            const std::string text = at <= lines.size() ? lines[at - 1] : std::string();
+            std::string& known = texts.try_emplace({file, number}, text).first->second;
+            if (known != text) known.clear();
         }
+    }
+    std::vector<model::SourceLine> found;
+    for (const auto& [place, text] : texts) {
+        if (!text.empty()) found.push_back({place, text});
     }
     return found;
 }

@@ -55,8 +55,8 @@ class CodeViews : public testing::Test {
     }
     /// The text that is shown for a place.
     std::string text_at(const model::SourcePlace& place) const {
-        model::KeptCode kept{{code("LDG.E R2", place, 900)}, {code("LDG.E.64 R2", place, 100)}, {}};
-        kept.source = source_lines(run_.git_revision, kept.head);
+        model::KeptCode kept{{code("LDG.E R2", place, 900)}, {code("LDG.E.64 R2", place, 100)}};
+        kept.source = source_lines(kept.head, [&](const auto&) { return run_.git_revision; });
         return code_views({}, kept).cases.at({"s", "k/a"}).at(0).lines.at(0).text;
     }
 
@@ -99,10 +99,46 @@ TEST_F(CodeViews, TextOfAChangedTreeIsThatOfItsTrackedFiles) {
     EXPECT_EQ(text_at({"real/in.cu", 1}), "");
 }
 
+TEST_F(CodeViews, ALineThatOnlyTheBaseHasIsThatOfTheBasesCommit) {
+    const std::string commit = run_.git_revision;
+    ASSERT_EQ(std::system("git commit -q -a -m two"), 0);
+    run_.git_revision = git_revision(".");
+    const auto text = [&](const std::string& base_revision) {
+        const model::KeptCode kept{{code("LDG.E R2", {"k.cu", 1}, 900)},
+                                   {code("LDG.E.64 R2", {"k.cu", 3}, 100)}};
+        keep_code(
+            kept, temporary_.path(), [&](const auto&) { return run_.git_revision; },
+            [&](const auto&) { return base_revision; }, run_);
+        const auto kernels = code_views({}, read_code(temporary_.path())).cases.at({"s", "k/a"});
+        EXPECT_EQ(kernels.at(0).lines.at(0).text, "changed");
+        EXPECT_EQ(kernels.at(0).lines.at(1).was, "k.cu:3");
+        return kernels.at(0).lines.at(1).text;
+    };
+    EXPECT_EQ(text(commit), "three");
+    EXPECT_EQ(text(run_.git_revision), "") << "it has no such line";
+    EXPECT_EQ(text(commit + "-dirty"), "") << "the tree has changed since";
+    EXPECT_EQ(text(""), "");
+}
+
+TEST_F(CodeViews, ALineThatDiffersBetweenTwoBasesHasNoText) {
+    const std::string commit = run_.git_revision;
+    ASSERT_EQ(std::system("git commit -q -a -m two"), 0);
+    std::vector<model::CaseCode> both(2, code("LDG.E R2", {"k.cu", 2}, 900));
+    both[1].id = "k/b";
+    const auto lines = [&](const std::string& of_second) {
+        return source_lines(both, [&](const model::CaseCode& each) {
+            return each.id == "k/b" ? of_second : commit;
+        });
+    };
+    const std::vector<model::SourceLine> two{{{"k.cu", 2}, "two"}};
+    EXPECT_EQ(lines(commit), two);
+    EXPECT_TRUE(lines(git_revision(".")).empty());
+    EXPECT_TRUE(lines("").empty());
+}
+
 TEST_F(CodeViews, SidesAreAsLongAsTheirTimes) {
     const model::SourcePlace place{"k.cu", 2};
-    const model::KeptCode kept{
-        {code("LDG.E R2", place, 900)}, {code("LDG.E.64 R2", place, 300)}, {}};
+    const model::KeptCode kept{{code("LDG.E R2", place, 900)}, {code("LDG.E.64 R2", place, 300)}};
     const auto by_samples = code_views({}, kept).cases.at({"s", "k/a"}).at(0);
     EXPECT_FALSE(by_samples.timed);
     EXPECT_EQ(by_samples.length_before, 30);
@@ -133,7 +169,7 @@ TEST_F(CodeViews, SidesAreAsLongAsTheirTimes) {
 TEST_F(CodeViews, ALineHasTheSharesOfBothSidesAndWhatItWaitedFor) {
     const model::CaseCode base = code("LDG.E.64 R2", {"k.cu", 2}, 100),
                           head = code("LDG.E R2", {"k.cu", 3}, 900);
-    const auto kernels = code_views({}, {{head}, {base}, {}}).cases.at({"s", "k/a"});
+    const auto kernels = code_views({}, {{head}, {base}}).cases.at({"s", "k/a"});
     ASSERT_EQ(kernels.size(), 1U);
     EXPECT_TRUE(kernels[0].compared);
     EXPECT_EQ(kernels[0].sentence, "LDG.E 0 → 1 at k.cu:3, LDG.E.64 1 → 0");
@@ -146,17 +182,17 @@ TEST_F(CodeViews, ALineHasTheSharesOfBothSidesAndWhatItWaitedFor) {
     EXPECT_EQ(kernels[0].lines.at(1).was, "k.cu:2");
     ASSERT_EQ(line.stalls.size(), 1U);
     EXPECT_EQ(line.stalls[0].words, "waiting at a barrier");
-    const auto alone = code_views({}, {{head}, {}, {}}).cases.at({"s", "k/a"});
+    const auto alone = code_views({}, {{head}, {}}).cases.at({"s", "k/a"});
     EXPECT_FALSE(alone.at(0).compared);
     EXPECT_EQ(alone.at(0).sentence, "the base's code is not at hand");
     EXPECT_EQ(alone.at(0).lines.at(0).after, 100);
     model::CaseCode two = base;
     two.kernels.push_back(head.kernels[0]);
     two.kernels[1].name = "added";
-    const auto added = code_views({}, {{two}, {base}, {}}).cases.at({"s", "k/a"});
+    const auto added = code_views({}, {{two}, {base}}).cases.at({"s", "k/a"});
     EXPECT_EQ(added.at(0).sentence, "new: the base has no such kernel");
     // The same code is not shown.
-    EXPECT_TRUE(code_views({}, {{head}, {head}, {}}).cases.empty());
+    EXPECT_TRUE(code_views({}, {{head}, {head}}).cases.empty());
 }
 
 }  // namespace

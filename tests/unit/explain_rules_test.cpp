@@ -125,6 +125,12 @@ std::vector<Example> examples() {
          {{"code_size", {4096, 4224}}},
          {{{"code_size", {4096, 4096}}},
           {{"code_size", {40 * kib, 44 * kib}}, {"stall_no_instruction", {1, 1.5}}}}},
+        {"waiting",
+         {{"real_time", {1000, 1060}}, {"cpu_time", {1000, 1010}}},
+         {{{"real_time", {1000, 1040}}, {"cpu_time", {1000, 1000}}},
+          // It computes more.
+          {{"real_time", {1000, 1060}}, {"cpu_time", {1000, 1060}}},
+          {{"real_time", {1000, 1060}}}}},
         {"graphs",
          {{"graph_launches", {1, 0}}, {"host_launches", {1, 40}}},
          {{{"graph_launches", {1, 1}}, {"host_launches", {1, 40}}},

@@ -54,12 +54,18 @@ model::Tolerance within(double worse, double abs = 0) {
 
 TEST(Noisy, WhereProcessesLieFurtherApartThanHalfOfTheTolerance) {
     const model::MetricSeries apart = processes({990, 1010, 990, 1010});  // 1.15 %
-    EXPECT_TRUE(noisy_metric(apart, within(0.02)));
-    EXPECT_FALSE(noisy_metric(apart, within(0.03)));
-    EXPECT_FALSE(noisy_metric(apart, within(0.001, 30)));
-    EXPECT_FALSE(noisy_metric(processes({1000, 1000, 1000}), within(0)));
+    const auto is_noisy = [](const model::MetricSeries& series, const model::Tolerance& tolerance) {
+        model::CaseResult result = measured_case(1);
+        result.metrics["gpu_time"] = series;
+        result.gates = {{"gpu_time", tolerance}};
+        return noisy(result);
+    };
+    EXPECT_TRUE(is_noisy(apart, within(0.02)));
+    EXPECT_FALSE(is_noisy(apart, within(0.03)));
+    EXPECT_FALSE(is_noisy(apart, within(0.001, 30)));
+    EXPECT_FALSE(is_noisy(processes({1000, 1000, 1000}), within(0)));
     // How far others lie, one alone cannot tell.
-    EXPECT_FALSE(noisy_metric(processes({1000}), within(0)));
+    EXPECT_FALSE(is_noisy(processes({1000}), within(0)));
 }
 
 TEST(Noisy, OnlyForWhatTheCaseGates) {

@@ -342,6 +342,27 @@ TEST(Refresh, APassingCaseKeepsTheBaselineIfTheRunHasFewerProcesses) {
     EXPECT_EQ(changed.fewer, 1U);
     EXPECT_EQ(changed.baseline.cases.at(id).metrics.at("gpu_time").batches.size(), 3U);
 
+    // Measured as a baseline it may have so few, from a stored run not.
+    model::Baseline known = first.baseline;
+    known.cases.at(id).measured_as = {{"command", "one"}};
+    const auto from_stored_run = [&](CaseResult result, const std::string& command = "one",
+                                     bool reset = false) {
+        result.measured_as = {{"command", command}};
+        const model::Run run = later(run_of({std::move(result)}));
+        Acceptance acceptance{"Ada", "new"};
+        acceptance.stored_run = true;
+        acceptance.reset_anchors = reset;
+        return refresh(run, run.suites.at(0), known, acceptance);
+    };
+    const Refreshed worse = from_stored_run(in_processes(8, 1001));
+    ASSERT_EQ(worse.refused.size(), 1U);
+    EXPECT_EQ(worse.refused[0].id, id);
+    EXPECT_FALSE(worse.stored_any());
+    EXPECT_EQ(worse.baseline, known);
+    EXPECT_EQ(from_stored_run(in_processes(9, 1001)).fewer, 1U);
+    EXPECT_EQ(from_stored_run(in_processes(8, 1001), "another").accepted, Ids{id});
+    EXPECT_EQ(from_stored_run(in_processes(8, 1001), "one", true).accepted, Ids{id}) << "meant";
+
     const Refreshed measured_as_a_baseline = again(20, {id});
     EXPECT_EQ(measured_as_a_baseline.accepted, Ids{id});
     EXPECT_EQ(measured_as_a_baseline.fewer, 0U);

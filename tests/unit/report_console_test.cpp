@@ -243,7 +243,7 @@ TEST(Console, WhatTheBaselineDoesNotDecideNamesTheCommandThatDoes) {
     cases[1].verdict = model::Verdict::regressed;
     EXPECT_EQ(decided(), "");
     cases[1].verdict = model::Verdict::inconclusive;
-    options.commands.again_words = {"--plugin", "p.so"};
+    options.commands.without_base = {"b"};
     EXPECT_EQ(decided(), "");
 }
 

@@ -165,7 +165,7 @@ TEST(ReportHtml, TheFirstScreenSaysWhatIsComparedAndWhatToDo) {
     for (const json& fact : data["facts"]) facts[fact[0]] = fact[1];
     EXPECT_EQ(facts["pull request"], "https://h.example/o/r/pull/12");
     EXPECT_EQ(facts["revision"], "4f2a9c1");
-    EXPECT_EQ(facts["compared with"], "4f2a9c1 of 2026-11-20");
+    EXPECT_EQ(facts["compared with"], "other machine code of the same commit, of 2026-11-20");
     ASSERT_EQ(data["commands"].size(), 4U);
     EXPECT_EQ(data["commands"][0]["purpose"], "run again");
     EXPECT_EQ(data["commands"][1]["purpose"], "decide by ab");

@@ -145,6 +145,17 @@ TEST(Markdown, SaysWhichCommitsItIsComparedWith) {
     regressed.baseline_recorded_at = "2026-10-01T01:02:03Z";
     EXPECT_NE(markdown(documents).find("; compared with bbb2 of 2026-10-01 to aaa1 of 2026-11-02;"),
               std::string::npos);
+    // Two builds of one commit.
+    for (model::CaseVerdict& verdict : cases) {
+        verdict.changed_kernels.clear();
+        if (!verdict.baseline_revision.empty()) verdict.baseline_revision = "4f2a9c1";
+    }
+    EXPECT_NE(markdown(documents).find(
+                  "; compared with the same commit, of 2026-10-01 to the same commit, of 2026-11"),
+              std::string::npos);
+    regressed.changed_kernels = {"k"};
+    EXPECT_NE(markdown(documents).find("; compared with other machine code of the same commit, of"),
+              std::string::npos);
 }
 
 TEST(Markdown, SaysWhy) {

@@ -13,11 +13,39 @@
 
 #include "runner/baseline_runs.hpp"
 #include "runner/code_file.hpp"
+#include "runner/judging.hpp"
 #include "runner/run.hpp"
 #include "unit/runner_fixture.hpp"
 
 namespace perfgate::runner {
 namespace {
+
+TEST(WithoutBase, NamesWhatACheckoutOfTheCommitDoesNotHave) {
+    const auto is_without = [](const model::CaseResult& result, bool builds) {
+        model::Run run;
+        run.suites.emplace_back().cases = {result};
+        return !without_base(run, builds).empty();
+    };
+    const auto program = [](const std::string& name) {
+        model::CaseResult result;
+        result.command = {name, "bench.py"};
+        return result;
+    };
+    for (const bool builds : {false, true}) {
+        EXPECT_FALSE(is_without(program("python3"), builds));
+        EXPECT_EQ(is_without(program("./build/bench"), builds), !builds);
+        EXPECT_TRUE(is_without(program("/opt/bench"), builds)) << "both sides would start it";
+        model::CaseResult result;
+        EXPECT_TRUE(is_without(result, builds)) << "a plugin";
+        result.metrics["prepare_time"];
+        EXPECT_FALSE(is_without(result, builds)) << "Python";
+        result.metrics.clear();
+        result.source = "a.cu";
+        EXPECT_FALSE(is_without(result, builds));
+        result.source = "a.cubin";
+        EXPECT_EQ(is_without(result, builds), !builds);
+    }
+}
 
 TEST_F(Runner, ARunSaysWhereAndHowItWasMeasured) {
     EXPECT_EQ(run(request()), 0);

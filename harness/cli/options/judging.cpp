@@ -100,6 +100,7 @@ suite::Profile apply_profile(const CLI::App& verb, GateOptions& gate_options,
     gate_options.prove =
         gate_options.prove || (profile.prove && verb.get_option_no_throw("--prove") != nullptr);
     gate_options.policy = profile.policy;
+    output_options.commands.builds = profile.build.has_value();
     if (profile.junit_profile) output_options.junit_profile = *profile.junit_profile;
     take_unless_given(verb, "--out", profile.out, output_options.out);
     return profile;

@@ -36,7 +36,7 @@ function line(of: CodeLine, kernel: CodeKernel): HTMLElement {
     "li",
     {},
     el("div", { class: "place" }, name(of.place), of.was ? el("div", { class: "muted" }, "base: ", name(of.was)) : null),
-    of.place === "" ? el("div", { class: "muted small" }, "Only the base has this line; its text is not kept.") : null,
+    of.place === "" ? el("div", { class: "muted small" }, of.text ? "Only the base has this line." : "Only the base has this line; its text is not at hand.") : null,
     of.text ? el("code", {}, name(of.text)) : null,
     compared ? bar(kernel, "before", of.before) : null,
     bar(kernel, "after", of.after),
