@@ -218,9 +218,8 @@ std::string digest_of_case(std::string_view id, const model::BaselineCase& expec
     write_field(json, id, expected);
     json.end_object();
     const std::string object = json.finish();
-    util::Sha256 hash;
-    hash.add(std::string_view(object).substr(1, object.size() - 2));  // without its braces
-    return hash.fingerprint();
+    // Without its braces.
+    return util::fingerprint_of(std::string_view(object).substr(1, object.size() - 2));
 }
 
 std::string write_baseline(const model::Baseline& baseline) {
