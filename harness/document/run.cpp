@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "document/run.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
 #include <set>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "document/shared.hpp"
 
-#include <fmt/format.h>
-
 #include <optional>
 
 #include "model/relation.hpp"

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <string>
 #include <string_view>
 
 namespace perfgate::inject {

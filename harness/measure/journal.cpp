@@ -12,7 +12,6 @@
 #include "document/shared.hpp"
 #include "measure/batches.hpp"
 #include "util/error.hpp"
-#include "util/file.hpp"
 #include "util/folder.hpp"
 #include "util/text.hpp"
 

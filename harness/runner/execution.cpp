@@ -16,7 +16,6 @@
 #include "measure/identity.hpp"
 #include "runner/code_file.hpp"
 #include "runner/git.hpp"
-#include "runner/installation.hpp"
 #include "runner/interruption.hpp"
 #include "runner/plan.hpp"
 #include "runner/run_file.hpp"
