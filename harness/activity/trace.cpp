@@ -23,7 +23,6 @@ namespace perfgate::activity {
 namespace {
 
 using document::JsonLayout;
-using document::JsonWriter;
 using document::write_field;
 
 /// The format has one row of processes: host processes keep their pid, and a device of a process is
@@ -139,7 +138,7 @@ class Writer {
     void add_host(const Timeline& timeline, std::int64_t pid);
     void add_samples(const Timeline& timeline, std::int64_t order);
 
-    JsonWriter json_;
+    document::JsonWriter json_;
     std::uint64_t origin_;
     std::uint64_t next_flow_ = 1;
 };

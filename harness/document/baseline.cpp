@@ -241,7 +241,6 @@ model::Baseline parse_baseline(std::string json, std::string_view source, bool* 
 }
 
 using model::Ledger;
-using model::LedgerAction;
 using model::LedgerEntry;
 
 namespace {
@@ -264,7 +263,7 @@ void describe(Archive& archive, Described<Archive, LedgerEntry>& of) {
                     optional(by, reason, recorded_at, git_revision, until, anchor_reset, cases,
                              changes, digests, removed, added_boards));
     archive.check([&](JsonValue value) {
-        if (of.id.empty() == (of.action == LedgerAction::refresh)) return;
+        if (of.id.empty() == (of.action == model::LedgerAction::refresh)) return;
         value.fail("expected a case, but for a refresh, which is of many");
     });
 }

@@ -12,11 +12,6 @@
 
 namespace perfgate::document {
 
-using model::CaseStatus;
-using model::Direction;
-using model::Fold;
-using model::MetricClass;
-
 namespace {
 
 constexpr Schema run_schema{"perfgate.run", 1,
@@ -164,7 +159,6 @@ model::Run parse_run(std::string json, std::string_view source) {
     return run;
 }
 
-using model::PlannedCase;
 using model::PlannedSuite;
 
 template <>
@@ -212,7 +206,7 @@ const Form<std::optional<model::SourceKernel>> source_in_brief{
 }  // namespace
 
 template <class Archive>
-void describe(Archive& archive, Described<Archive, PlannedCase>& of) {
+void describe(Archive& archive, Described<Archive, model::PlannedCase>& of) {
     PERFGATE_GROUPS(also(archive.derived("id", [&] { return case_id(of.spec); })),
                     named(required, "workload", spec.workload),
                     named(required, "variant", spec.variant),

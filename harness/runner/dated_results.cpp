@@ -28,7 +28,6 @@ namespace perfgate::runner {
 
 namespace {
 
-using document::JsonKind;
 using document::JsonValue;
 
 constexpr std::string_view action_name = "github-action-benchmark";
