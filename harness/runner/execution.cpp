@@ -2,7 +2,6 @@
 #include "runner/execution.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
