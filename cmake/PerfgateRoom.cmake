@@ -19,13 +19,17 @@ function(perfgate_unity target)
   endif()
 endfunction()
 
-# perfgate_room(<name> SOURCES ... [DEPENDS rooms...] [LIBRARIES targets...] [UNITY [SEPARATE sources...]])
+# perfgate_room(<name> [SOURCES ...] [DEPENDS rooms...] [LIBRARIES targets...] [UNITY [SEPARATE sources...]])
 # One static library per room of harness/README.md: a room can include only what it links, so the
-# arrows of the design are the link lines. Libraries stay private: no room's header needs them. The sources of a room with
+# arrows of the design are the link lines. Libraries stay private: no room's header needs them. Without SOURCES it has
+# all of its folder. The sources of a room with
 # UNITY are compiled as one, those with names that others have for something else SEPARATE. Rooms of which
 # recorded programs have a part have no UNITY: each program takes the sources that it uses and no more.
 function(perfgate_room name)
   cmake_parse_arguments(ROOM "UNITY" "" "SOURCES;DEPENDS;LIBRARIES;SEPARATE" ${ARGN})
+  if(NOT ROOM_SOURCES)
+    file(GLOB ROOM_SOURCES CONFIGURE_DEPENDS "*.cpp")
+  endif()
   add_library(perfgate_${name} STATIC ${ROOM_SOURCES})
   target_include_directories(perfgate_${name} PUBLIC "${PROJECT_SOURCE_DIR}/harness")
   # Errors are formatted by it (util/error.hpp).

@@ -16,8 +16,6 @@ namespace perfgate::activity {
 namespace {
 
 using Side = double Change::*;
-using model::KernelChange;
-using model::KernelChangeKind;
 using model::KernelUse;
 
 /// If the GPU time of a range moved by less than this share, no kernel is said to account for it.
@@ -117,9 +115,9 @@ bool add_changes(const Uses& before, const Uses& after, PieceDifference& range) 
 void add_replacements(const SideOf& before, const SideOf& after,
                       std::map<std::string, KernelDifference>& kernels) {
     if (!before.program || !after.program) return;
-    for (const KernelChange& change :
+    for (const model::KernelChange& change :
          model::kernel_changes(*before.program, *after.program, std::nullopt)) {
-        if (change.kind != KernelChangeKind::replaced) continue;
+        if (change.kind != model::KernelChangeKind::replaced) continue;
         const auto pair = [&](const std::vector<KernelUse>& uses,
                               const std::vector<KernelUse>& others) {
             for (const KernelUse& use : uses) {

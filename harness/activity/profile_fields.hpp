@@ -15,10 +15,6 @@
 
 namespace perfgate::document {
 
-using activity::CopyKind;
-using activity::GapCause;
-using activity::OverheadSource;
-
 template <>
 inline constexpr JsonLayout layout_of<activity::Profile> = JsonLayout::lines;
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -24,7 +23,6 @@ namespace perfgate::activity {
 namespace {
 
 using document::JsonLayout;
-using document::JsonWriter;
 using document::write_field;
 
 /// The format has one row of processes: host processes keep their pid, and a device of a process is
@@ -32,12 +30,6 @@ using document::write_field;
 constexpr std::int64_t device_pids = 1'000'000'000;
 /// Samples of a thread stand beside its ranges and calls, which they do not nest with.
 constexpr std::int64_t sampled_threads = 2'000'000'000;
-
-std::int64_t number(const std::string& text) {
-    std::int64_t value = 0;
-    std::from_chars(text.data(), text.data() + text.size(), value);
-    return value;
-}
 
 /// The tracks of device work: one for each stream, and more where its work overlaps, as parallel
 /// branches of a CUDA graph do. Slices of one track must nest.
@@ -146,14 +138,14 @@ class Writer {
     void add_host(const Timeline& timeline, std::int64_t pid);
     void add_samples(const Timeline& timeline, std::int64_t order);
 
-    JsonWriter json_;
+    document::JsonWriter json_;
     std::uint64_t origin_;
     std::uint64_t next_flow_ = 1;
 };
 
 void Writer::add(const Timeline& timeline, std::int64_t order) {
     const Recording& recording = timeline.recording();
-    const std::int64_t pid = number(recording.field("pid"));
+    const std::int64_t pid = util::parsed<std::int64_t>(recording.field("pid")).value_or(0);
     const std::string& rank = recording.field("rank");
     name(
         "process_name", pid, 0,

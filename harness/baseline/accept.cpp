@@ -22,7 +22,6 @@ namespace {
 
 using model::BaselineCase;
 using model::CaseResult;
-using model::CaseStatus;
 using model::CaseVerdict;
 using model::LedgerEntry;
 using model::MetricSeries;
@@ -192,7 +191,7 @@ class Accepting {
 
   private:
     void add(const CaseResult& result, const CaseVerdict& verdict, Accepted& accepted) {
-        if (result.status == CaseStatus::skipped) {
+        if (result.status == model::CaseStatus::skipped) {
             ++accepted.skipped;
             return;
         }

@@ -22,7 +22,6 @@ namespace perfgate::baseline {
 namespace {
 
 using model::CaseResult;
-using model::CaseStatus;
 using model::MetricSeries;
 
 using Metrics = std::map<std::string, MetricSeries>;
@@ -52,7 +51,7 @@ gate::Change change_of(const model::MetricDefinition& definition, const model::T
 }  // namespace
 
 std::string objection(const model::Run& run, const CaseResult& result) {
-    if (result.status != CaseStatus::measured) {
+    if (result.status != model::CaseStatus::measured) {
         return fmt::format("{}: {}", model::to_text(result.status), result.reason);
     }
     const bool verified =

@@ -52,12 +52,6 @@ PERFGATE_FIELDS(Step, named(required, "file", name), required(digest))
 
 PERFGATE_FIELDS(List, required(folder, steps))
 
-std::string digest_of(std::string_view content) {
-    util::Sha256 sum;
-    sum.add(content);
-    return sum.fingerprint();
-}
-
 std::uint64_t inode_of(const Folder& folder) {
     struct stat status {};
     return ::fstat(folder.descriptor(), &status) == 0 ? status.st_ino : 0;
@@ -123,13 +117,13 @@ void make_steps(const Folder& folder, const Folder& staging, const List& list) {
         } else {
             const std::string staged = std::to_string(i);
             const std::optional<std::string> content = content_of(staging, staged);
-            if (content && digest_of(*content) == step.digest) {
+            if (content && util::fingerprint_of(*content) == step.digest) {
                 if (::renameat(staging.descriptor(), staged.c_str(), place.descriptor(),
                                file.c_str()) != 0) {
                     util::fail_write(shown, errno);
                 }
             } else if (const auto moved = content_of(place, file);
-                       !moved || digest_of(*moved) != step.digest) {
+                       !moved || util::fingerprint_of(*moved) != step.digest) {
                 throw util::InputError("the new {} is not there", util::printable(shown.string()));
             }
         }
@@ -185,7 +179,7 @@ void change_files(const fs::path& folder_path, const std::vector<FileChange>& ch
             const std::string number = std::to_string(list.steps.size());
             Step& step = list.steps.emplace_back(Step{change.name.native(), {}});
             if (!change.content) continue;
-            step.digest = digest_of(*change.content);
+            step.digest = util::fingerprint_of(*change.content);
             const util::Descriptor file = staging.create(number);
             int error = util::write_all(file.get(), *change.content);
             if (error == 0) error = util::synchronise(file.get());

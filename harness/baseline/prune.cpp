@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "baseline/prune.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 

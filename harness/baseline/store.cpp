@@ -8,7 +8,6 @@
 #include <system_error>
 #include <utility>
 
-#include "baseline/file_changes.hpp"
 #include "baseline/improvements.hpp"
 #include "document/baseline.hpp"
 #include "gate/renames.hpp"

@@ -2,7 +2,6 @@
 #include "bisect/bisect.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <numeric>
 #include <span>
-#include <string>
 
 #include "gate/batch_rule.hpp"
 #include "gate/rule.hpp"

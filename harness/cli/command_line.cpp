@@ -7,7 +7,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
-#include <string_view>
 #include <utility>
 
 #include "cli/options/options.hpp"

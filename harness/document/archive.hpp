@@ -25,8 +25,6 @@
 //     anything else    reading: called as check(JsonValue, member&), to fail or to complete
 #pragma once
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -218,9 +218,8 @@ std::string digest_of_case(std::string_view id, const model::BaselineCase& expec
     write_field(json, id, expected);
     json.end_object();
     const std::string object = json.finish();
-    util::Sha256 hash;
-    hash.add(std::string_view(object).substr(1, object.size() - 2));  // without its braces
-    return hash.fingerprint();
+    // Without its braces.
+    return util::fingerprint_of(std::string_view(object).substr(1, object.size() - 2));
 }
 
 std::string write_baseline(const model::Baseline& baseline) {
@@ -242,7 +241,6 @@ model::Baseline parse_baseline(std::string json, std::string_view source, bool* 
 }
 
 using model::Ledger;
-using model::LedgerAction;
 using model::LedgerEntry;
 
 namespace {
@@ -265,7 +263,7 @@ void describe(Archive& archive, Described<Archive, LedgerEntry>& of) {
                     optional(by, reason, recorded_at, git_revision, until, anchor_reset, cases,
                              changes, digests, removed, added_boards));
     archive.check([&](JsonValue value) {
-        if (of.id.empty() == (of.action == LedgerAction::refresh)) return;
+        if (of.id.empty() == (of.action == model::LedgerAction::refresh)) return;
         value.fail("expected a case, but for a refresh, which is of many");
     });
 }

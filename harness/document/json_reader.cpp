@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "document/json_reader.hpp"
 
-#include <fmt/format.h>
-
 #include <simdjson.h>
 #include <algorithm>
 #include <array>

@@ -4,7 +4,6 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "document/archive.hpp"
 #include "model/kernel_code.hpp"

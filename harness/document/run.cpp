@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "document/run.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -13,11 +11,6 @@
 #include "util/text.hpp"
 
 namespace perfgate::document {
-
-using model::CaseStatus;
-using model::Direction;
-using model::Fold;
-using model::MetricClass;
 
 namespace {
 
@@ -166,7 +159,6 @@ model::Run parse_run(std::string json, std::string_view source) {
     return run;
 }
 
-using model::PlannedCase;
 using model::PlannedSuite;
 
 template <>
@@ -214,7 +206,7 @@ const Form<std::optional<model::SourceKernel>> source_in_brief{
 }  // namespace
 
 template <class Archive>
-void describe(Archive& archive, Described<Archive, PlannedCase>& of) {
+void describe(Archive& archive, Described<Archive, model::PlannedCase>& of) {
     PERFGATE_GROUPS(also(archive.derived("id", [&] { return case_id(of.spec); })),
                     named(required, "workload", spec.workload),
                     named(required, "variant", spec.variant),

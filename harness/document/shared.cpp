@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "document/shared.hpp"
 
-#include <fmt/format.h>
-
 #include <optional>
 
 #include "model/relation.hpp"
@@ -157,10 +155,7 @@ void describe_metrics(Reader& reader, Metrics& metrics, const Form<MetricSeries>
     });
 }
 
-using model::Comparator;
 using model::ExpressionStep;
-using model::Operator;
-using model::PostfixExpression;
 
 PERFGATE_FIELDS(model::OperandMetric, required(operand, metric))
 
@@ -175,7 +170,7 @@ static void read(JsonValue value, ExpressionStep& step) {
         case JsonKind::object:
             return read(value, step.emplace<model::OperandMetric>());
         case JsonKind::text:
-            return read(value, step.emplace<Operator>());
+            return read(value, step.emplace<model::Operator>());
         default:
             return read(value, step.emplace<double>());
     }
@@ -187,7 +182,7 @@ void describe(Archive& archive, Described<Archive, model::Relation>& of) {
     const auto is_not_empty = [](JsonValue value, const std::vector<std::string>& read_operands) {
         if (read_operands.empty()) value.fail("expected at least one operand");
     };
-    const auto is_a_side = [&](JsonValue value, const PostfixExpression& expression) {
+    const auto is_a_side = [&](JsonValue value, const model::PostfixExpression& expression) {
         if (is_complete(expression, operands.size())) return;
         value.fail("expected a number or a metric of an operand, or two of them and '*' or '/'");
     };

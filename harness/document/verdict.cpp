@@ -5,13 +5,6 @@
 
 namespace perfgate::document {
 
-using model::Bound;
-using model::CodeChange;
-using model::Doubt;
-using model::Effect;
-using model::OnChange;
-using model::Verdict;
-
 namespace {
 
 constexpr Schema verdict_schema{"perfgate.verdict", 1, 3};

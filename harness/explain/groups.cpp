@@ -23,7 +23,6 @@ using model::CaseResult;
 using model::CaseVerdict;
 using model::Effect;
 using model::MetricVerdict;
-using model::SuiteVerdict;
 
 constexpr std::size_t longest_reason = 300;
 
@@ -151,7 +150,7 @@ bool is_tolerated(const CaseVerdict& verdict, const model::Policy& policy) {
 }
 
 void group_suite(const model::SuiteResult* results, const model::Policy& policy,
-                 SuiteVerdict& suite) {
+                 model::SuiteVerdict& suite) {
     std::map<std::tuple<Effect, std::string, std::string>, std::size_t> places;
     std::vector<Growing> groups;
     for (std::size_t i = 0; i < suite.cases.size(); ++i) {

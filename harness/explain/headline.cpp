@@ -20,7 +20,6 @@ namespace perfgate::explain {
 
 namespace {
 
-using model::CaseGroup;
 using model::CaseVerdict;
 using model::Effect;
 using model::MetricVerdict;
@@ -48,7 +47,7 @@ std::vector<Clause> clauses_of(const std::vector<const SuiteVerdict*>& suites) {
     std::map<std::pair<Effect, std::string>, std::size_t> places;
     std::vector<Clause> clauses;
     for (const SuiteVerdict* suite : suites) {
-        for (const CaseGroup& group : suite->groups) {
+        for (const model::CaseGroup& group : suite->groups) {
             if (group.cases.empty()) continue;
             const CaseVerdict& worst = suite->cases.at(static_cast<std::size_t>(group.cases[0]));
             const auto [place, is_new] =

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gate/batch_rule.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -33,7 +31,6 @@ namespace perfgate::gate {
 namespace {
 
 using model::CaseResult;
-using model::CaseStatus;
 using model::CaseVerdict;
 using model::CodeChange;
 using model::MetricVerdict;
@@ -290,7 +287,7 @@ class Judging {
 };
 
 bool is_verified(const CaseResult& result) {
-    return result.status == CaseStatus::measured && result.verification;
+    return result.status == model::CaseStatus::measured && result.verification;
 }
 
 /// Cases that --changed-only left out count as measured: their values are the baseline's. A run

@@ -30,7 +30,6 @@ namespace {
 using model::BaselineCase;
 using model::CaseResult;
 using model::Direction;
-using model::MetricSeries;
 using model::MetricVerdict;
 using model::Verdict;
 using model::VerdictDocument;
@@ -235,7 +234,7 @@ class Proving {
         const std::string& metric = comparison.definition->name;
         const auto known = alone.expected().acknowledged.find(metric);
         const bool from_known = worse && known != alone.expected().acknowledged.end();
-        const MetricSeries& from = from_known ? known->second.known : *comparison.baseline;
+        const model::MetricSeries& from = from_known ? known->second.known : *comparison.baseline;
         forget_code(alone.result());
         alone.result().metrics[metric] =
             moved(replayed(from, rounds_of(comparison, policy_), board_), estimate_of(from), amount,

@@ -22,8 +22,6 @@ namespace perfgate::gate {
 
 namespace {
 
-using model::MetricSeries;
-
 /// What decides about the bound of a case that has one.
 std::string time_of(const model::CaseResult& result) {
     return result.metrics.contains("gpu_time") ? "gpu_time" : "gpu_span";
@@ -78,7 +76,7 @@ bool can_be_broken(const model::Run& frame, const model::SuiteResult& only) {
         return another_kernel_breaks(frame, only, *pattern);
     }
     for (const auto& [position, metric] : metrics_of(only)) {
-        const MetricSeries& series = only.cases[position].metrics.at(metric);
+        const model::MetricSeries& series = only.cases[position].metrics.at(metric);
         const double estimate = estimate_of(series);
         for (const double amount : amounts(estimate)) {
             model::SuiteResult tried = only;

@@ -7,9 +7,6 @@
 #include <cmath>
 #include <optional>
 #include <span>
-#include <string_view>
-#include <tuple>
-#include <utility>
 
 #include "history/places.hpp"
 #include "stats/quantiles.hpp"

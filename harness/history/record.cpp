@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <tuple>
-#include <utility>
 
 #include "history/places.hpp"
 #include "model/run.hpp"

@@ -4,7 +4,6 @@
 // run, not from today.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>

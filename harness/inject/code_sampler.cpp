@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdint>
 #include <limits>
 #include <utility>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inject/counter_request.hpp"
 
-#include <charconv>
+#include "util/text.hpp"
 
 namespace perfgate::inject {
 namespace {
@@ -28,21 +28,20 @@ class Values {
 
     std::string text() {
         const std::size_t colon = text_.find(':');
-        std::uint64_t length = 0;
-        if (colon == std::string_view::npos || !parse(text_.substr(0, colon), length) ||
-            length > text_.size() - colon - 1) {
+        const auto length = util::parsed<std::uint64_t>(text_.substr(0, colon));
+        if (colon == std::string_view::npos || !length || *length > text_.size() - colon - 1) {
             good_ = false;
             return {};
         }
-        std::string value(text_.substr(colon + 1, length));
-        text_.remove_prefix(colon + 1 + length);
+        std::string value(text_.substr(colon + 1, *length));
+        text_.remove_prefix(colon + 1 + *length);
         return value;
     }
 
     std::uint64_t number() {
-        std::uint64_t value = 0;
-        good_ = parse(text(), value) && good_;
-        return good_ ? value : 0;
+        const auto value = util::parsed<std::uint64_t>(text());
+        good_ = good_ && value;
+        return good_ ? *value : 0;
     }
 
     /// A number of elements.
@@ -53,12 +52,6 @@ class Values {
     }
 
   private:
-    static bool parse(std::string_view digits, std::uint64_t& value) {
-        const auto [end, error] =
-            std::from_chars(digits.data(), digits.data() + digits.size(), value);
-        return error == std::errc{} && end == digits.data() + digits.size() && !digits.empty();
-    }
-
     std::string_view text_;
     bool good_ = true;
 };

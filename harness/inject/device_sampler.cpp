@@ -4,13 +4,10 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <string>
 #include <string_view>
 
 namespace perfgate::inject {
 namespace {
-
-using activity::SampledMetric;
 
 /// The driver may not answer while the program launches or ends.
 constexpr std::chrono::seconds longest_hold{3}, longest_begin{2}, longest_end{3};
@@ -21,7 +18,7 @@ constexpr std::chrono::milliseconds longest_read{500};
 constexpr std::uint64_t interval_ns = 200'000;
 constexpr std::uint64_t longest_in_intervals = 10;
 /// Before this one a metric is in % of its peak, from it on in bytes of the interval.
-constexpr auto first_in_bytes = static_cast<std::size_t>(SampledMetric::pcie_read);
+constexpr auto first_in_bytes = static_cast<std::size_t>(activity::SampledMetric::pcie_read);
 
 std::vector<std::string> with(std::string_view suffix, std::vector<std::string> names) {
     for (std::string& name : names) name += suffix;

@@ -10,7 +10,6 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <vector>
 
 #include "activity/writer.hpp"
 #include "cupti/device_sampling.hpp"

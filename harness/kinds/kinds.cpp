@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kinds/kinds.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -8,7 +10,7 @@
 
 #include "kinds/benchmark/batch.hpp"
 #include "kinds/command/measurement.hpp"
-#include "kinds/python/checking.hpp"
+#include "kinds/python/kernel.hpp"
 #include "kinds/source/preparing.hpp"
 
 namespace perfgate::kinds {
@@ -20,9 +22,20 @@ std::unique_ptr<measure::Programs> measured_by(const Machine& machine) {
     return std::make_unique<Programs>(machine);
 }
 
+/// Names the workloads whose cases are known when their file has run.
+Findings check_kernels(const Machine& /*machine*/, const std::vector<SuiteCase>& cases,
+                       const std::vector<std::string>& /*architectures*/) {
+    Findings found;
+    for (const SuiteCase& each : cases) {
+        const std::string& open = dynamic_cast<const python::Kernel&>(*each.subject).open();
+        if (!open.empty()) found.done.push_back(fmt::format("{}: {}", each.place, open));
+    }
+    return found;
+}
+
 constexpr std::array<Kind, 5> table{{
     {.name = "plugin"},
-    {.name = "python", .check = python::check_kernels},
+    {.name = "python", .check = check_kernels},
     {.name = "source", .prepare = source::compile_sources, .check = source::check_sources},
     {.name = "program",
      .stored = command::read_stored,

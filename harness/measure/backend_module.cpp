@@ -4,8 +4,6 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <string>
-
 #include "util/error.hpp"
 #include "util/text.hpp"
 

@@ -11,7 +11,6 @@
 #include "measure/case_counters.hpp"
 #include "measure/clock_stability.hpp"
 #include "measure/preparation.hpp"
-#include "measure/workers.hpp"
 
 namespace perfgate::measure {
 namespace {

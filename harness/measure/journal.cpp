@@ -12,7 +12,6 @@
 #include "document/shared.hpp"
 #include "measure/batches.hpp"
 #include "util/error.hpp"
-#include "util/file.hpp"
 #include "util/folder.hpp"
 #include "util/text.hpp"
 
@@ -21,9 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using document::Described;
-using document::JsonLayout;
 using document::JsonValue;
-using document::JsonWriter;
 
 constexpr const char* file_name = "journal.jsonl";
 constexpr std::size_t journal_limit_bytes = std::size_t{1} << 30;
@@ -41,8 +38,8 @@ void describe(Archive& archive, Described<Archive, Line>& of) {
     if (!of.whole) archive.required("batches", of.batches);
 }
 
-void write_identity(JsonWriter& json, const Identity& identity) {
-    json.begin_array(JsonLayout::compact);
+void write_identity(document::JsonWriter& json, const Identity& identity) {
+    json.begin_array(document::JsonLayout::compact);
     for (const auto& [field, value] : identity) {
         write(json, std::vector<std::string>{field, value});
     }

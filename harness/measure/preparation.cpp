@@ -12,7 +12,6 @@
 #include <variant>
 
 #include "measure/clock_stability.hpp"
-#include "measure/workers.hpp"
 #include "metrics/catalogue.hpp"
 #include "model/host_time.hpp"
 #include "util/error.hpp"

@@ -14,9 +14,6 @@
 namespace perfgate::document {
 
 using measure::Diagnosis;
-using model::ParamType;
-using model::Submission;
-using model::Target;
 
 PERFGATE_FIELDS(model::SourceArgument, required(role, type, elements, fill),
                 with(required, integer, with_sign), required(real))
@@ -43,8 +40,6 @@ PERFGATE_FIELDS(model::WorkloadInfo, required(name, help, plugin, bundled, param
 }  // namespace perfgate::document
 
 namespace perfgate::measure {
-
-using document::Described;
 
 std::string_view to_text(Diagnosis::Level level) {
     return util::word_of<Diagnosis::Level::problem>(level, {"ok", "warning", "problem"});

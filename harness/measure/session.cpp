@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <exception>
 #include <map>
-#include <optional>
 #include <thread>
 #include <utility>
 
@@ -12,7 +11,6 @@
 #include "measure/case_counters.hpp"
 #include "measure/clock_stability.hpp"
 #include "measure/preparation.hpp"
-#include "measure/workers.hpp"
 #include "model/case.hpp"
 
 namespace perfgate::measure {

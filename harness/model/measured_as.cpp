@@ -46,10 +46,8 @@ std::string direction_key(std::string_view metric) {
 
 std::string shortened_value(const std::string& text) {
     if (text.size() <= longest_value) return text;
-    util::Sha256 hash;
-    hash.add(text);
     return fmt::format("{} (all {} bytes: {})", util::printable(text, longest_value / 2),
-                       text.size(), hash.fingerprint());
+                       text.size(), util::fingerprint_of(text));
 }
 
 std::vector<DifferingKey> differing_keys(const MeasuredAs& before, const MeasuredAs& now) {

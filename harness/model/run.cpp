@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/run.hpp"
 
-#include <cstddef>
 #include <utility>
 
 #include "util/text.hpp"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "program/disassembly.hpp"
 
-#include <fmt/format.h>
-
 #include <chrono>
 #include <cstddef>
 #include <filesystem>

@@ -21,7 +21,6 @@
 #include <thread>
 
 #include "program/capture.hpp"
-#include "util/error.hpp"
 #include "util/file.hpp"
 #include "util/process_list.hpp"
 #include "util/text.hpp"

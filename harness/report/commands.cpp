@@ -5,10 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <optional>
 #include <set>
-#include <string_view>
 
 #include "model/run.hpp"
 #include "report/joined.hpp"

@@ -15,7 +15,6 @@
 #include <string_view>
 #include <vector>
 
-#include "model/quantity.hpp"
 #include "report/columns.hpp"
 #include "report/commands.hpp"
 #include "report/console_text.hpp"

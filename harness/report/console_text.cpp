@@ -4,12 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <string>
 #include <utility>
-#include <vector>
 
-#include "report/columns.hpp"
 #include "report/plain_text.hpp"
 #include "report/summary.hpp"
 #include "util/text.hpp"

@@ -18,7 +18,6 @@
 
 namespace perfgate::report::page {
 
-using document::Described;
 using Number = std::int64_t;  ///< of an entry of `texts`, `metrics`, `verdicts` or `suites`
 
 struct Verdict {

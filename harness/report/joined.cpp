@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <map>
-#include <string>
 #include <unordered_map>
 #include <utility>
 

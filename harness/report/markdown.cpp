@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <iterator>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

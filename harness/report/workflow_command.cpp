@@ -6,7 +6,6 @@
 #include <span>
 #include <utility>
 
-#include "report/formats.hpp"
 #include "report/plain_text.hpp"
 #include "report/summary.hpp"
 

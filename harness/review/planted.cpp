@@ -28,7 +28,6 @@ using model::GateRule;
 using model::MetricDefinition;
 using model::MetricSeries;
 using model::MetricVerdict;
-using model::Verdict;
 
 constexpr double plain = 0.5;    ///< a regression that nobody overlooks
 constexpr double margin = 1.25;  ///< beyond the tolerance
@@ -164,7 +163,7 @@ bool is_weaker(const Plant& plant, const MetricVerdict& before, const MetricVerd
 
 std::string words(const MetricVerdict& verdict) {
     std::string text(model::to_text(verdict.verdict));
-    if (verdict.verdict == Verdict::inconclusive) {
+    if (verdict.verdict == model::Verdict::inconclusive) {
         text += fmt::format(" ({})", model::to_text(verdict.doubt));
     }
     return text;

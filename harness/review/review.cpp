@@ -8,8 +8,6 @@
 #include <cstdint>
 #include <utility>
 
-#include "review/finding.hpp"
-
 namespace perfgate::review {
 
 namespace {

@@ -3,14 +3,12 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "gate/baseline_relations.hpp"
 #include "gate/machine_code.hpp"
 #include "metrics/catalogue.hpp"
 #include "model/case.hpp"
-#include "model/run.hpp"
 #include "model/verdict.hpp"
 
 namespace perfgate::runner {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runner/checkout.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <string_view>

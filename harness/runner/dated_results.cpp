@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -29,7 +28,6 @@ namespace perfgate::runner {
 
 namespace {
 
-using document::JsonKind;
 using document::JsonValue;
 
 constexpr std::string_view action_name = "github-action-benchmark";
@@ -57,9 +55,8 @@ model::Run run_of(const benchmark::Results& results, const std::string& suite,
     run.environment.device.key = ImportChoice().device_key;
     run.environment.device.name =
         results.device.empty() ? run.environment.device.key : results.device;
-    util::Sha256 machine;
-    machine.add(results.machine);
-    run.environment.device.board = results.machine.empty() ? "imported" : machine.fingerprint();
+    run.environment.device.board =
+        results.machine.empty() ? "imported" : util::fingerprint_of(results.machine);
     model::SuiteResult made;
     made.name = suite;
     made.file = file;
@@ -177,10 +174,8 @@ std::vector<DatedRun> dated_results(const std::string& text, const std::string& 
         const benchmark::Results results = benchmark::read_results(
             text, source, reading, std::filesystem::absolute(file).parent_path());
         if (!results.measured_at.empty()) {
-            util::Sha256 sum;
-            sum.add(text);
             return {{run_of(results, ImportChoice().suite, file, format->name, false),
-                     sum.fingerprint()}};
+                     util::fingerprint_of(text)}};
         }
     }
     throw util::InputError(

@@ -13,7 +13,6 @@
 #include <thread>
 #include <utility>
 
-#include "measure/workers.hpp"
 #include "model/subject.hpp"
 #include "runner/installation.hpp"
 #include "runner/interruption.hpp"

@@ -2,7 +2,6 @@
 #include "runner/execution.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -16,7 +15,6 @@
 #include "measure/identity.hpp"
 #include "runner/code_file.hpp"
 #include "runner/git.hpp"
-#include "runner/installation.hpp"
 #include "runner/interruption.hpp"
 #include "runner/plan.hpp"
 #include "runner/run_file.hpp"

@@ -11,7 +11,6 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <cstddef>
 #include <cstdlib>
 #include <sstream>
 #include <string_view>

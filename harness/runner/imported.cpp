@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "document/json_reader.hpp"
-#include "document/run.hpp"
 #include "explain/explain.hpp"
 #include "gate/baseline_set.hpp"
 #include "gate/batch_rule.hpp"
@@ -44,10 +43,7 @@ namespace {
 
 /// A machine as a board: equal for files from one machine, without its name.
 std::string board_of(const std::string& machine) {
-    if (machine.empty()) return "imported";
-    util::Sha256 sum;
-    sum.add(machine);
-    return sum.fingerprint();
+    return machine.empty() ? "imported" : util::fingerprint_of(machine);
 }
 
 const benchmark::Format& format_of(const std::string& text, const std::string& file,

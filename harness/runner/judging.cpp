@@ -8,11 +8,9 @@
 #include <cstdio>
 #include <optional>
 #include <set>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include "baseline/accept.hpp"
 #include "baseline/acceptance.hpp"

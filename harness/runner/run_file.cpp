@@ -42,9 +42,7 @@ int store_run(const model::Run& run, const std::filesystem::path& folder) {
 }
 
 void DistinctFiles::add(const std::string& file, std::string_view content) {
-    util::Sha256 sum;
-    sum.add(content);
-    const auto [first, added] = files_.emplace(sum.fingerprint(), file);
+    const auto [first, added] = files_.emplace(util::fingerprint_of(content), file);
     if (added) return;
     throw util::InputError(
         "{} and {} have the same content, which is one measurement and not two: name each file "

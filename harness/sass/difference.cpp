@@ -8,10 +8,8 @@
 #include <functional>
 #include <map>
 #include <unordered_map>
-#include <utility>
 
 #include "elf/instruction_listing.hpp"
-#include "sass/normalised.hpp"
 
 namespace perfgate::sass {
 namespace {

@@ -2,7 +2,6 @@
 #include "sass/difference.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>

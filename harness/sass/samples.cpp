@@ -9,7 +9,6 @@
 #include <map>
 
 #include "model/kernel_name.hpp"
-#include "sass/difference.hpp"
 
 namespace perfgate::sass {
 namespace {

@@ -5,11 +5,9 @@
 
 #include <algorithm>
 #include <optional>
-#include <string>
 #include <utility>
 
 #include "model/kernel_name.hpp"
-#include "sass/difference.hpp"
 #include "sass/samples.hpp"
 
 namespace perfgate::sass {

@@ -4,7 +4,6 @@
 // pages are found before they are used, and values have a limit.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <filesystem>

@@ -10,8 +10,6 @@
 #include <cstring>
 #include <utility>
 
-#include "stacks/memory.hpp"
-
 namespace perfgate::stacks {
 namespace {
 

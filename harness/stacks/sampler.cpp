@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stacks/sampler.hpp"
 
-#include <pthread.h>
-#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 

@@ -8,13 +8,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
-#include <string_view>
 #include <utility>
 
 #include "stacks/interruptions.hpp"

@@ -19,7 +19,6 @@ namespace perfgate::suite {
 
 namespace {
 
-using model::is_identifier;
 using model::longest_word;
 using model::most_words;
 
@@ -448,7 +447,7 @@ class CommandReader {
 }  // namespace
 
 std::string problem_of_variable(const std::string& name) {
-    if (!is_identifier(name)) {
+    if (!model::is_identifier(name)) {
         return fmt::format("{} is not the name of a variable; expected letters, digits and '_'",
                            in_quotes(name));
     }

@@ -20,8 +20,6 @@ namespace perfgate::suite {
 
 namespace {
 
-using model::longest_pattern;
-
 constexpr std::size_t most_labels = 100;
 constexpr std::int64_t most_skipped = 1'000'000;
 

@@ -9,14 +9,10 @@
 #include <limits>
 #include <map>
 #include <set>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "suite/fields.hpp"
 #include "suite/placed_text.hpp"
-#include "suite/yaml_reader.hpp"
 #include "util/error.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"

@@ -5,9 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <compare>
-#include <map>
 #include <set>
 #include <utility>
 
@@ -59,15 +57,12 @@ bool is_selected(const SuiteCase& suite_case, const std::vector<std::string>& ta
 
 /// "9.0" as the catalogue writes it, 90; 0 if it is not a compute capability.
 int capability_of(std::string_view text) {
-    const char* const end = text.data() + text.size();
-    int major = 0;
-    int minor = 0;
-    const auto first = std::from_chars(text.data(), end, major);
-    if (first.ec != std::errc{} || first.ptr == end || *first.ptr != '.') return 0;
-    const auto second = std::from_chars(first.ptr + 1, end, minor);
-    const bool good = second.ec == std::errc{} && second.ptr == end;
-    if (!good || major < 0 || major > 999 || minor < 0 || minor > 9) return 0;
-    return major * 10 + minor;
+    const std::size_t point = text.find('.');
+    if (point == std::string_view::npos) return 0;
+    const auto major = util::parsed<int>(text.substr(0, point));
+    const auto minor = util::parsed<int>(text.substr(point + 1));
+    if (!major || !minor || *major < 0 || *major > 999 || *minor < 0 || *minor > 9) return 0;
+    return *major * 10 + *minor;
 }
 
 constexpr std::string_view not_built_start = "not built: ";

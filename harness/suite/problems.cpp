@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suite/problems.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "util/error.hpp"

@@ -9,7 +9,6 @@
 
 #include "model/baseline.hpp"
 #include "util/file.hpp"
-#include "util/text.hpp"
 
 namespace perfgate::suite {
 

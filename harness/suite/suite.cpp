@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "suite/named_plugins.hpp"
-#include "suite/placed_text.hpp"
 #include "suite/yaml_reader.hpp"
 #include "util/error.hpp"
 #include "util/file.hpp"

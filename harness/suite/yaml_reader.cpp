@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suite/yaml_reader.hpp"
 
-#include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/mark.h>

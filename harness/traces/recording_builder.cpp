@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "util/error.hpp"
-#include "util/text.hpp"
 
 namespace perfgate::traces {
 

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "traces/traces.hpp"
 
-#include <fmt/format.h>
 #include <zlib.h>
 
 #include <algorithm>
 #include <fstream>
 #include <memory>
-#include <string>
 #include <system_error>
 #include <utility>
 

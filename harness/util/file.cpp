@@ -7,18 +7,15 @@
 #include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <random>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #include "util/error.hpp"

@@ -2,7 +2,6 @@
 #include "util/folder.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,7 +10,6 @@
 #include <utility>
 
 #include "util/error.hpp"
-#include "util/file.hpp"
 #include "util/text.hpp"
 
 namespace perfgate::util {

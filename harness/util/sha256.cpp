@@ -178,6 +178,12 @@ std::string Sha256::fingerprint() {
     return text;
 }
 
+std::string fingerprint_of(std::string_view text) {
+    Sha256 hash;
+    hash.add(text);
+    return hash.fingerprint();
+}
+
 std::string fingerprint_of_file(const std::filesystem::path& file) {
     std::ifstream stream(file, std::ios::binary);
     Sha256 hash;

@@ -46,6 +46,8 @@ class Sha256 {
     std::uint64_t length_ = 0;  ///< bytes, the pending ones included
 };
 
+std::string fingerprint_of(std::string_view text);
+
 /// Fingerprint of the file's content; empty if it cannot be read.
 std::string fingerprint_of_file(const std::filesystem::path& file);
 

@@ -2,7 +2,6 @@
 #include "util/temporary_folder.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 

@@ -14,7 +14,7 @@ ALLOWED = {  # and util, which all may use
     "metrics": {"model"},
     "sdk": set(),
     "kinds/plugin": {"model"},
-    "kinds/python": {"model", "kinds"},
+    "kinds/python": {"model"},
     "kinds/source": {"model", "program", "sdk", "elf", "kinds", "measure"},
     "kinds/command": {"measure", "activity", "elf", "traces", "inject", "program", "metrics", "stats", "model", "kinds"},
     "kinds/benchmark": {"model", "document", "metrics", "stats", "measure", "program", "kinds",

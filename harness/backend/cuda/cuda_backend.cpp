@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cuda/cuda_backend.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <malloc.h>
 
 #include "backend/cuda/counter_collection.hpp"

@@ -248,10 +248,6 @@ Stream::~Stream() {
     driver().cuStreamDestroy(stream_);
 }
 
-void Stream::synchronize() const {
-    check(driver().cuStreamSynchronize(stream_), "work on the stream failed");
-}
-
 Event::Event() {
     check(driver().cuEventCreate(&event_, CU_EVENT_DEFAULT), "cannot create a CUDA event");
 }

@@ -145,7 +145,6 @@ class Stream {
     Stream& operator=(Stream&&) = delete;  // nor copied
 
     [[nodiscard]] CUstream get() const { return stream_; }
-    void synchronize() const;
 
   private:
     CUstream stream_ = nullptr;

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cuda/instruction_profile.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <string>
 #include <vector>
 
 #include "backend/cuda/nvtx.hpp"

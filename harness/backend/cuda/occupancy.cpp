@@ -2,7 +2,6 @@
 #include "backend/cuda/occupancy.hpp"
 
 #include <cuda_occupancy.h>
-#include <fmt/format.h>
 
 namespace perfgate::backend::cuda {
 

@@ -31,9 +31,7 @@ constexpr unsigned char second_poison = 0x55;
 /// The code as it was compiled or found when the run was planned.
 std::string image_of(const model::SourceCode& code) {
     std::string image = util::read_file(code.file, most_code_bytes, "machine code");
-    util::Sha256 hash;
-    hash.add(image);
-    if (hash.fingerprint() != code.digest) {
+    if (util::fingerprint_of(image) != code.digest) {
         throw util::InputError("{} has changed since the run began: measure again", code.file);
     }
     return image;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cuda/subscriber.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <optional>
 #include <string>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/plugin/plugin_instance.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -9,7 +9,6 @@
 #include <map>
 #include <optional>
 #include <tuple>
-#include <vector>
 
 #include "baseline/diff.hpp"
 #include "metrics/catalogue.hpp"

@@ -15,7 +15,6 @@
 #include "cli/terminal/texts.hpp"
 #include "cli/verbs/verb.hpp"
 #include "model/quantity.hpp"
-#include "model/selection.hpp"
 #include "runner/baselines.hpp"
 #include "suite/profile.hpp"
 #include "util/error.hpp"

@@ -52,12 +52,6 @@ std::optional<model::VerdictDocument> verdict_beside(const std::filesystem::path
     return verdict;
 }
 
-std::string fingerprint_of(const std::string& content) {
-    util::Sha256 sum;
-    sum.add(content);
-    return sum.fingerprint();
-}
-
 int add(const AddOptions& options) {
     std::vector<history::StoredRun> runs;
     std::vector<std::filesystem::path> stores;
@@ -71,7 +65,7 @@ int add(const AddOptions& options) {
         const bool is_document = !runner::schema_of_text(content, file).empty();
         std::vector<runner::DatedRun> found;
         if (is_document) {
-            found.push_back({document::parse_run(content, file), fingerprint_of(content)});
+            found.push_back({document::parse_run(content, file), util::fingerprint_of(content)});
         } else {
             found = runner::dated_results(content, file);
         }

@@ -14,7 +14,6 @@
 #include <string_view>
 #include <system_error>
 
-#include "model/subject.hpp"
 #include "util/file.hpp"
 #include "util/sha256.hpp"
 #include "util/text.hpp"

@@ -2,7 +2,6 @@
 #include "kinds/command/communication.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdint>

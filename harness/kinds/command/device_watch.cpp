@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -39,10 +38,7 @@ std::int64_t inner_pid(const std::string& folder) {
     std::ifstream file(folder + "status");
     for (std::string line; std::getline(file, line);) {
         if (!line.starts_with("NSpid:")) continue;
-        std::int64_t pid = 0;
-        const std::size_t place = line.rfind('\t') + 1;
-        std::from_chars(line.data() + place, line.data() + line.size(), pid);
-        return pid;
+        return util::parsed<std::int64_t>(line.substr(line.rfind('\t') + 1)).value_or(0);
     }
     return 0;
 }
@@ -78,12 +74,6 @@ Mapped mapped_by(const std::string& folder) {
 
 void add_once(const std::string& text, std::vector<std::string>& texts) {
     if (std::ranges::find(texts, text) == texts.end()) texts.push_back(text);
-}
-
-std::int64_t number(const std::string& text) {
-    std::int64_t value = 0;
-    std::from_chars(text.data(), text.data() + text.size(), value);
-    return value;
 }
 
 }  // namespace
@@ -122,7 +112,10 @@ DeviceWatch::Unrecorded DeviceWatch::unrecorded(
     const std::vector<activity::Recording>& recordings) const {
     std::set<std::pair<std::int64_t, std::int64_t>> recorded;  // pid, start
     for (const activity::Recording& recording : recordings) {
-        recorded.emplace(number(recording.field("pid")), number(recording.field("start")));
+        const auto number = [&](const char* field) {
+            return util::parsed<std::int64_t>(recording.field(field)).value_or(0);
+        };
+        recorded.emplace(number("pid"), number("start"));
     }
     const auto is_recorded = [&](const Seen& seen) {
         const auto start = static_cast<std::int64_t>(seen.process.start);

@@ -5,9 +5,6 @@
 
 namespace perfgate::command {
 
-using activity::Timeline;
-using activity::Work;
-
 Instances instances_of(const Recorded& recorded, const std::string& pattern, const Piece& piece,
                        std::int64_t skip) {
     Instances found;
@@ -43,7 +40,7 @@ Instances instances_of(const Recorded& recorded, const std::string& pattern, con
     return found;
 }
 
-bool KernelPattern::matches(const Timeline& timeline, const Work& work) {
+bool KernelPattern::matches(const activity::Timeline& timeline, const activity::Work& work) {
     const activity::LaunchConfiguration& launch = timeline.configuration(work);
     const std::string& symbol = timeline.recording().text(launch.symbol);
     const auto [known, added] = known_.try_emplace(symbol, false);

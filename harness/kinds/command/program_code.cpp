@@ -6,11 +6,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
-#include <string>
 #include <system_error>
 #include <utility>
 

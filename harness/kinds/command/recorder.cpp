@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kinds/command/recorder.hpp"
 
-#include <fmt/format.h>
-
 #include <cstdlib>
 #include <system_error>
 

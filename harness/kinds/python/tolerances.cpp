@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kinds/python/tolerances.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -10,7 +8,6 @@
 #include <optional>
 #include <set>
 #include <string_view>
-#include <utility>
 #include <variant>
 
 #include "kinds/python/reader.hpp"

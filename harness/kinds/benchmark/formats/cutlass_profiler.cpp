@@ -3,7 +3,6 @@
 // the parameters; what follows from the operation is not.
 #include <algorithm>
 #include <array>
-#include <string>
 #include <string_view>
 
 #include "kinds/benchmark/formats/csv.hpp"

@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "kinds/benchmark/formats/json_text.hpp"
-#include "kinds/benchmark/formats/results.hpp"
 #include "util/error.hpp"
 #include "util/text.hpp"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `--export-json`. The times of all runs are samples, in seconds.
 #include <cstdint>
-#include <string>
 
 #include "document/json_reader.hpp"
 #include "kinds/benchmark/formats/formats.hpp"

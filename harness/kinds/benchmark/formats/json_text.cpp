@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kinds/benchmark/formats/json_text.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <limits>
 #include <set>
 #include <utility>
-#include <vector>
 
 #include "util/error.hpp"
 #include "util/text.hpp"

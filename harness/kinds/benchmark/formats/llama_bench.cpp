@@ -2,7 +2,6 @@
 // llama-bench of llama.cpp: `-o json`, `-o jsonl` (all repetitions) and `-o csv` (means). A row is
 // a test: processing a prompt (n_prompt), generating tokens (n_gen), or both.
 #include <cstdint>
-#include <string>
 
 #include "kinds/benchmark/formats/csv.hpp"
 #include "kinds/benchmark/formats/formats.hpp"

@@ -2,7 +2,6 @@
 // `nsys stats --format csv`, reports of kernels such as cuda_gpu_kern_sum: a line for each kernel,
 // whose median is its time. The first table of the file is read.
 #include <algorithm>
-#include <string>
 
 #include "kinds/benchmark/formats/csv.hpp"
 #include "kinds/benchmark/formats/formats.hpp"

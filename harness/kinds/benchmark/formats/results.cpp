@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kinds/benchmark/formats/results.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstdint>
 #include <set>
-#include <string>
 #include <system_error>
-#include <utility>
 
 #include "util/error.hpp"
 #include "util/file.hpp"
@@ -29,9 +24,7 @@ std::string shortened(std::string_view text, std::size_t longest) {
                                util::printable(text, 60), text.size(), longest_text);
     }
     if (text.size() <= longest) return std::string(text);
-    util::Sha256 all;
-    all.add(text);
-    const std::string mark = "..." + all.fingerprint();
+    const std::string mark = "..." + util::fingerprint_of(text);
     std::size_t kept = longest - mark.size();
     // A character of several bytes is not divided.
     while (kept > 0 && (static_cast<unsigned char>(text[kept]) & 0xC0U) == 0x80U) --kept;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `vllm bench serve --save-result` writes, a document or with --append-result a line for each
 // run, and the JSON lines of `sglang.bench_serving --output-file`. A run is a result.
-#include <string>
 
 #include "kinds/benchmark/formats/formats.hpp"
 #include "kinds/benchmark/formats/json_text.hpp"
