@@ -201,8 +201,9 @@ Times times_of(const model::VerdictDocument& verdict, const model::CaseCode& of)
         for (const model::CaseVerdict& each : suite.cases) {
             if (each.id != of.id) continue;
             for (const model::MetricVerdict& metric : each.metrics) {
-                if (metric.metric == "gpu_time" && metric.baseline && metric.measured)
+                if (metric.metric == "gpu_time" && metric.baseline && metric.measured) {
                     return {*metric.baseline, *metric.measured};
+                }
             }
         }
     }
@@ -262,8 +263,9 @@ report::page::CodeKernel kernel_view(const sass::KernelPair& pair, bool base_kno
         if (line.before.line > 0 && line.before != line.after) {
             shown.was = fmt::format("{}:{}", line.before.file, line.before.line);
         }
-        if (const auto text = texts.find(line.after); in_head && text != texts.end())
+        if (const auto text = texts.find(line.after); in_head && text != texts.end()) {
             shown.text = text->second;
+        }
         shown.instructions_before = line.instructions_before;
         shown.instructions_after = line.instructions_after;
         shown.before = hot.before;
