@@ -37,7 +37,6 @@ constexpr int copies = 20;
 
 /// Time limit for one arithmetic type on a slow device.
 constexpr double time_budget_ns = 120e6;
-constexpr int launches_per_algorithm = 4;
 
 /// The fastest of the launches of `work`, nanoseconds: at most `count`, stopping when they have
 /// taken `budget_ns` in total.
@@ -87,6 +86,8 @@ double copy_bandwidth(CUstream stream, const DeviceBuffer& buffer) {
 #if PERFGATE_HAS_CUBLAS_HEADER
 
 constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
+constexpr int launches_per_algorithm = 4;
+constexpr std::size_t most_algorithms = 4;
 
 struct MatrixType {
     const char* name;
@@ -316,7 +317,6 @@ class MatrixRates {
                     preference.get(), CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace_bytes,
                     sizeof(workspace_bytes)),
                 "cublasLtMatmulPreferenceSetAttribute");
-        constexpr std::size_t most_algorithms = 4;
         std::vector<cublasLtMatmulHeuristicResult_t> results(most_algorithms);
         int count = 0;
         const cublasStatus_t status = cublas().cublasLtMatmulAlgoGetHeuristic(
