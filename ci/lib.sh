@@ -6,10 +6,10 @@ perfgate_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build_packages=(cmake g++ git libboost-dev libcli11-dev libfmt-dev libpugixml-dev libsimdjson-dev
                 libre2-dev libsqlite3-dev libyaml-cpp-dev ninja-build nlohmann-json3-dev zlib1g-dev)
 # The version that the sources are formatted with: others format some lines differently.
-clang_version=14
+clang_format_version=14
 # What configuring with tests searches for, and what only running them does.
 test_build_packages=(libbenchmark-dev libgtest-dev python3)
-test_packages=(clang "clang-format-$clang_version" cmark-gfm fish jq libxml2-utils python3-jsonschema
+test_packages=(clang "clang-format-$clang_format_version" cmark-gfm fish jq libxml2-utils python3-jsonschema
                python3-junitparser python3-pytest python3-yaml shellcheck zsh zstd)
 # The test of ci/slurm starts its own daemons, which only root can.
 [ "$(id -u)" != 0 ] || test_packages+=(munge slurm-client slurmctld slurmd)

@@ -325,7 +325,7 @@ std::string HostSamples::stack_text(std::uint32_t frame) const {
     const auto& frames = timeline_.recording().records.stack_frames;
     std::string text;
     for (std::uint32_t at = frame; at != 0; at = frames[at - 1].caller) {
-        text = function(at) + (text.empty() ? "" : ";") + text;
+        text.insert(0, function(at) + (text.empty() ? "" : ";"));
     }
     return text;
 }

@@ -61,7 +61,7 @@ struct BaselinePlace {
     std::string device_key, suite;
 
     // clang-tidy takes the 0 that its result is compared with for a pointer.
-    auto operator<=>(const BaselinePlace&) const = default;  // NOLINT(modernize-use-nullptr)
+    auto operator<=>(const BaselinePlace&) const = default;
 };
 
 /// Where the folder has a baseline or a ledger, sorted. Throws InputError if there is no such

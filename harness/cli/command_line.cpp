@@ -44,8 +44,9 @@ std::string wrapped(std::string_view text, std::size_t indent) {
         const std::size_t width = help_columns - indent;
         while (line.size() > width) {
             std::size_t end = line.rfind(' ', width);
-            if (end == std::string_view::npos || end == 0)
+            if (end == std::string_view::npos || end == 0) {
                 end = std::min(line.find(' ', width), line.size());
+            }
             out += std::string(indent, ' ') + std::string(line.substr(0, end)) + '\n';
             line.remove_prefix(std::min(end + 1, line.size()));
         }
@@ -382,7 +383,7 @@ int usage_code(const std::vector<std::string>& words) {
 std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
     const CLI::App& command = innermost(app);
     const std::string path = path_of(command);
-    const std::string said = error.what();
+    std::string said = error.what();
     const std::string kind = error.get_name();
     const auto behind = [&](std::string_view start) { return said.substr(start.size()); };
     if (kind == "RequiredError" && said.starts_with("A subcommand")) {

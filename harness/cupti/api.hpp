@@ -79,7 +79,6 @@ std::string version_text(std::uint32_t version);
 // clang-format on
 
 struct Api {
-// NOLINTNEXTLINE(bugprone-macro-parentheses): a name takes none
 #define PERFGATE_CUPTI_DECLARE(name) decltype(&::name) name = nullptr;
     PERFGATE_CUPTI_FUNCTIONS(PERFGATE_CUPTI_DECLARE)
     PERFGATE_CUPTI_NEWER_FUNCTIONS(PERFGATE_CUPTI_DECLARE)

@@ -240,8 +240,9 @@ std::optional<std::vector<std::size_t>> parameter_sizes(const ElfImage& cubin,
     } catch (const std::exception&) {
         return std::nullopt;  // damaged
     }
-    if (twice || (!sizes.empty() && sizes.rbegin()->first + 1U != sizes.size()))
+    if (twice || (!sizes.empty() && sizes.rbegin()->first + 1U != sizes.size())) {
         return std::nullopt;
+    }
     std::vector<std::size_t> ordered;
     for (const auto& [number, size] : sizes) ordered.push_back(size);
     return ordered;

@@ -50,7 +50,7 @@ void set_batches(const Comparison& comparison, MetricVerdict& verdict) {
 }
 
 /// The metric's verdict with what was decided about it.
-MetricVerdict worded(MetricVerdict metric, const Comparison& comparison, Decision decision,
+MetricVerdict worded(MetricVerdict metric, const Comparison& comparison, const Decision& decision,
                      const TailJudgement* tail) {
     const Judgement& judgement = decision.judgement;
     metric.verdict = judgement.verdict;

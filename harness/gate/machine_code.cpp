@@ -285,7 +285,7 @@ std::string launch_provenance_difference(const Code& now, const Code& baseline) 
 CodeComparison compare_host_code(const Code& now, const Code& baseline) {
     if (now.host_code->empty() || baseline.host_code->empty()) return {};
     const bool same_host = *now.host_code == *baseline.host_code;
-    const CodeComparison other_host{CodeChange::changed, "host code changed"};
+    CodeComparison other_host{CodeChange::changed, "host code changed"};
     const bool moves = now.memory_operations != nullptr && *now.memory_operations &&
                        !(*now.memory_operations)->empty();
     if (!same_host && !moves) return other_host;

@@ -81,8 +81,9 @@ bool DeviceSampler::read(std::uint32_t device, cupti::DeviceSampling& sampling, 
             for (std::size_t row = 0; row < activity::sampled_metrics; ++row) {
                 double value = counters[row].empty() ? activity::not_sampled : values[next++];
                 if (!std::isfinite(value)) value = activity::not_sampled;
-                if (row >= first_in_bytes && value > 0)
+                if (row >= first_in_bytes && value > 0) {
                     value *= 1e9 / static_cast<double>(end - start);
+                }
                 sample.bits[row] = std::bit_cast<std::uint32_t>(static_cast<float>(value));
             }
         },

@@ -37,8 +37,9 @@ class Ranges final : public RangeSink {
             try {
                 path_ = settings.folder + "/" + file_name();
                 if (writer_.open(path_.c_str(), header_of(settings, nullptr),
-                                 settings.limit_bytes) != 0)
+                                 settings.limit_bytes) != 0) {
                     return;
+                }
                 recording_ = true;
                 pthread_atfork(nullptr, nullptr, [] { instance().abandon(); });
                 std::atexit([] { instance().finish(); });

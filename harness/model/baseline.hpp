@@ -51,8 +51,8 @@ struct BaselineCase {
     std::map<std::string, MetricSeries> metrics;
     /// What it launched, as in model::CaseResult, without times and metrics. Empty if it launches
     /// nothing on a GPU or if that is unknown.
-    std::vector<Kernel> kernels{};  // NOLINT(readability-redundant-member-init): not all name it
-    std::string host_code{};        // NOLINT(readability-redundant-member-init)
+    std::vector<Kernel> kernels{};
+    std::string host_code{};
     std::optional<Libraries> libraries = std::nullopt;
     std::optional<std::vector<MemoryOperation>> memory_operations = std::nullopt;
     /// By metric: the value that accepted changes are accumulated against. A metric without an

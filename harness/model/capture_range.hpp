@@ -16,7 +16,7 @@ struct CaptureRange {
     /// From each call of cudaProfilerStart to the next of cudaProfilerStop.
     bool profiler_api = false;
     /// From the first to the last NVTX range of exactly this name. Empty: not stated.
-    std::string range{};  // NOLINT(readability-redundant-member-init)
+    std::string range{};
     /// Behind the first so many kernel launches of each process; a graph is one launch.
     std::uint64_t after_launches = 0;
 

@@ -35,8 +35,8 @@ struct Samples {
 struct Instruction {
     std::int64_t address = 0;  ///< bytes from the function's begin
     std::string text;          ///< "@!P1 LDG.E.128 R12, desc[UR4][R2.64]", printable ASCII
-    SourcePlace place{};       // NOLINT(readability-redundant-member-init): line 0: unknown
-    Samples samples{};         // NOLINT(readability-redundant-member-init)
+    SourcePlace place{};       ///< line 0: unknown
+    Samples samples{};
     std::optional<std::int64_t> executed{};  ///< by warps in one launch of the case
 
     bool operator==(const Instruction&) const = default;

@@ -36,7 +36,6 @@ struct MemoryOperation {
     std::int64_t bytes = 0;
     MemoryKind from = MemoryKind::unknown, to = MemoryKind::unknown;
 
-    // NOLINTNEXTLINE(modernize-use-nullptr): there is no pointer
     auto operator<=>(const MemoryOperation&) const = default;
 };
 

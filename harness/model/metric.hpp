@@ -54,13 +54,13 @@ struct Batch {
     /// before.
     std::int64_t round = 0;
     /// Why this batch is excluded ("power brake while it was taken"); empty: it is used.
-    std::string excluded{};  // NOLINT(readability-redundant-member-init): not all name it
+    std::string excluded{};
     std::optional<double> sm_clock_mhz = std::nullopt;  ///< while it was taken, if known
     std::int64_t run = 0;  ///< of a baseline: which of the runs that recorded it; 0 in a run
     /// The slow tail of a baseline's time, whose samples are one value.
     std::optional<Tail> tail = std::nullopt;
     /// What its values consist of, if that is not the series' `detail`. Kept of prepare_time.
-    std::string detail{};  // NOLINT(readability-redundant-member-init): not all name it
+    std::string detail{};
     /// Of a time on the host: what others' work took from its process, if known.
     std::optional<util::OtherWork> other_work = std::nullopt;
 
@@ -73,9 +73,9 @@ struct Batch {
 struct Method {
     Method() = default;
     /// As from_text.
-    Method(std::string_view text);                                // NOLINT: a text is a method
-    Method(const char* text) : Method(std::string_view(text)) {}  // NOLINT
-    Method(const std::string& text) : Method(std::string_view(text)) {}  // NOLINT
+    Method(std::string_view text);
+    Method(const char* text) : Method(std::string_view(text)) {}
+    Method(const std::string& text) : Method(std::string_view(text)) {}
     Method(std::string_view source_name, std::string_view way_name,
            std::optional<Cache> before_launch = std::nullopt)
         : source(source_name), way(way_name), cache(before_launch) {}
@@ -109,7 +109,7 @@ struct MetricSeries {
     std::vector<Batch> batches;
     /// What the value consists of, in words: "cudaMalloc 2, cudaStreamSynchronize 1". Usually
     /// empty.
-    std::string detail{};  // NOLINT(readability-redundant-member-init): not all name it
+    std::string detail{};
 
     bool operator==(const MetricSeries&) const = default;
 };

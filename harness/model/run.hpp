@@ -52,28 +52,28 @@ struct Kernel {
     std::map<std::string, double> metrics;
     std::array<std::int64_t, 3> cluster{};  ///< blocks; 0: no cluster
     /// Share of the L1 requested as shared memory, %; absent: not requested.
-    std::optional<std::int64_t> carveout{};  // NOLINT(readability-redundant-member-init)
+    std::optional<std::int64_t> carveout{};
     bool cooperative = false;
     /// Fingerprint of its machine code and of the functions it calls. Empty: unknown.
-    std::string code{};  // NOLINT(readability-redundant-member-init)
+    std::string code{};
     /// Fingerprint of its arguments; of pointers, only the alignment counts. Empty: unknown.
-    std::string arguments{};  // NOLINT(readability-redundant-member-init)
+    std::string arguments{};
     /// For a program's case: launches of this kernel with this configuration, mean over the
     /// instances; `duration_ns` is then the median of a launch. 0: a plugin's case.
     double launches = 0;
     double time_ns = 0;  ///< with `launches`: of all of them together, the mean over the instances
     /// `arguments` word by word: 8 hexadecimal digits each, or "--------" for a word that differed
     /// between processes of one run, which says nothing (an address). Empty: not known.
-    std::string argument_words{};  // NOLINT(readability-redundant-member-init)
+    std::string argument_words{};
     /// Where its source begins: relative to the folder in which the run worked if it lies in it,
     /// else absolute. Unknown without -lineinfo. Not compared.
-    SourcePlace source{};  // NOLINT(readability-redundant-member-init)
+    SourcePlace source{};
     /// Its blocks over those that all SMs hold at once. Not compared.
-    std::optional<double> waves{};  // NOLINT(readability-redundant-member-init)
+    std::optional<double> waves{};
     /// Size of its machine code with that of the functions it calls, in `code`. Not compared.
-    std::optional<std::int64_t> code_bytes{};  // NOLINT(readability-redundant-member-init)
+    std::optional<std::int64_t> code_bytes{};
     /// Stack per thread, with the functions it calls. Not compared.
-    std::optional<std::int64_t> stack_bytes{};  // NOLINT(readability-redundant-member-init)
+    std::optional<std::int64_t> stack_bytes{};
 
     bool operator==(const Kernel&) const = default;
 };
@@ -275,7 +275,7 @@ struct Run {
     std::string git_revision;  ///< of the folder the suites are in; empty: none
     std::string started_at;    ///< UTC, "2026-11-21T10:00:00Z"
     /// Address of the pull or merge request whose pipeline measured it, as its CI says. Untrusted.
-    std::string pull_request{};  // NOLINT(readability-redundant-member-init): not all name it
+    std::string pull_request{};
     double wall_s = 0;
     /// Seconds by phase (measure/case_measurement.hpp), "start" of processes, "programs",
     /// "between"; "settling" of cases on this board, "machine code" of slower ones.
@@ -314,7 +314,7 @@ struct CaseIndex {
     std::size_t index = 0;  ///< of SuiteResult::cases
 
     // clang-tidy takes the 0 that its result is compared with for a pointer.
-    auto operator<=>(const CaseIndex&) const = default;  // NOLINT(modernize-use-nullptr)
+    auto operator<=>(const CaseIndex&) const = default;
 };
 
 /// Of a Run, its Plan or its VerdictDocument. Throws std::out_of_range if it has no such case.

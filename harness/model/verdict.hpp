@@ -114,10 +114,10 @@ struct Policy {
     std::int64_t rounds = 2;
     /// An acknowledgement may end at most this many days ahead.
     std::int64_t acknowledgement_days = 90;
-    ChangePolicy changed{};  // NOLINT(readability-redundant-member-init): not all name it
+    ChangePolicy changed{};
     /// Whether a time fails that is not shown to be within its tolerance.
     bool not_shown_fails = false;
-    SeverityPolicy severity{};  // NOLINT(readability-redundant-member-init): not all name it
+    SeverityPolicy severity{};
     /// A time that is better by more than this factor is not believed.
     double too_good = 3;
     /// How many days an improvement may stay unaccepted, since a run first saw it. After that a run
@@ -207,7 +207,7 @@ struct Figure {
     double before = 0;  ///< the baseline's
     double after = 0;   ///< this run's
     /// Which parts of it differ: "cudaMalloc 0 → 2, cudaFree 0 → 1". Usually empty.
-    std::string detail{};  // NOLINT(readability-redundant-member-init): not all name it
+    std::string detail{};
 
     bool operator==(const Figure&) const = default;
 };
@@ -220,7 +220,7 @@ struct Cause {
     /// What happened and its first value: "more registers (96 → 128), so that fewer warps fit".
     std::string brief = {};
     /// The line that it names; line 0: none.
-    SourcePlace place{};  // NOLINT(readability-redundant-member-init): not all name it
+    SourcePlace place{};
 
     bool operator==(const Cause&) const = default;
 };

@@ -50,8 +50,9 @@ std::string place_text(const model::SourcePlace& place) {
 
 std::string notes_text(const Review& review) {
     std::string text;
-    for (const std::string& note : review.not_reviewed)
+    for (const std::string& note : review.not_reviewed) {
         text += "note: not reviewed: " + cell(note) + '\n';
+    }
     return text;
 }
 

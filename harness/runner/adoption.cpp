@@ -509,8 +509,9 @@ Adoption adopt(const AdoptionChoice& choice) {
     const util::Folder root(".");
     std::error_code error;
     for (const auto& [path, text] : texts) {
-        if (fs::exists(path, error) && util::read_file(path, template_limit, "file") != text)
+        if (fs::exists(path, error) && util::read_file(path, template_limit, "file") != text) {
             adoption.replaced.push_back(path);
+        }
         root.below(fs::path(path).parent_path()).write(fs::path(path).filename(), text);
         adoption.files.push_back(path);
     }

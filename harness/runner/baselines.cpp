@@ -369,8 +369,9 @@ PruneOutcome prune_baselines(const PruneRequest& request) {
     }
     if (lock) {
         std::vector<baseline::AcceptedBaseline> changed;
-        for (const baseline::Pruned& each : pruned)
+        for (const baseline::Pruned& each : pruned) {
             changed.push_back({each.baseline, each.entries});
+        }
         baseline::store_accepted(*lock, changed);
     }
     return outcome;

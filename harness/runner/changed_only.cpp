@@ -71,8 +71,9 @@ void leave_out(const model::Run& run, const model::SuiteResult& suite,
 std::set<std::string> named_by_relations(const model::SuiteResult& suite) {
     std::set<std::string> ids;
     for (const model::Relation& relation : suite.relations) {
-        for (const auto& instance : relation.instances)
+        for (const auto& instance : relation.instances) {
             ids.insert(instance.begin(), instance.end());
+        }
     }
     return ids;
 }

@@ -211,8 +211,9 @@ Times times_of(const model::VerdictDocument& verdict, const model::CaseCode& of)
         for (const model::CaseVerdict& each : suite.cases) {
             if (each.id != of.id) continue;
             for (const model::MetricVerdict& metric : each.metrics) {
-                if (metric.metric == "gpu_time" && metric.baseline && metric.measured)
+                if (metric.metric == "gpu_time" && metric.baseline && metric.measured) {
                     return {*metric.baseline, *metric.measured};
+                }
             }
         }
     }
@@ -273,8 +274,9 @@ report::page::CodeKernel kernel_view(const sass::KernelPair& pair, bool base_kno
             shown.was = fmt::format("{}:{}", line.before.file, line.before.line);
         }
         const Texts& side = in_head ? texts : base_texts;
-        const auto text = side.find(in_head ? line.after : line.before);
-        if (text != side.end()) shown.text = text->second;
+        if (const auto text = side.find(in_head ? line.after : line.before); text != side.end()) {
+            shown.text = text->second;
+        }
         shown.instructions_before = line.instructions_before;
         shown.instructions_after = line.instructions_after;
         shown.before = hot.before;

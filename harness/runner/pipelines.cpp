@@ -32,9 +32,10 @@ bool is_address(const std::string& archive) {
 }
 
 std::string guide(const Pipeline& pipeline) {
-    if (pipeline.owner.empty())
-        return "'perfgate doctor' there, as the runner's user, names what is missing";
-    return fmt::format("https://github.com/{}/blob/{}/ci/runner.md", pipeline.owner, pipeline.sha);
+    return pipeline.owner.empty()
+               ? "'perfgate doctor' there, as the runner's user, names what is missing"
+               : fmt::format("https://github.com/{}/blob/{}/ci/runner.md", pipeline.owner,
+                             pipeline.sha);
 }
 
 /// As YAML reads it.
@@ -196,8 +197,9 @@ Values values_of(const Pipeline& pipeline, const Ci& ci) {
         {"count", std::to_string(pipeline.runners.size())},
     };
     if (pipeline.build.empty()) {
-        for (const char* name : {"build", "build_script", "gitlab_build", "gitlab_cache"})
+        for (const char* name : {"build", "build_script", "gitlab_build", "gitlab_cache"}) {
             values[name];
+        }
     }
     const Lookup fragment = lookup(values, false);
     values["get_own"] = ci.get.empty() ? "" : fragment(ci.get);

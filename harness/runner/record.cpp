@@ -174,7 +174,7 @@ ProfiledProgram profile_program(const ProfileRequest& request) {
 }
 
 std::string suite_file_of(const std::vector<std::string>& words, const std::string& folder) {
-    const std::string file = (fs::path(folder) / (command::suite_name(words) + ".yaml")).native();
+    std::string file = (fs::path(folder) / (command::suite_name(words) + ".yaml")).native();
     std::error_code error;
     if (!fs::exists(file, error)) return file;
     for (const suite::Suite& suite : suite::load_suites({file}, {})) {

@@ -157,7 +157,7 @@ Cases measure_programs_briefly(measure::Session& session, const model::Plan& pla
         return cases;
     };
     const auto finish = [&](const Cases& cases, std::size_t processes) {
-        const Cases alone = alone_in_their_program(cases, session.run(), plan);
+        Cases alone = alone_in_their_program(cases, session.run(), plan);
         session.fill_up(alone, processes);
         return alone;
     };

@@ -201,7 +201,7 @@ void SuiteGates::raise(Text& suite, const std::vector<WantedTolerance>& wanted,
             const auto& [entry, variant, metric] = place;
             const WantedTolerance& most = *std::ranges::max_element(
                 group, [](const auto& a, const auto& b) { return a.amount < b.amount; });
-            const std::string key = by_variant ? variant + "." + metric : metric;
+            const std::string key = by_variant ? fmt::format("{}.{}", variant, metric) : metric;
             Text edited = suite;
             bool meant = false;
             if (auto text =

@@ -36,7 +36,7 @@ struct Count {
     std::string name;  ///< an opcode with modifiers, or a class
     std::int64_t before = 0, after = 0;
     /// Of an opcode that became more frequent: where most of it is. Line 0: unknown.
-    model::SourcePlace place{};  // NOLINT(readability-redundant-member-init)
+    model::SourcePlace place{};
 
     bool operator==(const Count&) const = default;
 };

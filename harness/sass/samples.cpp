@@ -94,8 +94,9 @@ std::optional<Range> shortest_range(const std::vector<Line>& lines, double wante
                 break;
             }
             const double added = added_to(line.caused_before, line.caused_after);
-            if (added > added_to(range.most->caused_before, range.most->caused_after))
+            if (added > added_to(range.most->caused_before, range.most->caused_after)) {
                 range.most = &line;
+            }
             range.last = line.after;
             range.added += added;
             range.before.add(line.caused_before);

@@ -213,9 +213,10 @@ void Sampler::look_at(Process& process, std::uint64_t now, bool list_threads) {
             if (name.empty() || name == known->second.name) continue;
             known->second.name = name;
             if (!name.starts_with("perfgate")) {
-                new_threads_.push_back(
-                    {{static_cast<std::uint32_t>(process.id), static_cast<std::uint32_t>(tid), 0},
-                     std::move(name)});
+                new_threads_.emplace_back(
+                    activity::HostThread{static_cast<std::uint32_t>(process.id),
+                                         static_cast<std::uint32_t>(tid), 0},
+                    std::move(name));
             }
         }
     }

@@ -69,9 +69,9 @@ std::string_view text_of(const util::Descriptor& file, std::array<char, 512>& bu
 }
 
 /// The words from `first` on, of those that blanks part.
-template <std::size_t Count>
-void numbers(std::string_view text, std::size_t first, std::array<std::uint64_t, Count>& to) {
-    for (std::size_t word = 0; word < first + Count && !text.empty(); ++word) {
+template <std::size_t count>
+void numbers(std::string_view text, std::size_t first, std::array<std::uint64_t, count>& to) {
+    for (std::size_t word = 0; word < first + count && !text.empty(); ++word) {
         const std::size_t end = std::min(text.find_first_of(" \n"), text.size());
         const bool hexadecimal = text.starts_with("0x");
         if (word >= first) {

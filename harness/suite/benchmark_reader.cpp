@@ -187,8 +187,9 @@ class BenchmarkReader {
         if (format_ == nullptr) return false;
         const bool of_rows = value.key == "rows";
         const bool of_table = value.key == "axes" || value.key == "samples";
-        if (of_rows ? format_->has_rows() : of_table ? format_->is_table : is_generic())
+        if (of_rows ? format_->has_rows() : of_table ? format_->is_table : is_generic()) {
             return true;
+        }
         problems_.add(value.node.at, "'{}' with the format {}, which needs none; expected it of {}",
                       value.key, format_->name,
                       of_rows    ? "json, jsonl and text"

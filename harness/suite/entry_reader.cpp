@@ -356,8 +356,9 @@ ReadEntry read_declared(const model::WorkloadInfo& workload, const StatedCases& 
                          in_quotes(info.name), in_quotes(workload.name));
         }
         Axis axis{info.name, {}};
-        for (const model::ParamValue& value : info.values)
+        for (const model::ParamValue& value : info.values) {
             axis.items.push_back({{info.name, value}});
+        }
         read.matrix.axes.push_back(std::move(axis));
     }
     read.expandable = problems.count() == before;

@@ -16,20 +16,22 @@ bool begins_name(char c) {
     return is_letter(c) || c == '_';
 }
 
-/// False: the result does not fit, or there is none.
-bool apply(char op, std::int64_t left, std::int64_t right, std::int64_t& result) {
+/// Why there is no result; empty: there is.
+const char* apply(char op, std::int64_t left, std::int64_t right, std::int64_t& result) {
     constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
+    constexpr const char* too_large = "more than 64 bits";
     switch (op) {
         case '+':
-            return !__builtin_add_overflow(left, right, &result);
+            return __builtin_add_overflow(left, right, &result) ? too_large : "";
         case '-':
-            return !__builtin_sub_overflow(left, right, &result);
+            return __builtin_sub_overflow(left, right, &result) ? too_large : "";
         case '*':
-            return !__builtin_mul_overflow(left, right, &result);
+            return __builtin_mul_overflow(left, right, &result) ? too_large : "";
         default:
-            if (left == lowest && right == -1) return false;
+            if (right == 0) return "division by zero";
+            if (left == lowest && right == -1) return too_large;
             result = op == '/' ? left / right : left % right;
-            return true;
+            return "";
     }
 }
 
@@ -69,12 +71,7 @@ class IntegerReader {
     /// The first problem is the one that is reported.
     std::int64_t result(char op, std::int64_t left, std::int64_t right) {
         std::int64_t result = 0;
-        if (params_ == nullptr || !problem_.empty()) return 0;
-        if ((op == '/' || op == '%') && right == 0) {
-            problem_ = "division by zero";
-        } else if (!apply(op, left, right, result)) {
-            problem_ = "more than 64 bits";
-        }
+        if (params_ != nullptr && problem_.empty()) problem_ = apply(op, left, right, result);
         return result;
     }
 

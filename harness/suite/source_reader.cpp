@@ -219,28 +219,29 @@ class SourceReader {
     };
 
     static const std::vector<Key<CheckText>>& check_keys() {
-        using Row = Key<CheckText>;
-        static const std::vector<Row> keys{
-            Row("against",
-                "Another kernel of the file with the same arguments, a `.npy` file, or `none`.",
-                text({}, model::longest_word).schema,
-                [](const KeyValue& value, CheckText& to) {
-                    to.against =
-                        to.reader.words(value.node, value.key, "a kernel, a .npy file or none",
-                                        model::longest_word);
-                })
+        using Line = Key<CheckText>;
+        static const std::vector<Line> keys{
+            Line("against",
+                 "Another kernel of the file with the same arguments, a `.npy` file, or `none`.",
+                 text({}, model::longest_word).schema,
+                 [](const KeyValue& value, CheckText& to) {
+                     to.against =
+                         to.reader.words(value.node, value.key, "a kernel, a .npy file or none",
+                                         model::longest_word);
+                 })
                 .needed(),
-            Row("rtol", "Tolerance, a share of the expected value; of floating-point outputs only.",
-                number(R"("minimum": 0, "maximum": 0.5)",
-                       [](double value) { return value >= 0 && value <= 0.5; },
-                       "a number from 0 to 0.5"),
-                in(&CheckText::check, &SourceCheck::rtol))
+            Line("rtol",
+                 "Tolerance, a share of the expected value; of floating-point outputs only.",
+                 number(R"("minimum": 0, "maximum": 0.5)",
+                        [](double value) { return value >= 0 && value <= 0.5; },
+                        "a number from 0 to 0.5"),
+                 in(&CheckText::check, &SourceCheck::rtol))
                 .usually("1e-5"),
-            Row("atol", "Tolerance in addition.",
-                number(R"("minimum": 0)",
-                       [](double value) { return value >= 0 && std::isfinite(value); },
-                       "a number from 0"),
-                in(&CheckText::check, &SourceCheck::atol))
+            Line("atol", "Tolerance in addition.",
+                 number(R"("minimum": 0)",
+                        [](double value) { return value >= 0 && std::isfinite(value); },
+                        "a number from 0"),
+                 in(&CheckText::check, &SourceCheck::atol))
                 .usually("0"),
         };
         return keys;

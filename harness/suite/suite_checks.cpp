@@ -58,8 +58,9 @@ class SettingsCheck {
     void check_gates(const SuiteCase& suite_case, const ResolvedSettings& settings,
                      const std::string& device) {
         if (suite_case.expected || suite_case.inferred ||
-            !settings.gates(suite_case.target).empty())
+            !settings.gates(suite_case.target).empty()) {
             return;
+        }
         // Once per place: most cases of an entry share their settings.
         if (!gateless_.insert(suite_case.at).second) return;
         problems_.add(suite_case.at, no_gate_message(suite_case, device));

@@ -140,7 +140,7 @@ bool JsonPieces::enter_array() {
 }
 
 std::optional<std::string_view> JsonPieces::element() {
-    char c = next_visible();
+    const char c = next_visible();
     if (c == ']') {
         ++at_;
         first_ = false;  // of the root, whose member the array was
@@ -149,7 +149,6 @@ std::optional<std::string_view> JsonPieces::element() {
     if (!std::exchange(first_, false)) {
         if (c != ',') fail("a comma is missing");
         ++at_;
-        c = next_visible();
     }
     return value();
 }

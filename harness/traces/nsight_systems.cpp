@@ -164,9 +164,9 @@ class ExportReader {
                 }
             });
         };
-        use(kernels_, "mangledName");
-        use(kernels_, "demangledName");
-        use(calls_, "nameId");
+        use(kernel_table, "mangledName");
+        use(kernel_table, "demangledName");
+        use(call_table, "nameId");
         use("NVTX_EVENTS", "textId");
         file_.rows("StringIds", {{"id", true}, {"value"}}, [&](const Row& row) {
             if (!used.contains(row.integer(0))) return;
@@ -188,7 +188,7 @@ class ExportReader {
 
     void read_calls() {
         file_.rows(
-            calls_,
+            call_table,
             {{"start", true},
              {"end", true},
              {"globalTid", true},
@@ -225,7 +225,7 @@ class ExportReader {
 
     void read_kernels() {
         constexpr std::int64_t cooperative = 2;
-        file_.rows(kernels_,
+        file_.rows(kernel_table,
                    placed({{"mangledName"},
                            {"demangledName"},
                            {"gridX", true},
@@ -469,7 +469,7 @@ class ExportReader {
             {"dynamicSharedMemory", "dynamic_smem"}};
         std::string names;
         for (const auto& [column, metric] : facts) {
-            if (file_.has_column(kernels_, column)) continue;
+            if (file_.has_column(kernel_table, column)) continue;
             names += (names.empty() ? "" : " ") + std::string(metric);
         }
         return names;
@@ -494,8 +494,8 @@ class ExportReader {
         return all;
     }
 
-    static constexpr const char* kernels_ = "CUPTI_ACTIVITY_KIND_KERNEL";
-    static constexpr const char* calls_ = "CUPTI_ACTIVITY_KIND_RUNTIME";
+    static constexpr const char* kernel_table = "CUPTI_ACTIVITY_KIND_KERNEL";
+    static constexpr const char* call_table = "CUPTI_ACTIVITY_KIND_RUNTIME";
 
     ExportFile file_;
     Taken taken_;

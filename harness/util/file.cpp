@@ -225,7 +225,6 @@ std::vector<std::string> temporaries(int folder, const std::string& name) {
     const std::unique_ptr<DIR, decltype(close)> entries(::fdopendir(readable.get()), close);
     if (!entries) return found;
     static_cast<void>(readable.release());
-    // NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is this call's
     while (const dirent* entry = ::readdir(entries.get())) {
         if (is_temporary_name(entry->d_name, beginning)) found.emplace_back(entry->d_name);
     }

@@ -106,8 +106,9 @@ std::string did_you_mean(std::string_view name, const std::vector<std::string>& 
 
 std::string counted(std::size_t count, std::string_view noun) {
     if (count == 1) return fmt::format("1 {}", noun);
-    if (noun.ends_with("py"))
+    if (noun.ends_with("py")) {
         return fmt::format("{} {}ies", count, noun.substr(0, noun.size() - 1));
+    }
     const bool hissing = noun.ends_with('s') || noun.ends_with("sh") || noun.ends_with("ch");
     return fmt::format("{} {}{}", count, noun, hissing ? "es" : "s");
 }

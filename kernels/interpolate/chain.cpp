@@ -50,7 +50,7 @@ std::array<Tensor, kFields> interpolate_chain(Context& context, const Problem& p
 
     std::array<Tensor, kFields> result;
     for (std::size_t f = 0; f < kFields; ++f) {
-        const Field& field = fields[f];
+        const Field& field = kAllFields[f];
         const int rows = p.rows(field);
         const Tensor a = select_row(scene.frames[f], left).reshaped(rows, field.width);
         const Tensor b = select_row(scene.frames[f], right).reshaped(rows, field.width);

@@ -119,8 +119,9 @@ void interpolate_fused(const Problem& p, const Buffers& buffers, float time, cud
     Jobs jobs{};
     unsigned blocks = 0;
     for (std::size_t f = 0; f < kFields; ++f) {
-        const auto elements = static_cast<unsigned>(p.elements(fields[f]));
-        jobs.job[f] = {buffers.frames[f], buffers.result[f], elements, blocks, fields[f].finish};
+        const auto elements = static_cast<unsigned>(p.elements(kAllFields[f]));
+        jobs.job[f] = {buffers.frames[f], buffers.result[f], elements, blocks,
+                       kAllFields[f].finish};
         blocks += (elements + kPerBlock - 1) / kPerBlock;
     }
     interpolate_all<<<blocks, kThreads, 0, stream>>>(buffers.times, p.frames, time, jobs);

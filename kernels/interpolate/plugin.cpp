@@ -16,7 +16,7 @@ class Reference : public sdk::Instance {
     void fill(std::uint64_t seed) override {
         scene_ = make_scene(problem_, seed);
         for (std::size_t f = 0; f < kFields; ++f) {
-            result_[f].assign(problem_.elements(fields[f]),
+            result_[f].assign(problem_.elements(kAllFields[f]),
                               std::numeric_limits<float>::quiet_NaN());
         }
     }
@@ -30,7 +30,7 @@ class Reference : public sdk::Instance {
 
     std::vector<sdk::Output> outputs() override {
         std::vector<sdk::Output> all;
-        for (std::size_t f = 0; f < kFields; ++f) all.emplace_back(fields[f].name, result_[f]);
+        for (std::size_t f = 0; f < kFields; ++f) all.emplace_back(kAllFields[f].name, result_[f]);
         return all;
     }
 

@@ -18,8 +18,8 @@ using common::DeviceMemory;
 // Calls make(f) for each field and keeps what it returns.
 template <class Make>
 auto for_each_field(Make&& make) {
-    return [&]<std::size_t... f>(std::index_sequence<f...>) {
-        return std::array{make(f)...};
+    return [&]<std::size_t... kField>(std::index_sequence<kField...>) {
+        return std::array{make(kField)...};
     }
     (std::make_index_sequence<kFields>{});
 }
@@ -31,10 +31,10 @@ class Interpolation : public sdk::Instance {
         : problem_(problem),
           times_(static_cast<std::size_t>(problem.frames) * sizeof(float), "times"),
           frames_(for_each_field([&](std::size_t f) {
-              return std::make_unique<DeviceMemory>(problem.elements(fields[f]) *
+              return std::make_unique<DeviceMemory>(problem.elements(kAllFields[f]) *
                                                         static_cast<std::size_t>(problem.frames) *
                                                         sizeof(float),
-                                                    fields[f].name);
+                                                    kAllFields[f].name);
           })) {}
 
     void fill(std::uint64_t seed) override {
@@ -48,7 +48,7 @@ class Interpolation : public sdk::Instance {
     sdk::Verification verify() override {
         Result result;
         for (std::size_t f = 0; f < kFields; ++f) {
-            result[f].resize(problem_.elements(fields[f]));
+            result[f].resize(problem_.elements(kAllFields[f]));
             common::check(cudaMemcpy(result[f].data(), result_of(f),
                                      result[f].size() * sizeof(float), cudaMemcpyDeviceToHost),
                           "reading a result");
@@ -60,8 +60,8 @@ class Interpolation : public sdk::Instance {
     std::vector<sdk::Output> outputs() override {
         std::vector<sdk::Output> all;
         for (std::size_t f = 0; f < kFields; ++f) {
-            all.emplace_back(fields[f].name, const_cast<float*>(result_of(f)),
-                             problem_.elements(fields[f]) * sizeof(float), sizeof(float),
+            all.emplace_back(kAllFields[f].name, const_cast<float*>(result_of(f)),
+                             problem_.elements(kAllFields[f]) * sizeof(float), sizeof(float),
                              PG_ELEMENT_FLOAT);
         }
         return all;
@@ -94,8 +94,8 @@ class Fused : public Interpolation {
   public:
     explicit Fused(const Problem& p)
         : Interpolation(p), results_(for_each_field([&](std::size_t f) {
-              return std::make_unique<DeviceMemory>(p.elements(fields[f]) * sizeof(float),
-                                                    fields[f].name);
+              return std::make_unique<DeviceMemory>(p.elements(kAllFields[f]) * sizeof(float),
+                                                    kAllFields[f].name);
           })) {}
 
     void launch(void* stream) override {
@@ -124,7 +124,7 @@ class Chain : public Interpolation {
           context_(waits_for_uploads),
           device_{Tensor(context_, times(), p.frames, 1), for_each_field([&](std::size_t f) {
                       return Tensor(context_, frames(f), p.frames,
-                                    static_cast<int>(p.elements(fields[f])));
+                                    static_cast<int>(p.elements(kAllFields[f])));
                   })} {}
 
     void run(cudaStream_t stream, const float* time) {

@@ -44,7 +44,7 @@ enum FieldIndex : int {
     kColour,
 };
 inline constexpr int kFields = 7;
-inline constexpr std::array<Field, kFields> fields{{
+inline constexpr std::array<Field, kFields> kAllFields{{
     {"pose rotation", true, 4, Finish::kUnit},
     {"pose translation", true, 3, Finish::kNone},
     {"mean", false, 3, Finish::kNone},
@@ -66,7 +66,7 @@ struct Problem {
     }
     std::size_t elements() const {
         std::size_t sum = 0;
-        for (const Field& field : fields) sum += elements(field);
+        for (const Field& field : kAllFields) sum += elements(field);
         return sum;
     }
 };

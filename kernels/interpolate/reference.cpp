@@ -94,10 +94,10 @@ Result interpolate_scene(const Problem& p, const Scene& scene) {
     const Place place = locate(scene.times, scene.time);
     Result result;
     for (std::size_t f = 0; f < kFields; ++f) {
-        const std::size_t elements = p.elements(fields[f]);
+        const std::size_t elements = p.elements(kAllFields[f]);
         result[f].resize(elements);
         interpolate_field(
-            fields[f], elements, scene.frames[f], place, 0, elements,
+            kAllFields[f], elements, scene.frames[f], place, 0, elements,
             [&](std::size_t i, double value) { result[f][i] = static_cast<float>(value); });
     }
     return result;
@@ -107,7 +107,7 @@ CheckReport check_result(const Problem& p, const Scene& scene, const Result& res
     const Place place = locate(scene.times, scene.time);
     common::Tally all;
     for (std::size_t f = 0; f < kFields; ++f) {
-        const Field& field = fields[f];
+        const Field& field = kAllFields[f];
         const std::size_t elements = p.elements(field);
         if (result[f].size() != elements) {
             return {false, common::describe("%s has %zu elements, not %zu", field.name,

@@ -48,7 +48,7 @@ Scene make_scene(const Problem& p, std::uint64_t seed) {
         scene.times.front() + (scene.times.back() - scene.times.front()) * (0.5f + 0.5f * wanted);
 
     for (int f = 0; f < kFields; ++f) {
-        const Field& field = fields[static_cast<std::size_t>(f)];
+        const Field& field = kAllFields[static_cast<std::size_t>(f)];
         const std::size_t per_frame = p.elements(field);
         const std::uint64_t key = common::stream_key(seed, kFrames + static_cast<std::uint64_t>(f));
         const std::uint64_t base = common::stream_key(seed, kBases + static_cast<std::uint64_t>(f));

@@ -119,11 +119,11 @@ class Checker {
     template <class E>
     Tally check_facts(std::size_t row) const {
         Tally tally;
-        double sum = 0.0;
-        for (std::size_t j = 0; j < width_; ++j) sum += got<E>(row, j);
+        const double first = got<E>(row, 0);
+        double sum = first;
+        for (std::size_t j = 1; j < width_; ++j) sum += got<E>(row, j);
         tally.element(static_cast<int>(row), 0, sum, 1.0,
                       tolerance_ + static_cast<double>(width_) * least_rounding(problem_.dtype));
-        const double first = got<E>(row, 0);
         const double first_logit = logit<E>(row, 0);
         const std::uint64_t key = common::stream_key(seed_, 3);
         for (std::size_t i = 0; i < kSampledColumns; ++i) {

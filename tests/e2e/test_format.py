@@ -10,7 +10,7 @@ import tool
 
 FOLDERS = ("harness", "kernels", "tests", "cmake")
 ENDINGS = (".cpp", ".hpp", ".h", ".cu", ".cuh")
-VERSION = re.search(r"^clang_version=(\d+)$", (tool.SOURCE / "ci/lib.sh").read_text(), re.MULTILINE)[1]
+VERSION = re.search(r"^clang_format_version=(\d+)$", (tool.SOURCE / "ci/lib.sh").read_text(), re.MULTILINE)[1]
 
 
 class Format(tool.Case):

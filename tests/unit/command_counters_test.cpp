@@ -79,7 +79,7 @@ class Process {
         recording_.records.planned_counters.clear();
         return *this;
     }
-    operator activity::Recording() const { return recording_; }  // NOLINT: a test's shorthand
+    operator activity::Recording() const { return recording_; }
 
   private:
     activity::StringId text(std::string_view value) {

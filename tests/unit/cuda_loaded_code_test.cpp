@@ -20,7 +20,7 @@ std::vector<char> image(const std::string& name) {
 }
 
 CUmodule module_number(std::uintptr_t number) {
-    return reinterpret_cast<CUmodule>(number);  // NOLINT(performance-no-int-to-ptr)
+    return reinterpret_cast<CUmodule>(number);
 }
 
 void load(LoadedCode& code, const std::string& name, CUmodule module) {

@@ -118,7 +118,7 @@ TEST(Scene, HasAscendingTimesAndIsWantedWithinThem) {
 TEST(Scene, HasRotationsOfLengthOneEqualOnesAndBothSigns) {
     const Scene scene = make_scene(kProblem, 9);
     const std::vector<float>& rotations = scene.frames[kRotation];
-    const std::size_t frame = kProblem.elements(fields[kRotation]);
+    const std::size_t frame = kProblem.elements(kAllFields[kRotation]);
     int equal = 0;
     int opposite = 0;
     for (std::size_t i = 0; i < rotations.size(); i += 4) {
@@ -157,7 +157,7 @@ TEST_F(Check, AcceptsTheReference) {
 TEST_F(Check, ResultAtAKeyFrameIsThatFrame) {
     scene.time = scene.times[2];
     result = interpolate_scene(kProblem, scene);
-    const std::size_t means = kProblem.elements(fields[kMean]);
+    const std::size_t means = kProblem.elements(kAllFields[kMean]);
     for (std::size_t i = 0; i < means; ++i) {
         EXPECT_EQ(result[kMean][i], scene.frames[kMean][2 * means + i]);
     }
@@ -168,7 +168,7 @@ TEST_F(Check, FindsAnElementThatWasNeverWrittenInEveryField) {
         result = interpolate_scene(kProblem, scene);
         result[f].back() = std::numeric_limits<float>::quiet_NaN();
         EXPECT_FALSE(check().passed);
-        EXPECT_NE(check().detail.find(fields[f].name), std::string::npos) << check().detail;
+        EXPECT_NE(check().detail.find(kAllFields[f].name), std::string::npos) << check().detail;
     }
 }
 

@@ -13,7 +13,7 @@ namespace {
 struct Sampled {
     std::string text;
     std::int64_t line = 1;
-    std::string reason{};  // NOLINT(readability-redundant-member-init): empty: no samples
+    std::string reason{};  ///< empty: no samples
 };
 
 /// Ten samples at each instruction with a reason.

@@ -41,7 +41,7 @@ constexpr std::array recorded_kinds{
 
 struct Buffer {
     struct Free {
-        void operator()(std::uint8_t* memory) const { std::free(memory); }
+        void operator()(std::uint8_t* bytes) const { std::free(bytes); }
     };
     std::unique_ptr<std::uint8_t, Free> memory;
     std::size_t valid_bytes = 0;

@@ -37,8 +37,6 @@ constexpr int copies = 20;
 
 /// Time limit for one arithmetic type on a slow device.
 constexpr double time_budget_ns = 120e6;
-constexpr int launches_per_algorithm = 4;
-constexpr std::size_t most_algorithms = 4;
 
 /// The fastest of the launches of `work`, nanoseconds: at most `count`, stopping when they have
 /// taken `budget_ns` in total.
@@ -88,6 +86,8 @@ double copy_bandwidth(CUstream stream, const DeviceBuffer& buffer) {
 #if PERFGATE_HAS_CUBLAS_HEADER
 
 constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
+constexpr int launches_per_algorithm = 4;
+constexpr std::size_t most_algorithms = 4;
 
 struct MatrixType {
     const char* name;
@@ -161,7 +161,6 @@ constexpr const char* remedy =
 // clang-format on
 
 struct Cublas {
-// NOLINTNEXTLINE(bugprone-macro-parentheses): a name takes none
 #define PERFGATE_CUBLAS_DECLARE(name) decltype(&::name) name = nullptr;
     PERFGATE_CUBLAS_FUNCTIONS(PERFGATE_CUBLAS_DECLARE)
 #undef PERFGATE_CUBLAS_DECLARE
@@ -171,7 +170,7 @@ std::vector<std::string> library_names() {
     const std::string versioned = fmt::format("libcublasLt.so.{}", CUBLAS_VER_MAJOR);
     std::vector<std::string> names{versioned};
     for (const std::string& toolkit : util::toolkit_folders()) {
-        names.push_back(toolkit + "/lib64/" + versioned);
+        names.push_back(fmt::format("{}/lib64/{}", toolkit, versioned));
     }
     names.push_back(fmt::format("/usr/local/cuda-{}/lib64/{}", CUBLAS_VER_MAJOR, versioned));
     return names;
@@ -301,7 +300,7 @@ class MatrixRates {
     }
 
     static void* as_pointer(CUdeviceptr address) {
-        // NOLINTNEXTLINE(performance-no-int-to-ptr): what the driver calls a pointer is an integer
+        // What the driver calls a pointer is an integer.
         return reinterpret_cast<void*>(address);
     }
 

@@ -42,7 +42,6 @@ namespace perfgate::backend::cuda {
 // clang-format on
 
 struct DriverApi {
-// NOLINTNEXTLINE(bugprone-macro-parentheses): a name takes none
 #define PERFGATE_CUDA_DECLARE(name) decltype(&::name) name = nullptr;
     PERFGATE_CUDA_DRIVER_FUNCTIONS(PERFGATE_CUDA_DECLARE)
 #undef PERFGATE_CUDA_DECLARE

@@ -70,7 +70,7 @@ SourceModule::SourceModule(const std::string& image, const std::string& file, Lo
     : file_(file), code_(code), layer_(code.begin_layer()) {
     std::array<char, 8192> log{};
     std::array options{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): the driver takes a size in place of a pointer
+    // The driver takes a size in place of a pointer.
     std::array<void*, 2> values{log.data(), reinterpret_cast<void*>(log.size())};
     const CUresult result = driver().cuModuleLoadDataEx(&module_, image.c_str(), options.size(),
                                                         options.data(), values.data());

@@ -22,7 +22,7 @@ struct Output {
 
     /// Where it is; not to be read here if that is on a device.
     std::byte* data() const {
-        // NOLINTNEXTLINE(performance-no-int-to-ptr): an address on the host or on a device
+        // An address on the host or on a device.
         return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(address));
     }
 };

@@ -119,8 +119,9 @@ void leave_out_config(const Config& config, std::vector<std::string>& suites) {
 }
 
 void note_unproved(const suite::Profile& profile, std::string_view mode) {
-    if (profile.prove)
+    if (profile.prove) {
         note_no_effect("prove", mode, "only gates with a stored baseline are proved");
+    }
 }
 
 void note_without_canary(const suite::Profile& profile, std::string_view mode) {

@@ -98,8 +98,9 @@ class Text {
             "block", "grid", "regs", "min size", "max size", "min", "max", "syncs", "copies"};
         const auto width_but_name = [&] {
             std::size_t width = 0;
-            for (std::size_t i = 0; i + 1 < rows.front().size(); ++i)
+            for (std::size_t i = 0; i + 1 < rows.front().size(); ++i) {
                 width += 2 + width_of(rows, i);
+            }
             return width + 2;
         };
         if (options_.terminal == 0) return;
@@ -113,8 +114,9 @@ class Text {
         }
         const std::size_t taken = width_but_name();
         const std::size_t left = options_.terminal > taken ? options_.terminal - taken : 0;
-        for (auto& row : rows)
+        for (auto& row : rows) {
             row.back() = report::cut_middle(row.back(), std::max(left, least_name));
+        }
     }
 
     const ProfileTables& options_;

@@ -33,8 +33,9 @@ int write_pipelines(const runner::AdoptionChoice& choice) {
     text += fmt::format("{}\n\n{} left:\n", adoption.found,
                         util::counted(adoption.steps.size(), "step"));
     std::size_t number = 0;
-    for (const std::string& step : adoption.steps)
+    for (const std::string& step : adoption.steps) {
         text += fmt::format("  {}. {}\n", ++number, util::printable(step, longest_step));
+    }
     for (const std::string& warning : adoption.warnings) {
         fmt::print(stderr, "perfgate: warning: {}\n", warning);
     }

@@ -55,8 +55,9 @@ int prune(const PruneOptions& options) {
     for (const std::string& file : options.inputs) {
         (runner::is_suite_file(file) ? suites : run_files).push_back(file);
     }
-    if (suites.empty())
+    if (suites.empty()) {
         throw util::InputError("baseline prune takes at least one suite file (.yaml)");
+    }
     std::vector<model::Run> runs;
     for (const std::string& file : run_files) runs.push_back(runner::read_run(file));
     const runner::PruneOutcome outcome =

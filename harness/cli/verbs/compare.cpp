@@ -88,8 +88,9 @@ int judge_by_baselines(const CLI::App& verb, CompareOptions& options) {
     }
     std::vector<runner::NamedRun> runs;
     if (!results) {
-        for (const std::string& file : options.files)
+        for (const std::string& file : options.files) {
             runs.push_back({file, runner::read_run(file)});
+        }
     }
     // A shard alone would pass without the cases of the others.
     const bool shards = runs.size() > 1 || (!results && runs.front().run.shard);

@@ -109,8 +109,7 @@ int show(const CLI::App& verb, ReportOptions& options) {
     if (options.why) options.output.table = report::write_explanations;
     const int reported = judge.report(document, run, options.output);
     if (options.why && named) {
-        const std::string code =
-            code_text(run, std::filesystem::absolute(options.run).parent_path());
+        std::string code = code_text(run, std::filesystem::absolute(options.run).parent_path());
         if (!code.empty()) {
             runner::print_for_people(options.output,
                                      [&](const report::Options& /*how*/) { return code; });

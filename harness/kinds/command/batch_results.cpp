@@ -178,8 +178,9 @@ void BatchResults::add_other_work(const std::optional<util::OtherWork>& recorded
     for (model::CaseResult& result : results_) {
         for (auto& [metric, series] : result.metrics) {
             const bool of_bare_run = series.method.source == model::wall_source;
-            if (series.unit != "ns" || !(of_bare_run || model::contains_host_time(metric)))
+            if (series.unit != "ns" || !(of_bare_run || model::contains_host_time(metric))) {
                 continue;
+            }
             for (model::Batch& batch : series.batches) {
                 batch.other_work = of_bare_run ? bare : recorded;
             }
@@ -360,7 +361,7 @@ void BatchResults::add_samples(const Recorded* recorded, const std::string& prob
         }
         for (const std::string& name : sampled_metrics(i)) {
             const auto found = values.samples.find(name);
-            if (found == values.samples.end()) {
+            if (recorded == nullptr || found == values.samples.end()) {
                 results_[i].not_collected.push_back(
                     {name, values.problem.empty() ? values.absent : values.problem});
                 continue;

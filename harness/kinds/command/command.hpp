@@ -36,7 +36,7 @@ struct Command {
     /// Fingerprints of its kernels' machine code are taken, by which unchanged launches are known.
     bool code = true;
     /// The part of its recorded activity that its cases are about.
-    model::CaptureRange capture{};  // NOLINT(readability-redundant-member-init)
+    model::CaptureRange capture{};
     /// How the file ends that takes the place of `{out}`, which a benchmark writes, recorded or
     /// not. Empty: it is no benchmark.
     std::string out_extension;
@@ -61,7 +61,7 @@ struct Piece {
     std::int64_t counted =
         1;  ///< for kernels: launches of each process whose counters are collected
     /// For kernels: only launches of this size.
-    model::LaunchSize size{};  // NOLINT(readability-redundant-member-init)
+    model::LaunchSize size{};
 
     bool operator==(const Piece&) const = default;
 };

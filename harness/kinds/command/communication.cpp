@@ -82,7 +82,7 @@ struct Process {
 std::string name_of(const Process& process, const std::vector<Process>& all) {
     const auto same = std::ranges::count_if(
         all, [&](const Process& other) { return other.rank() == process.rank(); });
-    const std::string name = "process " + process.timeline->recording().field("pid");
+    std::string name = "process " + process.timeline->recording().field("pid");
     if (process.rank().empty()) return name;
     return "rank " + process.rank() + (same > 1 ? " of " + name : "");
 }

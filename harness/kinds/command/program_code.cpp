@@ -181,8 +181,9 @@ model::CaseCode code_of(const model::CaseResult& result, const Modules& modules,
             continue;
         }
         std::int64_t own = 0;
-        for (const model::Instruction& each : kernel.listing.instructions)
+        for (const model::Instruction& each : kernel.listing.instructions) {
             own += each.samples.all();
+        }
         if (own > 0) kernel.launches = static_cast<std::int64_t>(recorded.size());
         sampled += own;
     }

@@ -108,7 +108,7 @@ program::End ProgramRuns::run(const ProgramRun& run) const {
             throw util::InputError(error.what() + machine_.if_not_started);
         }
     };
-    const program::End end = end_of();
+    program::End end = end_of();
     if (end.outcome == program::Outcome::interrupted) throw Stopped();
     std::string why;
     if (end.outcome != program::Outcome::exited) {
@@ -200,7 +200,7 @@ kinds::Findings check_scripts(const kinds::Machine& /*machine*/,
 
 std::vector<double> thinned(std::vector<double> values) {
     if (values.size() <= most_samples) return values;
-    std::mt19937_64 random;  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same ones each time
+    std::mt19937_64 random;  // the same ones each time
     std::vector<double> kept;
     kept.reserve(most_samples);
     for (std::size_t i = 0; i < most_samples; ++i) {

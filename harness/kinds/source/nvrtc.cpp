@@ -54,7 +54,7 @@ int cuda_of_headers(const fs::path& folder) {
 std::vector<std::string> candidates(const std::string& soname) {
     std::vector<std::string> paths;
     for (const std::string& toolkit : util::toolkit_folders()) {
-        paths.push_back(toolkit + "/lib64/" + soname);
+        paths.push_back(fmt::format("{}/lib64/{}", toolkit, soname));
     }
     paths.insert(paths.end() - 1, soname);  // the loader's search path, before the usual place
     return paths;
