@@ -224,6 +224,20 @@ std::string why_invalid(const CaseResult& result, const GateRule& gate,
     return reported_by_benchmark(result, measured) ? repeated_results(series->second) : why;
 }
 
+/// Why stored results are no second measurement. A run from which the baseline was accepted may be
+/// judged again.
+std::string why_the_same(const model::Run& run, const ComparedCase& compared, const GateRule& gate,
+                         const MetricDefinition& definition, const MetricSeries* baseline) {
+    const bool exact = gate.tolerance.worse == 0 && gate.tolerance.abs == 0;
+    if (run.backend != "imported" || baseline == nullptr || exact ||
+        definition.metric_class != model::MetricClass::timing) {
+        return {};
+    }
+    const bool is_base_run = !compared.stored->base.empty();
+    if (!is_base_run && compared.expected->provenance.recorded_at == run.started_at) return {};
+    return repeated_baseline(*baseline, compared.result->metrics.at(gate.metric));
+}
+
 /// Null for a stored baseline, and for a case that the base run does not have.
 const BaseCase* base_case(const StoredBaseline* stored, const std::string& id) {
     if (stored == nullptr) return nullptr;
@@ -381,8 +395,9 @@ void CaseVerdicts::compare(const ComparedCase& compared, CaseVerdict& verdict) {
             verdict.notes.push_back(compared.code.difference);
         }
         verdict.changed_kernels = compared.code.changed_kernels;
-        for (std::string note :
-             {other_instances(result, *expected), fewer_samples(result, *expected)}) {
+        const bool is_base_run = !compared.stored->base.empty();
+        for (std::string note : {other_instances(result, *expected),
+                                 other_sample_count(result, *expected, is_base_run)}) {
             if (!note.empty()) verdict.notes.push_back(std::move(note));
         }
         add_baseline_values(run_, policy_, compared, verdict);
@@ -463,6 +478,7 @@ void CaseVerdicts::add_gated(const ComparedCase& compared, const GateRule& gate,
             why = why_invalid(result, gate, definition, expected->metrics);
             if (!why.empty()) why = "in the baseline, " + why;
         }
+        if (why.empty()) why = why_the_same(run_, compared, gate, definition, baseline);
     }
     if (!why.empty()) {
         metric.verdict = Verdict::invalid;

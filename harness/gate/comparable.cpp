@@ -71,7 +71,8 @@ std::string incomparable(const model::MetricSeries& baseline, const model::Metri
     return {};
 }
 
-std::string fewer_samples(const model::CaseResult& result, const model::BaselineCase& expected) {
+std::string other_sample_count(const model::CaseResult& result, const model::BaselineCase& expected,
+                               bool is_base_run) {
     for (const model::GateRule& gate : result.gates) {
         const auto now = result.metrics.find(gate.metric);
         const auto then = expected.metrics.find(gate.metric);
@@ -81,7 +82,17 @@ std::string fewer_samples(const model::CaseResult& result, const model::Baseline
         }
         const std::size_t before = samples_per_process(then->second);
         const std::size_t after = samples_per_process(now->second);
-        if (after >= before || (after > 1 && 2 * after >= before)) continue;
+        const auto far_more = [](std::size_t more, std::size_t fewer) {
+            return more > fewer && (fewer == 1 || more > 2 * fewer);
+        };
+        // A stored baseline has one value of each process.
+        if (is_base_run && far_more(after, before)) {
+            return fmt::format(
+                "each process gives {} of {}, the base's gave {}: are those of earlier runs among "
+                "them?",
+                util::counted(after, "sample"), gate.metric, before);
+        }
+        if (!far_more(before, after)) continue;
         return fmt::format("each process gives {} of {}, the baseline's gave {}: fewer show less",
                            util::counted(after, "sample"), gate.metric, before);
     }

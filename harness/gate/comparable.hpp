@@ -32,7 +32,9 @@ std::string incomparable(const model::MetricSeries& baseline, const model::Metri
                          std::optional<model::Direction> then, model::Direction now);
 
 /// What a benchmark reports of a gated time with far fewer samples a process than in the baseline,
-/// or with one. Empty: of none, or it is not known, as of a baseline that has the means alone.
-std::string fewer_samples(const model::CaseResult& result, const model::BaselineCase& expected);
+/// or with one, or with far more than in a base run. Empty: of none, or it is not known, as of a
+/// baseline that has the means alone.
+std::string other_sample_count(const model::CaseResult& result, const model::BaselineCase& expected,
+                               bool is_base_run);
 
 }  // namespace perfgate::gate

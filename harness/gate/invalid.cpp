@@ -8,9 +8,12 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <numbers>
 #include <numeric>
 
 #include "gate/batch_rule.hpp"
+#include "gate/series.hpp"
 #include "model/benchmark_settings.hpp"
 #include "model/host_time.hpp"
 #include "model/quantity.hpp"
@@ -81,6 +84,23 @@ double log_chance(const std::vector<double>& samples, double further_processes) 
         chance = std::min(chance, -size * std::log((most - least) / step + 1));
     }
     return further_processes * chance;
+}
+
+/// Likewise that a further process has this mean of its samples, of which no more is known: that of
+/// one step of the mean, where its own spread leads it.
+double log_chance_of_mean(const std::vector<double>& samples) {
+    const double largest = *std::max_element(samples.begin(), samples.end());
+    const double spread = stats::pooled_spread(std::array{samples}).deviation;
+    const auto size = static_cast<double>(samples.size());
+    const double steps = spread * std::sqrt(size) / step_of(samples, largest);
+    return -std::log(std::max(1.0, std::sqrt(2 * std::numbers::pi) * steps));
+}
+
+/// Likewise that a further process equals this one as far as `then` shows it.
+double log_chance_of_again(const std::vector<double>& now, const std::vector<double>& then) {
+    if (now.size() == 1) return log_chance_of_one_value(now.front(), 1);
+    if (std::adjacent_find(now.begin(), now.end(), std::not_equal_to<>()) == now.end()) return 0;
+    return now == then ? log_chance(now, 1) : log_chance_of_mean(now);
 }
 
 }  // namespace
@@ -223,6 +243,31 @@ std::string repeated_results(const model::MetricSeries& series) {
         "an earlier run: let it measure anew; if its times are exact, set their tolerance to 0",
         processes, first.size() == 1 ? "" : fmt::format("{} ", first.size()),
         first.size() == 1 ? "" : "s");
+}
+
+std::string repeated_baseline(const model::MetricSeries& baseline,
+                              const model::MetricSeries& measured) {
+    const std::vector<const model::Batch*> now = batches_in_use(measured);
+    const std::vector<const model::Batch*> then = batches_in_use(baseline);
+    auto same = std::search(then.begin(), then.end(), now.begin(), now.end(),
+                            [](const model::Batch* before, const model::Batch* after) {
+                                return batch_value(*before) == batch_value(*after);
+                            });
+    if (now.empty() || same == then.end()) return {};
+    double chance = 0;
+    for (const model::Batch* batch : now) {
+        const std::vector<double>& samples = batch->samples;
+        if (!std::all_of(samples.begin(), samples.end(), [](double each) { return each > 0; })) {
+            return {};
+        }
+        chance += log_chance_of_again(samples, (*same++)->samples);
+    }
+    if (chance > std::log(coincidence)) return {};
+    return fmt::format(
+        "{} reported the baseline's times to the last digit, as if they were its results: name "
+        "those "
+        "of another run; if its times are exact, set their tolerance to 0",
+        now.size() == 1 ? "its process" : fmt::format("each of {} processes", now.size()));
 }
 
 }  // namespace perfgate::gate

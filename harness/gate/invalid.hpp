@@ -64,4 +64,9 @@ bool reported_by_benchmark(const model::CaseResult& result, const model::MetricS
 /// many digits that a thousandth of it shows. Empty: they can be measurements.
 std::string repeated_results(const model::MetricSeries& series);
 
+/// Why stored results cannot be a second measurement, in one clause: their processes have the times
+/// of the baseline's, one after the other, and chance makes that improbable. Empty: they can be.
+std::string repeated_baseline(const model::MetricSeries& baseline,
+                              const model::MetricSeries& measured);
+
 }  // namespace perfgate::gate

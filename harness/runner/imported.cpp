@@ -494,6 +494,13 @@ int judge_against(const model::Run& base, const std::string& base_name, const mo
     if (!common) {
         throw util::InputError("base and head have no case in common: nothing can be compared");
     }
+    // Results say themselves whether they are (gate/invalid.hpp): simulators repeat theirs.
+    const bool same = base.started_at == head.started_at && base.suites == head.suites;
+    if (same && base.backend != "imported") {
+        throw util::InputError(
+            "base and head are one run, which began at {}: name the documents of two",
+            util::printable(head.started_at, 40));
+    }
     model::VerdictDocument document = gate::judge(head, baselines, policy, gate::BatchRule(policy));
     explain::explain(head, explain::Which::moved, document);
     return model::combine_exit_codes(document.exit_code, write_reports(document, head, reports));

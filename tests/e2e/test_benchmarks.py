@@ -828,8 +828,27 @@ class Imported(Given, Results):
             for done in (self.compare(twice, head, code=2), self.compare(head, twice, code=2),
                          self.imported("run.json", *twice, code=2)):
                 self.assert_one_line(done.stderr, f"{first} and {second}", "the same content")
-        # Base and head may be equal: nothing changed.
+        # Base and head may be equal where chance explains it: times of a few digits.
         self.compare(base, base)
+
+    def test_the_results_of_the_base_are_no_head(self):
+        base, copies = self.series("base", 1.0234567), self.series("copy", 1.0234567)
+        for name in copies:
+            self.write(name, json.dumps(self.read_json(name), indent=1))
+        self.assertRegex(self.compare(base, copies, code=3).stdout, "reported the baseline's times to the last digit")
+        words = ["--suite", "mine/own", "--device-key", "box"]
+        self.imported("run.json", *base, *words)
+        run = {**self.read_json("run.json"), "started_at": "2026-01-01T10:00:00Z"}
+        self.write("run.json", json.dumps(run))
+        self.run_tool("compare", "--base", "run.json", "--head", "run.json", code=3)
+        self.run_tool("baseline", "refresh", "run.json")
+        self.imported("again.json", *copies, *words, code=3)
+        # The run that was accepted may be judged again.
+        self.run_tool("compare", "run.json")
+        # One that perfgate measured is known by its beginning.
+        self.write("run.json", json.dumps({**run, "backend": "host"}))
+        done = self.run_tool("compare", "--base", "run.json", "--head", "run.json", code=2)
+        self.assert_one_line(done.stderr, "base and head are one run, which began at 2026-01-01T10:00:00Z")
 
     def test_import_makes_a_run_document(self):
         self.imported("run.json", DATA / "google-benchmark-aggregates.json")
@@ -904,14 +923,16 @@ for benchmark in document["benchmarks"]:
     for state in benchmark["states"]:
         if state["name"] in given.get("skipped", []):
             state.update(is_skipped=True, skip_reason="not today", summaries=None)
+        means = [each["data"][0] for each in state["summaries"] or [] if each["tag"] == "nv/cpu_only/time/cpu/mean"]
         for summary in state["summaries"] or []:
             if summary["tag"] != "nv/json/bin:nv/cpu_only/sample_times": continue
             name = summary["data"][0]["value"]
             samples = struct.unpack("<10f", (data / name).read_bytes())
             kept = samples[:given.get("written", 10)]
             written = folder / pathlib.Path(name).name
-            written.write_bytes(struct.pack(f"<{len(kept)}f",
-                                *(1e-3 * given.get("factor", 1) * noise * (1 + 0.01 * (s % 1e-7) * 1e7) for s in kept)))
+            times = [1e-3 * given.get("factor", 1) * noise * (1 + 0.01 * (s % 1e-7) * 1e7) for s in kept]
+            written.write_bytes(struct.pack(f"<{len(kept)}f", *times))
+            for mean in means: mean["value"] = repr(sum(times) / len(times))
             summary["data"][0]["value"] = given.get("prefix", "") + f"{folder.name}/{written.name}"
 out.write_text(json.dumps(document))
 """
@@ -1110,7 +1131,7 @@ class Comparable(Results):
 
     def test_a_new_case_or_metric_is_without_a_baseline(self):
         self.given("base.json", google(1000, names=("a",)))
-        self.given("head.json", google(1000))
+        self.given("head.json", google(1001))
         self.compare("base.json", "head.json")
         self.assertEqual("no_baseline", self.verdicts()["bench/b"])
 
@@ -1244,10 +1265,13 @@ json.dump(document, open(sys.argv[1], "w"))
         self.given("head.json", json.dumps({"results": [{"command": "a", "times": [0.1, 0.11], "exit_codes": [0] * 5}]}))
         self.imported("run.json", "head.json", code=3)
 
-    def test_far_fewer_samples_than_in_the_base_are_noted(self):
+    def test_far_fewer_or_more_samples_than_in_the_base_are_noted(self):
         base = self.given("base.json", google(1000))
         self.compare(base, self.given("head.json", google(1001, repetitions=1)))
         self.assertIn("each process gives 1 sample of real_time, the baseline's gave 5",
+                      json.dumps([case["notes"] for case in self.cases().values()]))
+        self.compare(base, self.given("head.json", google(1001, repetitions=11)))
+        self.assertIn("each process gives 11 samples of real_time, the base's gave 5: are those of earlier runs among them?",
                       json.dumps([case["notes"] for case in self.cases().values()]))
         self.compare(base, self.given("head.json", google(1001, repetitions=4)))
         self.assertNotIn("each process gives", json.dumps([case["notes"] for case in self.cases().values()]))

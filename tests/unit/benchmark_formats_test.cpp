@@ -186,9 +186,11 @@ TEST(BenchmarkFormats, ADepthOfLlamaBenchIsAParameterAndNoneIsTheCaseOfOlderBuil
 }
 
 TEST(BenchmarkFormats, SeveralTestsOfNcclInOneTextAreCasesOfTheirOwn) {
+    const std::string end = "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 0.02\n";
     const std::string table =
         "#  size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n"
-        "  1024  256  float  sum  -1  61.00  0.02  0.03  0  53.00  0.02  0.04  0\n";
+        "  1024  256  float  sum  -1  61.00  0.02  0.03  0  53.00  0.02  0.04  0\n" +
+        end;
     const std::string all = "# Collective test starting: all_gather_perf\n" + table +
                             "# Collective test starting: alltoall_perf\n" + table;
     const Results results = read_text(all, "file", reading_of("nccl-tests"));
@@ -197,8 +199,8 @@ TEST(BenchmarkFormats, SeveralTestsOfNcclInOneTextAreCasesOfTheirOwn) {
     EXPECT_EQ(results.results.size(), 4U);
     EXPECT_EQ(names, (std::set<std::string>{"all_gather_perf", "alltoall_perf"}));
     const Results few =
-        read_text("  8  2  float  sum  -1  6.10  0.00  0.00  0  5.30  0.01  0.01  0\n", "file",
-                  reading_of("nccl-tests"));
+        read_text("  8  2  float  sum  -1  6.10  0.00  0.00  0  5.30  0.01  0.01  0\n" + end,
+                  "file", reading_of("nccl-tests"));
     ASSERT_EQ(few.results.size(), 2U);
     EXPECT_EQ(few.results[0].problem + few.results[1].problem, "");
     EXPECT_FALSE(few.results[0].metrics.contains("bytes_per_second")) << "rounded to nothing";
@@ -453,6 +455,81 @@ TEST(PytestBenchmark, RefusesAnotherVersion) {
     EXPECT_EQ(refusal(R"({"machine_info": {}, "benchmarks": [], "version": "7.0.0"})",
                       reading_of("pytest-benchmark")),
               "file: version: version 7.0.0 of the format; expected 3, 4 or 5");
+}
+
+std::string text_of_file(const std::string& file) {
+    return util::read_file(folder + file, most_bytes, "results");
+}
+
+std::string with(std::string text, const std::string& old, const std::string& fresh) {
+    const std::size_t at = text.find(old);
+    EXPECT_NE(at, std::string::npos) << old;
+    return at == std::string::npos ? text : text.replace(at, old.size(), fresh);
+}
+
+TEST(Serve, RequestsThatDidNotCompleteAreAProblem) {
+    const std::string whole = text_of_file("vllm.json");
+    const std::string old = with(whole, "\"failed\": 0, ", "");
+    const std::string null = with(whole, "\"failed\": 0", "\"failed\": null");
+    for (const std::string& text : {whole, old, null}) {
+        const auto problem = [&](const std::string& completed) {
+            return problem_of("vllm", with(text, "\"completed\": 200, ", completed));
+        };
+        EXPECT_EQ(problem("\"completed\": 200, "), "");
+        EXPECT_EQ(problem("\"completed\": 50, "),
+                  "the document: num_prompts is 200, and completed is 50; expected the same");
+        EXPECT_NE(problem("\"completed\": 0, "), "");
+        EXPECT_NE(problem("\"completed\": null, "), "");
+        EXPECT_NE(problem(""), "");
+    }
+}
+
+TEST(BenchmarkFormats, TheDeviceThatTheOutputNamesIsRead) {
+    const auto device = [](const std::string& format, const std::string& text) {
+        return read_text(text, "file", reading_of(format)).device;
+    };
+    for (const std::string ending : {"json", "jsonl", "csv"}) {
+        EXPECT_EQ(device("llama-bench", text_of_file("llama-bench." + ending)), "a GPU, CUDA");
+    }
+    EXPECT_EQ(device("llama-bench", with(text_of_file("llama-bench.csv"), "a GPU", "B200")),
+              "B200, CUDA; a GPU, CUDA");
+    EXPECT_EQ(device("ncu", text_of_file("ncu.csv")), "CC 9.0");
+    EXPECT_EQ(device("ncu", text_of_file("ncu-raw.csv")), "NVIDIA H100 80GB HBM3, CC 9.0");
+    // The number of ranks, too: their times are of another collective.
+    const std::string nccl = text_of_file("nccl-tests.txt");
+    EXPECT_EQ(device("nccl-tests", nccl), "2 NVIDIA GPU");
+    EXPECT_EQ(device("nccl-tests", with(nccl, "#  Rank  1 Group", "#")), "1 NVIDIA GPU");
+    EXPECT_EQ(device("nccl-tests", with(nccl, "NVIDIA GPU", "NVIDIA B200 \r")),
+              "1 NVIDIA B200, 1 NVIDIA GPU");
+}
+
+TEST(NcclTests, WhatFailsOrDoesNotEndIsNoResult) {
+    const std::string text = with(text_of_file("nccl-tests.txt"), "17.37       2", "17.37       0");
+    const std::string bounds = "# Out of bounds values : 2 FAILED\n";
+    const std::string good = with(text, bounds, "# Out of bounds values : 0 OK\n");
+    const auto problems = [](const std::string& of) {
+        std::set<std::string> found;
+        for (const Result& each : read_text(of, "file", reading_of("nccl-tests")).results) {
+            found.insert(each.problem);
+        }
+        return found;
+    };
+    EXPECT_EQ(problems(good), std::set<std::string>{""});
+    EXPECT_EQ(problems(text),
+              std::set<std::string>{"all_reduce_perf reports 'Out of bounds values : 2 FAILED'"});
+    const std::string bandwidth = "# Avg bus bandwidth    : 9.145 \n";
+    EXPECT_FALSE(
+        problems(with(good, bandwidth, "# Avg bus bandwidth    : 9.145 FAILED\n")).contains(""));
+    const Layout reading = reading_of("nccl-tests");
+    EXPECT_EQ(refusal(with(good, bandwidth, "Test NCCL failure\n"), reading),
+              "file: all_reduce_perf has no line '# Avg bus bandwidth', which ends its output: run "
+              "it to its end");
+    EXPECT_NE(refusal(with(text, bounds, ""), reading).find("no line"), std::string::npos);
+    // Of two tests each has its own end.
+    const std::string other = with(good, "starting: all_reduce_perf", "starting: broadcast_perf");
+    EXPECT_NE(
+        refusal(with(good, bandwidth, "") + other, reading).find("all_reduce_perf has no line"),
+        std::string::npos);
 }
 
 Layout csv_reading() {

@@ -227,8 +227,8 @@ class SampleFiles : public testing::Test {
         util::write_file_atomically(folder_.path() / name, bytes);
     }
 
-    Results read(const std::string& name, std::size_t count) {
-        return read_results(file_of(state("", samples(name, std::to_string(count)))), "file",
+    Results read(const std::string& name, std::size_t count, const std::string& more = "") {
+        return read_results(file_of(state("", samples(name, std::to_string(count)) + more)), "file",
                             reading(), folder_.path() / "in");
     }
 
@@ -293,6 +293,22 @@ TEST_F(SampleFiles, ThatHoldNoTimesAreAProblemOfTheResult) {
         EXPECT_NE(read("0.bin", 2).results.at(0).problem.find("sample 1 of '0.bin' is"),
                   std::string::npos);
     }
+}
+
+TEST_F(SampleFiles, WithAnotherMeanThanStatedAreOfAnotherRun) {
+    write("in/0.bin", bytes_of({1e-5F, 1.2e-5F, 1.1e-5F}));
+    const auto problem = [&](const std::string& mean, const std::string& tag) {
+        return read("0.bin", 3, ", " + seconds(mean, tag)).results.at(0).problem;
+    };
+    const std::string gpu = "nv/cold/time/gpu/mean";
+    EXPECT_EQ(problem("1.1000000021e-05", gpu), "");
+    EXPECT_EQ(problem("1.43e-05", "nv/cold/time/cpu/mean"), "") << "of other samples";
+    EXPECT_EQ(
+        problem("1.43e-05", gpu),
+        "the samples in '0.bin' have a mean of 1.1e-05, and the results say 1.43e-05: they are "
+        "of another run; keep the files of each run in a folder of their own");
+    EXPECT_NE(problem("1.1005e-05", gpu), "");
+    EXPECT_NE(problem("nan", gpu), "");
 }
 
 TEST_F(SampleFiles, AreBoundedInAll) {

@@ -155,6 +155,33 @@ TEST(Tables, ATextThatDiffersAndIsNotPlacedIsRefused) {
               "a[n=1] real_time 1000\nb[n=1] real_time 2000\n");
 }
 
+TEST(Tables, AColumnOfUnitsAndTheSuiteStateTheSame) {
+    const auto csv = [](const std::string& column, const std::string& unit) {
+        return read("name,n," + column + ",us\na,1," + unit + ",1\nb,1," + unit + ",2\n", table());
+    };
+    const std::string good = "a[n=1] real_time 1000\nb[n=1] real_time 2000\n";
+    EXPECT_EQ(csv("unit", "us"), good);
+    EXPECT_EQ(csv("unit", "s"),
+              "file: line 2: column unit is 's', and the suite states another unit of real_time: "
+              "correct it, or have it read there ('unit: {from: …}')");
+    EXPECT_NE(csv("Time Unit", "ms"), good);
+    // Not of a time, no unit, or of other columns.
+    EXPECT_EQ(csv("unit", "MB"), good);
+    EXPECT_EQ(csv("unit", "each"), good);
+    EXPECT_EQ(csv("precision", "s"), good);
+    Layout two = table();
+    two.values.push_back(metric("other", "n", "ns", 1e9));
+    two.axes.clear();
+    EXPECT_NE(read("name,n,unit,us\na,1,s,1\n", two).find("other 1e+09"), std::string::npos);
+    Layout json = layout_of("json");
+    json.rows = "/*";
+    json.name = "/name";
+    json.values = {metric("real_time", "/t", "ns", 1e6)};
+    EXPECT_EQ(read(R"([{"name": "a", "t": 1, "unit": "ms"}])", json), "a real_time 1e+06\n");
+    EXPECT_NE(read(R"([{"name": "a", "t": 1, "unit": "s"}])", json).find("[0]: column unit is 's'"),
+              std::string::npos);
+}
+
 TEST(Tables, RowsAreChosenAndHaveTheirOwnUnits) {
     Layout layout = layout_of("csv");
     layout.name = "kernel";
@@ -353,7 +380,8 @@ TEST(NcclTests, AMillionWrongResultsAreNoted) {
     const auto line = [](const char* wrong, const char* wrong_in_place) {
         return fmt::format(
             "     4194304       1048576     float     sum      -1    196.5    5.34   10.01  {}   "
-            "199.2    5.26    9.87  {}\n",
+            "199.2    5.26    9.87  {}\n# Out of bounds values : 1 FAILED\n"
+            "# Avg bus bandwidth    : 9.94\n",
             wrong, wrong_in_place);
     };
     const std::string found = read(line("1.04858e+06", "0"), layout);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "gate/series.hpp"
 #include "unit/gate_pair.hpp"
 #include "unit/golden_sentence.hpp"
 
@@ -95,6 +96,73 @@ TEST(RepeatedResults, MakeABenchmarksTimeInvalidInTheRunAndInItsBase) {
     // What was recorded, and what is to be the same.
     EXPECT_EQ(judged(1, 1, 0.03, "launch").verdict, model::Verdict::pass);
     EXPECT_EQ(judged(1, 1, 0, "iteration").verdict, model::Verdict::pass);
+}
+
+model::MetricSeries stored_means(const model::MetricSeries& measured) {
+    model::MetricSeries stored = measured;
+    for (model::Batch& batch : stored.batches) batch.samples = {batch_value(batch)};
+    return stored;
+}
+
+/// Of this many processes, each a little slower than the one before.
+model::MetricSeries rising(std::size_t processes, const std::vector<double>& samples) {
+    model::MetricSeries series = reported(processes, samples);
+    for (std::size_t i = 0; i < processes; ++i) {
+        for (double& sample : series.batches[i].samples) {
+            sample *= 1 + 0.0001 * static_cast<double>(i);
+        }
+    }
+    return series;
+}
+
+TEST(RepeatedBaseline, TheTimesOfAnotherMeasurementAreNotTheSame) {
+    const std::vector<double> samples{1023456, 1031245.25, 1019870.5, 1027713};
+    const model::MetricSeries measured = rising(5, samples);
+    EXPECT_TRUE(says(repeated_baseline(measured, measured), "each of 5 processes reported the"));
+    EXPECT_NE(repeated_baseline(stored_means(measured), measured), "");
+    EXPECT_NE(repeated_baseline(rising(9, samples), rising(9, samples)), "");
+    EXPECT_NE(repeated_baseline(rising(9, samples), measured), "") << "some of them";
+    EXPECT_NE(repeated_baseline(rising(1, samples), rising(1, samples)), "");
+    model::MetricSeries other = measured;
+    other.batches[3].samples[1] += 10;
+    EXPECT_EQ(repeated_baseline(measured, other), "");
+    EXPECT_EQ(repeated_baseline(stored_means(measured), other), "");
+    EXPECT_EQ(repeated_baseline(rising(4, samples), measured), "") << "one process more";
+    EXPECT_EQ(repeated_baseline({}, measured), "");
+    EXPECT_EQ(repeated_baseline(measured, {}), "");
+}
+
+TEST(RepeatedBaseline, ChanceExplainsFewDigitsAndFewProcesses) {
+    const auto repeats_itself = [](const model::MetricSeries& measured) {
+        return !repeated_baseline(stored_means(measured), measured).empty();
+    };
+    EXPECT_FALSE(repeats_itself(rising(1, {1023456})));
+    EXPECT_TRUE(repeats_itself(rising(9, {1023456})));
+    EXPECT_FALSE(repeats_itself(reported(9, {1020000})));
+    EXPECT_FALSE(repeats_itself(reported(20, {2048.0001, 2048.0001})));
+    EXPECT_FALSE(repeats_itself(reported(9, {0, 1023456})));
+    // One of twenty samples is a tick of the GPU's clock longer, in every process.
+    std::vector<double> ticks(20, 5120);
+    ticks[7] += 32;
+    EXPECT_FALSE(repeats_itself(reported(9, ticks)));
+    EXPECT_EQ(repeated_baseline(reported(2, ticks), reported(2, ticks)), "");
+}
+
+TEST(RepeatedBaseline, MakesStoredResultsInvalidUnlessTheyAreExactOrTheBaselineIsOfThem) {
+    const auto judged = [](const char* backend, double tolerance, const char* began) {
+        Pair pair;
+        pair.run.backend = backend;
+        pair.run.started_at = began;
+        pair.now().gates = {{"gpu_time", {tolerance, std::nullopt, 0}, 0}};
+        pair.now().metrics["gpu_time"] = pair.then().metrics["gpu_time"] = rising(9, {1023456});
+        pair.then().provenance.recorded_at = "2026-11-20T10:00:00Z";
+        return only_case(pair.judged()).verdict;
+    };
+    const char* later = "2026-11-21T10:00:00Z";
+    EXPECT_EQ(judged("imported", 0.03, later), model::Verdict::invalid);
+    EXPECT_EQ(judged("imported", 0, later), model::Verdict::pass);
+    EXPECT_EQ(judged("imported", 0.03, "2026-11-20T10:00:00Z"), model::Verdict::pass);
+    EXPECT_EQ(judged("cuda", 0.03, later), model::Verdict::pass);
 }
 
 }  // namespace

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the programs of nccl-tests print: a line for each size, with the values out of place and in
-// place, which are two results.
+// What the programs of nccl-tests print: a line for each rank with its device, one for each size
+// with the values out of place and in place, which are two results, and two that end the output.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,10 +71,56 @@ std::vector<Test> tests_in(std::string_view text) {
     return tests;
 }
 
+/// The text behind `start`, to the end of the line; nothing if it is not there.
+std::optional<std::string_view> line_behind(std::string_view start, std::string_view text) {
+    const std::size_t at = text.find(start);
+    if (at == std::string_view::npos) return std::nullopt;
+    text.remove_prefix(at + start.size());
+    return text.substr(0, text.find_first_of("\r\n"));
+}
+
+/// The ranks by the names of their devices: "2 NVIDIA H100", as of
+/// "#  Rank  0 Group  0 Pid  14010 on host device  0 [0000:06:00] NVIDIA H100".
+std::string device_of(std::string_view text) {
+    constexpr std::string_view rank = "#  Rank ";
+    std::map<std::string, int> counts;
+    while (const auto line = line_behind(rank, text)) {
+        const std::string_view name = line_behind("] ", *line).value_or(*line);
+        ++counts[std::string(name.substr(0, name.find_last_not_of(' ') + 1))];
+        text.remove_prefix(text.find(rank) + rank.size());
+    }
+    std::string words;
+    for (const auto& [name, count] : counts) {
+        words += fmt::format("{}{} {}", words.empty() ? "" : ", ", count, name);
+    }
+    return words;
+}
+
+/// A program that stops early lacks these lines. 'FAILED' in one of them may be all that it says of
+/// what is wrong; where rows say which of them are, the others are right.
+void require_good_end(const Test& test, std::span<Result> results) {
+    const bool known =
+        std::ranges::any_of(results, [](const Result& each) { return !each.problem.empty(); });
+    for (const std::string_view start : {"Out of bounds values", "Avg bus bandwidth"}) {
+        const auto line = line_behind(start, test.text);
+        if (!line) {
+            throw util::InputError(
+                "{} has no line '# {}', which ends its output: run it to its end",
+                util::printable(test.name, 80), start);
+        }
+        if (known || line->find("FAILED") == std::string_view::npos) continue;
+        for (Result& result : results) {
+            result.problem =
+                fmt::format("{} reports '{}{}'", result.name, start, util::printable(*line, 80));
+        }
+    }
+}
+
 }  // namespace
 
 Results read_nccl_tests(std::string_view text, std::string_view /*source*/, const Layout& reading) {
     Results results;
+    std::set<std::string> devices;
     const KnownRows known{{{"wrong", {"0", "N/A"}}}};
     for (const Test& test : tests_in(text)) {
         const std::size_t before = results.results.size();
@@ -92,7 +143,10 @@ Results read_nccl_tests(std::string_view text, std::string_view /*source*/, cons
         if (results.results.size() == before) {
             throw util::InputError("{} has no line of results", util::printable(test.name, 80));
         }
+        require_good_end(test, std::span(results.results).subspan(before));
+        devices.insert(device_of(test.text));
     }
+    results.device = fmt::format("{}", fmt::join(devices, "; "));
     return results;
 }
 

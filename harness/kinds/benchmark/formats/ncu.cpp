@@ -68,7 +68,8 @@ Layout by_rows(Layout layout) {
 }  // namespace
 
 Results read_ncu(std::string_view text, std::string_view /*source*/, const Layout& reading) {
-    const KnownRows known{.good = {}, .all_are_repetitions = true};
+    const KnownRows known{.all_are_repetitions = true,
+                          .device = {{"device__attribute_display_name", ""}, {"CC", "CC "}}};
     CsvForm form{.known = &known, .thousands = true, .comment = "=="};
     Layout layout = layout_of(reading);
     const CsvHeader header = find_csv_header(text, {layout.name, metric_name, "Metric Value"});

@@ -121,7 +121,8 @@ std::optional<SampleFile> sample_file(JsonValue summary) {
 /// Whether there is one, or a reason why not.
 bool add_time(const Summaries& summaries, const Kind& kind, ResultBuilder& builder) {
     if (const auto samples = summaries.find(kind.samples)) {
-        if (const auto file = sample_file(*samples)) {
+        if (auto file = sample_file(*samples)) {
+            file->mean = summaries.value(kind.mean);
             builder.add_file("real_time", by_samples, *file);
             if (const auto count = summaries.value(kind.count)) {
                 const bool possible = *count >= 0 && *count <= static_cast<double>(most_samples);

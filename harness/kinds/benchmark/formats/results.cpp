@@ -207,6 +207,7 @@ void read_samples(const fs::path& folder, Samples& samples, std::string& problem
                                util::printable(file.name, 200), bytes.size(), size, file.count);
     }
     samples.values.reserve(file.count);
+    double sum = 0;
     for (std::size_t i = 0; i < file.count; ++i) {
         const double value = number_at(bytes, i) * file.factor;
         if (!std::isfinite(value) || value <= 0) {
@@ -217,7 +218,17 @@ void read_samples(const fs::path& folder, Samples& samples, std::string& problem
             return;
         }
         samples.values.push_back(value);
+        sum += number_at(bytes, i);
     }
+    // Both are of the same float32 numbers, so that only the rounding of the sum differs.
+    constexpr double rounding = 1e-5;
+    const double mean = sum / static_cast<double>(file.count);
+    if (!file.mean || std::fabs(*file.mean - mean) <= rounding * mean || !problem.empty()) return;
+    problem = fmt::format(
+        "the samples in '{}' have a mean of {:.6g}, and the results say {:.6g}: they are of "
+        "another "
+        "run; keep the files of each run in a folder of their own",
+        util::printable(file.name, 200), mean, *file.mean);
 }
 
 }  // namespace

@@ -37,6 +37,7 @@ struct SampleFile {
     std::string name;       ///< relative to the folder of the results; untrusted
     std::size_t count = 0;  ///< of numbers
     double factor = 1;      ///< to the unit of the metric
+    std::optional<double> mean = std::nullopt;  ///< of the numbers, as the results state it
 };
 
 /// The values of one metric in one file: those of one process.
@@ -126,7 +127,8 @@ void check(const Results& results, std::string_view source);
 /// Reads the files that the results name, from `folder`, in which the results are. Throws
 /// util::InputError, which begins with `source`, for a name that leads out of the folder (by '..'
 /// or by a link), a file that is absent, is no regular file or has another size than stated, and
-/// for more than most_samples in all. A sample that is not above 0 is the result's problem.
+/// for more than most_samples in all. A sample that is not above 0 is the result's problem, and so
+/// are samples with another mean than the results state: they are of another run.
 void read_sample_files(const std::filesystem::path& folder, std::string_view source,
                        Results& results);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `vllm bench serve --save-result` writes, a document or with --append-result a line for each
 // run, and the JSON lines of `sglang.bench_serving --output-file`. A run is a result.
+#include <string>
+#include <utility>
 
 #include "kinds/benchmark/formats/formats.hpp"
 #include "kinds/benchmark/formats/json_text.hpp"
@@ -23,8 +25,9 @@ Results read_serve(std::string_view text, std::string_view source, const Layout&
                      value_of("inter_token_latency", "median_itl_ms", ns_of_ms),
                      value_of("items_per_second", "output_throughput"),
                      value_of("requests_per_second", "request_throughput")};
-    // Requests that failed take no time.
-    const KnownRows known{{{"failed", {"0"}}}};
+    // Requests that failed take no time, and not every version counts them.
+    const KnownRows known{.good = {{"failed", {"0"}}},
+                          .equal = std::pair("num_prompts", "completed")};
     const bool lines = has_json_lines(text);
     layout.rows = lines ? "/*" : "";
     return read_rows_of_json(lines ? parse_json_lines(text, source) : parse_json(text, source),

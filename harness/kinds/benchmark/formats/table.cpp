@@ -77,6 +77,9 @@ Places::Places(const Layout& reading, const KnownRows* known) {
     for (const std::string& place : reading.samples) add(place);
     if (known == nullptr) return;
     for (const auto& [place, texts] : known->good) add(place);
+    if (!known->equal) return;
+    add(known->equal->first);
+    add(known->equal->second);
 }
 
 std::size_t Places::index_of(const std::string& place) const {
@@ -244,6 +247,25 @@ void Table::require_good(const Row& row, Pending& result) const {
                                 util::printable(text, 80), fmt::join(texts, " or "));
         }
     }
+    if (!known_->equal) return;
+    const auto& [one, other] = *known_->equal;
+    const auto& left = row.cells[places_.index_of(one)].values;
+    const auto& right = row.cells[places_.index_of(other)].values;
+    if (left.empty() || left == right) return;
+    const std::string then = right.empty() ? "absent" : plain_text(right.front());
+    result.builder.fail("{}: {} is {}, and {} is {}; expected the same", row.at, one,
+                        util::printable(plain_text(left.front()), 40), other,
+                        util::printable(then, 40));
+}
+
+void Table::note_device(const Row& row) {
+    std::string words;
+    for (const auto& [name, before] : known_->device) {
+        const auto field = std::ranges::find(row.others, name, &OtherField::name);
+        if (field == row.others.end() || field->text.empty()) continue;
+        words += fmt::format("{}{}{}", words.empty() ? "" : ", ", before, field->text);
+    }
+    if (!words.empty()) devices_.insert(std::move(words));
 }
 
 void Table::add(Row row) {
@@ -253,11 +275,35 @@ void Table::add(Row row) {
         return;
     }
     if (known_ == nullptr) note_texts(row);
+    if (known_ != nullptr) note_device(row);
     if (known_ != nullptr && known_->all_are_repetitions) row.others.clear();
     Pending& result = result_of(row);
     require_good(row, result);
     const auto shared = std::make_shared<const Row>(std::move(row));
     for (const std::size_t value : values) add_value(shared, value, result);
+}
+
+/// What a column with 'unit' in its name says in all rows: not the unit of another factor than the
+/// suite states.
+void Table::require_stated_units() const {
+    for (const auto& [name, text] : texts_) {
+        const bool is_of_units = name.find("unit") != std::string::npos ||
+                                 name.find("Unit") != std::string::npos ||
+                                 name.find("UNIT") != std::string::npos;
+        const auto unit = is_of_units ? model::reported_unit(text.first) : std::nullopt;
+        if (!unit) continue;
+        std::string other;
+        bool stated = false;
+        for (const Value& value : reading_.values) {
+            if (!value.unit_from.empty() || value.definition.unit != unit->base) continue;
+            stated = stated || value.factor == unit->factor;
+            other = value.definition.name;
+        }
+        if (stated || other.empty()) continue;
+        refuse(text.at, fmt::format("{} is '{}', and the suite states another unit of {}: correct "
+                                    "it, or have it read there ('unit: {{from: …}}')",
+                                    in_words(name), util::printable(text.first, 40), other));
+    }
 }
 
 Results Table::take() {
@@ -271,7 +317,9 @@ Results Table::take() {
                 in_words(name), util::printable(text.other, 40), util::printable(text.first, 40),
                 text.at));
     }
+    require_stated_units();
     Results taken;
+    taken.device = fmt::format("{}", fmt::join(devices_, "; "));
     if (rows_left_out_ > 0) {
         taken.notes.push_back(fmt::format("{} of the file match no 'where', the first at {}",
                                           util::counted(rows_left_out_, "row"), first_left_out_));

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,6 +30,11 @@ struct KnownRows {
     std::vector<std::pair<std::string, std::vector<std::string>>> good = {};
     /// Rows of one name and parameters are samples, in whatever else they differ.
     bool all_are_repetitions = false;
+    /// A row that has the first place must have the same at the second: otherwise its result has a
+    /// problem.
+    std::optional<std::pair<std::string, std::string>> equal = std::nullopt;
+    /// Fields that say what it was measured on, with the words before each.
+    std::vector<std::pair<std::string, std::string>> device = {};
 };
 
 /// The columns, paths or groups that a layout names, each once.
@@ -107,6 +113,8 @@ class Table {
     void require_same(const Row& row, const Row& first, const Pending& result) const;
     void note_texts(const Row& row);
     void require_good(const Row& row, Pending& result) const;
+    void note_device(const Row& row);
+    void require_stated_units() const;
 
     Layout reading_;
     Numbers numbers_;
@@ -122,6 +130,7 @@ class Table {
         std::string other, other_at;  ///< the first one that differs
     };
     std::map<std::string, Text> texts_;  ///< by field that the layout does not place
+    std::set<std::string> devices_;
 };
 
 // Reading any JSON by paths, for the formats that are it.
